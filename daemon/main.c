@@ -238,7 +238,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
                 .rules = &d->rules},
         .record = o->record,
         .most_bytes = o->maximum_record_bytes,
-        .publisher = d->publisher,
+        .publisher = publisher_for_jobs(d->publisher),
         .sinks = d->sinks,
         .user = d,
         .kept = daemon_on_committed,

@@ -3,6 +3,7 @@
 #include "agent/node/windows.h"
 
 #include "agent/node/self.h"
+#include "agent/node/tick_clock_read.h"
 #include "agent/node/windows_close.h"
 #include "agent/node/windows_journal.h"
 #include "holter/clock.h"

@@ -1,3 +1,5 @@
+/* Encoding of window messages: rows are cut to the budget, and the message to the longest of the
+ * wire. */
 #include "daemon/encoding/window_message.h"
 
 #include "holter/error.h"
@@ -26,7 +28,7 @@ static int window_message_compare_by_size(const void *left, const void *right)
     return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
-static int by_source_and_class(const void *left, const void *right)
+static int window_message_compare_classes(const void *left, const void *right)
 {
     const struct wire_pair_row *a = left, *b = right;
     int order = window_message_compare(a->source, b->source);
@@ -40,7 +42,7 @@ uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64
     qsort(pairs, count, sizeof *pairs, window_message_compare_by_size);
     while (keep > 0 && pairs[keep - 1].destination == OTHERS)
         keep--;
-    qsort(pairs + keep, count - keep, sizeof *pairs, by_source_and_class);
+    qsort(pairs + keep, count - keep, sizeof *pairs, window_message_compare_classes);
     uint64_t kept = keep;
     for (uint64_t i = keep; i < count; i++) {
         struct wire_pair_row row = pairs[i];
@@ -59,7 +61,7 @@ uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64
     return kept;
 }
 
-static int by_messages(const void *left, const void *right)
+static int window_message_compare_messages(const void *left, const void *right)
 {
     const struct wire_transfer_row *a = left, *b = right;
     int order = (b->destination != TRANSFER_OTHERS) - (a->destination != TRANSFER_OTHERS);
@@ -69,14 +71,15 @@ static int by_messages(const void *left, const void *right)
     return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
-static int transfer_by_source(const void *left, const void *right)
+static int window_message_compare_sources(const void *left, const void *right)
 {
     const struct wire_transfer_row *a = left, *b = right;
     int order = window_message_compare(a->source, b->source);
     return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
-static void add_transfer(struct wire_transfer_row *to, const struct wire_transfer_row *row)
+static void window_message_add_transfer(struct wire_transfer_row *to,
+                                        const struct wire_transfer_row *row)
 {
     to->messages += row->messages;
     to->delayed += row->delayed;
@@ -94,10 +97,10 @@ uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint
 {
     if (keep >= count)
         return count;
-    qsort(transfers, count, sizeof *transfers, by_messages);
+    qsort(transfers, count, sizeof *transfers, window_message_compare_messages);
     while (keep > 0 && transfers[keep - 1].destination == TRANSFER_OTHERS)
         keep--;
-    qsort(transfers + keep, count - keep, sizeof *transfers, transfer_by_source);
+    qsort(transfers + keep, count - keep, sizeof *transfers, window_message_compare_sources);
     uint64_t kept = keep;
     for (uint64_t i = keep; i < count; i++) {
         struct wire_transfer_row row = transfers[i];
@@ -105,7 +108,7 @@ uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint
         struct wire_transfer_row *last = kept > keep ? &transfers[kept - 1] : NULL;
         if (last != NULL && last->source == row.source &&
             (sizes || last->size_class == row.size_class))
-            add_transfer(last, &row);
+            window_message_add_transfer(last, &row);
         else
             transfers[kept++] = row;
     }
@@ -137,7 +140,8 @@ static void window_message_set_rows(struct wire_window *window, const struct win
 }
 
 /* Length of the window; one that no message could hold is as long as can be. */
-static int encoded_length(struct wire_buffer *buffer, const struct wire_window *window, size_t *out)
+static int window_message_length(struct wire_buffer *buffer, const struct wire_window *window,
+                                 size_t *out)
 {
     int rc = wire_encode(buffer, WIRE_TYPE_WINDOW, window);
     *out = rc == -HOLTER_ELIMIT ? SIZE_MAX : buffer->length;
@@ -145,15 +149,16 @@ static int encoded_length(struct wire_buffer *buffer, const struct wire_window *
 }
 
 /* Leave out the halves of the largest keys. Halves of one key stay or go together. */
-static int fit_halves(struct wire_buffer *buffer, struct wire_window *window, size_t budget)
+static int window_message_fit_halves(struct wire_buffer *buffer, struct wire_window *window,
+                                     size_t budget)
 {
     size_t whole, without;
     uint64_t count = window->halves_count;
-    int rc = encoded_length(buffer, window, &whole);
+    int rc = window_message_length(buffer, window, &whole);
     if (rc != 0 || whole <= budget || count == 0)
         return rc;
     window->halves_count = 0;
-    rc = encoded_length(buffer, window, &without);
+    rc = window_message_length(buffer, window, &without);
     if (rc != 0)
         return rc;
     uint64_t keep = 0;
@@ -166,7 +171,7 @@ static int fit_halves(struct wire_buffer *buffer, struct wire_window *window, si
             keep--;
         window->halves_count = keep;
         window->keys_below = window->halves[keep].key;
-        rc = encoded_length(buffer, window, &whole);
+        rc = window_message_length(buffer, window, &whole);
         if (keep == 0 || rc != 0 || whole <= budget)
             return rc;
         keep = keep < 16 ? 0 : keep * 7 / 8;
@@ -178,7 +183,7 @@ struct kept {
     uint64_t pairs, transfers;
 };
 
-static struct kept share_of(struct kept of, double share)
+static struct kept window_message_share_of(struct kept of, double share)
 {
     struct kept kept = {(uint64_t)((double)of.pairs * share),
                         (uint64_t)((double)of.transfers * share)};
@@ -202,20 +207,20 @@ static int window_message_fit_pairs(struct wire_buffer *buffer, struct wire_wind
                                     size_t budget)
 {
     size_t whole, without;
-    int rc = encoded_length(buffer, window, &whole);
+    int rc = window_message_length(buffer, window, &whole);
     if (rc != 0 || whole <= budget || rows->pairs_count + transfers->transfers_count == 0)
         return rc;
     struct kept keep = {window->pairs_count, window->transfers_count};
     window->pairs_count = window->transfers_count = 0;
-    rc = encoded_length(buffer, window, &without);
+    rc = window_message_length(buffer, window, &without);
     if (rc != 0)
         return rc;
     double share = budget > without && whole != SIZE_MAX
                        ? (double)(budget - without) / (double)(whole - without)
                        : 0;
-    for (keep = share_of(keep, share);; keep = share_of(keep, 0.75)) {
+    for (keep = window_message_share_of(keep, share);; keep = window_message_share_of(keep, 0.75)) {
         window_message_fold_pairs(window, rows, transfers, keep);
-        rc = encoded_length(buffer, window, &whole);
+        rc = window_message_length(buffer, window, &whole);
         if (keep.pairs + keep.transfers == 0 || rc != 0 || whole <= budget)
             return rc;
     }
@@ -242,24 +247,24 @@ static int window_message_set_bursts(struct wire_window *window, const struct wi
     return 0;
 }
 
-static void leave_bursts_out(struct wire_window *window)
+static void window_message_omit_bursts(struct wire_window *window)
 {
     window->bursts_count = window->burst_pairs_count = 0;
     window->collectives_count = window->comm_members_count = 0;
 }
 
 /* Give bursts fewer rows until they take so many bytes at most, or are as few as can be. */
-static int fit_bursts(struct wire_buffer *buffer, struct wire_window *window,
-                      const struct window_bursts *bursts, size_t bytes)
+static int window_message_fit_bursts(struct wire_buffer *buffer, struct wire_window *window,
+                                     const struct window_bursts *bursts, size_t bytes)
 {
     for (;;) {
         size_t whole, without;
         uint64_t count = window->bursts_count + window->burst_pairs_count;
         struct wire_window others = *window;
-        leave_bursts_out(&others);
-        int rc = encoded_length(buffer, window, &whole);
+        window_message_omit_bursts(&others);
+        int rc = window_message_length(buffer, window, &whole);
         if (rc == 0)
-            rc = encoded_length(buffer, &others, &without);
+            rc = window_message_length(buffer, &others, &without);
         if (rc != 0 || count == 0 || (whole != SIZE_MAX && whole - without <= bytes))
             return rc;
         double share = whole == SIZE_MAX ? 0.5 : 0.9 * (double)bytes / (double)(whole - without);
@@ -273,15 +278,16 @@ static int fit_bursts(struct wire_buffer *buffer, struct wire_window *window,
 }
 
 /* In what is left of the budget beside all else. */
-static int fit_bursts_last(struct wire_buffer *buffer, struct wire_window *window,
-                           const struct window_bursts *bursts, size_t budget)
+static int window_message_fit_bursts_last(struct wire_buffer *buffer, struct wire_window *window,
+                                          const struct window_bursts *bursts, size_t budget)
 {
     size_t without;
     struct wire_window others = *window;
-    leave_bursts_out(&others);
-    int rc = encoded_length(buffer, &others, &without);
+    window_message_omit_bursts(&others);
+    int rc = window_message_length(buffer, &others, &without);
     return rc != 0 ? rc
-                   : fit_bursts(buffer, window, bursts, budget > without ? budget - without : 0);
+                   : window_message_fit_bursts(buffer, window, bursts,
+                                               budget > without ? budget - without : 0);
 }
 
 /* A number takes 9 bytes at most, and eight in its row's struct; a text 66. */
@@ -290,7 +296,7 @@ static int fit_bursts_last(struct wire_buffer *buffer, struct wire_window *windo
 #define MOST_ELSE 1024u /* keys, counts, and what stands in no row */
 
 /* Nearly all windows are far below the budget: to know that they need not be encoded. */
-static int surely_fits(const struct wire_window *window, size_t budget)
+static int window_message_surely_fits(const struct wire_window *window, size_t budget)
 {
     size_t most = MOST_BYTES(comms) + MOST_BYTES(regions) + MOST_BYTES(ranks) + MOST_BYTES(pairs) +
                   MOST_BYTES(calls) + MOST_BYTES(deaths) + MOST_BYTES(node) +
@@ -304,24 +310,25 @@ static int surely_fits(const struct wire_window *window, size_t budget)
 }
 
 /* Leave out detail, in the order that the header gives. */
-static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
-                      struct window_rows *rows, struct transfer_rows *transfers,
-                      const struct window_bursts *bursts, size_t budget)
+static int window_message_fit_budget(struct wire_buffer *buffer, struct wire_window *window,
+                                     struct window_rows *rows, struct transfer_rows *transfers,
+                                     const struct window_bursts *bursts, size_t budget)
 {
     size_t whole;
-    if (surely_fits(window, budget))
+    if (window_message_surely_fits(window, budget))
         return 0;
-    int rc = fit_halves(buffer, window, budget);
+    int rc = window_message_fit_halves(buffer, window, budget);
     if (rc == 0)
-        rc = encoded_length(buffer, window, &whole);
+        rc = window_message_length(buffer, window, &whole);
     if (rc != 0 || whole <= budget)
         return rc;
     if (window->bursts_count > 0)
-        rc = fit_bursts(buffer, window, bursts, budget / 4);
+        rc = window_message_fit_bursts(buffer, window, bursts, budget / 4);
     if (rc == 0)
         rc = window_message_fit_pairs(buffer, window, rows, transfers, budget);
-    return rc == 0 && window->bursts_count > 0 ? fit_bursts_last(buffer, window, bursts, budget)
-                                               : rc;
+    return rc == 0 && window->bursts_count > 0
+               ? window_message_fit_bursts_last(buffer, window, bursts, budget)
+               : rc;
 }
 
 /* The rank that it is told of: each is an end on this node. */
@@ -352,7 +359,8 @@ struct emission {
     int count;
 };
 
-static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end);
+static int window_message_emit_parts(struct emission *to, struct wire_window part,
+                                     uint64_t flags_at_end);
 
 /* Both halves of each list of rows, one after the other. What is said once goes with the first. */
 #define CUT(list)                                                                                  \
@@ -363,7 +371,7 @@ static int emit_parts(struct emission *to, struct wire_window part, uint64_t fla
     } while (0)
 
 /* Pairs stay with their bursts, collectives with those. */
-static void cut_bursts(struct wire_window *first, struct wire_window *second)
+static void window_message_cut_bursts(struct wire_window *first, struct wire_window *second)
 {
     uint64_t pairs = 0, of_first = 0;
     CUT(bursts);
@@ -387,33 +395,35 @@ static void window_message_cut_rows(struct wire_window *first, struct wire_windo
     CUT(halves);
 }
 
-static int emit_halves(struct emission *to, const struct wire_window *whole, uint64_t flags_at_end)
+static int window_message_emit_halves(struct emission *to, const struct wire_window *whole,
+                                      uint64_t flags_at_end)
 {
     struct wire_window first = *whole, second = *whole;
     window_message_cut_rows(&first, &second);
-    cut_bursts(&first, &second);
+    window_message_cut_bursts(&first, &second);
     second.comm_members_count = second.counters_count = 0;
     second.deaths_count = second.node_count = second.pending_count = 0;
-    int rc = emit_parts(to, first, 0);
-    return rc < 0 ? rc : emit_parts(to, second, flags_at_end);
+    int rc = window_message_emit_parts(to, first, 0);
+    return rc < 0 ? rc : window_message_emit_parts(to, second, flags_at_end);
 }
 
-static int is_divisible(const struct wire_window *window)
+static int window_message_is_divisible(const struct wire_window *window)
 {
     return window->ranks_count > 1 || window->pairs_count > 1 || window->calls_count > 1 ||
            window->transfers_count > 1 || window->latencies_count > 1 || window->halves_count > 1 ||
            window->bursts_count > 1;
 }
 
-static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end)
+static int window_message_emit_parts(struct emission *to, struct wire_window part,
+                                     uint64_t flags_at_end)
 {
     struct wire_window whole = part;
     part.flags |= flags_at_end;
     part.seq = *to->next_seq;
     int rc = wire_encode(&to->buffer, WIRE_TYPE_WINDOW, &part);
     if ((rc == -HOLTER_ELIMIT || (rc == 0 && to->buffer.length > to->limits->longest)) &&
-        is_divisible(&part))
-        return emit_halves(to, &whole, flags_at_end);
+        window_message_is_divisible(&part))
+        return window_message_emit_halves(to, &whole, flags_at_end);
     if (rc != 0)
         return rc;
     rc = to->emit(to->user, part.seq, to->buffer.bytes, to->buffer.length);
@@ -435,7 +445,7 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
     window->degraded |= transfers->keys_below != 0 ? DEGRADED_SAMPLES : 0u;
     int rc = bursts != NULL ? window_message_set_bursts(window, bursts, bursts->most_rows) : 0;
     if (rc == 0)
-        rc = fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
+        rc = window_message_fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
     if (rc == 0) {
         struct wire_window part = *window;
         /* As they happened: a rank does much the same again and again, which recordings profit by.
@@ -445,7 +455,7 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
                   window_message_compare_by_time);
         uint64_t final = part.flags & WINDOW_FINAL; /* nothing follows: only on the last part */
         part.flags &= ~(uint64_t)WINDOW_FINAL;
-        rc = emit_parts(&to, part, final);
+        rc = window_message_emit_parts(&to, part, final);
     }
     wire_buffer_finish(&to.buffer);
     return rc < 0 ? rc : to.count;

@@ -1,3 +1,4 @@
+/* Daemon time: CLOCK_REALTIME at the start plus CLOCK_MONOTONIC since. */
 #include "daemon/job/daemon_time.h"
 
 #include "holter/clock.h"

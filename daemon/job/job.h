@@ -1,16 +1,20 @@
-/* One job: what its agents reported, summed up and told to the outside.
+/* One job: what its agents reported, summed up, analysed and published.
  *
- * A job's figures are a pure function of the messages it was given: times are arguments, and
- * nothing but the moment of publishing depends on them. The same messages give the same sums in
- * whatever order nodes report.
+ * A job's figures are a pure function of its messages: times are arguments, and nothing but the
+ * moment of publishing depends on them. The same messages give the same sums in whatever order
+ * nodes report.
+ *
+ * The way of a message: job_accept.c, job_validate.c, job_merge.c; and when a window is complete or
+ * overdue, job_close.c, job_publish.c.
  *
  * How windows close
- *   A window of the job is published when every node of it has reported, or when the grace has
- *   passed. What comes later is collected the same way under the same number, added to the run, and
- *   published as a correction: totals in full, marked late, and rows of the late nodes only.
+ *   A window of the job is published when every node of the job has reported it, or when the grace
+ *   has passed. Reports that come later are collected in the same way under the same number, added
+ *   to the sums since the start, and published as a correction: totals in full, marked late, and
+ *   rows of the late nodes only.
  *
- * Words: "now" is daemon time; "heard" is the daemon time up to which all that arrived has been
- * read. Grace runs against heard, so that a busy daemon never takes its own backlog for silence. */
+ * Two times: now_ns is daemon time; all messages that arrived before heard_ns have been read. The
+ * grace runs against heard_ns, so that a busy daemon does not take its own backlog for silence. */
 #ifndef HOLTER_DAEMON_JOB_JOB_H
 #define HOLTER_DAEMON_JOB_JOB_H
 
@@ -20,23 +24,25 @@
 #include <stdint.h>
 
 #define JOB_MOST_RANKS (1u << 24) /**< ranks of one job; larger rank numbers are refused */
-#define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
 
 struct job;
 struct job_network;
 struct job_phases;
 struct network;
 struct pair_row;
+struct picture_source;
+struct recorded;
 struct rules;
 
-/** What a job tells the outside. */
+/** Where a job publishes. */
 struct job_output {
     void *user;
-    /** Would anybody read this type now? Messages that nobody reads are not made. */
+    /** Would anybody read this type now? Messages that nobody would read are not made. */
     int (*wanted)(void *user, const char *job, enum wire_type type);
     /** @param message  the struct of the type; valid for the call */
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
-    /** Tell agents what messages normally take. NULL: nobody is told. @param instances  of them */
+    /** Send the agents what messages normally take. NULL: it is not sent.
+     *  @param instances  of the agents */
     void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
                         const struct wire_criteria *message);
 };
@@ -47,13 +53,13 @@ struct job_options {
     uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
     size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
     int modelled;       /**< whether collectives take part in phases and pictures */
-    int beside; /**< whether threads may look for what takes long; not where the process forks */
+    int beside; /**< whether a thread may analyse large phases; not where the process forks */
     const struct network *network; /**< under the job, borrowed; NULL: none was given */
     const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
                                     else does */
 };
 
-/** Why a message was not taken. */
+/** Why a message was rejected. */
 struct job_fault {
     char text[160];
 };
@@ -70,39 +76,42 @@ void job_destroy(struct job *job);
 /** 1 to 64 letters, digits, '-', '_' and '.', not beginning with a '.': safe as a file name. */
 int job_id_valid(const char *id);
 
-/** Was this message of this agent taken before? */
+/** Was this message of this agent accepted before? */
 int job_has(const struct job *job, uint64_t instance, uint64_t seq);
 
-/** Take a message in. It must not have been taken before.
- *  @param fault  set on failure
- *  @return 0, -HOLTER_ERANGE or -HOLTER_ELIMIT when the message contradicts itself or a bound,
- *          -ENOMEM; then nothing changed */
+/** Validate a message and merge it into the job; see job_accept(), which does that for all types.
+ * The message must not have been accepted before.
+ *  @return as job_accept() */
 int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *message, uint64_t now_ns,
               struct job_fault *fault);
 int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
                uint64_t now_ns, struct job_fault *fault);
+/** @param id  set to the number of the capture: see job_captures_add() */
+int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
+                 uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
 /** The agent has left in order: no window of it follows. */
 void job_bye(struct job *job, uint64_t instance);
 
-/** Publish what is complete or due, notice silence. To be called after each batch of messages and
- *  from time to time. */
+/** Publish what is complete or overdue, and look for silent agents. To be called after each batch
+ * of messages and from time to time. */
 void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
 
 /** Publish all open windows, complete or not: the daemon leaves. */
 void job_flush(struct job *job, uint64_t now_ns);
 
-/** No more is published or alerted while messages are fed again from a recording. */
+/** While messages are read again from a recording, nothing is published and no alert is raised. */
 void job_replaying(struct job *job, int on);
 
-/** While messages are fed again: windows up to this one are in the tables of the recording, the
- * others are not, and are published when that is over. Otherwise all are taken to be in it. */
+/** Before messages are read again: windows up to this one are in the tables of the recording. Later
+ * ones stay open, and are published when the recording has been read. */
 void job_told(struct job *job, uint64_t window);
 
-/** Take an alert over from a recording. */
+/** Continue an alert of a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
 
-/** The job is over, whatever its agents say: publish all that is open. For one that is replayed. */
+/** The replay of the job is over: publish all that is open, and end the job whatever its agents
+ * reported. */
 void job_finish(struct job *job, uint64_t now_ns);
 
 /** Where it is recorded; copied; "" for nowhere. */
@@ -110,6 +119,14 @@ void job_set_recording(struct job *job, const char *path);
 
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
+
+/** Keep a message about ranks as it came, for those who record the job later. */
+void job_keep_rank_message(struct job *job, const struct recorded *head, const void *bytes,
+                           size_t length);
+
+/** Publish a message of an agent as it came, if anybody reads such messages. */
+void job_publish_message(const struct job *job, const struct recorded *head, const void *bytes,
+                         size_t length);
 
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
  *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for
@@ -121,7 +138,7 @@ const char *job_id(const struct job *job);
 enum job_state job_state(const struct job *job);
 uint64_t job_start_ns(const struct job *job);
 
-/** Number of the window behind the newest that was published; 0: none was. */
+/** Number of the window after the newest that was published; 0: none was. */
 uint64_t job_next_window(const struct job *job);
 
 /** Windows that were published, corrections included. */
@@ -138,10 +155,12 @@ void job_matches(const struct job *job, struct job_matches *out);
 
 /** Its phases, for pictures; borrowed. */
 struct job_phases *job_phases(struct job *job);
+/** All that a picture is made from; borrowed. */
+void job_picture_source(struct job *job, struct picture_source *out);
 
 /** Messages between its ranks since the start, in canonical order.
  *  @param most  of more rows the largest, see window_sum.h
- *  @param rows  borrowed until the job is told anything @return 0 or -ENOMEM */
+ *  @param rows  borrowed until the next call that is not const @return 0 or -ENOMEM */
 int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count);
 
 /** Length of its windows. */

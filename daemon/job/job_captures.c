@@ -1,12 +1,11 @@
+/* What agents captured of a job: the newest records of ranks, published and kept. */
 #include "daemon/job/job_captures.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/analysis/tables/rank_list.h"
-#include "daemon/job/job_state.h"
+#include "daemon/job/job_validate.h"
 #include "holter/error.h"
 #include "proto/capture_request.h"
 #include "proto/log.h"
-#include "proto/rank_spans.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,312 +14,178 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MOST_AHEAD (1u << 20)        /* numbers of captures that were never told */
-#define MOST_PAIRS ((size_t)1 << 18) /* partners are looked for among so many pairs at most */
+#define MAXIMUM_SKIPPED_IDS (1u << 20) /* numbers of captures of which no message came */
 
-void job_captures_finish(struct job_captures *c)
+void job_captures_finish(struct job_captures *captures)
 {
-    for (size_t i = 0; i < c->count; i++)
-        free(c->list[i].bytes);
-    free(c->list);
-    wire_buffer_finish(&c->buffer);
-    wire_arena_finish(&c->arena);
-    *c = (struct job_captures){0};
+    for (size_t i = 0; i < captures->count; i++)
+        free(captures->list[i].bytes);
+    free(captures->list);
+    wire_buffer_finish(&captures->buffer);
+    wire_arena_finish(&captures->arena);
+    *captures = (struct job_captures){0};
 }
 
-uint64_t job_newest_capture(const struct job *job)
-{
-    return job->captures.newest_id;
-}
+/* ---- receiving ----------------------------------------------------------- */
 
-/* ---- taking in ----------------------------------------------------------- */
-
-static int check_event(const struct wire_captured *m, uint64_t i, struct job_fault *fault)
+static int job_captures_validate_event(const struct wire_captured *captured, uint64_t i,
+                                       struct job_fault *fault)
 {
-    const struct wire_capture_event_row *e = &m->events[i];
-    if (e->thread >= m->threads_count)
-        return job_refuse(fault, -HOLTER_ERANGE,
+    const struct wire_capture_event_row *e = &captured->events[i];
+    if (e->thread >= captured->threads_count)
+        return job_reject(fault, -HOLTER_ERANGE,
                           "captured.events[%" PRIu64 "].thread is %" PRIu64 " of %" PRIu64, i,
-                          e->thread, m->threads_count);
-    if (e->comm != 0 && e->comm >= m->comms_count)
-        return job_refuse(fault, -HOLTER_ERANGE,
+                          e->thread, captured->threads_count);
+    if (e->comm != 0 && e->comm >= captured->comms_count)
+        return job_reject(fault, -HOLTER_ERANGE,
                           "captured.events[%" PRIu64 "].comm is %" PRIu64 " of %" PRIu64, i,
-                          e->comm, m->comms_count);
-    if (e->region != 0 && e->region >= m->regions_count)
-        return job_refuse(fault, -HOLTER_ERANGE,
+                          e->comm, captured->comms_count);
+    if (e->region != 0 && e->region >= captured->regions_count)
+        return job_reject(fault, -HOLTER_ERANGE,
                           "captured.events[%" PRIu64 "].region is %" PRIu64 " of %" PRIu64, i,
-                          e->region, m->regions_count);
+                          e->region, captured->regions_count);
     if (e->kind == 0)
-        return job_refuse(fault, -HOLTER_ERANGE, "captured.events[%" PRIu64 "].kind is 0", i);
+        return job_reject(fault, -HOLTER_ERANGE, "captured.events[%" PRIu64 "].kind is 0", i);
     return 0;
 }
 
-static int check(const struct job *job, const struct wire_captured *m, struct job_fault *fault)
+int job_captures_validate(const struct job_captures *captures, const struct wire_captured *captured,
+                          struct job_fault *fault)
 {
     int code = 0;
-    if (m->id > job->captures.newest_id && m->id - job->captures.newest_id > MOST_AHEAD)
-        return job_refuse(fault, -HOLTER_ERANGE, "captured.id is %" PRIu64, m->id);
-    for (uint64_t i = 0; i < m->threads_count; i++) {
-        if (m->threads[i].rank >= JOB_MOST_RANKS)
-            return job_refuse(fault, -HOLTER_ERANGE,
+    if (captured->id > captures->newest_id &&
+        captured->id - captures->newest_id > MAXIMUM_SKIPPED_IDS)
+        return job_reject(fault, -HOLTER_ERANGE, "captured.id is %" PRIu64, captured->id);
+    for (uint64_t i = 0; i < captured->threads_count; i++) {
+        if (captured->threads[i].rank >= JOB_MOST_RANKS)
+            return job_reject(fault, -HOLTER_ERANGE,
                               "captured.threads[%" PRIu64 "].rank is %" PRIu64, i,
-                              m->threads[i].rank);
+                              captured->threads[i].rank);
     }
-    for (uint64_t i = 0; code == 0 && i < m->events_count; i++)
-        code = check_event(m, i, fault);
+    for (uint64_t i = 0; code == 0 && i < captured->events_count; i++)
+        code = job_captures_validate_event(captured, i, fault);
     return code;
 }
 
-static int is_of(const struct job_capture *known, const struct wire_captured *m)
+static int job_capture_matches(const struct job_capture *known,
+                               const struct wire_captured *captured)
 {
-    return known->asked_id == m->id && known->asked_ns == m->asked_ns &&
-           (m->id != 0 || strcmp(known->host, m->host) == 0);
+    return known->asked_id == captured->id && known->asked_ns == captured->asked_ns &&
+           (captured->id != 0 || strcmp(known->host, captured->host) == 0);
 }
 
 /* The number of a capture that is new. */
-static uint64_t number_of(const struct job_captures *c, const struct wire_captured *m)
+static uint64_t job_captures_assign_id(const struct job_captures *captures,
+                                       const struct wire_captured *captured)
 {
-    for (size_t i = 0; i < c->known_count; i++) {
-        if (c->known[i].id == m->id)
-            return c->newest_id + 1;
+    for (size_t i = 0; i < captures->known_count; i++) {
+        if (captures->known[i].id == captured->id)
+            return captures->newest_id + 1;
     }
-    return m->id == 0 ? c->newest_id + 1 : m->id;
+    return captured->id == 0 ? captures->newest_id + 1 : captured->id;
 }
 
-static struct job_capture *known_of(struct job_captures *c, const struct wire_captured *m)
+/* The capture that a message belongs to; a new one takes the place of the oldest. */
+static struct job_capture *job_captures_find_or_add(struct job_captures *captures,
+                                                    const struct wire_captured *captured)
 {
-    struct job_capture *oldest = &c->known[0];
-    for (size_t i = 0; i < c->known_count; i++) {
-        if (is_of(&c->known[i], m))
-            return &c->known[i];
-        oldest = c->known[i].id < oldest->id ? &c->known[i] : oldest;
+    struct job_capture *oldest = &captures->known[0];
+    for (size_t i = 0; i < captures->known_count; i++) {
+        if (job_capture_matches(&captures->known[i], captured))
+            return &captures->known[i];
+        oldest = captures->known[i].id < oldest->id ? &captures->known[i] : oldest;
     }
-    struct job_capture fresh = {.id = number_of(c, m), .asked_id = m->id, .asked_ns = m->asked_ns};
-    if (m->id == 0)
-        snprintf(fresh.host, sizeof(fresh.host), "%s", m->host);
-    if (c->known_count < JOB_CAPTURES)
-        oldest = &c->known[c->known_count++];
+    struct job_capture fresh = {.id = job_captures_assign_id(captures, captured),
+                                .asked_id = captured->id,
+                                .asked_ns = captured->asked_ns};
+    if (captured->id == 0)
+        snprintf(fresh.host, sizeof(fresh.host), "%s", captured->host);
+    if (captures->known_count < JOB_CAPTURES)
+        oldest = &captures->known[captures->known_count++];
     *oldest = fresh;
     return oldest;
 }
 
-static void drop_oldest(struct job *job)
+static void job_captures_drop_oldest(struct job_captures *captures, const char *job)
 {
-    struct job_captures *c = &job->captures;
-    if (!c->list[0].told && !c->full) {
-        log_warn("job %s: more is captured than can be kept until it is told", job->id);
-        c->full = 1;
+    if (!captures->list[0].published && !captures->full) {
+        log_warn("job %s: more is captured than can be kept until it is published", job);
+        captures->full = 1;
     }
-    c->bytes -= c->list[0].length;
-    free(c->list[0].bytes);
-    memmove(c->list, c->list + 1, (c->count - 1) * sizeof(*c->list));
-    c->count--;
+    captures->bytes -= captures->list[0].length;
+    free(captures->list[0].bytes);
+    captures->count--;
+    memmove(captures->list, captures->list + 1, captures->count * sizeof(*captures->list));
 }
 
-static int keep(struct job *job, uint64_t window, const struct wire_capture *told)
+static int job_captures_store(struct job_captures *captures, const char *job, uint64_t window,
+                              const struct wire_capture *message)
 {
-    struct job_captures *c = &job->captures;
-    int code = wire_encode(&c->buffer, WIRE_TYPE_CAPTURE, told);
+    int code = wire_encode(&captures->buffer, WIRE_TYPE_CAPTURE, message);
     if (code != 0)
         return code;
-    void *bytes = malloc(c->buffer.length);
-    if (bytes == NULL || array_fit(&c->list, sizeof(*c->list), &c->room, c->count + 1) != 0) {
+    size_t length = captures->buffer.length;
+    void *bytes = malloc(length);
+    if (bytes == NULL || array_fit(&captures->list, sizeof(*captures->list), &captures->room,
+                                   captures->count + 1) != 0) {
         free(bytes);
         return -ENOMEM;
     }
-    memcpy(bytes, c->buffer.bytes, c->buffer.length);
-    c->list[c->count++] = (struct job_capture_message){window, 0, bytes, c->buffer.length};
-    c->bytes += c->buffer.length;
-    while (c->bytes > JOB_CAPTURE_BYTES && c->count > 1)
-        drop_oldest(job);
+    memcpy(bytes, captures->buffer.bytes, length);
+    captures->list[captures->count++] = (struct job_capture_message){window, 0, bytes, length};
+    captures->bytes += length;
+    while (captures->bytes > JOB_CAPTURE_BYTES && captures->count > 1)
+        job_captures_drop_oldest(captures, job);
     return 0;
 }
 
-/* Window that the message belongs to. Agents that keep another length of windows yet, and wrong
- * ones, must not put it off. */
-static uint64_t window_of(const struct job *job, const struct wire_captured *m)
+int job_captures_add(struct job_captures *captures, const char *job,
+                     const struct wire_captured *captured, uint64_t window_ns, uint64_t *id)
 {
-    uint64_t latest = m->at_ns / job->options.window_ns + 1;
-    return m->window < latest ? m->window : latest;
-}
-
-int job_captured(struct job *job, uint64_t instance, const struct wire_captured *m, uint64_t now_ns,
-                 uint64_t *id, struct job_fault *fault)
-{
-    int code = check(job, m, fault);
-    if (code != 0)
-        return code;
-    uint32_t place = m->threads_count == 0
-                         ? KEY_NONE
-                         : key_table_find(&job->place_keys, (struct key){.hi = m->threads[0].rank});
-    struct job_node *node = job_node_of(job, instance, m->host, place);
-    if (node == NULL)
-        return job_refuse(fault, -ENOMEM, "no memory for a node");
-    struct job_captures *c = &job->captures;
-    struct job_capture *known = known_of(c, m);
-    struct wire_capture told = wire_capture_from_captured(m);
-    told.job = job->id;
-    told.id = known->id;
-    told.answered = known->answered + !m->more;
-    told.records = known->records + m->events_count;
-    if (keep(job, window_of(job, m), &told) != 0)
-        return job_refuse(fault, -ENOMEM, "no memory for a capture");
-    known->answered = told.answered;
-    known->records = told.records;
-    c->newest_id = known->id > c->newest_id ? known->id : c->newest_id;
+    struct job_capture *known = job_captures_find_or_add(captures, captured);
+    struct wire_capture message = wire_capture_from_captured(captured);
+    /* Agents that have another length of windows still, and wrong ones, must not delay it. */
+    uint64_t latest = captured->at_ns / window_ns + 1;
+    uint64_t window = captured->window < latest ? captured->window : latest;
+    message.job = job;
+    message.id = known->id;
+    message.answered = known->answered + !captured->more;
+    message.records = known->records + captured->events_count;
+    if (job_captures_store(captures, job, window, &message) != 0)
+        return -ENOMEM;
+    known->answered = message.answered;
+    known->records = message.records;
+    captures->newest_id = known->id > captures->newest_id ? known->id : captures->newest_id;
     *id = known->id;
-    struct job_instance *agent = job_instance_of(job, instance);
-    agent->last_seq = m->seq > agent->last_seq ? m->seq : agent->last_seq;
-    job_node_heard(job, node, now_ns);
     return 0;
 }
 
-/* ---- telling ------------------------------------------------------------- */
+/* ---- publishing ---------------------------------------------------------- */
 
-static void tell(struct job *job, const struct job_output *output,
-                 const struct job_capture_message *kept)
+static void job_captures_publish_one(struct job_captures *captures, const struct job_stream *stream,
+                                     const struct job_capture_message *kept)
 {
     struct wire_message message;
-    if (wire_decode(&message, &job->captures.arena, kept->bytes, kept->length, NULL) == 0)
-        output->publish(output->user, job->id, WIRE_TYPE_CAPTURE, &message.capture);
+    if (wire_decode(&message, &captures->arena, kept->bytes, kept->length, NULL) == 0)
+        job_stream_publish(stream, WIRE_TYPE_CAPTURE, &message.capture);
 }
 
-void job_tell_captures(struct job *job, uint64_t window)
+void job_captures_publish_due(struct job_captures *captures, const struct job_stream *stream,
+                              uint64_t window)
 {
-    struct job_captures *c = &job->captures;
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->list[i].told || c->list[i].window > window)
+    for (size_t i = 0; i < captures->count; i++) {
+        if (captures->list[i].published || captures->list[i].window > window)
             continue;
-        c->list[i].told = 1;
-        if (job_wanted(job, WIRE_TYPE_CAPTURE))
-            tell(job, &job->output, &c->list[i]);
+        captures->list[i].published = 1;
+        if (job_stream_wants(stream, WIRE_TYPE_CAPTURE))
+            job_captures_publish_one(captures, stream, &captures->list[i]);
     }
 }
 
-void job_publish_captures(struct job *job, const struct job_output *output)
+void job_captures_publish_all(struct job_captures *captures, const struct job_stream *stream)
 {
-    for (size_t i = 0; i < job->captures.count; i++) {
-        if (job->captures.list[i].told)
-            tell(job, output, &job->captures.list[i]);
+    for (size_t i = 0; i < captures->count; i++) {
+        if (captures->list[i].published)
+            job_captures_publish_one(captures, stream, &captures->list[i]);
     }
-}
-
-/* ---- whom to ask --------------------------------------------------------- */
-
-int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **instances,
-                           uint64_t *wanted)
-{
-    uint8_t *asked = calloc(job->node_count + 1, sizeof(*asked));
-    uint64_t *list = malloc((job->node_count + 1) * sizeof(*list));
-    int64_t count = 0;
-    if (asked == NULL || list == NULL) {
-        free(asked);
-        free(list);
-        return -ENOMEM;
-    }
-    *wanted = 0;
-    for (uint32_t i = 0; i < job->place_keys.count; i++) {
-        const struct job_place *place = &job->places[i];
-        const struct job_node *node = job->nodes[place->node];
-        if (node->final || node->lost_contact ||
-            (ranks[0] != '\0' && !rank_spans_have(ranks, place->rank)))
-            continue;
-        ++*wanted;
-        if (!asked[place->node])
-            list[count++] = node->instance;
-        asked[place->node] = 1;
-    }
-    free(asked);
-    *instances = list;
-    return count;
-}
-
-struct partner {
-    uint32_t rank;
-    uint64_t bytes;
-};
-
-/* Most bytes first; ranks in their order where those are equal. */
-static int compare_partners(const void *a, const void *b)
-{
-    const struct partner *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static int compare_by_rank(const void *a, const void *b)
-{
-    const struct partner *x = a, *y = b;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static int is_among(const uint32_t *ranks, size_t count, uint32_t rank)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (ranks[i] == rank)
-            return 1;
-    }
-    return 0;
-}
-
-/* The other ends of messages of these ranks, each once. @return how many, in order of bytes */
-static size_t find_partners(const uint32_t *ranks, size_t count, const struct pair_row *pairs,
-                            size_t pair_count, struct partner *out)
-{
-    size_t found = 0, kept = 0;
-    for (size_t i = 0; i < pair_count; i++) {
-        const struct pair_row *p = &pairs[i];
-        if (p->destination < 0)
-            continue;
-        int from = is_among(ranks, count, p->source),
-            to = is_among(ranks, count, (uint32_t)p->destination);
-        if (from != to)
-            out[found++] = (struct partner){from ? (uint32_t)p->destination : p->source, p->bytes};
-    }
-    qsort(out, found, sizeof(*out), compare_by_rank);
-    for (size_t i = 0; i < found; i++) {
-        if (kept > 0 && out[kept - 1].rank == out[i].rank)
-            out[kept - 1].bytes += out[i].bytes;
-        else
-            out[kept++] = out[i];
-    }
-    qsort(out, kept, sizeof(*out), compare_partners);
-    return kept;
-}
-
-static size_t list_named(const struct job *job, const char *ranks, size_t most, uint32_t *out)
-{
-    uint64_t first, last;
-    size_t count = 0;
-    while (rank_spans_next(&ranks, &first, &last) == 1) {
-        for (; first <= last && first < job->world && count < most; first++)
-            out[count++] = (uint32_t)first;
-    }
-    return count;
-}
-
-int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room)
-{
-    const struct pair_row *pairs = NULL;
-    size_t pair_count = 0;
-    uint32_t *list = malloc((2 * most + 1) * sizeof(*list));
-    int code = list == NULL ? -ENOMEM : 0;
-    size_t count = code == 0 ? list_named(job, ranks, most, list) : 0;
-    if (code == 0 && count == 0)
-        code = -HOLTER_EEMPTY;
-    if (code == 0 && run_sum_pair_count(job->run) <= MOST_PAIRS)
-        code = job_pairs(job, MOST_PAIRS, &pairs, &pair_count);
-    struct partner *found = code == 0 ? malloc((pair_count + 1) * sizeof(*found)) : NULL;
-    if (code == 0 && found == NULL)
-        code = -ENOMEM;
-    if (code == 0) {
-        size_t others = find_partners(list, count, pairs, pair_count, found);
-        for (size_t i = 0; i < others && i < most; i++)
-            list[count + i] = found[i].rank;
-        code = rank_list(list, count + (others < most ? others : most), out, room);
-    }
-    free(found);
-    free(list);
-    return code;
 }

@@ -1,12 +1,12 @@
-/* What agents captured of a job: the newest records of ranks, told and kept.
+/* What agents captured of a job: the newest records of ranks, published and kept.
  *
- * A capture is told with the window that was open when it was read, so that a recording tells it in
- * the same place of the stream again. Of a job JOB_CAPTURE_BYTES of messages are kept for those who
- * come late, the newest ones; a recording keeps all. */
+ * A capture is published with the window that was open when it was read, so that a replay publishes
+ * it in the same place of the stream. Of a job the newest JOB_CAPTURE_BYTES of messages are kept
+ * for those who come late; a recording keeps all. */
 #ifndef HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 #define HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 
-#include "daemon/job/job.h"
+#include "daemon/job/job_stream.h"
 
 #define JOB_CAPTURE_BYTES ((size_t)16 << 20)
 #define JOB_CAPTURES                                                                               \
@@ -14,10 +14,10 @@
 
 /** One capture, as far as it has come. */
 struct job_capture {
-    uint64_t id;                 /**< number that is told */
+    uint64_t id;                 /**< as published */
     uint64_t asked_id, asked_ns; /**< as in its messages */
     char host[65];               /**< of one that an agent made by itself; else "" */
-    uint64_t answered;           /**< agents that have told all */
+    uint64_t answered;           /**< agents that have sent all */
     uint64_t records;
 };
 
@@ -27,30 +27,36 @@ struct job_captures {
     size_t known_count;
     uint64_t newest_id;
     struct job_capture_message {
-        uint64_t window; /**< told with this one */
-        int told;
+        uint64_t window; /**< published with this one */
+        int published;
         void *bytes; /**< owned: a message of topic captures, encoded */
         size_t length;
     } * list; /**< owned, oldest first */
     size_t count, room, bytes;
-    int full; /**< some were given up untold, and it was logged */
+    int full; /**< some were dropped before they were published, which was logged */
     struct wire_buffer buffer;
     struct wire_arena arena;
 };
 
 void job_captures_finish(struct job_captures *captures);
 
-/** Take in a CAPTURED message; as job_window().
- *  @param id  set to the number of the capture: the one that was asked for, or the next free one
- * where an agent captured by itself, or another has that number */
-int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
-                 uint64_t now_ns, uint64_t *id, struct job_fault *fault);
+/** Does a CAPTURED message contradict itself or a bound? @return 0, or -HOLTER_ERANGE and why */
+int job_captures_validate(const struct job_captures *captures, const struct wire_captured *captured,
+                          struct job_fault *fault);
 
-/** A window is published: tell what was read while it was open. UINT64_MAX: all that is left. */
-void job_tell_captures(struct job *job, uint64_t window);
+/** Keep a message that was validated until its window is published.
+ *  @param window_ns  length of windows
+ *  @param id         set to the number of the capture: the one that was asked for, or the next free
+ * one where an agent captured by itself, or another has that number @return 0 or -ENOMEM */
+int job_captures_add(struct job_captures *captures, const char *job,
+                     const struct wire_captured *captured, uint64_t window_ns, uint64_t *id);
 
-/** All that is kept and was told. */
-void job_publish_captures(struct job *job, const struct job_output *output);
+/** A window is published: publish what was read while it was open. UINT64_MAX: all that is left. */
+void job_captures_publish_due(struct job_captures *captures, const struct job_stream *stream,
+                              uint64_t window);
+
+/** Publish all that is kept and was published before. */
+void job_captures_publish_all(struct job_captures *captures, const struct job_stream *stream);
 
 /** Highest number of a capture so far; 0: there was none. */
 uint64_t job_newest_capture(const struct job *job);

@@ -1,7 +1,7 @@
+/* The messages of agents about ranks, byte for byte. */
 #include "daemon/job/job_rank_messages.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/job/job_state.h"
 #include "proto/log.h"
 
 #include <stdlib.h>
@@ -9,37 +9,38 @@
 
 #define LOG_TOPIC "jobs"
 
-void job_said_finish(struct job_said *said)
+void job_rank_messages_finish(struct job_rank_messages *messages)
 {
-    for (size_t i = 0; i < said->count; i++)
-        free(said->list[i].bytes);
-    free(said->list);
-    *said = (struct job_said){0};
+    for (size_t i = 0; i < messages->count; i++)
+        free(messages->list[i].bytes);
+    free(messages->list);
+    *messages = (struct job_rank_messages){0};
 }
 
-void job_keep_said(struct job *job, const struct recorded *head, const void *bytes, size_t length)
+void job_rank_messages_add(struct job_rank_messages *messages, const char *job,
+                           const struct recorded *head, const void *bytes, size_t length)
 {
-    struct job_said *said = &job->said;
-    void *copy = length > JOB_SAID_BYTES - said->bytes ? NULL : malloc(length + 1);
-    if (copy == NULL || array_fit(&said->list, sizeof(*said->list), &said->room, said->count + 1)) {
+    void *copy = length > JOB_RANK_MESSAGE_BYTES - messages->bytes ? NULL : malloc(length + 1);
+    if (copy == NULL || array_fit(&messages->list, sizeof(*messages->list), &messages->capacity,
+                                  messages->count + 1) != 0) {
         free(copy);
-        if (!said->full)
-            log_warn("job %s: recordings that begin later will not tell all ranks", job->id);
-        said->full = 1;
+        if (!messages->full)
+            log_warn("job %s: recordings that begin later will not name all ranks", job);
+        messages->full = 1;
         return;
     }
     memcpy(copy, bytes, length);
-    said->list[said->count++] = (struct job_said_message){*head, copy, length};
-    said->bytes += length;
+    messages->list[messages->count++] = (struct job_rank_message){*head, copy, length};
+    messages->bytes += length;
 }
 
-void job_publish_recorded(const struct job *job, const struct job_output *output,
-                          const struct recorded *head, const void *bytes, size_t length)
+void job_publish_recorded(const struct job_stream *stream, const struct recorded *head,
+                          const void *bytes, size_t length)
 {
     size_t from = 0;
     do {
         size_t part = length - from < WIRE_PART_BYTES ? length - from : WIRE_PART_BYTES;
-        struct wire_recorded message = {.job = job->id,
+        struct wire_recorded message = {.job = stream->job,
                                         .type = head->type,
                                         .instance = head->instance,
                                         .seq = head->seq,
@@ -51,23 +52,17 @@ void job_publish_recorded(const struct job *job, const struct job_output *output
                                         .offset = from};
         from += part;
         message.more = from < length;
-        output->publish(output->user, job->id, WIRE_TYPE_RECORDED, &message);
+        job_stream_publish(stream, WIRE_TYPE_RECORDED, &message);
     } while (from < length);
 }
 
-void job_publish_said(const struct job *job, const struct job_output *output)
+void job_rank_messages_publish(const struct job_rank_messages *messages,
+                               const struct job_stream *stream, uint64_t at_ns)
 {
-    for (size_t i = 0; i < job->said.count; i++) {
-        const struct job_said_message *kept = &job->said.list[i];
+    for (size_t i = 0; i < messages->count; i++) {
+        const struct job_rank_message *kept = &messages->list[i];
         struct recorded head = kept->head;
-        head.time_ns = head.received_ns = job->heard_ns;
-        job_publish_recorded(job, output, &head, kept->bytes, kept->length);
+        head.time_ns = head.received_ns = at_ns;
+        job_publish_recorded(stream, &head, kept->bytes, kept->length);
     }
-}
-
-void job_tell_recorded(const struct job *job, const struct recorded *head, const void *bytes,
-                       size_t length)
-{
-    if (job_wanted(job, WIRE_TYPE_RECORDED))
-        job_publish_recorded(job, &job->output, head, bytes, length);
 }

@@ -1,8 +1,10 @@
+/* All jobs of the daemon: finds or adds the job of a message, has it accepted, recorded and
+ * acknowledged, and passes on what jobs publish. */
 #include "daemon/job/jobs.h"
 
 #include "daemon/analysis/tables/key_table.h"
-#include "daemon/job/job_ingest.h"
-#include "daemon/job/job_rank_messages.h"
+#include "daemon/job/job_accept.h"
+#include "daemon/job/job_recovery.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
 #include "holter/error.h"
@@ -14,13 +16,13 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define KEPT_ENDED 64u         /* ended jobs that late viewers can still look at */
-#define MOST_AGENTS (1u << 20) /* agents whose numbers are remembered */
+#define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that late viewers can still look at */
+#define MAXIMUM_AGENTS (1u << 20) /* whose numbers are kept */
 
 struct entry {
     struct job *job;
     enum job_state state; /* when last looked at */
-    int replayed;         /* its time is not ours */
+    int replayed;         /* its time is that of its messages */
 };
 
 struct jobs {
@@ -29,15 +31,15 @@ struct jobs {
     int replays;                  /* a job is replayed */
     struct entry list[JOBS_MOST]; /* by age */
     size_t count;
-    size_t last; /* entry used last: messages of one job come in crowds */
+    size_t last; /* position of the job of the newest message: often the next one is about it too */
     struct jobs_counts counts;
-    uint64_t now_ns;       /* of the newest call */
-    struct kept_list kept; /* the highest number of each agent that is safe */
+    uint64_t now_ns;         /* of the newest call */
+    struct commit_acks kept; /* the highest number of each agent that is recorded */
     char recorder_error[256];
     int *stopped; /* of a replay that is recorded: see jobs_replay_record(); NULL: it is not */
 };
 
-/* ---- what is safe -------------------------------------------------------- */
+/* ---- what is recorded ---------------------------------------------------- */
 
 uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
 {
@@ -45,21 +47,22 @@ uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
     return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
 }
 
-/* Without memory, or with too many agents, one is asked to send again what was kept: no harm. */
-static void remember(struct jobs *jobs, uint64_t instance, uint64_t seq)
+/* Without memory, or with too many agents, an agent sends again what is recorded already, which
+ * does no harm. */
+static void jobs_note_recorded(struct jobs *jobs, uint64_t instance, uint64_t seq)
 {
-    if (jobs->kept.agents.count < MOST_AGENTS)
-        kept_list_add(&jobs->kept, instance, seq);
+    if (jobs->kept.agents.count < MAXIMUM_AGENTS)
+        commit_acks_add(&jobs->kept, instance, seq);
 }
 
-static void on_kept(void *user, uint64_t instance, uint64_t seq)
+static void jobs_on_recorded(void *user, uint64_t instance, uint64_t seq)
 {
     struct jobs *jobs = user;
-    remember(jobs, instance, seq);
+    jobs_note_recorded(jobs, instance, seq);
     jobs->options.kept(jobs->options.user, instance, seq);
 }
 
-static void on_stopped(void *user, const char *id, const char *why)
+static void jobs_on_recording_stopped(void *user, const char *id, const char *why)
 {
     struct jobs *jobs = user;
     struct job *job = jobs_find(jobs, id);
@@ -70,18 +73,18 @@ static void on_stopped(void *user, const char *id, const char *why)
         *jobs->stopped = 1;
 }
 
-static void on_moved(void *user, const char *id, const char *path)
+static void jobs_on_recording_moved(void *user, const char *id, const char *path)
 {
     struct jobs *jobs = user;
     struct job *job = jobs_find(jobs, id);
-    /* What a replay tells does not depend on how fast it is written. */
+    /* What a replay publishes does not depend on how fast its recording is written. */
     if (job != NULL && !jobs->replays)
         job_set_recording(job, path);
 }
 
-/* ---- what jobs tell ------------------------------------------------------ */
+/* ---- what jobs publish --------------------------------------------------- */
 
-static int is_recorded(enum wire_type type)
+static int jobs_type_is_recorded(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
            type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
@@ -89,15 +92,18 @@ static int is_recorded(enum wire_type type)
            type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
 }
 
-static int wanted(void *user, const char *job, enum wire_type type)
+static int jobs_want(void *user, const char *job, enum wire_type type)
 {
     const struct jobs *jobs = user;
-    int kept = type == WIRE_TYPE_ALERT ||
-               ((jobs->recorder != NULL || jobs->options.table != NULL) && is_recorded(type));
-    return kept || publisher_wanted(jobs->options.publisher, job, type);
+    int kept =
+        type == WIRE_TYPE_ALERT ||
+        ((jobs->recorder != NULL || jobs->options.table != NULL) && jobs_type_is_recorded(type));
+    const struct jobs_publisher *publisher = &jobs->options.publisher;
+    return kept || publisher->wants(publisher->user, job, type);
 }
 
-static void put_table(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
+static void jobs_put_table(struct jobs *jobs, const char *job, enum wire_type type,
+                           const void *message)
 {
     if (jobs->recorder != NULL)
         recorder_table(jobs->recorder, job, type, message);
@@ -105,39 +111,41 @@ static void put_table(struct jobs *jobs, const char *job, enum wire_type type, c
         jobs->options.table(jobs->options.user, type, message);
 }
 
-/* Of links tables are given only what they keep: most are of no interest to them. */
-static void put_links(struct jobs *jobs, const char *job, const struct wire_links *message)
+/* Tables keep a few of the links only. */
+static void jobs_put_links(struct jobs *jobs, const char *job, const struct wire_links *message)
 {
     struct wire_links kept;
     struct wire_link_row *rows;
     if (network_tables_wants(message, &kept, &rows) == 0)
-        put_table(jobs, job, WIRE_TYPE_LINKS, &kept);
+        jobs_put_table(jobs, job, WIRE_TYPE_LINKS, &kept);
     free(rows);
 }
 
-static void put_tables(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
+static void jobs_put_tables(struct jobs *jobs, const char *job, enum wire_type type,
+                            const void *message)
 {
     if (jobs->recorder == NULL && jobs->options.table == NULL)
         return;
     if (type == WIRE_TYPE_LINKS)
-        put_links(jobs, job, message);
-    else if (is_recorded(type))
-        put_table(jobs, job, type, message);
+        jobs_put_links(jobs, job, message);
+    else if (jobs_type_is_recorded(type))
+        jobs_put_table(jobs, job, type, message);
 }
 
-static void publish(void *user, const char *job, enum wire_type type, const void *message)
+static void jobs_publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct jobs *jobs = user;
-    publisher_publish(jobs->options.publisher, job, type, message);
+    const struct jobs_publisher *publisher = &jobs->options.publisher;
+    publisher->publish(publisher->user, job, type, message);
     if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
         sinks_take(jobs->options.sinks, message);
     if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
         jobs->options.alert(jobs->options.user, message);
-    put_tables(jobs, job, type, message);
+    jobs_put_tables(jobs, job, type, message);
 }
 
-static void tell_agents(void *user, const uint64_t *instances, size_t count,
-                        const struct wire_criteria *message)
+static void jobs_send_criteria(void *user, const uint64_t *instances, size_t count,
+                               const struct wire_criteria *message)
 {
     const struct jobs *jobs = user;
     if (jobs->options.tell_agents != NULL)
@@ -167,16 +175,17 @@ struct job *jobs_find(const struct jobs *jobs, const char *id)
     return jobs->count > 0 ? jobs->list[jobs->count - 1].job : NULL;
 }
 
-static void forget(struct jobs *jobs, size_t at)
+static void jobs_drop(struct jobs *jobs, size_t at)
 {
-    publisher_forget(jobs->options.publisher, job_id(jobs->list[at].job));
+    const struct jobs_publisher *publisher = &jobs->options.publisher;
+    publisher->forget(publisher->user, job_id(jobs->list[at].job));
     job_destroy(jobs->list[at].job);
     memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
     jobs->count--;
     jobs->last = 0;
 }
 
-static void forget_ended(struct jobs *jobs)
+static void jobs_drop_ended(struct jobs *jobs)
 {
     size_t ended = 0, oldest = 0;
     for (size_t i = jobs->count; i-- > 0;) {
@@ -185,13 +194,13 @@ static void forget_ended(struct jobs *jobs)
         ended++;
         oldest = i;
     }
-    if (ended > KEPT_ENDED || (ended > 0 && jobs->count == JOBS_MOST))
-        forget(jobs, oldest);
+    if (ended > MAXIMUM_ENDED_JOBS || (ended > 0 && jobs->count == JOBS_MOST))
+        jobs_drop(jobs, oldest);
 }
 
-/* ---- making ---------------------------------------------------------------- */
+/* ---- adding -------------------------------------------------------------- */
 
-static void record(struct jobs *jobs, struct job *job, uint64_t instance, uint64_t ranks)
+static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, uint64_t ranks)
 {
     char path[512];
     int exists = 0;
@@ -202,25 +211,25 @@ static void record(struct jobs *jobs, struct job *job, uint64_t instance, uint64
     }
     job_set_recording(job, path);
     if (exists)
-        job_continue(job, jobs->options.sinks, path);
+        job_recover(job, jobs->options.sinks, path);
     recorder_open(jobs->recorder, job_id(job), path, ranks);
 }
 
 /* @param ranks  of the job; 0: not known */
-static int make(struct jobs *jobs, const char *id, uint64_t instance, uint64_t ranks,
-                struct job **out, struct job_fault *fault)
+static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, uint64_t ranks,
+                    struct job **out, struct job_fault *fault)
 {
     if (!job_id_valid(id)) {
         snprintf(fault->text, sizeof(fault->text),
                  "job id '%.64s' has other characters than letters, digits, - _ .", id);
         return -HOLTER_ERANGE;
     }
-    forget_ended(jobs);
+    jobs_drop_ended(jobs);
     if (jobs->count == JOBS_MOST) {
         snprintf(fault->text, sizeof(fault->text), "%u jobs are running already", JOBS_MOST);
         return -HOLTER_ELIMIT;
     }
-    struct job_output output = {jobs, wanted, publish, tell_agents};
+    struct job_output output = {jobs, jobs_want, jobs_publish, jobs_send_criteria};
     int code = job_create(out, id, &jobs->options.job, &output);
     if (code != 0)
         return code;
@@ -228,14 +237,14 @@ static int make(struct jobs *jobs, const char *id, uint64_t instance, uint64_t r
     jobs->last = jobs->count++;
     log_info("job %s begins", id);
     if (jobs->recorder != NULL)
-        record(jobs, *out, instance, ranks);
+        jobs_record(jobs, *out, instance, ranks);
     return 0;
 }
 
-static int job_for(struct jobs *jobs, const struct wire_message *message, uint64_t instance,
-                   struct job **out, struct job_fault *fault)
+static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *message,
+                            uint64_t instance, struct job **out, struct job_fault *fault)
 {
-    const char *id = job_take_id(message);
+    const char *id = job_message_job(message);
     if (jobs->last < jobs->count && strcmp(job_id(jobs->list[jobs->last].job), id) == 0) {
         *out = jobs->list[jobs->last].job;
         return 0;
@@ -247,15 +256,16 @@ static int job_for(struct jobs *jobs, const struct wire_message *message, uint64
         *out = jobs->list[i].job;
         return 0;
     }
-    return make(jobs, id, instance, job_take_world(message), out, fault);
+    return jobs_add(jobs, id, instance, job_message_world(message), out, fault);
 }
 
-/* ---- taking in ----------------------------------------------------------- */
+/* ---- accepting ----------------------------------------------------------- */
 
-static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes)
+static void jobs_record_message(struct jobs *jobs, struct job *job, const struct recorded *head,
+                                zmq_msg_t *bytes)
 {
     if (jobs->recorder == NULL)
-        on_kept(jobs, head->instance, head->seq);
+        jobs_on_recorded(jobs, head->instance, head->seq);
     else if (bytes == NULL)
         recorder_note(jobs->recorder, head->instance, head->seq);
     else
@@ -269,19 +279,19 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
     struct recorded head = {
         .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
     uint64_t capture = 0;
-    head.seq = job_take_seq(message);
+    head.seq = job_message_seq(message);
     jobs->now_ns = now_ns;
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct job *job;
-    int code = job_for(jobs, message, instance, &job, fault);
+    int code = jobs_find_or_add(jobs, message, instance, &job, fault);
     if (code != 0)
         return code;
     if (job_has(job, instance, head.seq)) {
         jobs->counts.duplicates++;
-        keep(jobs, job, &head, NULL);
+        jobs_record_message(jobs, job, &head, NULL);
         return 0;
     }
-    code = job_take(job, &head, message, &capture, fault);
+    code = job_accept(job, &head, message, &capture, fault);
     if (code != 0)
         return code;
     if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
@@ -292,10 +302,10 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         head.window = message->window.window;
         head.time_ns = message->window.window * message->window.length_ns;
     } else if (message->type == WIRE_TYPE_RANKS) {
-        job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
+        job_keep_rank_message(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     }
-    job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
-    keep(jobs, job, &head, bytes);
+    job_publish_message(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
+    jobs_record_message(jobs, job, &head, bytes);
     return 0;
 }
 
@@ -327,10 +337,11 @@ void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
 
 /* ---- the recorder ---------------------------------------------------------- */
 
-static int start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
-                          size_t room)
+static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
+                               size_t room)
 {
-    struct recorder_events events = {jobs, on_kept, on_stopped, on_moved};
+    struct recorder_events events = {jobs, jobs_on_recorded, jobs_on_recording_stopped,
+                                     jobs_on_recording_moved};
     struct recorder_options recording = {.most_bytes = jobs->options.most_bytes};
     int code = recording_directory(directory);
     if (code == 0)
@@ -345,7 +356,7 @@ static int start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *direct
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
 {
     struct job *job;
-    int code = make(jobs, id, 0, 0, &job, fault);
+    int code = jobs_add(jobs, id, 0, 0, &job, fault);
     if (code != 0)
         return code;
     jobs->list[jobs->count - 1].replayed = 1;
@@ -354,7 +365,7 @@ int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struc
     return 0;
 }
 
-static struct entry *replayed(struct jobs *jobs)
+static struct entry *jobs_find_replayed(struct jobs *jobs)
 {
     size_t at = 0;
     while (at + 1 < jobs->count && !jobs->list[at].replayed)
@@ -364,7 +375,7 @@ static struct entry *replayed(struct jobs *jobs)
 
 struct job *jobs_replayed(struct jobs *jobs)
 {
-    return replayed(jobs)->job;
+    return jobs_find_replayed(jobs)->job;
 }
 
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
@@ -372,7 +383,7 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
 {
     char path[512];
     const char *id = job_id(jobs_replayed(jobs));
-    int code = start_recorder(jobs, loop, directory, why, room);
+    int code = jobs_start_recorder(jobs, loop, directory, why, room);
     if (code == 0 && (code = recording_new(directory, id, path, sizeof(path))) != 0)
         snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
     if (code != 0)
@@ -384,8 +395,8 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
     return 0;
 }
 
-static void keep_replayed(struct jobs *jobs, const struct recorded *head, const void *bytes,
-                          size_t length)
+static void jobs_record_replayed(struct jobs *jobs, const struct recorded *head, const void *bytes,
+                                 size_t length)
 {
     zmq_msg_t copy;
     if (jobs->recorder == NULL)
@@ -411,17 +422,17 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
     struct job *job = jobs_replayed(jobs);
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
-    uint64_t seq = job_take_seq(message), capture;
-    if (jobs->now_ns != 0)          /* before the first nobody has been silent */
+    uint64_t seq = job_message_seq(message), capture;
+    if (jobs->now_ns != 0)          /* before the first message nobody has been silent */
         job_advance(job, now, now); /* what was due before it came */
     jobs->now_ns = now;
     if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;
         return 0;
     }
-    int code = job_take(job, head, message, &capture, fault);
+    int code = job_accept(job, head, message, &capture, fault);
     if (code == 0)
-        keep_replayed(jobs, head, bytes, length);
+        jobs_record_replayed(jobs, head, bytes, length);
     job_advance(job, now, now);
     jobs->counts.messages += (uint64_t)(is_window && code == 0);
     jobs->counts.bytes += is_window && code == 0 ? length : 0;
@@ -430,7 +441,7 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
 
 void jobs_replay_end(struct jobs *jobs, uint64_t now_ns)
 {
-    struct entry *entry = replayed(jobs);
+    struct entry *entry = jobs_find_replayed(jobs);
     job_finish(entry->job, now_ns);
     entry->state = job_state(entry->job);
     if (jobs->recorder != NULL)
@@ -451,7 +462,8 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
     if (jobs == NULL)
         return -ENOMEM;
     jobs->options = *options;
-    int code = options->record == NULL ? 0 : start_recorder(jobs, loop, options->record, why, room);
+    int code =
+        options->record == NULL ? 0 : jobs_start_recorder(jobs, loop, options->record, why, room);
     if (code != 0) {
         free(jobs);
         return code;
@@ -472,7 +484,7 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
     recorder_destroy(jobs->recorder);
     for (size_t i = 0; i < jobs->count; i++)
         job_destroy(jobs->list[i].job);
-    kept_list_clear(&jobs->kept);
+    commit_acks_clear(&jobs->kept);
     free(jobs);
 }
 

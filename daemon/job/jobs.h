@@ -1,32 +1,44 @@
-/* All jobs of the daemon: takes in what agents report, has it published and recorded. */
+/* All jobs of the daemon: what agents report is accepted, published and recorded. */
 #ifndef HOLTER_DAEMON_JOB_JOBS_H
 #define HOLTER_DAEMON_JOB_JOBS_H
 
 #include "daemon/alert/sinks.h"
 #include "daemon/job/job.h"
-#include "daemon/server/publish.h"
 #include "daemon/storage/record.h"
 
+#include <uv.h>
+#include <zmq.h>
+
 #define JOBS_MOST                                                                                  \
-    1024u /**< jobs known at one time; ended ones are forgotten, oldest first, for new ones */
+    1024u /**< jobs known at one time; ended ones are dropped, oldest first, for new ones */
 
 struct jobs;
 
+/** What jobs need of whoever publishes their messages. */
+struct jobs_publisher {
+    void *user;
+    /** Would anybody read this type now? */
+    int (*wants)(void *user, const char *job, enum wire_type type);
+    void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
+    /** Nothing follows of this job. */
+    void (*forget)(void *user, const char *job);
+};
+
 struct jobs_options {
     struct job_options job;
-    const char *record;          /**< directory; NULL: nothing is recorded */
-    uint64_t most_bytes;         /**< of a job's recording; 0: no limit */
-    struct publisher *publisher; /**< borrowed */
-    struct sinks *sinks;         /**< borrowed; NULL: alerts are only published */
+    const char *record;  /**< directory; NULL: nothing is recorded */
+    uint64_t most_bytes; /**< of a job's recording; 0: no limit */
+    struct jobs_publisher publisher;
+    struct sinks *sinks; /**< borrowed; NULL: alerts are only published */
     void *user;
     /** An alert is published. May be NULL. */
     void (*alert)(void *user, const struct wire_alert *alert);
-    /** An agent has told of a capture. @param id  number that it got. May be NULL. */
+    /** A part of a capture was accepted. @param id  number of the capture. May be NULL. */
     void (*captured)(void *user, uint64_t instance, const struct wire_captured *captured,
                      uint64_t id);
-    /** What recordings keep in tables is published. NULL: only recordings of the jobs want that. */
+    /** A message is published whose type recordings keep in tables. May be NULL. */
     void (*table)(void *user, enum wire_type type, const void *message);
-    /** A message is safe: the agent can be told. */
+    /** A message is in the recording, so that it can be acknowledged. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** See struct job_output. */
     void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
@@ -34,9 +46,9 @@ struct jobs_options {
 };
 
 struct jobs_counts {
-    uint64_t messages;   /**< window messages taken in */
+    uint64_t messages;   /**< window messages accepted */
     uint64_t bytes;      /**< of them */
-    uint64_t duplicates; /**< messages that had been taken in before */
+    uint64_t duplicates; /**< messages that had been accepted before */
     uint64_t late;       /**< window messages that came after their window was published */
     struct job_matches matches;
 };
@@ -50,10 +62,9 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
  *  loop. NULL is fine. */
 void jobs_destroy(struct jobs *jobs, uint64_t now_ns);
 
-/** Take in a message of type RANKS, WINDOW or CAPTURED.
+/** Accept a message of type RANKS, WINDOW or CAPTURED.
  *  @param bytes  the message as received; moved when it is recorded
- *  @return 0 (also for one that was taken before), or a negative error: then nothing changed, and
- *          fault says why */
+ *  @return 0 (also for one that was accepted before), or a negative error, and fault says why */
 int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
               zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
 
@@ -62,7 +73,7 @@ void jobs_bye(struct jobs *jobs, uint64_t instance);
 
 /** A job that is replayed from a recording: it takes its time from the messages, and ends with
  * them.
- *  @param path  told as its recording
+ *  @param path  published as its recording
  *  @return 0 or a negative error: fault says why */
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault);
 /** Record it in the directory of the options from now on, in a file of its own; before its first
@@ -72,12 +83,12 @@ int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struc
  *  @param why      set on failure @return 0 or a negative error */
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
                        char *why, size_t room);
-/** Are bytes of messages wanted? */
+/** Is the replay recorded, so that the bytes of its messages are needed? */
 int jobs_replay_records(const struct jobs *jobs);
 /** @param head   received_ns is the time of it; not before that of the message before
  *  @param bytes  of the message, to be recorded; may be NULL when nobody does
  *  @param length  of them
- *  @return 0, or why the message was not taken */
+ *  @return 0 or a negative error, and fault says why */
 int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
                      const struct wire_message *message, const void *bytes, size_t length,
                      struct job_fault *fault);
@@ -85,13 +96,13 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
 void jobs_replay_end(struct jobs *jobs, uint64_t now_ns);
 /** The job that is replayed. */
 struct job *jobs_replayed(struct jobs *jobs);
-/** Bytes that wait to be recorded. */
+/** Bytes that are still to be written to its recording. */
 size_t jobs_replay_backlog(const struct jobs *jobs);
 
 /** As time goes by, see job_advance(). */
 void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns);
 
-/** Highest number of an agent's messages that is safe; 0: none. */
+/** Highest number of an agent's messages that is in a recording; 0: none. */
 uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance);
 
 /** Is no job running? */
@@ -100,7 +111,7 @@ int jobs_idle(const struct jobs *jobs);
 /** @param id  NULL or "": the newest running one, else the newest @return NULL: none */
 struct job *jobs_find(const struct jobs *jobs, const char *id);
 
-/** The oldest known job comes first. @return NULL behind the last */
+/** The oldest known job comes first. @return NULL: there are fewer */
 struct job *jobs_at(const struct jobs *jobs, size_t index);
 
 void jobs_count(const struct jobs *jobs, struct jobs_counts *out);

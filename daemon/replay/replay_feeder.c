@@ -1,6 +1,7 @@
 /* Feeds the messages of a recording to the jobs. */
 #include "daemon/replay/replay_feeder.h"
 
+#include "daemon/server/publish.h"
 #include "daemon/storage/recording_blocks.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -77,7 +78,7 @@ int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_
                     .modelled = !o->no_collectives,
                     .network = options->network,
                     .rules = options->rules},
-            .publisher = feeder->publisher,
+            .publisher = publisher_for_jobs(feeder->publisher),
             .most_bytes = o->maximum_record_bytes,
             .user = feeder,
             .kept = replay_feeder_on_acknowledged,
@@ -286,7 +287,7 @@ int replay_feeder_jump(struct replay_feeder *feeder, uint64_t time_ns, uint64_t 
         code = recording_block_before(feeder->cursor, time_ns, time_ns > back ? time_ns - back : 0,
                                       REPLAY_PREVIEW_BYTES, &first, since_ns);
     for (unsigned i = 0; code == 0 && i < JUMP_BLOCKS; i++) {
-        int more = recording_block_of_others(feeder->cursor, &at, &last);
+        int more = recording_block_with_other_messages(feeder->cursor, &at, &last);
         code = more < 0 ? more : 0;
         if (more != 1 || at >= first)
             break;

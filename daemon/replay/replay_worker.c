@@ -1,6 +1,7 @@
 /* The life of a worker: on its way to the target, serving, and leaving. */
 #include "daemon/replay/replay_worker_internal.h"
 
+#include "daemon/server/publish.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"

@@ -1,5 +1,6 @@
 /* How a worker feeds at its pace, and reports where it is. */
 #include "daemon/replay/replay_worker_internal.h"
+#include "daemon/server/publish.h"
 
 #include "holter/clock.h"
 #include "proto/log.h"

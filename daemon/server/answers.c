@@ -192,7 +192,8 @@ static int answers_step_picture(struct answers *a, struct answers_work *w, struc
 {
     struct answers_recipient telling = {w->front, peer};
     struct job *job = jobs_find(a->jobs, w->job);
-    int code = job == NULL || job != w->of ? -HOLTER_ENOJOB : picture_step(w->picture, job);
+    int code =
+        job == NULL || job != w->of ? -HOLTER_ENOJOB : picture_step(w->picture, job_phases(job));
     if (code == 1)
         return 1;
     if (code == 0)

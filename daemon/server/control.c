@@ -4,6 +4,7 @@
 #include "daemon/analysis/commgram/commgram_cache.h"
 #include "daemon/job/phases/picture.h"
 #include "daemon/server/answers.h"
+#include "daemon/server/publish.h"
 #include "daemon/server/searches.h"
 #include "daemon/server/snapshot.h"
 #include "holter/clock.h"
@@ -229,7 +230,9 @@ static void control_answer_commgram(struct control *c, struct front *front, stru
         snprintf(why, sizeof(why), "no such job");
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
-        code = picture_create(&picture, job, &ask, c->cache);
+        struct picture_source source;
+        job_picture_source(job, &source);
+        code = picture_create(&picture, &source, &ask, c->cache);
         code = code != 0
                    ? code
                    : answers_start_picture(c->answers, front, peer, request->id, job, picture);

@@ -244,3 +244,29 @@ void publisher_destroy(struct publisher *p)
     else
         publisher_on_closed(p);
 }
+
+/* ---- for jobs ------------------------------------------------------------ */
+
+static int publisher_wants_of_job(void *user, const char *job, enum wire_type type)
+{
+    return publisher_wanted(user, job, type);
+}
+
+static void publisher_publish_of_job(void *user, const char *job, enum wire_type type,
+                                     const void *message)
+{
+    publisher_publish(user, job, type, message);
+}
+
+static void publisher_forget_job(void *user, const char *job)
+{
+    publisher_forget(user, job);
+}
+
+struct jobs_publisher publisher_for_jobs(struct publisher *publisher)
+{
+    return (struct jobs_publisher){.user = publisher,
+                                   .wants = publisher_wants_of_job,
+                                   .publish = publisher_publish_of_job,
+                                   .forget = publisher_forget_job};
+}

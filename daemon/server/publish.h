@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_SERVER_PUBLISH_H
 #define HOLTER_DAEMON_SERVER_PUBLISH_H
 
+#include "daemon/job/jobs.h"
 #include "daemon/server/msg_socket.h"
 #include "holter/wire.h"
 
@@ -30,6 +31,9 @@ int publisher_wanted(const struct publisher *publisher, const char *job, enum wi
 /** Publish one message. Frames are numbered whether or not there are subscribers. */
 void publisher_publish(struct publisher *publisher, const char *job, enum wire_type type,
                        const void *message);
+
+/** The publisher as jobs need it; borrowed. */
+struct jobs_publisher publisher_for_jobs(struct publisher *publisher);
 
 /** Number of the newest frame of a job, 0: none. */
 uint64_t publisher_frame(const struct publisher *publisher, const char *job);

@@ -164,11 +164,12 @@ static void run_hour(struct job_phases *phases, struct input *in, uint32_t hour)
         struct wire_window m = make_window(in, hour * HOUR + i);
         double begun = seconds(CLOCK_PROCESS_CPUTIME_ID);
         bench_check(job_phases_prepare(phases, &rows, &m, 108, RANKS), "prepare");
-        job_phases_take(phases, &rows, &m);
+        job_phases_add(phases, &rows, &m);
         double taken = seconds(CLOCK_PROCESS_CPUTIME_ID);
-        bench_check(job_phases_close(phases, &rows, m.window, 0, RANKS), "close");
+        const struct closed_window window = {.number = m.window, .world = RANKS, .bursts = &rows};
+        bench_check(job_phases_update(phases, &window), "update");
         if (job_phases_changed(phases))
-            bench_check(job_phases_news(phases, &told, &curve), "news");
+            bench_check(job_phases_list_changes(phases, &told, &curve), "news");
         ms[i] = (seconds(CLOCK_PROCESS_CPUTIME_ID) - taken) * 1e3;
         take += taken - begun;
         burst_rows_finish(&rows);

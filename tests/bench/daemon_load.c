@@ -41,7 +41,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define JOB_BURST_ROWS (1u << 19) /* what all agents together send, until they are told */
+#define JOB_BURST_ROWS (1u << 19) /* what all agents together send, until they receive criteria */
 #define LEAST_BURST_ROWS 64u
 #define MOST_WINDOWS 4096u /* that are looked at */
 #define END_NS (100 * S)   /* until the job's end is published */
@@ -244,7 +244,7 @@ struct measured {
     double share;       /* of its core that the daemon took, all threads */
     double recording;   /* of that, the thread that records */
     double each_ns;     /* of its processor time for a window message, to the end of the job */
-    uint64_t rss0, rss; /* bytes: when all were connected, and behind the windows */
+    uint64_t rss0, rss; /* bytes: when all were connected, and after the windows */
     struct load_tally told;
 };
 
@@ -344,7 +344,7 @@ static int print_verdicts(const struct settings *s, const struct measured *m, st
                      100 * m->recording);
     print_budget("published 100 ms after the last report was due, p99", p99 - spread_ms <= 100,
                  "%.0f ms", p99 - spread_ms);
-    /* One run cannot tell whether it is linear: no verdict. */
+    /* One run cannot show whether it is linear: no verdict. */
     printf("  budget: %-58s%.0f bytes a pair above the connections'\n",
            "memory linear in pairs: the same with other --agents",
            ((double)m->rss - (double)m->rss0) / (double)pairs_of(l));

@@ -1,4 +1,4 @@
-/* What the network of a job costs the loop each window: job_network_close() and what is sent of it.
+/* What the network of a job costs the loop each window: job_network_update() and what is sent of it.
  *
  *   bench_job_network [HOSTS [WINDOWS]]
  *
@@ -197,10 +197,10 @@ static void measure(struct work *w, enum shape shape)
         struct wire_links links;
         make_pairs(w, i);
         make_counters(w, &counters);
-        const struct job_network_window window = {
-            .number = i, .pairs = w->pairs, .pair_count = w->pair_count};
+        const struct closed_window window = {
+            .number = i, .pairs = w->pairs, .pair_count = w->pair_count, .counters = &counters};
         from = now_ms();
-        if (job_network_close(n, &window, &counters) != 0)
+        if (job_network_update(n, &window) != 0)
             fail("the window is not closed");
         double took = now_ms() - from;
         first = i == 0 ? took : first;
@@ -208,7 +208,7 @@ static void measure(struct work *w, enum shape shape)
         most = i > 0 && took > most ? took : most;
         from = now_ms();
         if (job_network_measured(n, &links))
-            job_measured_keep(&measured, &links);
+            job_measured_add(&measured, &links);
         keep += now_ms() - from;
         from = now_ms();
         if (!job_network_links(n, &links))

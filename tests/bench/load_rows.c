@@ -127,7 +127,7 @@ static void add_half(const struct load *s, uint64_t from, uint64_t to, uint64_t 
     };
 }
 
-/* As agents tell them: by ranks and times. */
+/* As agents report them: by ranks and times. */
 static int by_time(const void *left, const void *right)
 {
     const struct wire_half_row *a = left, *b = right;

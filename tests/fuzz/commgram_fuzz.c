@@ -1,5 +1,5 @@
-/* Anything in place of what agents tell of bursts and what clients ask of the CommGram: each input
- * is an argument of the request "commgram", a zero, and what windows are made of. */
+/* Anything in place of what agents report of bursts and what clients ask of the CommGram: each
+ * input is an argument of the request "commgram", a zero, and what windows are made of. */
 #include "daemon/analysis/commgram/commgram_cache.h"
 #include "daemon/job/job.h"
 #include "daemon/job/phases/job_phases.h"
@@ -23,7 +23,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* What is left of the input; zeros behind its end. */
+/* What is left of the input; zeros after its end. */
 struct source {
     const uint8_t *at, *end;
 };
@@ -147,7 +147,7 @@ static int wanted(void *user, const char *job, enum wire_type type)
     return type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE;
 }
 
-/* All that is told can be sent. */
+/* All parts can be sent. */
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct wire_buffer buffer = {0};
@@ -182,11 +182,13 @@ static void make_picture(struct job *job, const char *argument, struct commgram_
         picture_ask_finish(&ask);
         return;
     }
-    code = picture_create(&picture, job, &ask, cache);
+    struct picture_source source;
+    job_picture_source(job, &source);
+    code = picture_create(&picture, &source, &ask, cache);
     FUZZ_HOLDS(code == 0 || code == -ENOMEM || code == -HOLTER_ELIMIT);
     if (code != 0)
         return;
-    for (unsigned steps = 0; (code = picture_step(picture, job)) == 1; steps++)
+    for (unsigned steps = 0; (code = picture_step(picture, job_phases(job))) == 1; steps++)
         FUZZ_HOLDS(steps <= PICTURE_MOST_PHASES);
     FUZZ_HOLDS(code == 0 || code == -ENOMEM || code == -HOLTER_ELIMIT);
     if (code == 0)

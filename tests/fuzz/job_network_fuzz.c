@@ -1,6 +1,6 @@
-/* Anything in place of what agents tell of places, messages and interfaces, and of what clients ask
- * to have improved: each input is an argument of "remap" and "reroute", a zero, and what messages
- * are made of. */
+/* Anything in place of what agents report of places, messages and interfaces, and of what clients
+ * ask to have improved: each input is an argument of "remap" and "reroute", a zero, and what
+ * messages are made of. */
 #include "daemon/job/job.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/server/network_ask.h"
@@ -20,7 +20,7 @@
 #define STEPS 24u
 #define ROWS 6u
 
-/* What is left of the input; zeros behind its end. */
+/* What is left of the input; zeros after its end. */
 struct source {
     const uint8_t *at, *end;
 };
@@ -41,7 +41,7 @@ static uint64_t number(struct source *s, uint64_t below)
     return below == 0 ? 0 : (kind | (uint64_t)byte(s) << 8) % below;
 }
 
-/* ---- what is told --------------------------------------------------------------------- */
+/* ---- what is published ---------------------------------------------------------------- */
 
 struct told {
     struct network_parts parts;
@@ -55,7 +55,7 @@ static int wanted(void *user, const char *job, enum wire_type type)
     return type == WIRE_TYPE_TOPOLOGY || type == WIRE_TYPE_LINKS;
 }
 
-/* A network that is told can be made again. */
+/* A network that is published can be built again. */
 static void check_topology(struct told *t, const struct wire_topology *m)
 {
     char why[200];
@@ -99,7 +99,7 @@ static void publish(void *user, const char *job, enum wire_type type, const void
         check_links(user, message);
 }
 
-/* ---- what agents say -------------------------------------------------------------------- */
+/* ---- what agents report ----------------------------------------------------------------- */
 
 static const char *const hosts[] = {"n1", "n2", "n10", "", "network", "n1/core0", "n1#2", "(1,0)"};
 #define HOSTS (sizeof hosts / sizeof *hosts)

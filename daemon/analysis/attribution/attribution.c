@@ -130,15 +130,14 @@ static uint64_t attribution_clip(uint64_t ns, uint64_t length_ns)
 /* Several rows of a rank add up, but it reports the length of the window once. */
 static void attribution_add_rank(uint64_t *figures, const struct rank_row *row, uint64_t length_ns)
 {
-    const struct rank_row *seldom = rank_row_seldom(row);
-    uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + seldom->poll_ns;
+    uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
     uint64_t mpi =
-        messaging + row->collective_ns + seldom->one_sided_ns + seldom->io_ns + seldom->other_ns;
+        messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
     figures[RANK_LENGTH] = length_ns;
     figures[RANK_MPI] += attribution_clip(mpi, length_ns);
     figures[RANK_MESSAGING] += attribution_clip(messaging, length_ns);
     figures[RANK_COLLECTIVE] += attribution_clip(row->collective_ns, length_ns);
-    figures[RANK_CALLS] += row->calls > seldom->polls ? row->calls - seldom->polls : 0;
+    figures[RANK_CALLS] += row->calls > row->polls ? row->calls - row->polls : 0;
     figures[RANK_MESSAGES] += row->sent + row->received;
 }
 

@@ -60,7 +60,7 @@ int attribution_add_node_pairs(struct attribution *a, struct attribution_slice *
     int error = 0;
     for (size_t i = 0; rows != NULL && window->scale != NULL && error == 0 && i < rows->count;
          i++) {
-        const struct transfer row = transfer_at(rows, i);
+        const struct transfer row = rows->rows[i];
         if (row.locality == LOCALITY_INTRA || row.source >= slice->rank_count ||
             row.destination >= slice->rank_count)
             continue;

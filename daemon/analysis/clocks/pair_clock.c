@@ -1,8 +1,10 @@
+/* The interval in which the clocks of two nodes may be apart, narrowed by the messages between
+ * them. */
 #include "daemon/analysis/clocks/pair_clock.h"
 
 #include <stdlib.h>
 
-#define FIRST_ROOM 64u
+#define INITIAL_CAPACITY 64u
 
 void pair_clocks_init(struct pair_clocks *clocks, uint32_t most)
 {
@@ -20,7 +22,7 @@ void pair_clocks_finish(struct pair_clocks *clocks)
 
 static int pair_clock_grow(struct pair_clocks *clocks)
 {
-    uint32_t room = clocks->room == 0 ? FIRST_ROOM : 2 * clocks->room;
+    uint32_t room = clocks->room == 0 ? INITIAL_CAPACITY : 2 * clocks->room;
     struct pair_clock *pairs = realloc(clocks->pairs, room * sizeof(*pairs));
     if (pairs == NULL)
         return 0;

@@ -5,12 +5,12 @@
  *     r - s = transfer + d >= d        hence d <= least (r - s) over messages from a to b,
  * and messages the other way bound d from below. Both bounds together give an interval whose middle
  * corrects the times and whose half width is what remains open (Duda, Harrus, Haddad, Bernard,
- * "Estimating global time in distributed systems", ICDCS 1987). Never is more said than the stated
- * errors of the two clocks allow: the interval is cut to that of their sum, and where both exclude
- * each other, or messages went one way only, that one alone holds.
+ * "Estimating global time in distributed systems", ICDCS 1987). The interval is cut to the sum of
+ * the stated errors of the two clocks; where both exclude each other, or messages went one way
+ * only, that sum alone holds.
  *
- * The least differences of earlier windows go on to count, but widened by what the clocks may have
- * moved since.
+ * The least differences of earlier windows still count, widened by what the clocks may have drifted
+ * since.
  *
  * Memory: only pairs that exchanged messages. Pure; results do not depend on the order in which
  * the messages of one turn are noted. */
@@ -19,7 +19,7 @@
 
 #include "daemon/analysis/tables/key_table.h"
 
-/** A clock runs off by at most so much, seconds per second, from what it is corrected to. */
+/** Maximum drift of a clock from its correction, seconds per second. */
 #define PAIR_CLOCK_RATE 1e-6
 /** From one turn to the next the correction of a clock may change by this share of its error, and
  * by as much as that error has changed. */
@@ -51,18 +51,18 @@ void pair_clocks_init(struct pair_clocks *clocks, uint32_t most);
 void pair_clocks_finish(struct pair_clocks *clocks);
 
 /** Note messages from one node to another.
- *  @param difference_ns  receive's end less send's begin, as told: the least of them
+ *  @param difference_ns  receive's end less send's begin, as reported: the least over the messages
  *  @param error_ns       sum of the bounds of both clocks' errors
  *  @param at_ns          receive's end: the latest of them
  *  @return number of the pair, valid until the next turn; KEY_NONE: no room for another pair */
 uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
                           int64_t difference_ns, uint64_t error_ns, uint64_t at_ns);
 
-/** All messages of this turn are noted: settle what each pair's clocks are apart. */
+/** Compute the offset of each pair's clocks, once all messages of this turn are noted. */
 void pair_clocks_settle(struct pair_clocks *clocks);
 
-/** What to add to a time told by one node to have it on the clock of the other.
- *  @param down  whether it is told by the one with the higher number */
+/** Offset that converts a time of one node's clock to the other's.
+ *  @param down  whether it is the time of the node with the higher number */
 static inline int64_t pair_clock_offset(const struct pair_clock *pair, int down)
 {
     return down ? -pair->offset_ns : pair->offset_ns;

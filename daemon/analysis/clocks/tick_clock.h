@@ -1,11 +1,11 @@
-/* Ticks of the ranks' clock to CLOCK_MONOTONIC.
+/* Conversion of a rank's clock, which counts ticks, to CLOCK_MONOTONIC.
  *
  * The TSC runs at a constant rate, CLOCK_MONOTONIC is steered by NTP (up to 500 ppm), so the rate
- * between them has to be followed. Both are read together about once a second; the rate is taken
- * over a baseline of up to two minutes, where the jitter of one reading (some 50 ns) is below 1
- * ppb, and what is left of the error is removed by slewing over the next second. The conversion is
- * a continuous, strictly increasing function of the ticks at all times, so that an event never ends
- * before it began, and the time of a call that is counted in parts adds up.
+ * between them has to be followed. The owner reads both together about once a second; the rate is
+ * taken over a baseline of up to two minutes, where the jitter of one reading (some 50 ns) is below
+ * 1 ppb, and what is left of the error is removed by slewing over the next second. The conversion
+ * is a continuous, strictly increasing function of the ticks at all times, so that an event never
+ * ends before it began, and the time of a call that is counted in parts adds up.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_CLOCKS_TICK_CLOCK_H
 #define HOLTER_DAEMON_ANALYSIS_CLOCKS_TICK_CLOCK_H
@@ -20,27 +20,24 @@ struct tick_anchor {
 };
 
 struct tick_clock {
-    uint64_t base_ticks; /**< the line in force: goes through this point ... */
+    uint64_t base_ticks; /**< the line of the conversion: it goes through this point ... */
     uint64_t base_ns;
-    uint64_t multiplier; /**< ... nanoseconds per tick in units of 2^-40 */
+    uint64_t multiplier; /**< ... with this slope: nanoseconds per tick in units of 2^-40 */
     struct tick_anchor
-        anchors[TICK_CLOCK_ANCHORS]; /**< readings to take the rate from, oldest replaced */
+        anchors[TICK_CLOCK_ANCHORS]; /**< readings that give the rate; the oldest is replaced */
     unsigned anchor_count;
     unsigned anchor_next;
 };
 
-/** Ticks that are nanoseconds of CLOCK_MONOTONIC already. */
+/** A clock whose ticks are nanoseconds of CLOCK_MONOTONIC already. */
 void tick_clock_init_ns(struct tick_clock *clock);
 
 /** Start from two readings. @return 0, or -HOLTER_ERANGE when they give no rate between 1 MHz and
  * 100 GHz */
 int tick_clock_init(struct tick_clock *clock, struct tick_anchor first, struct tick_anchor second);
 
-/** Take a further reading. Readings that do not advance both clocks are ignored. */
+/** Correct the clock by a further reading. Readings that do not advance both clocks are ignored. */
 void tick_clock_observe(struct tick_clock *clock, struct tick_anchor reading);
-
-/** Read both clocks as nearly together as can be had. 0 ticks where there is no usable TSC. */
-struct tick_anchor tick_clock_read(void);
 
 /** Length of a span of ticks, nanoseconds. */
 static inline uint64_t tick_clock_span(const struct tick_clock *clock, uint64_t ticks)
@@ -50,7 +47,7 @@ static inline uint64_t tick_clock_span(const struct tick_clock *clock, uint64_t 
     return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
-/** CLOCK_MONOTONIC of a point in ticks; 0 when that lies before its start. */
+/** CLOCK_MONOTONIC at a tick; 0 where that lies before the start of CLOCK_MONOTONIC. */
 static inline uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
 {
     if (ticks >= clock->base_ticks) {

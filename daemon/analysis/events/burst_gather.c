@@ -1,3 +1,4 @@
+/* Gathering the messages and collectives of a window into bursts, and their rows. */
 #include "daemon/analysis/events/burst_gather.h"
 
 #include "daemon/analysis/tables/key_index.h"
@@ -47,7 +48,7 @@ struct burst_gather {
     } rows;
 };
 
-static int kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
+static int burst_gather_kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
 {
     struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS, 0};
     return burst_log_init(&kind->log, most) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
@@ -58,8 +59,8 @@ static int burst_gather_allocate(struct burst_gather *gather)
     gather->made_calls = malloc(MOST_MADE * sizeof *gather->made_calls);
     gather->rows.bursts = malloc(2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts);
     if (gather->made_calls == NULL || gather->rows.bursts == NULL ||
-        kind_init(&gather->messages, MOST_MESSAGES, MOST_PAIRS) != 0 ||
-        kind_init(&gather->calls, MOST_CALLS, MOST_CALL_PAIRS) != 0 ||
+        burst_gather_kind_init(&gather->messages, MOST_MESSAGES, MOST_PAIRS) != 0 ||
+        burst_gather_kind_init(&gather->calls, MOST_CALLS, MOST_CALL_PAIRS) != 0 ||
         burst_desk_create(&gather->desk) != 0)
         return -ENOMEM;
     return key_index_init(&gather->collectives, MOST_COLLECTIVES) != 0 ||
@@ -115,7 +116,7 @@ void burst_gather_clear(struct burst_gather *gather)
     gather->member_count = 0;
 }
 
-static size_t index_heap(const struct key_index *index)
+static size_t burst_gather_index_bytes_on_heap(const struct key_index *index)
 {
     return index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
 }
@@ -132,8 +133,10 @@ size_t burst_gather_heap(const struct burst_gather *gather)
     return sizeof *gather + burst_desk_heap(gather->desk) + bursts_heap(gather->messages.set) +
            bursts_heap(gather->calls.set) +
            (gather->messages.log.room + gather->calls.log.room) * sizeof(struct burst_entry) +
-           index_heap(&gather->collectives) + index_heap(&gather->call_rows) +
-           index_heap(&gather->made) + MOST_MADE * sizeof *gather->made_calls +
+           burst_gather_index_bytes_on_heap(&gather->collectives) +
+           burst_gather_index_bytes_on_heap(&gather->call_rows) +
+           burst_gather_index_bytes_on_heap(&gather->made) +
+           MOST_MADE * sizeof *gather->made_calls +
            2 * gather->member_room * sizeof *gather->members + gather->rows.pair_room * row +
            2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
 }
@@ -145,8 +148,8 @@ struct burst_log *burst_gather_log(struct burst_gather *gather)
     return &gather->messages.log;
 }
 
-static void put_away(struct burst_gather *gather, struct kind *kind,
-                     const struct burst_names *names, uint64_t rows)
+static void burst_gather_flush_kind(struct burst_gather *gather, struct kind *kind,
+                                    const struct burst_names *names, uint64_t rows)
 {
     struct burst_bounds bounds = {BURST_GATHER_BURSTS, rows};
     kind->unknown += burst_log_put_away(&kind->log, gather->desk, names, &bounds, kind->set);
@@ -154,7 +157,7 @@ static void put_away(struct burst_gather *gather, struct kind *kind,
 
 void burst_gather_messages(struct burst_gather *gather, const struct burst_names *names)
 {
-    put_away(gather, &gather->messages, names, BURST_GATHER_ROWS);
+    burst_gather_flush_kind(gather, &gather->messages, names, BURST_GATHER_ROWS);
 }
 
 /* ---- collectives --------------------------------------------------------- */
@@ -169,14 +172,14 @@ enum burst_kind burst_kind_of(uint16_t call)
     return call == CALL_Start || call == CALL_Startall ? BURST_STARTS : BURST_NO_COLLECTIVE;
 }
 
-static struct key request_key(const struct burst_call *call)
+static struct index_key burst_gather_request_key(const struct burst_call *call)
 {
-    return (struct key){call->rank, call->request};
+    return (struct index_key){call->rank, call->request};
 }
 
-static void note_made(struct burst_gather *gather, const struct burst_call *call)
+static void burst_gather_store_request(struct burst_gather *gather, const struct burst_call *call)
 {
-    struct key key = request_key(call);
+    struct index_key key = burst_gather_request_key(call);
     uint32_t number = key_index_find(&gather->made, key);
     if (call->request == 0)
         return;
@@ -191,7 +194,7 @@ static void note_made(struct burst_gather *gather, const struct burst_call *call
 }
 
 /* @return number of the key, which may be new; KEY_INDEX_FULL: there is no room */
-static uint32_t burst_gather_number_of(struct key_index *index, struct key key)
+static uint32_t burst_gather_number_of(struct key_index *index, struct index_key key)
 {
     uint32_t number = key_index_find(index, key);
     return number != KEY_INDEX_FULL ? number : key_index_add(index, key);
@@ -200,29 +203,29 @@ static uint32_t burst_gather_number_of(struct key_index *index, struct key key)
 static uint32_t burst_gather_call_row(struct burst_gather *gather, const struct burst_call *call,
                                       uint16_t number)
 {
-    struct key key = {(uint64_t)number << 32 | call->comm, (uint32_t)call->root};
+    struct index_key key = {(uint64_t)number << 32 | call->comm, (uint32_t)call->root};
     uint32_t collective = burst_gather_number_of(&gather->collectives, key);
     if (collective == KEY_INDEX_FULL)
         return BURST_LOG_NO_ROW;
     return burst_gather_number_of(
         &gather->call_rows,
-        (struct key){(uint64_t)call->rank << 32 | collective, size_class_of(call->bytes)});
+        (struct index_key){(uint64_t)call->rank << 32 | collective, size_class_of(call->bytes)});
 }
 
-static int call_pair(const void *user, uint32_t number, struct burst_pair *out)
+static int burst_gather_call_pair(const void *user, uint32_t number, struct burst_pair *out)
 {
     const struct burst_gather *gather = user;
-    struct key key = gather->call_rows.keys[number];
+    struct index_key key = gather->call_rows.keys[number];
     out->source = (uint32_t)(key.a >> 32);
     out->destination = (uint32_t)key.a;
     out->size_class = (uint32_t)key.b;
     return 0;
 }
 
-static void put_calls_away(struct burst_gather *gather, uint64_t rows)
+static void burst_gather_flush_calls(struct burst_gather *gather, uint64_t rows)
 {
-    struct burst_names names = {call_pair, gather};
-    put_away(gather, &gather->calls, &names, rows);
+    struct burst_names names = {burst_gather_call_pair, gather};
+    burst_gather_flush_kind(gather, &gather->calls, &names, rows);
 }
 
 void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
@@ -230,15 +233,15 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
 {
     uint16_t number = call->call;
     if (kind == BURST_MAKES) {
-        note_made(gather, call);
+        burst_gather_store_request(gather, call);
         return;
     }
     if (kind == BURST_STARTS) {
-        uint32_t made = key_index_find(&gather->made, request_key(call));
+        uint32_t made = key_index_find(&gather->made, burst_gather_request_key(call));
         number = made != KEY_INDEX_FULL ? gather->made_calls[made] : number;
     }
     if (burst_log_full(&gather->calls.log))
-        put_calls_away(gather, BURST_GATHER_ROWS / 4);
+        burst_gather_flush_calls(gather, BURST_GATHER_ROWS / 4);
     burst_log_add(&gather->calls.log, call->time_ns, call->bytes,
                   burst_gather_call_row(gather, call, number));
 }
@@ -264,12 +267,12 @@ static uint64_t burst_gather_clamp(uint64_t value, uint64_t least, uint64_t most
     return value < least ? least : value > most ? most : value;
 }
 
-static wide clamp_wide(wide value, wide least, wide most)
+static wide burst_gather_clamp_wide(wide value, wide least, wide most)
 {
     return value < least ? least : value > most ? most : value;
 }
 
-static uint64_t later_by(uint64_t time_ns, int64_t shift_ns)
+static uint64_t burst_gather_shift_time(uint64_t time_ns, int64_t shift_ns)
 {
     uint64_t by = shift_ns < 0 ? 0 - (uint64_t)shift_ns : (uint64_t)shift_ns;
     if (shift_ns < 0)
@@ -277,7 +280,7 @@ static uint64_t later_by(uint64_t time_ns, int64_t shift_ns)
     return time_ns < UINT64_MAX - by ? time_ns + by : UINT64_MAX;
 }
 
-static wide sum_later_by(wide sum, int64_t shift_ns, uint64_t messages)
+static wide burst_gather_shift_sum(wide sum, int64_t shift_ns, uint64_t messages)
 {
     wide by = (wide)(shift_ns < 0 ? 0 - (uint64_t)shift_ns : (uint64_t)shift_ns) * messages;
     if (shift_ns < 0)
@@ -293,12 +296,12 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
     uint64_t from =
         clock->begin_ns > BURST_GATHER_SLACK_NS ? clock->begin_ns - BURST_GATHER_SLACK_NS : 0;
     uint64_t to = clock->end_ns + BURST_GATHER_SLACK_NS;
-    wide sum =
-        sum_later_by((wide)one->time_sum_high << 64 | one->time_sum_low, shift, one->messages);
-    uint64_t first = burst_gather_clamp(later_by(one->first_ns, shift), from, to);
-    uint64_t last = burst_gather_clamp(later_by(one->last_ns, shift), from, to);
+    wide sum = burst_gather_shift_sum((wide)one->time_sum_high << 64 | one->time_sum_low, shift,
+                                      one->messages);
+    uint64_t first = burst_gather_clamp(burst_gather_shift_time(one->first_ns, shift), from, to);
+    uint64_t last = burst_gather_clamp(burst_gather_shift_time(one->last_ns, shift), from, to);
     wide rest = one->messages - 1;
-    sum = clamp_wide(sum, rest * first + last, first + rest * last);
+    sum = burst_gather_clamp_wide(sum, rest * first + last, first + rest * last);
     return (struct wire_burst_row){
         .collective = kind,
         .first_ns = first,
@@ -349,7 +352,7 @@ static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pa
     qsort(pairs, keep, sizeof *pairs, burst_gather_compare_by_key);
 }
 
-static int reserve_pairs(struct burst_gather *gather, uint64_t need)
+static int burst_gather_reserve_pairs(struct burst_gather *gather, uint64_t need)
 {
     if (need <= gather->rows.pair_room)
         return 0;
@@ -366,7 +369,7 @@ static int reserve_pairs(struct burst_gather *gather, uint64_t need)
 static int burst_gather_append(struct burst_gather *gather, const struct burst_sums *one,
                                const struct burst_clock *clock, uint64_t kind)
 {
-    if (reserve_pairs(gather, gather->rows.pair_count + one->pair_count) != 0)
+    if (burst_gather_reserve_pairs(gather, gather->rows.pair_count + one->pair_count) != 0)
         return -ENOMEM;
     struct wire_burst_row *row = &gather->rows.bursts[gather->rows.burst_count++];
     *row = burst_row(one, clock, kind);
@@ -386,8 +389,8 @@ static int burst_gather_append(struct burst_gather *gather, const struct burst_s
 
 /* Append the rows of a set, at most so many; the last burst takes what fold is needed.
  * @return 0, -ENOMEM, or -ERANGE: there are more, and bursts that can be merged */
-static int append_set(struct burst_gather *gather, struct bursts *set,
-                      const struct burst_clock *clock, uint64_t kind, uint64_t most)
+static int burst_gather_append_set(struct burst_gather *gather, struct bursts *set,
+                                   const struct burst_clock *clock, uint64_t kind, uint64_t most)
 {
     struct burst_sums one;
     uint64_t rows = 0;
@@ -413,12 +416,12 @@ static int append_set(struct burst_gather *gather, struct bursts *set,
 }
 
 /* Merge until the rows of a set fit. */
-static int fit_set(struct burst_gather *gather, struct bursts *set, const struct burst_clock *clock,
-                   uint64_t kind, uint64_t most)
+static int burst_gather_fit_set(struct burst_gather *gather, struct bursts *set,
+                                const struct burst_clock *clock, uint64_t kind, uint64_t most)
 {
     uint64_t pairs = gather->rows.pair_count, bursts = gather->rows.burst_count;
     for (;;) {
-        int rc = append_set(gather, set, clock, kind, most);
+        int rc = burst_gather_append_set(gather, set, clock, kind, most);
         if (rc != -ERANGE)
             return rc;
         gather->rows.pair_count = pairs;
@@ -428,7 +431,7 @@ static int fit_set(struct burst_gather *gather, struct bursts *set, const struct
 }
 
 /* Give collectives that rows name their positions, in the order in which they were met. */
-static uint64_t place_collectives(struct burst_gather *gather, uint64_t first_pair)
+static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint64_t first_pair)
 {
     uint64_t count = 0;
     uint32_t *positions = gather->rows.positions;
@@ -436,7 +439,7 @@ static uint64_t place_collectives(struct burst_gather *gather, uint64_t first_pa
     for (uint64_t i = first_pair; i < gather->rows.pair_count; i++)
         positions[gather->rows.pairs[i].destination] = 1;
     for (uint32_t i = 0; i < gather->collectives.count; i++) {
-        struct key key = gather->collectives.keys[i];
+        struct index_key key = gather->collectives.keys[i];
         if (positions[i] == 0)
             continue;
         gather->rows.collectives[count] =
@@ -448,7 +451,7 @@ static uint64_t place_collectives(struct burst_gather *gather, uint64_t first_pa
     return count;
 }
 
-static int by_comm(const void *left, const void *right)
+static int burst_gather_compare_comms(const void *left, const void *right)
 {
     const struct wire_comm_member_row *a = left, *b = right;
     if (a->comm != b->comm)
@@ -456,36 +459,36 @@ static int by_comm(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static int compare_u32(const void *left, const void *right)
+static int burst_gather_compare_u32(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     return (a > b) - (a < b);
 }
 
 /* Members of the communicators that collectives name. The positions are not needed any more. */
-static uint64_t pick_members(struct burst_gather *gather, uint64_t collectives)
+static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t collectives)
 {
     uint64_t count = 0;
     uint32_t *comms = gather->rows.positions;
     for (uint64_t i = 0; i < collectives; i++)
         comms[i] = (uint32_t)gather->rows.collectives[i].comm;
-    qsort(comms, collectives, sizeof *comms, compare_u32);
+    qsort(comms, collectives, sizeof *comms, burst_gather_compare_u32);
     for (uint32_t i = 0; i < gather->member_count; i++) {
         uint32_t comm = (uint32_t)gather->members[i].comm;
-        if (bsearch(&comm, comms, collectives, sizeof *comms, compare_u32) != NULL)
+        if (bsearch(&comm, comms, collectives, sizeof *comms, burst_gather_compare_u32) != NULL)
             gather->rows.members[count++] = gather->members[i];
     }
-    qsort(gather->rows.members, count, sizeof *gather->rows.members, by_comm);
+    qsort(gather->rows.members, count, sizeof *gather->rows.members, burst_gather_compare_comms);
     uint64_t kept = 0;
     for (uint64_t i = 0; i < count; i++) {
         struct wire_comm_member_row *row = &gather->rows.members[i];
-        if (i == 0 || by_comm(row - 1, row) != 0)
+        if (i == 0 || burst_gather_compare_comms(row - 1, row) != 0)
             gather->rows.members[kept++] = *row;
     }
     return kept;
 }
 
-static int reserve_names(struct burst_gather *gather)
+static int burst_gather_reserve_names(struct burst_gather *gather)
 {
     uint32_t room = gather->collectives.count + 1;
     void *collectives = realloc(gather->rows.collectives, room * sizeof *gather->rows.collectives);
@@ -505,17 +508,17 @@ static int burst_gather_fill_rows(struct burst_gather *gather, const struct burs
 {
     int quiet = gather->messages.log.count == 0 && bursts_count(gather->messages.set) == 0;
     uint64_t for_calls = quiet ? most : most / 4;
-    put_calls_away(gather, for_calls);
-    int rc = fit_set(gather, gather->calls.set, clock, 1, for_calls);
+    burst_gather_flush_calls(gather, for_calls);
+    int rc = burst_gather_fit_set(gather, gather->calls.set, clock, 1, for_calls);
     if (rc != 0)
         return rc;
     uint64_t used = gather->rows.burst_count + gather->rows.pair_count;
     uint64_t rest = most > used ? most - used : 1;
     gather->rows.burst_count = gather->rows.pair_count = 0;
-    put_away(gather, &gather->messages, names, rest);
-    rc = fit_set(gather, gather->messages.set, clock, 0, rest);
+    burst_gather_flush_kind(gather, &gather->messages, names, rest);
+    rc = burst_gather_fit_set(gather, gather->messages.set, clock, 0, rest);
     *call_pairs = gather->rows.pair_count;
-    return rc == 0 ? fit_set(gather, gather->calls.set, clock, 1, for_calls) : rc;
+    return rc == 0 ? burst_gather_fit_set(gather, gather->calls.set, clock, 1, for_calls) : rc;
 }
 
 static int burst_gather_is_folded(const struct burst_gather *gather)
@@ -534,10 +537,10 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
     gather->rows.burst_count = gather->rows.pair_count = 0;
     int rc = burst_gather_fill_rows(gather, names, clock, most, &call_pairs);
     if (rc == 0)
-        rc = reserve_names(gather);
+        rc = burst_gather_reserve_names(gather);
     if (rc != 0)
         return rc;
-    uint64_t collectives = place_collectives(gather, call_pairs);
+    uint64_t collectives = burst_gather_place_collectives(gather, call_pairs);
     *out = (struct burst_rows){
         .bursts = gather->rows.bursts,
         .pairs = gather->rows.pairs,
@@ -546,7 +549,7 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
         .bursts_count = gather->rows.burst_count,
         .pairs_count = gather->rows.pair_count,
         .collectives_count = collectives,
-        .members_count = pick_members(gather, collectives),
+        .members_count = burst_gather_pick_members(gather, collectives),
         .folded = burst_gather_is_folded(gather),
     };
     return 0;
@@ -556,10 +559,10 @@ void burst_rows_shift(struct wire_burst_row *bursts, uint64_t count, int64_t shi
 {
     for (uint64_t i = 0; i < count; i++) {
         struct wire_burst_row *row = &bursts[i];
-        wide sum = sum_later_by((wide)row->time_sum_high << 64 | row->time_sum_low, shift_ns,
-                                row->messages);
-        row->first_ns = later_by(row->first_ns, shift_ns);
-        row->last_ns = later_by(row->last_ns, shift_ns);
+        wide sum = burst_gather_shift_sum((wide)row->time_sum_high << 64 | row->time_sum_low,
+                                          shift_ns, row->messages);
+        row->first_ns = burst_gather_shift_time(row->first_ns, shift_ns);
+        row->last_ns = burst_gather_shift_time(row->last_ns, shift_ns);
         row->time_sum_high = (uint64_t)(sum >> 64);
         row->time_sum_low = (uint64_t)sum;
     }

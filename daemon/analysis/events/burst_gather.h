@@ -1,5 +1,5 @@
 /* Bursts of a job on this node: runs of its messages, and of its calls of collectives, in a window
- * (001, section III-F; daemon/analysis/events/bursts.h).
+ * (CommGram, section III-F; daemon/analysis/events/bursts.h).
  *
  * Messages are those that the pair sums of daemon/analysis/events/event_sum.h count, each of them,
  * whether it is taken back later (SEND|CANCELLED) or not: so messages of bursts, with a row or
@@ -9,8 +9,8 @@
  * Collectives are those that move data or wait for all: MPI_Barrier, Bcast, Reduce, Allreduce,
  * Gather(v), Scatter(v), Allgather(v), Alltoall(v, w), Reduce_scatter(_block), Scan, Exscan; the
  * immediate ones where they are posted, the persistent ones at each start. Neighbourhood
- * collectives are not among them, because records do not tell the neighbours, nor what makes
- * communicators, windows and files.
+ * collectives are not among them, because records do not name the neighbours, nor are calls that
+ * make communicators, RMA windows and files.
  *
  * A time is the middle of the call that posted the message, or of the collective's call.
  *
@@ -37,14 +37,14 @@ void burst_gather_destroy(struct burst_gather *gather);
  *  burst_log_full() has been asked and, if it is, burst_gather_messages() was called. */
 struct burst_log *burst_gather_log(struct burst_gather *gather);
 
-/** Put away the messages of the log.
+/** Move the messages of the log into bursts.
  *  @param names  of the pairs' sums */
 void burst_gather_messages(struct burst_gather *gather, const struct burst_names *names);
 
-/** A record of a rank that tells of a collective. */
+/** A record of a collective. */
 struct burst_call {
     uint64_t time_ns;
-    uint64_t bytes; /**< that the rank gives */
+    uint64_t bytes; /**< that the rank contributes */
     uint32_t rank;
     uint32_t comm;    /**< position in the window's dictionary */
     uint32_t request; /**< of a persistent one */
@@ -59,16 +59,16 @@ enum burst_kind {
     BURST_STARTS,     /**< starts one, or a message */
 };
 
-/** What records of a call tell of collectives. */
+/** How records of a call count as collectives. */
 enum burst_kind burst_kind_of(uint16_t call);
 
-/** Take such a record. Starts are told as what makes their collective, where that was seen, else as
- *  MPI_Start or MPI_Startall. */
+/** Add such a record. A start counts as the call that made the persistent request, where that was
+ *  seen, else as MPI_Start or MPI_Startall. */
 void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
                        const struct burst_call *call);
 
-/** A rank stands at this position of a communicator that may be told of: neither MPI_COMM_WORLD nor
- *  MPI_COMM_SELF nor one between two groups. To be told in each window. */
+/** A rank stands at this position of a communicator that rows may name: neither MPI_COMM_WORLD nor
+ *  MPI_COMM_SELF nor an inter-communicator. To be called in each window. */
 void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member);
 
 /** Daemon time, and the bounds that times are held to. */
@@ -98,8 +98,8 @@ struct burst_rows {
 int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out);
 
-/** How many rows a node of so many tells where nobody has said it: of a large job all nodes would
- * send their most. */
+/** Default maximum of rows of a node, by the number of nodes: in a large job, the maximum of every
+ *  node would be too much in all. */
 uint64_t burst_gather_share(uint64_t nodes);
 
 /** Begin the next window. */

@@ -1,3 +1,4 @@
+/* A log of messages, put in order of time and cut into bursts. */
 #include "daemon/analysis/events/burst_log.h"
 
 #include "daemon/analysis/tables/key_index.h"
@@ -112,7 +113,7 @@ size_t burst_desk_heap(const struct burst_desk *desk)
 }
 
 /* Without memory the log becomes one burst. @return 0 or -ENOMEM */
-static int reserve_order(struct burst_desk *desk, uint32_t room)
+static int burst_log_reserve_order(struct burst_desk *desk, uint32_t room)
 {
     if (room <= desk->order_room)
         return 0;
@@ -127,7 +128,7 @@ static int reserve_order(struct burst_desk *desk, uint32_t room)
 }
 
 /* Forget what numbers stood for. Without memory the highest have no rows. */
-static void reserve_numbers(struct burst_desk *desk, uint32_t count)
+static void burst_log_reserve_numbers(struct burst_desk *desk, uint32_t count)
 {
     uint32_t highest = 0, room = FIRST_NUMBERS;
     for (uint32_t i = 0; i < count; i++) {
@@ -150,7 +151,8 @@ static void reserve_numbers(struct burst_desk *desk, uint32_t count)
 
 /* Cells are counted from the earliest message; of those more than an hour before the latest the
  * first cell takes all. */
-static void find_cells(struct burst_desk *desk, const struct burst_log *log, uint32_t *highest)
+static void burst_log_find_cells(struct burst_desk *desk, const struct burst_log *log,
+                                 uint32_t *highest)
 {
     uint64_t first = UINT64_MAX, last = 0, reach = (uint64_t)UINT32_MAX * BURST_LOG_CELL_NS;
     for (uint32_t i = 0; i < log->count; i++) {
@@ -168,7 +170,7 @@ static void find_cells(struct burst_desk *desk, const struct burst_log *log, uin
 }
 
 /* Stable, so that what a rank did in one cell stays in its order. */
-static void sort_pass(struct burst_desk *desk, uint32_t count, uint32_t shift)
+static void burst_log_sort_pass(struct burst_desk *desk, uint32_t count, uint32_t shift)
 {
     uint32_t sum = 0;
     memset(desk->digits, 0, sizeof desk->digits);
@@ -186,12 +188,12 @@ static void sort_pass(struct burst_desk *desk, uint32_t count, uint32_t shift)
     desk->order = sorted;
 }
 
-static void put_in_order(struct burst_desk *desk, const struct burst_log *log)
+static void burst_log_sort(struct burst_desk *desk, const struct burst_log *log)
 {
     uint32_t highest;
-    find_cells(desk, log, &highest);
+    burst_log_find_cells(desk, log, &highest);
     for (uint32_t shift = 0; shift < 32 && highest >> shift != 0; shift += DIGIT)
-        sort_pass(desk, log->count, shift);
+        burst_log_sort_pass(desk, log->count, shift);
 }
 
 /* ---- runs ---------------------------------------------------------------- */
@@ -201,17 +203,17 @@ struct cut {
     uint32_t class_, of_class;
 };
 
-static uint32_t pause_before(const struct burst_desk *desk, uint32_t i)
+static uint32_t burst_log_pause_before(const struct burst_desk *desk, uint32_t i)
 {
     return desk->order[i].cell - desk->order[i - 1].cell;
 }
 
-static struct cut find_cut(struct burst_desk *desk, uint32_t count)
+static struct cut burst_log_find_cut(struct burst_desk *desk, uint32_t count)
 {
     struct cut cut = {SIZE_CLASSES, BURST_LOG_RUNS - 1};
     memset(desk->pauses, 0, sizeof desk->pauses);
     for (uint32_t i = 1; i < count; i++)
-        desk->pauses[size_class_of(pause_before(desk, i))]++;
+        desk->pauses[size_class_of(burst_log_pause_before(desk, i))]++;
     while (cut.class_-- > 1) { /* class 0 is no pause */
         if (desk->pauses[cut.class_] > cut.of_class)
             return cut;
@@ -220,7 +222,7 @@ static struct cut find_cut(struct burst_desk *desk, uint32_t count)
     return cut;
 }
 
-static int ends_run(struct cut *cut, uint32_t pause)
+static int burst_log_ends_run(struct cut *cut, uint32_t pause)
 {
     if (pause == 0)
         return 0;
@@ -228,8 +230,8 @@ static int ends_run(struct cut *cut, uint32_t pause)
     return class_ > cut->class_ || (class_ == cut->class_ && cut->of_class > 0 && cut->of_class--);
 }
 
-static const struct burst_entry *entry_at(const struct burst_desk *desk,
-                                          const struct burst_log *log, uint32_t i)
+static const struct burst_entry *burst_log_entry_at(const struct burst_desk *desk,
+                                                    const struct burst_log *log, uint32_t i)
 {
     return &log->entries[desk->order[i].entry];
 }
@@ -256,14 +258,14 @@ static void burst_log_end_run(struct bursts *shape, struct burst_sums *run, wide
  * of each tells which are its own. */
 static void burst_log_find_runs(struct burst_desk *desk, const struct burst_log *log)
 {
-    struct cut cut = find_cut(desk, log->count);
+    struct cut cut = burst_log_find_cut(desk, log->count);
     struct burst_sums run = {.first_ns = UINT64_MAX};
     wide sum = 0;
     bursts_clear(desk->shape);
     for (uint32_t i = 0; i < log->count; i++) {
-        if (i > 0 && ends_run(&cut, pause_before(desk, i)))
+        if (i > 0 && burst_log_ends_run(&cut, burst_log_pause_before(desk, i)))
             burst_log_end_run(desk->shape, &run, &sum);
-        const struct burst_entry *entry = entry_at(desk, log, i);
+        const struct burst_entry *entry = burst_log_entry_at(desk, log, i);
         desk->pairs[i] = entry->number; /* of which burst_log_find_pairs() makes pairs */
         burst_log_extend(&run, &sum, entry->time_ns);
     }
@@ -279,7 +281,7 @@ static uint32_t burst_log_look_up(struct burst_desk *desk, const struct burst_na
     struct burst_pair row = {0};
     if (names->pair(names->user, number, &row) != 0)
         return UNKNOWN;
-    struct key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
+    struct index_key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
     uint32_t pair = key_index_find(&desk->index, key);
     if (pair == KEY_INDEX_FULL)
         pair = key_index_add(&desk->index, key);
@@ -289,7 +291,7 @@ static uint32_t burst_log_look_up(struct burst_desk *desk, const struct burst_na
 static void burst_log_find_pairs(struct burst_desk *desk, uint32_t count,
                                  const struct burst_names *names)
 {
-    reserve_numbers(desk, count);
+    burst_log_reserve_numbers(desk, count);
     key_index_clear(&desk->index);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = desk->pairs[i];
@@ -304,7 +306,7 @@ static void burst_log_find_pairs(struct burst_desk *desk, uint32_t count,
 }
 
 /* Different pairs in a run of the order. */
-static uint32_t count_pairs(struct burst_desk *desk, uint32_t from, uint32_t to)
+static uint32_t burst_log_count_pairs(struct burst_desk *desk, uint32_t from, uint32_t to)
 {
     uint32_t count = 0, stamp = ++desk->stamp;
     if (stamp == UINT32_MAX) { /* after 2^31 counts */
@@ -328,7 +330,7 @@ static uint64_t burst_log_count_rows(struct burst_desk *desk)
     uint32_t from = 0;
     struct burst_sums one;
     for (uint32_t i = 0; bursts_read(desk->shape, i, &one) == 0; i++) {
-        rows += 1 + count_pairs(desk, from, from + (uint32_t)one.messages);
+        rows += 1 + burst_log_count_pairs(desk, from, from + (uint32_t)one.messages);
         from += (uint32_t)one.messages;
     }
     return rows;
@@ -360,7 +362,7 @@ static uint32_t burst_log_row_of(struct burst_desk *desk, uint32_t pair, uint32_
     uint32_t at = desk->marks[pair];
     if (at < *count && desk->row_pairs[at] == pair)
         return at;
-    struct key key = desk->index.keys[pair];
+    struct index_key key = desk->index.keys[pair];
     at = (*count)++;
     desk->rows[at] = (struct burst_pair){.source = (uint32_t)(key.a >> 32),
                                          .destination = (uint32_t)key.a,
@@ -379,7 +381,7 @@ static void burst_log_add_up(struct burst_desk *desk, const struct burst_log *lo
     burst->bytes = 0;
     burst->others = (struct burst_others){0};
     for (uint32_t i = from; i < from + (uint32_t)burst->messages; i++) {
-        const struct burst_entry *entry = entry_at(desk, log, i);
+        const struct burst_entry *entry = burst_log_entry_at(desk, log, i);
         uint32_t pair = desk->pairs[i];
         too_many |= __builtin_add_overflow(burst->bytes, entry->bytes, &burst->bytes);
         if (pair < BURST_LOG_ROWS) {
@@ -399,7 +401,8 @@ static void burst_log_add_up(struct burst_desk *desk, const struct burst_log *lo
         burst->bytes = UINT64_MAX; /* no set takes it */
 }
 
-static void put_into(struct bursts *set, struct burst_desk *desk, struct burst_sums *burst)
+static void burst_log_put_into(struct bursts *set, struct burst_desk *desk,
+                               struct burst_sums *burst)
 {
     if (burst->bytes != UINT64_MAX && bursts_add(set, burst) == 0)
         return;
@@ -410,7 +413,7 @@ static void put_into(struct bursts *set, struct burst_desk *desk, struct burst_s
 }
 
 /* Without memory for the order: times as they are, all of it in one burst. */
-static void put_unordered(const struct burst_log *log, struct bursts *set)
+static void burst_log_put_unordered(const struct burst_log *log, struct bursts *set)
 {
     struct burst_sums run = {.first_ns = UINT64_MAX};
     wide sum = 0;
@@ -425,13 +428,13 @@ uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
 {
     if (log->count == 0)
         return 0;
-    if (reserve_order(desk, log->room) != 0) {
-        put_unordered(log, set);
+    if (burst_log_reserve_order(desk, log->room) != 0) {
+        burst_log_put_unordered(log, set);
         log->count = 0;
         return 0;
     }
     desk->unknown = 0;
-    put_in_order(desk, log);
+    burst_log_sort(desk, log);
     burst_log_find_runs(desk, log);
     burst_log_find_pairs(desk, log->count, names);
     burst_log_fit_rows(desk, bounds);
@@ -439,7 +442,7 @@ uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
     struct burst_sums burst;
     for (uint32_t i = 0; bursts_read(desk->shape, i, &burst) == 0; i++) {
         burst_log_add_up(desk, log, from, &burst);
-        put_into(set, desk, &burst);
+        burst_log_put_into(set, desk, &burst);
         from += (uint32_t)burst.messages;
     }
     log->count = 0;

@@ -1,3 +1,4 @@
+/* Rows of pairs of ranks: appended, and added up when the memory for rows is full. */
 #include "daemon/analysis/events/burst_pairs.h"
 
 #include "daemon/analysis/tables/key_order.h"
@@ -66,7 +67,7 @@ static uint32_t burst_pairs_hash_of(const struct burst_pair *row)
     return (uint32_t)(x >> 32);
 }
 
-static bool is_same_pair(const struct burst_pair *a, const struct burst_pair *b)
+static bool burst_pairs_is_same(const struct burst_pair *a, const struct burst_pair *b)
 {
     return a->source == b->source && a->destination == b->destination &&
            a->size_class == b->size_class && a->modelled == b->modelled;
@@ -82,7 +83,7 @@ static void burst_pairs_add_up(struct burst_pairs *pairs, struct burst_pairs_wor
     for (uint32_t i = 0; i < pairs->count; i++) {
         const struct burst_pair *row = &pairs->rows[i];
         uint32_t at = burst_pairs_hash_of(row) & (places - 1);
-        while (work->index[at] != 0 && !is_same_pair(&pairs->rows[work->index[at] - 1], row))
+        while (work->index[at] != 0 && !burst_pairs_is_same(&pairs->rows[work->index[at] - 1], row))
             at = (at + 1) & (places - 1);
         if (work->index[at] == 0) {
             pairs->rows[kept++] = *row;
@@ -95,12 +96,12 @@ static void burst_pairs_add_up(struct burst_pairs *pairs, struct burst_pairs_wor
     pairs->count = kept;
 }
 
-static void add_up_sorted(struct burst_pairs *pairs)
+static void burst_pairs_sum_sorted(struct burst_pairs *pairs)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < pairs->count; i++) {
         const struct burst_pair *row = &pairs->rows[i];
-        if (kept == 0 || !is_same_pair(&pairs->rows[kept - 1], row)) {
+        if (kept == 0 || !burst_pairs_is_same(&pairs->rows[kept - 1], row)) {
             pairs->rows[kept++] = *row;
             continue;
         }
@@ -172,7 +173,7 @@ static void burst_pairs_find_runs(struct runs *runs, const struct burst_pair *ro
 
 /* Runs, which are few, by what they begin with.
  * @return whether each ends before the next begins */
-static bool order_runs(const struct burst_pair *rows, struct runs *runs)
+static bool burst_pairs_order_runs(const struct burst_pair *rows, struct runs *runs)
 {
     struct run *run = runs->of;
     for (uint32_t i = 1; i < runs->count; i++) {
@@ -356,11 +357,12 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
 /* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
  * behind each other.
  * @return whether there may be several rows of a pair */
-static bool copy_in_order(struct burst_pair *out, const struct burst_pair *rows, uint32_t count)
+static bool burst_pairs_copy_in_order(struct burst_pair *out, const struct burst_pair *rows,
+                                      uint32_t count)
 {
     struct runs runs;
     burst_pairs_find_runs(&runs, rows, count);
-    if (runs.count > 0 && order_runs(rows, &runs)) {
+    if (runs.count > 0 && burst_pairs_order_runs(rows, &runs)) {
         burst_pairs_put_runs(out, rows, &runs);
         return runs.repeats;
     }
@@ -382,8 +384,8 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
         return -ENOMEM;
     out->count = pairs->count;
     out->others = pairs->others;
-    if (copy_in_order(out->rows, pairs->rows, pairs->count))
-        add_up_sorted(out);
+    if (burst_pairs_copy_in_order(out->rows, pairs->rows, pairs->count))
+        burst_pairs_sum_sorted(out);
     if (out->count > work->limit) {
         burst_pairs_fold(out, work->limit);
         burst_pairs_sort(out->rows, out->count, false);

@@ -1,7 +1,7 @@
+/* Rows of bursts that stay where they are: each burst is a list of parts. */
 #include "daemon/analysis/events/burst_parts.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/analysis/tables/fetch.h"
 #include "daemon/analysis/tables/key_order.h"
 #include "holter/bisect.h"
 
@@ -133,23 +133,14 @@ static uint64_t burst_parts_order_of(const struct burst_pair *first)
     return (uint64_t)first->modelled << 63 | burst_pair_ranks(first) >> 1;
 }
 
-/* What parts begin and end with is looked at of one after the other. */
-static inline __attribute__((always_inline)) void fetch_ends(struct burst_piece part)
-{
-    fetch_after(part.rows, 0);
-    fetch_after(part.rows, (part.count - 1) * sizeof(*part.rows));
-}
-
 /* Parts by what they begin with. @return whether all ascend, and there was memory */
-static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
+static bool burst_parts_sort(struct burst_parts *p, const struct burst_chain *chain)
 {
     struct key_place *places = malloc(2 * (size_t)chain->parts * sizeof(*places)), *order = places;
     size_t count = 0;
     bool ascends = places != NULL;
     if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_room, chain->parts) != 0)
         ascends = false;
-    for (uint32_t at = chain->head; at != BURST_PARTS_NONE; at = p->list[at].next)
-        fetch_ends(burst_parts_rows(p, &p->list[at]));
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
         places[count++] =
@@ -183,7 +174,7 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count)
 {
     size_t made = 0, most = chain->parts + chain->rows / LEAST_PIECE;
-    if (chain->parts == 0 || !order_parts(p, chain) ||
+    if (chain->parts == 0 || !burst_parts_sort(p, chain) ||
         array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_room, most) != 0)
         return false;
     for (size_t head = 0; head < chain->parts;) {

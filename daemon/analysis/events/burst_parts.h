@@ -1,10 +1,9 @@
-/* Rows of bursts that stay as they came: one array for a set of bursts, of which each burst has
- * parts. What nodes tell is in order, and so is what it is put together from, so that two bursts
- * become one, and are read, without a row being copied. Rows that stay elsewhere as long as they
- * are needed are left there.
+/* Rows of bursts that are stored as they were added: one array for a set of bursts; each burst is a
+ * list of parts of it. Nodes report rows in order, so two bursts are merged and read without
+ * copying a row. Rows that another owner keeps long enough are borrowed.
  *
- * Memory: 32 bytes a row, at most as many as told, 16 for each part, and 24 more where its rows lie
- * elsewhere; and 32 for each part of one burst and 3 for each of its rows.
+ * Memory: 32 bytes a row, at most the given maximum, 16 for each part, and 24 more where its rows
+ * lie elsewhere; and 32 for each part of one burst and 3 for each of its rows.
  *
  * Part of bursts.[ch]. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PARTS_H

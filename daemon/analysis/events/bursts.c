@@ -1,3 +1,5 @@
+/* Clustering of messages in time: bursts are opened, extended, and merged where pauses are
+ * shortest. */
 #include "daemon/analysis/events/bursts.h"
 
 #include "daemon/analysis/events/burst_parts.h"
@@ -154,7 +156,8 @@ static void bursts_extend(struct extent *to, const struct extent *by)
 /* ---- bursts come and go ------------------------------------------------------------ */
 
 /* An empty pair table and this extent. */
-static struct cluster *open_at(struct bursts *set, uint32_t position, const struct extent *extent)
+static struct cluster *bursts_open_at(struct bursts *set, uint32_t position,
+                                      const struct extent *extent)
 {
     uint32_t unused = set->order[set->count], later = set->count - position;
     memmove(set->order + position + 1, set->order + position, later * sizeof(*set->order));
@@ -167,7 +170,7 @@ static struct cluster *open_at(struct bursts *set, uint32_t position, const stru
 }
 
 /* Rows that were whole are added to the others, where more than the limit are folded. */
-static void break_up(struct bursts *set, struct cluster *one)
+static void bursts_break_up(struct bursts *set, struct cluster *one)
 {
     for (uint32_t at = one->whole.head; at != BURST_PARTS_NONE; at = set->parts.list[at].next) {
         const struct burst_piece part = burst_parts_rows(&set->parts, &set->parts.list[at]);
@@ -176,21 +179,21 @@ static void break_up(struct bursts *set, struct cluster *one)
     one->whole = BURST_CHAIN_EMPTY;
 }
 
-static bool is_beyond(const struct bursts *set, const struct cluster *one, uint64_t more)
+static bool bursts_is_beyond(const struct bursts *set, const struct cluster *one, uint64_t more)
 {
     return one->pairs.count + one->whole.rows + more > 2 * (uint64_t)set->work.limit;
 }
 
 /* Make one burst of this one and the next later one. */
-static void merge_at(struct bursts *set, uint32_t position)
+static void bursts_merge_at(struct bursts *set, uint32_t position)
 {
     struct cluster *kept = bursts_at(set, position), *gone = bursts_at(set, position + 1);
     uint32_t unused = set->order[position + 1], later = set->count - position - 2;
     bursts_extend(&kept->extent, &gone->extent);
     burst_pairs_move(&kept->pairs, &gone->pairs, &set->work);
     burst_parts_join(&set->parts, &kept->whole, &gone->whole);
-    if (is_beyond(set, kept, 0))
-        break_up(set, kept);
+    if (bursts_is_beyond(set, kept, 0))
+        bursts_break_up(set, kept);
     set->time[position] = bursts_mean_of(&kept->extent);
     memmove(set->order + position + 1, set->order + position + 2, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position + 2, later * sizeof(*set->time));
@@ -215,7 +218,7 @@ void bursts_reduce(struct bursts *set, uint32_t most)
     bursts_refresh(set);
     most = most == 0 ? 1 : most;
     while (set->count > most)
-        merge_at(set, bursts_find_nearest(set));
+        bursts_merge_at(set, bursts_find_nearest(set));
 }
 
 /* Count what is to be added. @return 0 or -EOVERFLOW */
@@ -259,7 +262,7 @@ static void bursts_place(struct bursts *set, const struct extent *extent,
         burst_pairs_append(&host->pairs, &set->work, row, 1);
         return;
     }
-    burst_pairs_append(&open_at(set, position, extent)->pairs, &set->work, row, 1);
+    burst_pairs_append(&bursts_open_at(set, position, extent)->pairs, &set->work, row, 1);
     bursts_reduce(set, set->params.budget);
 }
 
@@ -293,14 +296,14 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
 /* ---- bursts of other sets ------------------------------------------------------------ */
 
 /* The burst that one of another set joins, or becomes. */
-static struct cluster *host_for(struct bursts *set, const struct extent *extent,
-                                const struct burst_others *others)
+static struct cluster *bursts_host_for(struct bursts *set, const struct extent *extent,
+                                       const struct burst_others *others)
 {
     uint64_t cell = bursts_cell_of(set, bursts_mean_of(extent));
     bursts_refresh(set);
     uint32_t position = bursts_find(set, cell);
     bool joins = position < set->count && bursts_cell_of(set, set->time[position]) == cell;
-    struct cluster *host = joins ? bursts_at(set, position) : open_at(set, position, extent);
+    struct cluster *host = joins ? bursts_at(set, position) : bursts_open_at(set, position, extent);
     if (joins) {
         bursts_extend(&host->extent, extent);
         set->time[position] = bursts_mean_of(&host->extent);
@@ -316,9 +319,9 @@ static void bursts_add_piece(struct bursts *set, struct cluster *host,
 {
     if (piece->count == 0)
         return;
-    if (is_beyond(set, host, piece->count))
-        break_up(set, host);
-    bool whole = !is_beyond(set, host, piece->count);
+    if (bursts_is_beyond(set, host, piece->count))
+        bursts_break_up(set, host);
+    bool whole = !bursts_is_beyond(set, host, piece->count);
     if (whole && piece->stays != 0)
         whole = burst_parts_borrow(&set->parts, &host->whole, piece, ascends);
     else if (whole)
@@ -335,7 +338,7 @@ static void bursts_add_rows(struct bursts *set, struct cluster *host, const stru
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
-static bool adds_up(const struct burst_sums *burst)
+static bool bursts_is_consistent(const struct burst_sums *burst)
 {
     uint64_t messages = burst->others.messages, bytes = burst->others.bytes;
     if (burst->others.pairs > messages || (burst->others.pairs == 0 && (messages | bytes) != 0))
@@ -362,7 +365,7 @@ static bool bursts_is_possible(const struct extent *e)
     return e->time_sum >= ends + between * e->first && e->time_sum <= ends + between * e->last;
 }
 
-static struct extent extent_of(const struct burst_sums *burst)
+static struct extent bursts_extent_of(const struct burst_sums *burst)
 {
     return (struct extent){(wide)burst->time_sum_high << 64 | burst->time_sum_low, burst->first_ns,
                            burst->last_ns, burst->messages, burst->bytes};
@@ -370,8 +373,8 @@ static struct extent extent_of(const struct burst_sums *burst)
 
 int bursts_add(struct bursts *set, const struct burst_sums *burst)
 {
-    const struct extent extent = extent_of(burst);
-    if (!bursts_is_possible(&extent) || !adds_up(burst))
+    const struct extent extent = bursts_extent_of(burst);
+    if (!bursts_is_possible(&extent) || !bursts_is_consistent(burst))
         return -EINVAL;
     return bursts_add_known(set, burst, 0);
 }
@@ -383,11 +386,11 @@ struct burst_pair *bursts_room(struct bursts *set, size_t rows)
 
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
 {
-    const struct extent extent = extent_of(burst);
+    const struct extent extent = bursts_extent_of(burst);
     if (bursts_account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    bursts_add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count,
-                    ascends != 0);
+    bursts_add_rows(set, bursts_host_for(set, &extent, &burst->others), burst->pairs,
+                    burst->pair_count, ascends != 0);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -395,10 +398,10 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int asc
 int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
                       const struct burst_piece *pieces, size_t count, int ascend)
 {
-    const struct extent extent = extent_of(burst);
+    const struct extent extent = bursts_extent_of(burst);
     if (bursts_account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    struct cluster *host = host_for(set, &extent, &burst->others);
+    struct cluster *host = bursts_host_for(set, &extent, &burst->others);
     for (size_t i = 0; i < count; i++)
         bursts_add_piece(set, host, &pieces[i], ascend != 0);
     bursts_reduce(set, set->params.budget);
@@ -413,7 +416,7 @@ int bursts_merge(struct bursts *set, const struct bursts *other)
         return -EOVERFLOW;
     for (uint32_t i = 0; i < other->count; i++) {
         const struct cluster *one = bursts_at(other, i);
-        struct cluster *host = host_for(set, &one->extent, &one->pairs.others);
+        struct cluster *host = bursts_host_for(set, &one->extent, &one->pairs.others);
         bursts_add_rows(set, host, one->pairs.rows, one->pairs.count, false);
         for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
             const struct burst_part *part = &other->parts.list[k];
@@ -456,19 +459,19 @@ static struct burst_sums bursts_sums_of(const struct cluster *one)
     };
 }
 
-static bool find_pieces(struct bursts *set, const struct cluster *one,
-                        const struct burst_piece **pieces, size_t *count)
+static bool bursts_find_pieces(struct bursts *set, const struct cluster *one,
+                               const struct burst_piece **pieces, size_t *count)
 {
     return one->pairs.count == 0 && one->whole.rows <= set->work.limit &&
            burst_parts_read(&set->parts, &one->whole, pieces, count);
 }
 
 /* Put pieces behind each other in the view. @return 1: done; 0: there are none; or -ENOMEM */
-static int read_pieces(struct bursts *set, const struct cluster *one)
+static int bursts_read_all_pieces(struct bursts *set, const struct cluster *one)
 {
     const struct burst_piece *pieces;
     size_t count, at = 0;
-    if (!find_pieces(set, one, &pieces, &count))
+    if (!bursts_find_pieces(set, one, &pieces, &count))
         return 0;
     if (burst_pairs_fit(&set->view, one->whole.rows) != 0)
         return -ENOMEM;
@@ -484,9 +487,9 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
     if (number >= set->count)
         return -ERANGE;
     struct cluster *one = bursts_at(set, number);
-    int rc = read_pieces(set, one);
+    int rc = bursts_read_all_pieces(set, one);
     if (rc == 0) {
-        break_up(set, one);
+        bursts_break_up(set, one);
         rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
     }
     if (rc < 0)
@@ -504,7 +507,7 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
     if (number >= set->count)
         return -ERANGE;
     const struct cluster *one = bursts_at(set, number);
-    if (find_pieces(set, one, pieces, count)) {
+    if (bursts_find_pieces(set, one, pieces, count)) {
         *out = bursts_sums_of(one);
         out->pair_count = one->whole.rows;
         return 0;

@@ -1,11 +1,11 @@
-/* Bursts: micro-clusters in time of a window's messages (001, section III-F, made to stream).
+/* Bursts: micro-clusters in time of a window's messages (CommGram, section III-F, made to stream).
  *
- * 001 merges, again and again, the two events or clusters whose times are nearest. In one dimension
- * only neighbours merge, so a set keeps at most a budget of bursts in order of time and merges its
- * two nearest neighbours when there is one more. A burst's time is the mean of the times of its
- * messages, each counted once (001 takes the mean of the two clusters' times, which depends on the
- * order of merging); it is exact, from a 128-bit sum, and rounded down to a nanosecond. Of pairs
- * that are equally near the earlier one merges.
+ * CommGram merges, again and again, the two events or clusters whose times are nearest. In one
+ * dimension only neighbours merge, so a set keeps at most a budget of bursts in order of time and
+ * merges its two nearest neighbours when there is one more. A burst's time is the mean of the times
+ * of its messages, each counted once (CommGram takes the mean of the two clusters' times, which
+ * depends on the order of merging); it is exact, from a 128-bit sum, and rounded down to a
+ * nanosecond. Of pairs that are equally near the earlier one merges.
  *
  * Which burst something belongs to. Time is divided into cells of cell_ns, counted from time 0.
  *  - A message joins the burst whose time is in the message's cell; else the next earlier burst if
@@ -18,11 +18,11 @@
  *
  * What holds while the budget is not exceeded: each burst is a cell with its messages. The set does
  * not depend on the order of messages, and with cells of 1 ns it is one burst for each distinct
- * time: what 001 begins with, so bursts_reduce() then gives the batch clustering of the messages
- * exactly; with wider cells that of the cells. Merging of sets is commutative and associative, also
- * of sets that were over their own budgets, as long as the merged set is not over its own; so a
- * relay that makes its budget the sum of its nodes' and then calls bursts_reduce() has the batch
- * clustering of their bursts, whatever the order in which they came.
+ * time: what CommGram begins with, so bursts_reduce() then gives the batch clustering of the
+ * messages exactly; with wider cells that of the cells. Merging of sets is commutative and
+ * associative, also of sets that were over their own budgets, as long as the merged set is not over
+ * its own; so a relay that makes its budget the sum of its nodes' and then calls bursts_reduce()
+ * has the batch clustering of their bursts, whatever the order in which they came.
  *
  * What is lost beyond it: a merge is never undone, so the bounds between bursts are those that were
  * best when the budget was exceeded, and depend on the order of what came. Sums stay exact. A set

@@ -1,3 +1,4 @@
+/* The summariser: counts the events of the ranks of a node, window by window. */
 #include "daemon/analysis/events/event_sum_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -8,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_COMMS (1u << 16)
-#define MOST_REGIONS (1u << 14)
-#define MOST_CALL_ROWS (1u << 18)
-#define MOST_OTHERS                                                                                \
-    (1u << 20) /* rows that take what has no row of its own; not bounded by the limits above */
+#define MAXIMUM_COMMS (1u << 16)
+#define MAXIMUM_REGIONS (1u << 14)
+#define MAXIMUM_CALL_ROWS (1u << 18)
+#define MAXIMUM_OVERFLOW_ROWS (1u << 20) /* rows for the rest, beyond the limits above */
 
-/* A record that claims to end later than now by more than the clocks can be apart is no record. */
-#define AHEAD_NS UINT64_C(1000000000)
+/* A record that ends later than now by more than the clocks can differ is invalid. */
+#define CLOCK_TOLERANCE_NS UINT64_C(1000000000)
 
 /* Position 0 of both dictionaries stands for "none" and "outside". */
-static void begin_dictionaries(struct event_sum *sum)
+static void event_sum_init_dictionaries(struct event_sum *sum)
 {
     struct wire_comm_row none = {.name = ""};
     event_sum_comm(sum, &none);
@@ -36,16 +36,16 @@ int event_sum_create(struct event_sum **out, uint32_t most_pairs)
         sum->burst_kind_of[call] = (uint8_t)burst_kind_of((uint16_t)call);
     sum->most_pairs = most_pairs;
     sum->epoch = 1; /* 0 is what nothing has been resolved in */
-    if (key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
-        key_index_init(&sum->call_index, MOST_CALL_ROWS + MOST_OTHERS) != 0 ||
-        key_index_init(&sum->comm_index, MOST_COMMS) != 0 ||
-        key_index_init(&sum->region_index, MOST_REGIONS) != 0 ||
+    if (key_index_init(&sum->pair_index, most_pairs + MAXIMUM_OVERFLOW_ROWS) != 0 ||
+        key_index_init(&sum->call_index, MAXIMUM_CALL_ROWS + MAXIMUM_OVERFLOW_ROWS) != 0 ||
+        key_index_init(&sum->comm_index, MAXIMUM_COMMS) != 0 ||
+        key_index_init(&sum->region_index, MAXIMUM_REGIONS) != 0 ||
         burst_gather_create(&sum->bursts) != 0) {
         event_sum_destroy(sum);
         return -ENOMEM;
     }
     sum->log = burst_gather_log(sum->bursts);
-    begin_dictionaries(sum);
+    event_sum_init_dictionaries(sum);
     if (sum->comm_index.count == 0 || sum->region_index.count == 0) {
         event_sum_destroy(sum);
         return -ENOMEM;
@@ -76,7 +76,7 @@ void event_sum_destroy(struct event_sum *sum)
     free(sum);
 }
 
-static void begin_rank(struct rank_sum *rank)
+static void event_sum_clear_rank(struct rank_sum *rank)
 {
     rank->row = (struct wire_rank_row){
         .rank = rank->row.rank, .threads = rank->threads, .in_call_peer = PEER_NONE};
@@ -92,7 +92,7 @@ int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world)
         return -ENOMEM;
     struct rank_sum *fresh = &sum->ranks[sum->rank_count];
     *fresh = (struct rank_sum){.row = {.rank = rank}, .world = world};
-    begin_rank(fresh);
+    event_sum_clear_rank(fresh);
     return (int)sum->rank_count++;
 }
 
@@ -111,7 +111,7 @@ static void event_sum_copy_name(char out[NAME_BYTES], const char *name)
 
 uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
 {
-    struct key key = {row->id, row->parent};
+    struct index_key key = {row->id, row->parent};
     uint32_t position = key_index_find(&sum->comm_index, key);
     if (position != KEY_INDEX_FULL)
         return position;
@@ -125,9 +125,9 @@ uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
 }
 
 /* FNV-1a, twice with different offsets: 128 bits stand for the name. */
-static struct key name_key(const char *name)
+static struct index_key event_sum_name_key(const char *name)
 {
-    struct key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
+    struct index_key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
     for (; *name != '\0'; name++) {
         key.a = (key.a ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
         key.b = (key.b ^ (uint8_t)*name) * UINT64_C(0x10000000233);
@@ -137,7 +137,7 @@ static struct key name_key(const char *name)
 
 uint32_t event_sum_region(struct event_sum *sum, const char *name)
 {
-    struct key key = name_key(name);
+    struct index_key key = event_sum_name_key(name);
     uint32_t position = key_index_find(&sum->region_index, key);
     if (position != KEY_INDEX_FULL)
         return position;
@@ -175,7 +175,8 @@ static enum call_class event_sum_class_of(const struct event_sum *sum, uint16_t 
     return call < CALL_NUMBERS ? (enum call_class)sum->class_of[call] : CALL_OTHER;
 }
 
-static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct key key, uint32_t limit)
+static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct index_key key,
+                                            uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
@@ -186,11 +187,11 @@ static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct key ke
 
 /* source and destination fit 32 bits (ranks are checked when they are added), comm 16, region 14,
  * class 10 */
-static struct key event_sum_pair_key(uint64_t source, int64_t destination, uint64_t comm,
-                                     uint64_t region, uint64_t size_class)
+static struct index_key event_sum_pair_key(uint64_t source, int64_t destination, uint64_t comm,
+                                           uint64_t region, uint64_t size_class)
 {
-    return (struct key){source << 32 | (uint32_t)destination,
-                        comm << 32 | region << 16 | size_class};
+    return (struct index_key){source << 32 | (uint32_t)destination,
+                              comm << 32 | region << 16 | size_class};
 }
 
 /* ---- bursts -------------------------------------------------------------- */
@@ -198,7 +199,7 @@ static struct key event_sum_pair_key(uint64_t source, int64_t destination, uint6
 static int event_sum_pair_of(const void *user, uint32_t number, struct burst_pair *out)
 {
     const struct event_sum *sum = user;
-    struct key key = sum->pair_index.keys[number];
+    struct index_key key = sum->pair_index.keys[number];
     out->source = (uint32_t)(key.a >> 32);
     out->destination = (uint32_t)key.a;
     out->size_class = (uint32_t)key.b & 0xffff;
@@ -217,8 +218,8 @@ static uint64_t event_sum_middle_of(const struct tick_clock *clock, const struct
     return tick_clock_ns(clock, enter + (event->t_exit - enter) / 2);
 }
 
-static void note_message(struct event_sum *sum, uint32_t number, const struct tick_clock *clock,
-                         const struct event *event)
+static void event_sum_log_message(struct event_sum *sum, uint32_t number,
+                                  const struct tick_clock *clock, const struct event *event)
 {
     if (burst_log_full(sum->log)) {
         struct burst_names names = event_sum_names_of(sum);
@@ -227,9 +228,9 @@ static void note_message(struct event_sum *sum, uint32_t number, const struct ti
     burst_log_add(sum->log, event_sum_middle_of(clock, event), event->bytes, number);
 }
 
-static void add_collective(struct event_sum *sum, const struct rank_sum *rank,
-                           const struct sum_source *source, const struct event *event,
-                           enum burst_kind kind)
+static void event_sum_add_collective(struct event_sum *sum, const struct rank_sum *rank,
+                                     const struct sum_source *source, const struct event *event,
+                                     enum burst_kind kind)
 {
     uint32_t what = event->flags & (EVENT_SEND | EVENT_RECV | EVENT_POST);
     if (event->flags & EVENT_FAILED || (kind == BURST_STARTS && what != EVENT_POST))
@@ -269,7 +270,7 @@ int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uin
 /* ---- records ------------------------------------------------------------- */
 
 /* @return number of the sum; KEY_INDEX_FULL: there is no memory for it */
-static uint32_t add_pair(struct event_sum *sum, struct key key, uint64_t bytes)
+static uint32_t event_sum_add_pair(struct event_sum *sum, struct index_key key, uint64_t bytes)
 {
     struct pair_sum *pair = event_sum_find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
@@ -296,12 +297,12 @@ static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
         row->sent_bytes += event->bytes;
         int64_t destination =
             event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
-        struct key key = event_sum_pair_key(
+        struct index_key key = event_sum_pair_key(
             row->rank, destination, event_sum_comm_position(tables, event->comm),
             event_sum_region_position(tables, event->region), size_class_of(event->bytes));
-        uint32_t number = add_pair(sum, key, event->bytes);
+        uint32_t number = event_sum_add_pair(sum, key, event->bytes);
         if (number != KEY_INDEX_FULL)
-            note_message(sum, number, source->clock, event);
+            event_sum_log_message(sum, number, source->clock, event);
     }
     if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
         !(event->flags & EVENT_CANCELLED)) {
@@ -310,7 +311,8 @@ static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
     }
 }
 
-static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key key, uint32_t limit)
+static struct call_sum *event_sum_find_call(struct event_sum *sum, struct index_key key,
+                                            uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->call_index, key);
     if (number == KEY_INDEX_FULL)
@@ -323,14 +325,15 @@ static struct call_sum *event_sum_call_of(struct event_sum *sum, const struct ra
                                           struct sum_tables *tables, const struct event *event)
 {
     uint64_t caller = rank->row.rank << 32, number = (uint64_t)event->call << 16;
-    struct key key = {caller | event_sum_comm_position(tables, event->comm),
-                      number | event_sum_region_position(tables, event->region)};
-    struct call_sum *call = event_sum_find_call(sum, key, MOST_CALL_ROWS);
-    return call != NULL ? call : event_sum_find_call(sum, (struct key){caller, number}, UINT32_MAX);
+    struct index_key key = {caller | event_sum_comm_position(tables, event->comm),
+                            number | event_sum_region_position(tables, event->region)};
+    struct call_sum *call = event_sum_find_call(sum, key, MAXIMUM_CALL_ROWS);
+    return call != NULL ? call
+                        : event_sum_find_call(sum, (struct index_key){caller, number}, UINT32_MAX);
 }
 
-static void add_class_time(struct rank_sum *rank, struct ring_sum *ring, enum call_class class_,
-                           uint64_t ns)
+static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *ring,
+                                     enum call_class class_, uint64_t ns)
 {
     uint64_t pay = ring->owed_ns[class_] < ns ? ring->owed_ns[class_] : ns;
     ring->owed_ns[class_] -= pay;
@@ -338,15 +341,16 @@ static void add_class_time(struct rank_sum *rank, struct ring_sum *ring, enum ca
 }
 
 /* @return time in the call, nanoseconds, as far as it lies behind the ring's previous call */
-static uint64_t add_call_time(struct event_sum *sum, struct rank_sum *rank, struct ring_sum *ring,
-                              const struct event *event, uint64_t enter_ns, uint64_t exit_ns)
+static uint64_t event_sum_add_call_time(struct event_sum *sum, struct rank_sum *rank,
+                                        struct ring_sum *ring, const struct event *event,
+                                        uint64_t enter_ns, uint64_t exit_ns)
 {
     enum call_class class_ = event_sum_class_of(sum, event->call);
     uint64_t from = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t whole = exit_ns > from ? exit_ns - from : 0;
     uint64_t counted = ring->accounted_ns > from ? ring->accounted_ns - from : 0;
     if (counted <= whole)
-        add_class_time(rank, ring, class_, whole - counted);
+        event_sum_add_class_time(rank, ring, class_, whole - counted);
     else
         ring->owed_ns[class_] += counted - whole;
     ring->accounted_ns = 0;
@@ -357,7 +361,8 @@ static uint64_t add_call_time(struct event_sum *sum, struct rank_sum *rank, stru
 
 /* Bytes count once: those of a send where it is posted, of a receive where it completes, of what is
  * persistent at each start and not where it is made. */
-static void add_call_bytes(struct call_sum *call, enum call_class class_, const struct event *event)
+static void event_sum_add_call_bytes(struct call_sum *call, enum call_class class_,
+                                     const struct event *event)
 {
     if (event->flags & EVENT_RECV) {
         if (event->flags & EVENT_DONE && !(event->flags & EVENT_CANCELLED))
@@ -381,8 +386,8 @@ static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
     struct call_sum *call = event_sum_call_of(sum, rank, source->tables, event);
     uint64_t time = 0;
     if (event->kind == EVENT_CALL) {
-        time = add_call_time(sum, rank, ring, event, tick_clock_ns(source->clock, event->t_enter),
-                             exit_ns);
+        time = event_sum_add_call_time(sum, rank, ring, event,
+                                       tick_clock_ns(source->clock, event->t_enter), exit_ns);
         rank->row.calls++;
         ring->last_call = event->call;
         ring->last_peer = event->peer;
@@ -396,7 +401,7 @@ static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
         call->time_ns += time;
         call->longest_ns = time > call->longest_ns ? time : call->longest_ns;
     }
-    add_call_bytes(call, event_sum_class_of(sum, event->call), event);
+    event_sum_add_call_bytes(call, event_sum_class_of(sum, event->call), event);
 }
 
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
@@ -407,7 +412,7 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
     for (; taken < count; taken++) {
         const struct event *event = &events[taken];
         uint64_t exit_ns = tick_clock_ns(source->clock, event->t_exit);
-        if (exit_ns > source->now_ns + AHEAD_NS || event->kind < EVENT_CALL ||
+        if (exit_ns > source->now_ns + CLOCK_TOLERANCE_NS || event->kind < EVENT_CALL ||
             event->kind > EVENT_REGION) {
             to->row.lost++;
             continue;
@@ -419,7 +424,7 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
             continue;
         event_sum_add_message(sum, to, source, event);
         if (event->call < CALL_NUMBERS && sum->burst_kind_of[event->call] != BURST_NO_COLLECTIVE)
-            add_collective(sum, to, source, event, sum->burst_kind_of[event->call]);
+            event_sum_add_collective(sum, to, source, event, sum->burst_kind_of[event->call]);
         event_sum_add_call(sum, to, source, event, exit_ns);
     }
     return taken;
@@ -437,7 +442,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
     if (class_ != CALL_POLL && source->end_ns > from) {
-        add_class_time(to, ring, class_, source->end_ns - from);
+        event_sum_add_class_time(to, ring, class_, source->end_ns - from);
         ring->accounted_ns = source->end_ns;
     }
     struct wire_rank_row *row = &to->row;
@@ -456,14 +461,14 @@ void event_sum_polls(struct event_sum *sum, int rank, const struct sum_source *s
     struct rank_sum *to = &sum->ranks[rank];
     struct ring_sum *ring = source->ring;
     for (int family = 0; family < POLL_FAMILIES; family++) {
-        /* Counters only grow; one that shrank is not a counter, and is taken up anew. */
+        /* Counters only grow; one that has shrunk was reset, and counts from its new value. */
         uint64_t grown =
             calls[family] > ring->polls[family] ? calls[family] - ring->polls[family] : 0;
         uint64_t span =
             ticks[family] > ring->poll_ticks[family] ? ticks[family] - ring->poll_ticks[family] : 0;
         to->row.calls += grown;
         to->row.polls += grown;
-        add_class_time(to, ring, CALL_POLL, tick_clock_span(source->clock, span));
+        event_sum_add_class_time(to, ring, CALL_POLL, tick_clock_span(source->clock, span));
         ring->polls[family] = calls[family];
         ring->poll_ticks[family] = ticks[family];
     }
@@ -505,13 +510,13 @@ static void event_sum_begin_window(struct event_sum *sum)
     key_index_clear(&sum->comm_index);
     key_index_clear(&sum->region_index);
     sum->folded = 0;
-    begin_dictionaries(sum);
+    event_sum_init_dictionaries(sum);
 }
 
 void event_sum_clear(struct event_sum *sum)
 {
     for (uint32_t i = 0; i < sum->rank_count; i++)
-        begin_rank(&sum->ranks[i]);
+        event_sum_clear_rank(&sum->ranks[i]);
     event_sum_begin_window(sum);
 }
 
@@ -530,7 +535,7 @@ void event_sum_discard(struct event_sum *sum)
     for (uint32_t i = 0; i < sum->rank_count; i++) {
         struct rank_sum *rank = &sum->ranks[i];
         uint64_t lost = rank->row.events + rank->row.lost;
-        begin_rank(rank);
+        event_sum_clear_rank(rank);
         rank->row.lost = lost;
     }
     event_sum_begin_window(sum);

@@ -25,7 +25,7 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
     for (uint32_t i = 0; i < sum->rank_count; i++)
         sum->rows.ranks[i] = event_sum_rows_rank_row(&sum->ranks[i]);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
-        struct key key = sum->pair_index.keys[i];
+        struct index_key key = sum->pair_index.keys[i];
         sum->rows.pairs[i] = (struct wire_pair_row){
             .source = key.a >> 32,
             .destination = (int32_t)(uint32_t)key.a,
@@ -37,7 +37,7 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
         };
     }
     for (uint32_t i = 0; i < sum->call_index.count; i++) {
-        struct key key = sum->call_index.keys[i];
+        struct index_key key = sum->call_index.keys[i];
         sum->rows.calls[i] = (struct wire_call_row){
             .rank = key.a >> 32,
             .call = key.b >> 16,

@@ -401,7 +401,7 @@ static int is_stop(uint32_t letter)
 /* Has it made calls that are no polls which found nothing? */
 static inline int has_called(const struct rank_row *row)
 {
-    return row->calls > rank_row_seldom(row)->polls;
+    return row->calls > row->polls;
 }
 
 /* What the row says of the time since the window before. */
@@ -449,7 +449,7 @@ static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
         hang_learn(w, seat, seat->in_call, hang_wait_of(seat->in_call), seat->in_call_ns);
     if (has_called(row))
         seat->excused = 0;
-    if (rank_row_seldom(row)->lost > 0)
+    if (row->lost > 0)
         seat->uncounted = 1;
     hang_read_times(w, seat, row);
     w->seats_heard += seat->heard != w->window;

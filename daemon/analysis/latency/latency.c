@@ -146,7 +146,7 @@ void latency_add(struct latency_groups *groups, const struct latency_scale *scal
         return;
     latency_list_criteria(scale, criteria);
     for (size_t i = 0; i < rows->count; i++) {
-        const struct transfer row = transfer_at(rows, i);
+        const struct transfer row = rows->rows[i];
         latency_add_row(groups, &row, &criteria[row.locality][row.size_class]);
     }
 }

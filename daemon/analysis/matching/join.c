@@ -1,3 +1,4 @@
+/* Windows of ends that are open, and how a window is closed. */
 #include "daemon/analysis/matching/join.h"
 
 #include "daemon/analysis/matching/join_state.h"
@@ -8,23 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HALVES (UINT64_C(1) << 27) /* as many tellers are told apart */
-#define MOST_OPEN 128u                  /* windows; of more, the last are dropped */
-#define MOST_PAIRS (1u << 22)
-#define MOST_WINDOW (UINT64_C(1) << 62)
-#define MOST_LIMITS (1u << 18)
+#define MAXIMUM_HALVES (UINT64_C(1) << 27) /* ends refer to tellers by fewer than 30 bits */
+#define MAXIMUM_OPEN_WINDOWS 128u          /* windows; of more, the last are dropped */
+#define MAXIMUM_PAIRS (1u << 22)
+#define MAXIMUM_WINDOW (UINT64_C(1) << 62)
+#define MAXIMUM_CUTOFFS (1u << 18)
 
 int join_create(struct join **out, const struct join_params *params)
 {
-    if (params->windows > JOIN_MOST_WINDOWS || params->most_halves < JOIN_LEAST_HALVES ||
-        params->most_halves > MOST_HALVES)
+    if (params->windows > JOIN_MAXIMUM_WINDOWS || params->most_halves < JOIN_MINIMUM_HALVES ||
+        params->most_halves > MAXIMUM_HALVES)
         return -HOLTER_ERANGE;
     struct join *join = calloc(1, sizeof(*join));
     if (join == NULL)
         return -ENOMEM;
     join->params = *params;
-    pair_clocks_init(&join->clocks,
-                     params->most_halves < MOST_PAIRS ? (uint32_t)params->most_halves : MOST_PAIRS);
+    pair_clocks_init(&join->clocks, params->most_halves < MAXIMUM_PAIRS
+                                        ? (uint32_t)params->most_halves
+                                        : MAXIMUM_PAIRS);
     if (key_limits_init(&join->limits, params->windows) != 0) {
         join_destroy(join);
         return -ENOMEM;
@@ -33,7 +35,7 @@ int join_create(struct join **out, const struct join_params *params)
     return 0;
 }
 
-static void opened_finish(struct opened *opened)
+static void join_window_finish(struct join_window *opened)
 {
     join_ends_finish(&opened->ends);
     free(opened->limits);
@@ -44,28 +46,26 @@ void join_destroy(struct join *join)
     if (join == NULL)
         return;
     for (size_t i = 0; i < join->open_count; i++)
-        opened_finish(&join->open[i]);
+        join_window_finish(&join->open[i]);
     free(join->open);
     join_ends_finish(&join->idle);
     join_ends_finish(&join->waiting);
     join_ends_finish(&join->staying);
     free(join->places);
     free(join->spare);
-    free(join->index);
     free(join->call_index);
     free(join->matches);
-    free(join->mets);
+    free(join->teller_pairs);
     free(join->calls);
     key_limits_finish(&join->limits);
     pair_clocks_finish(&join->clocks);
     free(join);
 }
 
-/* ---- taking halves in ---------------------------------------------------- */
+/* ---- adding halves ---------------------------------------------------- */
 
-/* Keep the lower half of the keys, so that which are kept does not depend on the order in which
- * they came. */
-static void keep_lower(struct join_ends *ends, uint64_t *top)
+/* Keep the lower half of the range of keys: the choice must not depend on the order of reports. */
+static void join_drop_upper_keys(struct join_ends *ends, uint64_t *top)
 {
     uint64_t largest = 0;
     for (size_t i = 0; i < ends->send_count; i++)
@@ -81,21 +81,21 @@ static void keep_lower(struct join_ends *ends, uint64_t *top)
     join_ends_keep(ends, *top);
 }
 
-static void join_shrink(struct join *join, struct opened *opened)
+static void join_shrink(struct join *join, struct join_window *opened)
 {
     join->open_halves -= join_ends_count(&opened->ends);
-    keep_lower(&opened->ends, &opened->top);
+    join_drop_upper_keys(&opened->ends, &opened->top);
     join->open_halves += join_ends_count(&opened->ends);
 }
 
 /* A quarter for each window and three for all leaves one for those that wait. */
-static void keep_to_bound(struct join *join, struct opened *opened)
+static void join_enforce_bound(struct join *join, struct join_window *opened)
 {
     size_t quarter = join->params.most_halves / 4;
     while (join_ends_count(&opened->ends) > quarter)
         join_shrink(join, opened);
     while (join->open_halves > 3 * quarter) {
-        struct opened *largest = &join->open[0];
+        struct join_window *largest = &join->open[0];
         for (size_t i = 1; i < join->open_count; i++)
             if (join_ends_count(&join->open[i].ends) >= join_ends_count(&largest->ends))
                 largest = &join->open[i];
@@ -103,41 +103,41 @@ static void keep_to_bound(struct join *join, struct opened *opened)
     }
 }
 
-static void drop_last_window(struct join *join)
+static void join_drop_last_window(struct join *join)
 {
-    struct opened *last = &join->open[--join->open_count];
+    struct join_window *last = &join->open[--join->open_count];
     join->open_halves -= join_ends_count(&last->ends);
-    opened_finish(last);
+    join_window_finish(last);
 }
 
 /* @return NULL without memory, or when the window lies behind too many others */
-static struct opened *join_open_window(struct join *join, uint64_t number)
+static struct join_window *join_open_window(struct join *join, uint64_t number)
 {
     size_t at = join->open_count;
     while (at > 0 && join->open[at - 1].number > number)
         at--;
     if (at > 0 && join->open[at - 1].number == number)
         return &join->open[at - 1];
-    if (at == MOST_OPEN)
+    if (at == MAXIMUM_OPEN_WINDOWS)
         return NULL;
     if (array_fit(&join->open, sizeof(*join->open), &join->open_room, join->open_count + 1) != 0)
         return NULL;
-    if (join->open_count == MOST_OPEN)
-        drop_last_window(join);
+    if (join->open_count == MAXIMUM_OPEN_WINDOWS)
+        join_drop_last_window(join);
     memmove(&join->open[at + 1], &join->open[at], (join->open_count - at) * sizeof(*join->open));
-    join->open[at] = (struct opened){.number = number, .top = UINT64_MAX, .ends = join->idle};
+    join->open[at] = (struct join_window){.number = number, .top = UINT64_MAX, .ends = join->idle};
     join->idle = (struct join_ends){0};
     join->open_count++;
     return &join->open[at];
 }
 
-static int note_limit(struct opened *opened, uint32_t node, uint64_t below)
+static int join_window_add_cutoff(struct join_window *opened, uint32_t node, uint64_t below)
 {
-    struct told_limit *last =
+    struct key_cutoff *last =
         opened->limit_count > 0 ? &opened->limits[opened->limit_count - 1] : NULL;
     if (below == 0)
         return 0;
-    if (node == KEY_NONE || opened->limit_count == MOST_LIMITS) {
+    if (node == KEY_NONE || opened->limit_count == MAXIMUM_CUTOFFS) {
         opened->below = opened->below == 0 || below < opened->below ? below : opened->below;
     } else if (last != NULL && last->node == node) {
         last->below = below < last->below ? below : last->below;
@@ -145,25 +145,27 @@ static int note_limit(struct opened *opened, uint32_t node, uint64_t below)
         if (array_fit(&opened->limits, sizeof(*opened->limits), &opened->limit_room,
                       opened->limit_count + 1) != 0)
             return -ENOMEM;
-        opened->limits[opened->limit_count++] = (struct told_limit){node, below};
+        opened->limits[opened->limit_count++] = (struct key_cutoff){node, below};
     }
     return 0;
 }
 
-/* The window that tells of this one, which may be closed. */
-static uint64_t taken_with(const struct join *join, uint64_t window)
+/* The window in which ends of this one count: the next one, when it is closed. */
+static uint64_t join_effective_window(const struct join *join, uint64_t window)
 {
     return window >= join->next ? window : join->next - 1;
 }
 
 int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report)
 {
-    if (report->count > MOST_HALVES || report->window > MOST_WINDOW || report->node >= 1u << 31)
+    if (report->count > MAXIMUM_HALVES || report->window > MAXIMUM_WINDOW ||
+        report->node >= 1u << 31)
         return -HOLTER_ERANGE;
-    struct opened *opened = join_open_window(join, taken_with(join, report->window));
+    struct join_window *opened =
+        join_open_window(join, join_effective_window(join, report->window));
     *writer = (struct join_writer){0};
     if (opened == NULL) /* a window too far ahead is not kept */
-        return join->open_count < MOST_OPEN ? -ENOMEM : 0;
+        return join->open_count < MAXIMUM_OPEN_WINDOWS ? -ENOMEM : 0;
     return join_writer_begin(writer, &opened->ends, report, opened->top);
 }
 
@@ -172,15 +174,17 @@ int join_commit(struct join *join, const struct join_writer *writer)
     const struct join_report *report = &writer->report;
     if (writer->ends == NULL)
         return 0;
-    if (writer->unsound || writer->short_of_memory)
-        return writer->unsound ? -HOLTER_ERANGE : -ENOMEM;
-    struct opened *opened = join_open_window(join, taken_with(join, report->window));
+    if (writer->unsound)
+        return -HOLTER_ERANGE;
+    struct join_window *opened =
+        join_open_window(join, join_effective_window(join, report->window));
     if (opened == NULL)
-        return join->open_count < MOST_OPEN ? -ENOMEM : 0;
-    if (note_limit(opened, report->count == 0 ? KEY_NONE : report->node, report->keys_below) != 0)
+        return join->open_count < MAXIMUM_OPEN_WINDOWS ? -ENOMEM : 0;
+    if (join_window_add_cutoff(opened, report->count == 0 ? KEY_NONE : report->node,
+                               report->keys_below) != 0)
         return -ENOMEM;
     join->open_halves += join_writer_end(writer);
-    keep_to_bound(join, opened);
+    join_enforce_bound(join, opened);
     return 0;
 }
 
@@ -190,7 +194,7 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
     struct join_writer writer;
     struct join_report report = {.window = window, .keys_below = keys_below, .count = count};
     if (count == 0 && keys_below == 0)
-        return window > MOST_WINDOW ? -HOLTER_ERANGE : 0;
+        return window > MAXIMUM_WINDOW ? -HOLTER_ERANGE : 0;
     if (count > 0) {
         report.error_ns = halves[0].error_ns;
         report.node = halves[0].node;
@@ -211,7 +215,7 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
 
 /* ---- closing ------------------------------------------------------------- */
 
-/* All that is told of windows up to this one in one array; what waits where there are none.
+/* Gather the ends of all windows up to this one in one list; without any, the waiting ones.
  * @param due  set: how many windows
  * @return the ends, or NULL without memory: some may then lie with those of another window that is
  * as much due */
@@ -236,13 +240,11 @@ static int join_make_room(struct join *join, size_t sends, size_t receives, size
 {
     const size_t need = sends + receives, most = sends < receives ? sends : receives;
     size_t rooms[2] = {join->scratch_room, join->scratch_room};
-    join->end_shift = join_shift_for(need);
     join->call_shift = join_shift_for(calls);
     if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, receives) != 0 ||
-        array_fit(&join->mets, sizeof(*join->mets), &join->met_room, most + 1) != 0 ||
+        array_fit(&join->teller_pairs, sizeof(*join->teller_pairs), &join->pair_room, most + 1) !=
+            0 ||
         array_fit(&join->calls, sizeof(*join->calls), &join->call_room, calls) != 0 ||
-        array_fit(&join->index, sizeof(*join->index), &join->index_room,
-                  join_places(join->end_shift)) != 0 ||
         array_fit(&join->call_index, sizeof(*join->call_index), &join->call_index_room,
                   join_places(join->call_shift)) != 0)
         return -ENOMEM;
@@ -255,11 +257,11 @@ static int join_make_room(struct join *join, size_t sends, size_t receives, size
     return 0;
 }
 
-/* What the nodes, and this join for want of room, left out of the windows that are due. */
-static void note_limits(struct join *join, size_t due)
+/* The keys that nodes, and this join for lack of memory, left out of the windows that are due. */
+static void join_add_cutoffs(struct join *join, size_t due)
 {
     for (size_t i = 0; i < due; i++) {
-        const struct opened *opened = &join->open[i];
+        const struct join_window *opened = &join->open[i];
         for (size_t l = 0; l < opened->limit_count; l++)
             key_limits_note(&join->limits, opened->limits[l].node, opened->number,
                             opened->limits[l].below);
@@ -285,15 +287,15 @@ static void join_note_ranks(struct join *join, const struct join_ends *ends, siz
         const size_t at = places[i].place;
         if (at < sends) {
             const struct join_send *send = &ends->sends[at];
-            key_limits_rank(&join->limits, send->source, send_teller(ends, send)->node);
+            key_limits_rank(&join->limits, send->source, join_send_teller(ends, send)->node);
         } else {
-            const struct join_call *call = receive_call(ends, &ends->receives[at - sends]);
+            const struct join_call *call = join_receive_call(ends, &ends->receives[at - sends]);
             key_limits_rank(&join->limits, call->destination, ends->tellers[call->teller].node);
         }
     }
 }
 
-static void forget_windows(struct join *join, size_t due)
+static void join_remove_windows(struct join *join, size_t due)
 {
     if (due == 0)
         return;
@@ -304,13 +306,13 @@ static void forget_windows(struct join *join, size_t due)
         join->open[0].ends = (struct join_ends){0};
     }
     for (size_t i = 0; i < due; i++)
-        opened_finish(&join->open[i]);
+        join_window_finish(&join->open[i]);
     join->open_count -= due;
     memmove(join->open, join->open + due, join->open_count * sizeof(*join->open));
 }
 
-/* Those that stay are the waiting ones from now on, as many as there is room for. */
-static void swap_waiting(struct join *join, uint64_t window)
+/* The ends that stay become the waiting ones, as many as the bound of memory allows. */
+static void join_replace_waiting(struct join *join, uint64_t window)
 {
     struct join_ends stay = join->staying;
     uint64_t top = join->staying_top;
@@ -318,7 +320,7 @@ static void swap_waiting(struct join *join, uint64_t window)
     join_ends_clear(&join->staying);
     join->waiting = stay;
     while (join_ends_count(&join->waiting) > join->params.most_halves / 4)
-        keep_lower(&join->waiting, &top);
+        join_drop_upper_keys(&join->waiting, &top);
     for (uint64_t back = 0; top != UINT64_MAX && back <= join->params.windows; back++)
         if (back <= window)
             key_limits_note(&join->limits, KEY_NONE, window - back, top + 1);
@@ -329,8 +331,8 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
     size_t due;
     if (window < join->next)
         window = join->next - 1;
-    else if (window > MOST_WINDOW)
-        window = MOST_WINDOW;
+    else if (window > MAXIMUM_WINDOW)
+        window = MAXIMUM_WINDOW;
     struct join_ends *ends = join_gather(join, window, &due);
     if (ends == NULL)
         return -ENOMEM;
@@ -341,14 +343,14 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
                        (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
         (due > 0 && join_ends_append(ends, waiting) != 0))
         return -ENOMEM;
-    note_limits(join, due);
+    join_add_cutoffs(join, due);
     join_note_ranks(join, ends, sends, receives);
     join_match(join, ends, window);
     join_settle(join, ends);
     join_emit(join, ends, emit, user);
     join->open_halves -= sends + receives;
-    forget_windows(join, due);
-    swap_waiting(join, window);
+    join_remove_windows(join, due);
+    join_replace_waiting(join, window);
     join->next = window + 1;
     return 0;
 }
@@ -364,13 +366,13 @@ size_t join_bytes(const struct join *join)
     size_t bytes =
         sizeof(*join) + join_ends_bytes(&join->idle) + join->open_room * sizeof(*join->open) +
         join_ends_bytes(&join->waiting) + join_ends_bytes(&join->staying) +
-        join->scratch_room * 2 * sizeof(*join->places) + join->index_room * sizeof(*join->index) +
+        join->scratch_room * 2 * sizeof(*join->places) +
         join->call_index_room * sizeof(*join->call_index) +
-        join->match_room * sizeof(*join->matches) + join->met_room * sizeof(*join->mets) +
+        join->match_room * sizeof(*join->matches) + join->pair_room * sizeof(*join->teller_pairs) +
         join->call_room * sizeof(*join->calls) + key_limits_bytes(&join->limits) +
         pair_clocks_bytes(&join->clocks);
     for (size_t i = 0; i < join->open_count; i++)
         bytes += join_ends_bytes(&join->open[i].ends) +
-                 join->open[i].limit_room * sizeof(struct told_limit);
+                 join->open[i].limit_room * sizeof(struct key_cutoff);
     return bytes;
 }

@@ -1,9 +1,9 @@
 /* Joining the two ends of messages between nodes.
  *
- * Each node tells of the ends that happened on it, in the window in which it saw them; both ends of
+ * Each node reports the ends that happened on it, in the window in which it saw them; both ends of
  * a message carry the same key (WIRE_HALF_ROW of holter/wire.h). When a window of the job is
- * complete, the ends that are there are joined by key. A wrong match is worse than none: ends whose
- * ranks, sizes or times contradict each other, and ends that came twice, are refused and counted.
+ * complete, its ends are joined by key. A wrong match is worse than none: ends whose ranks, sizes
+ * or times contradict each other, and ends that were reported twice, are rejected and counted.
  *
  * With s the entry of the call that posted the send, w the entry and r the exit of the call that
  * completed the receive, and L the latest send among the messages which that call completed:
@@ -13,15 +13,14 @@
  *   network       r - max(s, w, L) when the ends of all those messages are known; else that counts
  *                 as joint, with L from those that are known
  *
- * s is told by another clock than w and r. Where two nodes sent messages to each other, the ends
- * bound how far their clocks are apart, and s is corrected by it: see pair_clock.h. A transfer
- * smaller than what the clocks leave open is uncertain, and no latency.
+ * s was read from another clock than w and r. Where two nodes sent messages to each other, these
+ * bound how far the clocks are apart, and s is corrected by it: see pair_clock.h. A transfer that
+ * is smaller than the remaining error of the clocks is uncertain, and no latency.
  *
- * What is joined, and what is told of it, does not depend on the order in which the halves of a
+ * The messages that are joined and their times do not depend on the order in which the halves of a
  * window were added, nor on how many windows are open, as long as the bound of memory is not
- * reached. Where it is reached, the halves with the smallest keys are kept, at both ends the same.
- * Only the order of the messages follows that of the halves: what came together lies together for
- * those who take them.
+ * reached. Where it is reached, the halves with the smallest keys are kept, the same at both ends.
+ * Only the order of the messages follows that of the halves.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_H
@@ -32,10 +31,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOIN_MOST_WINDOWS 256u
+#define JOIN_MAXIMUM_WINDOWS 256u
 
 struct join_params {
-    uint32_t windows; /**< an end waits so many windows after its own; JOIN_MOST_WINDOWS at most */
+    uint32_t
+        windows; /**< an end waits so many windows after its own; JOIN_MAXIMUM_WINDOWS at most */
     size_t most_halves; /**< kept at one time, open windows included; at least 16. Each takes up to
                              about 170 bytes while its window is closed */
 };
@@ -49,54 +49,16 @@ struct joined {
     uint64_t late_receiver_ns; /**< part of the transfer */
     uint64_t network_ns;       /**< part of the transfer; 0 when it counts as joint */
     uint64_t joint_ns;         /**< part of the transfer; 0 when it counts as network */
-    uint64_t error_ns; /**< bound of what the clocks leave open in the transfer; UINT64_MAX: open */
-    uint64_t window;   /**< number of the window of its receive */
-    int uncertain;     /**< the transfer is smaller than the error: not to be taken as a latency */
+    uint64_t error_ns;         /**< bound of the error of the transfer; UINT64_MAX: unknown */
+    uint64_t window;           /**< number of the window of its receive */
+    int uncertain; /**< the transfer is smaller than the error: not to be taken as a latency */
 };
-
-#define JOINED_AT_ONCE 32u
-
-/** Some of them, column by column; as there. */
-struct joined_some {
-    size_t count;
-    uint32_t source[JOINED_AT_ONCE], destination[JOINED_AT_ONCE];
-    uint64_t bytes[JOINED_AT_ONCE];
-    uint64_t transfer_ns[JOINED_AT_ONCE];
-    uint64_t late_sender_ns[JOINED_AT_ONCE];
-    uint64_t late_receiver_ns[JOINED_AT_ONCE];
-    uint64_t network_ns[JOINED_AT_ONCE];
-    uint64_t joint_ns[JOINED_AT_ONCE];
-    uint64_t error_ns[JOINED_AT_ONCE];
-    uint64_t window[JOINED_AT_ONCE];
-    uint64_t uncertain[JOINED_AT_ONCE]; /**< 0 or 1 */
-    uint64_t uncertain_count;
-    uint64_t
-        most_error_ns; /**< largest error that is known of one that is not uncertain; 0: of none */
-};
-
-/** @param at  below their count */
-static inline struct joined joined_at(const struct joined_some *some, size_t at)
-{
-    return (struct joined){
-        .source = some->source[at],
-        .destination = some->destination[at],
-        .bytes = some->bytes[at],
-        .transfer_ns = some->transfer_ns[at],
-        .late_sender_ns = some->late_sender_ns[at],
-        .late_receiver_ns = some->late_receiver_ns[at],
-        .network_ns = some->network_ns[at],
-        .joint_ns = some->joint_ns[at],
-        .error_ns = some->error_ns[at],
-        .window = some->window[at],
-        .uncertain = (int)some->uncertain[at],
-    };
-}
 
 /** Since the start. */
 struct join_counts {
     uint64_t matched;   /**< messages joined, the uncertain ones included */
-    uint64_t unmatched; /**< ends given up that the other node should have told */
-    uint64_t rejected;  /**< matches refused: the ends contradict each other, or one came twice */
+    uint64_t unmatched; /**< ends dropped whose other end was never reported */
+    uint64_t rejected;  /**< matches rejected: contradictory ends, or an end reported twice */
     uint64_t uncertain; /**< of the matched: transfer smaller than the error */
     uint64_t waiting;   /**< ends that are kept now, those of open windows included */
 };
@@ -107,16 +69,16 @@ struct join;
 int join_create(struct join **out, const struct join_params *params);
 void join_destroy(struct join *join);
 
-/** Take in what one node told of one window.
- *  @param window      its number; one that was closed before is taken with the next that is closed
+/** Add the ends that one node reports of one window.
+ *  @param window      its number; ends of a closed window count in the next one that is closed
  *  @param keys_below  the node left out halves of keys from this one up; 0: none
  *  @param halves      copied; all of one node. None is fine: keys_below then holds for any node
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is taken then */
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is added then */
 int join_add(struct join *join, uint64_t window, uint64_t keys_below,
              const struct join_half *halves, size_t count);
 
-/** The same in steps: join_begin(), join_put() for each end, join_commit(). Nothing may be told in
- *  between.
+/** The same in steps: join_begin(), join_put() for each end, join_commit(). No other function of
+ * the join may be called in between.
  *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept:
  * then there is nothing to put
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */
@@ -124,16 +86,15 @@ int join_begin(struct join *join, struct join_writer *writer, const struct join_
 /** @return as join_add(), for all that was put */
 int join_commit(struct join *join, const struct join_writer *writer);
 
-/** @param messages  borrowed for the call; one at least */
-typedef void join_emit_fn(void *user, const struct joined_some *messages);
+/** @param message  borrowed for the call */
+typedef void join_emit_fn(void *user, const struct joined *message);
 
-/** A window is complete: join what is there of it and of those before, give up ends that have
- *  waited for params.windows.
- *  @param emit  gets each message once, some at a time; in which order depends on that in which
- * ends were told
- *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next. Ends
- * that there is no memory to keep waiting are left out, as by nodes: see keys_below of join_add()
- */
+/** Close a window that is complete: join its ends and those of earlier windows, and drop ends that
+ *  have waited for params.windows.
+ *  @param emit  receives each message once; the order depends on that in which ends were added
+ *  @return 0, or -ENOMEM: the ends of the window are kept, and joined with the next one. Ends for
+ *  which there is no memory to wait are left out as nodes leave out ends: see keys_below of
+ *  join_add() */
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);

@@ -1,3 +1,4 @@
+/* Lists of ends of messages: see join_ends.h. */
 #include "daemon/analysis/matching/join_ends.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -12,20 +13,18 @@ void join_ends_finish(struct join_ends *ends)
     free(ends->receives);
     free(ends->calls);
     free(ends->tellers);
-    free(ends->wide);
     *ends = (struct join_ends){0};
 }
 
 size_t join_ends_bytes(const struct join_ends *ends)
 {
     return ends->send_room * sizeof(*ends->sends) + ends->receive_room * sizeof(*ends->receives) +
-           ends->call_room * sizeof(*ends->calls) + ends->teller_room * sizeof(*ends->tellers) +
-           ends->wide_room * sizeof(*ends->wide);
+           ends->call_room * sizeof(*ends->calls) + ends->teller_room * sizeof(*ends->tellers);
 }
 
 /* Room for so many more. */
 static int join_ends_fit(struct join_ends *ends, size_t sends, size_t receives, size_t calls,
-                         size_t tellers, size_t wide)
+                         size_t tellers)
 {
     if (array_fit(&ends->sends, sizeof(*ends->sends), &ends->send_room, ends->send_count + sends) !=
             0 ||
@@ -34,8 +33,7 @@ static int join_ends_fit(struct join_ends *ends, size_t sends, size_t receives, 
         array_fit(&ends->calls, sizeof(*ends->calls), &ends->call_room, ends->call_count + calls) !=
             0 ||
         array_fit(&ends->tellers, sizeof(*ends->tellers), &ends->teller_room,
-                  ends->teller_count + tellers) != 0 ||
-        array_fit(&ends->wide, sizeof(*ends->wide), &ends->wide_room, ends->wide_count + wide) != 0)
+                  ends->teller_count + tellers) != 0)
         return -ENOMEM;
     return 0;
 }
@@ -47,20 +45,16 @@ int join_ends_append(struct join_ends *to, const struct join_ends *from)
     if (join_ends_count(from) == 0)
         return 0;
     if (join_ends_fit(to, from->send_count, from->receive_count, from->call_count,
-                      from->teller_count, from->wide_count) != 0)
+                      from->teller_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < from->send_count; i++) {
         struct join_send send = from->sends[i];
         send.teller += (uint32_t)to->teller_count;
-        if ((send.teller & END_WIDE) != 0)
-            send.bytes += (uint32_t)to->wide_count;
         to->sends[to->send_count++] = send;
     }
     for (size_t i = 0; i < from->receive_count; i++) {
         struct join_receive receive = from->receives[i];
         receive.call += (uint32_t)to->call_count;
-        if ((receive.call & END_WIDE) != 0)
-            receive.bytes += (uint32_t)to->wide_count;
         to->receives[to->receive_count++] = receive;
     }
     for (size_t i = 0; i < from->call_count; i++) {
@@ -69,8 +63,6 @@ int join_ends_append(struct join_ends *to, const struct join_ends *from)
     }
     for (size_t i = 0; i < from->teller_count; i++)
         to->tellers[to->teller_count++] = from->tellers[i];
-    for (size_t i = 0; i < from->wide_count; i++)
-        to->wide[to->wide_count++] = from->wide[i];
     return 0;
 }
 
@@ -79,25 +71,21 @@ int join_ends_append_send(struct join_ends *to, const struct join_ends *from, si
 {
     struct join_send send = from->sends[at];
     const uint32_t teller = send.teller & END_PLACE;
-    if (join_ends_fit(to, 1, 0, 0, 1, 1) != 0)
+    if (join_ends_fit(to, 1, 0, 0, 1) != 0)
         return -ENOMEM;
     if (last == SIZE_MAX || (from->sends[last].teller & END_PLACE) != teller)
         to->tellers[to->teller_count++] = from->tellers[teller];
-    send.teller &= END_WIDE | END_TWICE;
+    send.teller &= END_TWICE;
     send.teller |= (uint32_t)to->teller_count - 1;
-    if ((send.teller & END_WIDE) != 0) {
-        to->wide[to->wide_count] = from->wide[send.bytes];
-        send.bytes = (uint32_t)to->wide_count++;
-    }
     to->sends[to->send_count++] = send;
     return 0;
 }
 
-static void append_call(struct join_ends *to, const struct join_ends *from, uint32_t at,
-                        size_t last)
+static void join_ends_append_call(struct join_ends *to, const struct join_ends *from, uint32_t at,
+                                  size_t last)
 {
     struct join_call call = from->calls[at];
-    if (last == SIZE_MAX || receive_call(from, &from->receives[last])->teller != call.teller)
+    if (last == SIZE_MAX || join_receive_call(from, &from->receives[last])->teller != call.teller)
         to->tellers[to->teller_count++] = from->tellers[call.teller];
     call.teller = (uint32_t)to->teller_count - 1;
     call.count = 0;
@@ -109,17 +97,13 @@ int join_ends_append_receive(struct join_ends *to, const struct join_ends *from,
 {
     struct join_receive receive = from->receives[at];
     const uint32_t call = receive.call & END_PLACE;
-    if (join_ends_fit(to, 0, 1, 1, 1, 1) != 0)
+    if (join_ends_fit(to, 0, 1, 1, 1) != 0)
         return -ENOMEM;
     if (last == SIZE_MAX || (from->receives[last].call & END_PLACE) != call)
-        append_call(to, from, call, last);
-    receive.call &= END_WIDE | END_TWICE;
+        join_ends_append_call(to, from, call, last);
+    receive.call &= END_TWICE;
     receive.call |= (uint32_t)to->call_count - 1;
     to->calls[to->call_count - 1].count++;
-    if ((receive.call & END_WIDE) != 0) {
-        to->wide[to->wide_count] = from->wide[receive.bytes];
-        receive.bytes = (uint32_t)to->wide_count++;
-    }
     to->receives[to->receive_count++] = receive;
     return 0;
 }
@@ -142,8 +126,8 @@ static void join_ends_keep_calls(struct join_ends *ends)
     }
 }
 
-/* Leave out tellers that told none of the sends and calls. Both refer to them in their order. */
-static void keep_tellers(struct join_ends *ends)
+/* Remove the tellers that no send or call refers to. Both refer to tellers in ascending order. */
+static void join_ends_keep_tellers(struct join_ends *ends)
 {
     size_t sends = 0, calls = 0, count = 0;
     while (sends < ends->send_count || calls < ends->call_count) {
@@ -163,28 +147,6 @@ static void keep_tellers(struct join_ends *ends)
     ends->teller_count = count;
 }
 
-/* Leave out wide values of nobody, likewise. */
-static void keep_wide(struct join_ends *ends)
-{
-    size_t send = 0, receive = 0, count = 0;
-    for (;; count++) {
-        while (send < ends->send_count && (ends->sends[send].teller & END_WIDE) == 0)
-            send++;
-        while (receive < ends->receive_count && (ends->receives[receive].call & END_WIDE) == 0)
-            receive++;
-        const bool sends_left = send < ends->send_count, left = receive < ends->receive_count;
-        if (!sends_left && !left)
-            break;
-        uint32_t *at =
-            sends_left && (!left || ends->sends[send].bytes < ends->receives[receive].bytes)
-                ? &ends->sends[send++].bytes
-                : &ends->receives[receive++].bytes;
-        ends->wide[count] = ends->wide[*at];
-        *at = (uint32_t)count;
-    }
-    ends->wide_count = count;
-}
-
 void join_ends_keep(struct join_ends *ends, uint64_t top)
 {
     size_t sends = 0, receives = 0;
@@ -197,8 +159,7 @@ void join_ends_keep(struct join_ends *ends, uint64_t top)
     ends->send_count = sends;
     ends->receive_count = receives;
     join_ends_keep_calls(ends);
-    keep_tellers(ends);
-    keep_wide(ends);
+    join_ends_keep_tellers(ends);
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -206,7 +167,7 @@ void join_ends_keep(struct join_ends *ends, uint64_t top)
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top)
 {
-    if (join_ends_fit(ends, report->count, report->count, report->count, 1, 0) != 0)
+    if (join_ends_fit(ends, report->count, report->count, report->count, 1) != 0)
         return -ENOMEM;
     *writer = (struct join_writer){
         .ends = ends,
@@ -214,7 +175,6 @@ int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
         .top = top,
         .teller = (uint32_t)ends->teller_count - 1,
         .calls = (uint32_t)ends->call_count,
-        .wide_count = ends->wide_count,
     };
     if (report->count > 0) {
         writer->send = ends->sends + ends->send_count;
@@ -251,22 +211,8 @@ size_t join_writer_end(const struct join_writer *writer)
     ends->send_count = (size_t)(writer->send - ends->sends);
     ends->receive_count = (size_t)(writer->receive - ends->receives);
     ends->call_count = writer->calls;
-    const size_t told = join_ends_count(ends) - before;
-    if (told > 0) {
-        ends->wide_count = writer->wide_count;
+    const size_t added = join_ends_count(ends) - before;
+    if (added > 0)
         ends->teller_count = (size_t)writer->teller + 1;
-    }
-    return told;
-}
-
-uint32_t join_put_wide(struct join_writer *writer, uint64_t bytes, uint64_t time_ns)
-{
-    struct join_ends *ends = writer->ends;
-    if (array_fit(&ends->wide, sizeof(*ends->wide), &ends->wide_room, writer->wide_count + 1) !=
-        0) {
-        writer->short_of_memory = true;
-        return 0;
-    }
-    ends->wide[writer->wide_count] = (struct join_wide){bytes, time_ns};
-    return (uint32_t)writer->wide_count++;
+    return added;
 }

@@ -1,10 +1,10 @@
-/* Ends of messages, as narrow as they can be kept: sends in 32 bytes, receives in 24. What ends
- * have in common is kept once: who told them (a node, of one window), and of receives the call that
- * completed them. Values that do not fit are kept in full beside it.
+/* Ends of messages: sends and receives. Values that ends have in common are stored once: the report
+ * that an end came in (its node, its window and the error of its clock, here called the teller),
+ * and of receives the call that completed them.
  *
- * Sends and receives stay in the order in which they were told, and so do tellers and calls that
- * they refer to: a later one refers to none that is earlier. The receives of one call stand
- * together, and calls are in the order of their receives.
+ * Sends and receives stay in the order in which they were reported, and so do the tellers and calls
+ * that they refer to: a later end never refers to an earlier teller or call. The receives of one
+ * call follow each other, and calls are in the order of their receives.
  *
  * Pure. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_ENDS_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOIN_MOST_NS                                                                               \
+#define JOIN_MAXIMUM_NS                                                                            \
     (UINT64_C(1) << 61) /**< sums of two times and two errors stay within 63 bits */
 
 /** One end of a message. Times are daemon time, nanoseconds. */
@@ -30,11 +30,11 @@ struct join_half {
                                call completed, if any; else begin_ns */
     uint32_t together;    /**< receive: messages of other nodes that the same call completed, this
                                one included */
-    uint32_t node;        /**< number of the node that tells it; below 2^31 */
+    uint32_t node;        /**< number of the node that reports it; below 2^31 */
     uint64_t error_ns;    /**< bound of the error of its times; UINT64_MAX: not known */
 };
 
-/** Who told an end, and of what window. */
+/** The report that an end came in. */
 struct join_teller {
     uint64_t window;
     uint64_t error_ns;
@@ -42,45 +42,39 @@ struct join_teller {
 };
 
 /** Flags beside the position of a send's teller, and of a receive's call. */
-#define END_WIDE (1u << 31)   /**< bytes, of receives the time too, lie among the wide values */
-#define END_TWICE (1u << 30)  /**< came twice: matches nothing, and neither does the next */
+#define END_TWICE (1u << 30)  /**< duplicate: matches nothing, nor does a further one of its key */
 #define END_PAIRED (1u << 29) /**< of sends, while a window is closed: the other end is there */
 #define END_PLACE (END_PAIRED - 1)
 
 struct join_send {
     uint64_t key;
-    uint64_t begin_ns;
+    uint64_t begin_ns; /**< entry of the call that posted it */
+    uint64_t bytes;
     uint32_t source, destination;
-    uint32_t bytes; /**< of a wide one: its position among the wide values */
-    uint32_t teller;
+    uint32_t teller; /**< position of its teller, and flags */
 };
 
 struct join_receive {
     uint64_t key;
+    uint64_t end_ns; /**< exit of the call that completed it */
+    uint64_t bytes;
     uint32_t source;
-    uint32_t bytes; /**< as of a send */
-    uint32_t time;  /**< its end, from its call's begin; of a wide one nothing */
-    uint32_t call;
+    uint32_t call; /**< position of that call, and flags */
 };
 
-struct join_wide {
-    uint64_t bytes, time_ns;
-};
-
-/** A call that completed receives: all of those that were told of it one after the other. One that
- *  completed no more than one has one. */
+/** A call that completed receives which one teller reported one after the other. */
 struct join_call {
     uint64_t begin_ns;
-    uint64_t local_ns; /**< as told, later also of sends that were joined */
+    uint64_t local_ns; /**< latest send that the node knows; later also of sends that were joined */
     uint32_t destination;
-    uint32_t together; /**< as told */
+    uint32_t together; /**< messages from other nodes that it completed, as reported */
     uint32_t known;    /**< messages of it whose sends were joined in windows before */
     uint32_t teller;
     uint32_t count;  /**< receives here, one behind the other */
     uint32_t number; /**< while a window is closed, see join_state.h; else CALL_WHOLE */
 };
 
-#define CALL_WHOLE UINT32_MAX /**< what was told of it here is all there is to know */
+#define CALL_WHOLE UINT32_MAX /**< all messages of the call are known */
 #define CALL_UNKNOWN (UINT32_MAX - 1)
 
 /** Zero-initialised is empty. Arrays are owned. */
@@ -89,9 +83,8 @@ struct join_ends {
     struct join_receive *receives;
     struct join_call *calls;
     struct join_teller *tellers;
-    struct join_wide *wide;
-    size_t send_count, receive_count, call_count, teller_count, wide_count;
-    size_t send_room, receive_room, call_room, teller_room, wide_room;
+    size_t send_count, receive_count, call_count, teller_count;
+    size_t send_room, receive_room, call_room, teller_room;
 };
 
 void join_ends_finish(struct join_ends *ends);
@@ -106,7 +99,7 @@ static inline size_t join_ends_count(const struct join_ends *ends)
 static inline void join_ends_clear(struct join_ends *ends)
 {
     ends->send_count = ends->receive_count = 0;
-    ends->call_count = ends->teller_count = ends->wide_count = 0;
+    ends->call_count = ends->teller_count = 0;
 }
 
 /** Append all of another's. @return 0, or -ENOMEM: nothing was */
@@ -125,46 +118,27 @@ int join_ends_append_receive(struct join_ends *to, const struct join_ends *from,
 /** Keep those whose keys are not above. */
 void join_ends_keep(struct join_ends *ends, uint64_t top);
 
-static inline const struct join_teller *send_teller(const struct join_ends *ends,
-                                                    const struct join_send *send)
+static inline const struct join_teller *join_send_teller(const struct join_ends *ends,
+                                                         const struct join_send *send)
 {
     return &ends->tellers[send->teller & END_PLACE];
 }
 
-static inline struct join_call *receive_call(const struct join_ends *ends,
-                                             const struct join_receive *receive)
+static inline struct join_call *join_receive_call(const struct join_ends *ends,
+                                                  const struct join_receive *receive)
 {
     return &ends->calls[receive->call & END_PLACE];
 }
 
-static inline const struct join_teller *receive_teller(const struct join_ends *ends,
-                                                       const struct join_receive *receive)
+static inline const struct join_teller *join_receive_teller(const struct join_ends *ends,
+                                                            const struct join_receive *receive)
 {
-    return &ends->tellers[receive_call(ends, receive)->teller];
-}
-
-static inline uint64_t send_bytes(const struct join_ends *ends, const struct join_send *send)
-{
-    return (send->teller & END_WIDE) != 0 ? ends->wide[send->bytes].bytes : send->bytes;
-}
-
-static inline uint64_t receive_bytes(const struct join_ends *ends,
-                                     const struct join_receive *receive)
-{
-    return (receive->call & END_WIDE) != 0 ? ends->wide[receive->bytes].bytes : receive->bytes;
-}
-
-/** @param call  that completed it */
-static inline uint64_t receive_end(const struct join_ends *ends, const struct join_call *call,
-                                   const struct join_receive *receive)
-{
-    return (receive->call & END_WIDE) != 0 ? ends->wide[receive->bytes].time_ns
-                                           : call->begin_ns + receive->time;
+    return &ends->tellers[join_receive_call(ends, receive)->teller];
 }
 
 /* ---- writing ------------------------------------------------------------- */
 
-/** What one node tells of one window. */
+/** The report of one node about one window. */
 struct join_report {
     uint64_t window;
     uint64_t keys_below; /**< the node left out halves of keys from this one up; 0: none */
@@ -181,12 +155,10 @@ struct join_writer {
     struct join_send *send; /**< where the next is to be written, of each */
     struct join_receive *receive;
     struct join_call *call;
-    uint32_t teller;      /**< position of the one that tells */
-    uint32_t calls;       /**< with those that were there before */
-    bool in_call;         /**< the last of them is of this teller */
-    size_t wide_count;    /**< with those that were there before */
-    bool unsound;         /**< of what was written something contradicts itself ... */
-    bool short_of_memory; /**< ... or could not be kept */
+    uint32_t teller; /**< position of the one that tells */
+    uint32_t calls;  /**< with those that were there before */
+    bool in_call;    /**< the last of them is of this teller */
+    bool unsound;    /**< an end that was written contradicts itself */
 };
 
 /** Begin to write behind what is there; room for the report's count is made. @return 0 or -ENOMEM
@@ -194,17 +166,14 @@ struct join_writer {
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top);
 
-/** What follows has another error. @return 0 or -ENOMEM */
+/** Ends written from now on have another error. @return 0 or -ENOMEM */
 int join_writer_turn(struct join_writer *writer, uint64_t error_ns);
 
-/** What was written is there from now on. @return how many */
+/** Add the ends that were written to the list. @return how many */
 size_t join_writer_end(const struct join_writer *writer);
 
-/** Keep values that are too wide for their row. @return their position */
-uint32_t join_put_wide(struct join_writer *writer, uint64_t bytes, uint64_t time_ns);
-
 /** Write a sending end. Here and below: its node and its error are taken to be those of the report;
- *  times up to JOIN_MOST_NS. */
+ *  times up to JOIN_MAXIMUM_NS. */
 static inline void join_put_send(struct join_writer *writer, const struct join_half *half)
 {
     struct join_send *send = writer->send;
@@ -213,20 +182,16 @@ static inline void join_put_send(struct join_writer *writer, const struct join_h
     *send = (struct join_send){
         .key = half->key,
         .begin_ns = half->begin_ns,
+        .bytes = half->bytes,
         .source = half->source,
         .destination = half->destination,
-        .bytes = (uint32_t)half->bytes,
         .teller = writer->teller,
     };
-    if (half->bytes >> 32 != 0) {
-        send->bytes = join_put_wide(writer, half->bytes, half->begin_ns);
-        send->teller |= END_WIDE;
-    }
     writer->send++;
 }
 
-static inline bool join_same_call(const struct join_call *call, const struct join_half *half,
-                                  uint64_t local_ns)
+static inline bool join_is_same_call(const struct join_call *call, const struct join_half *half,
+                                     uint64_t local_ns)
 {
     return call->begin_ns == half->begin_ns && call->local_ns == local_ns &&
            call->destination == half->destination && call->together == half->together;
@@ -236,7 +201,8 @@ static inline bool join_same_call(const struct join_call *call, const struct joi
 static inline uint32_t join_put_call(struct join_writer *writer, const struct join_half *half)
 {
     const uint64_t local = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
-    if (!writer->in_call || half->together <= 1 || !join_same_call(writer->call - 1, half, local)) {
+    if (!writer->in_call || half->together <= 1 ||
+        !join_is_same_call(writer->call - 1, half, local)) {
         *writer->call++ = (struct join_call){
             .begin_ns = half->begin_ns,
             .local_ns = local,
@@ -257,20 +223,15 @@ static inline uint32_t join_put_call(struct join_writer *writer, const struct jo
 static inline void join_put_receive(struct join_writer *writer, const struct join_half *half)
 {
     struct join_receive *receive = writer->receive;
-    const uint64_t time = half->end_ns - half->begin_ns;
     if (half->key > writer->top)
         return;
     *receive = (struct join_receive){
         .key = half->key,
+        .end_ns = half->end_ns,
+        .bytes = half->bytes,
         .source = half->source,
-        .bytes = (uint32_t)half->bytes,
-        .time = (uint32_t)time,
         .call = join_put_call(writer, half),
     };
-    if ((half->bytes | time) >> 32 != 0) {
-        receive->bytes = join_put_wide(writer, half->bytes, half->end_ns);
-        receive->call |= END_WIDE;
-    }
     writer->receive++;
 }
 
@@ -278,9 +239,9 @@ static inline void join_put_receive(struct join_writer *writer, const struct joi
 static inline void join_put(struct join_writer *writer, const struct join_half *half)
 {
     if (half->source == half->destination || half->begin_ns > half->end_ns ||
-        half->end_ns > JOIN_MOST_NS ||
+        half->end_ns > JOIN_MAXIMUM_NS ||
         (half->receive != 0 &&
-         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MOST_NS)))
+         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MAXIMUM_NS)))
         writer->unsound = true;
     else if (half->receive)
         join_put_receive(writer, half);

@@ -1,5 +1,4 @@
-/* What join.c (what is told, window by window) and join_match.c (which ends belong together) share.
- */
+/* The state that join.c (open windows), join_match.c (pairing ends) and join_report.c share. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
 
@@ -8,101 +7,101 @@
 #include "daemon/analysis/matching/key_limits.h"
 #include "daemon/analysis/tables/key_order.h"
 
-#define JOIN_LEAST_HALVES 16u
+#define JOIN_MINIMUM_HALVES 16u
 
 /* Of one node, for one window. */
-struct told_limit {
+struct key_cutoff {
     uint32_t node;
     uint64_t below;
 };
 
-/* What was told of a window that is not closed. */
-struct opened {
+/* The ends that were reported of a window that is still open. */
+struct join_window {
     uint64_t number;
-    uint64_t top; /* halves with greater keys are dropped for want of room */
+    uint64_t top; /* halves with greater keys are dropped: the bound of memory was reached */
     struct join_ends ends;
-    struct told_limit *limits;
+    struct key_cutoff *limits;
     size_t limit_count, limit_room;
     uint64_t below; /* any node may have left out keys from this one up; 0: none */
 };
 
-/* What was found for a receive. */
-struct match {
-    uint64_t sent_ns; /* begin of its send; once it is told, on the receiver's clock */
-    uint32_t met;     /* those who told both ends; or MATCH_NONE, MATCH_REFUSED */
+/* The send that was found for a receive. */
+struct join_match {
+    uint64_t sent_ns; /* begin of its send; after settling, on the receiver's clock */
+    uint32_t
+        tellers; /* position of the pair of tellers of both ends; or MATCH_NONE, MATCH_REFUSED */
 };
 
-#define MATCH_NONE UINT32_MAX /* the send is not there */
+#define MATCH_NONE UINT32_MAX /* the send was not reported yet */
 #define MATCH_REFUSED (UINT32_MAX - 1)
 
-#define JOIN_MET 512u /* a power of two */
+#define RECENT_PAIRS 512u /* a power of two */
 
-/* Two tellers whose ends met in this close, sent and received. */
-struct met {
+/* Two tellers, of sends and of receives, with messages that were matched in this close. */
+struct teller_pair {
     uint32_t from, to;
-    uint32_t number;    /* its position */
-    uint32_t pair;      /* of nodes, from settling on; KEY_NONE: their clocks are not compared */
-    uint32_t down;      /* the sending node has the higher number */
-    int64_t allowed_ns; /* less than that no receive ends after its send began: the error of both
-                           clocks */
-    int64_t least_ns;   /* that one did; INT64_MAX: none yet */
-    uint64_t at_ns;     /* when the latest ended */
-    uint64_t
-        error_ns; /* of both clocks; UINT64_MAX: not known; from settling on what they leave open */
-    int64_t offset_ns; /* from settling on: to be added to times of the sender */
+    uint32_t number; /* its position */
+    uint32_t clocks; /* number in join->clocks, after settling; KEY_NONE: they are not compared */
+    uint32_t down;   /* the sending node has the higher number */
+    /* The least that a receive's end may lie after its send's begin, given the error of both
+     * clocks, and the least that was seen; INT64_MAX: none yet. */
+    int64_t allowed_ns, least_ns;
+    uint64_t at_ns;    /* end of the latest receive */
+    uint64_t error_ns; /* of both clocks, UINT64_MAX: unknown; after settling what remains of it */
+    int64_t offset_ns; /* after settling: to be added to times of the sender */
 };
 
-/* A call of which what was told here is not the whole: what all that was told of it says together.
- * Its number is that of its receives' calls as told. */
-struct call {
+/* A call whose receives were reported in several places, so that none of the reports is complete:
+ * the sums over all of them. */
+struct partial_call {
     uint64_t latest_ns;       /* of the sends that are known */
-    uint32_t first;           /* position among the calls as told */
+    uint32_t first;           /* position of the first of its reports among the calls */
     uint32_t known, together; /* sends joined before, and messages in all */
     uint32_t matched;         /* sends joined now */
 };
 
 struct join {
     struct join_params params;
-    struct opened *open; /* sorted by number */
+    struct join_window *open; /* sorted by number */
     size_t open_count, open_room;
     size_t open_halves;                /* in all of them */
     uint64_t next;                     /* windows below it are closed */
     struct join_ends waiting, staying; /* each key once */
-    uint64_t staying_top;              /* of greater keys some may not stay, for want of memory */
+    uint64_t staying_top; /* ends with greater keys may have been lost: no memory to keep them */
     struct key_limits limits;
     struct pair_clocks clocks;
     struct join_counts counts;
-    /* Room that is used again by each close. */
+    /* Working memory of a close, kept for the next one. */
     struct key_place *places, *spare;
-    /* Open addressing, 0: empty. Of ends by key and of calls: position + 1. */
-    uint32_t *index, *call_index;
-    struct match *matches;        /* by receive */
-    struct met *mets;             /* the first one is nobody's */
-    struct met *met_of[JOIN_MET]; /* by sender: the one that it met last */
-    struct call *calls;
-    size_t scratch_room, index_room, call_index_room, match_room, met_room, call_room;
-    size_t met_count, call_count;
-    size_t matched, refused;        /* in this close */
-    unsigned end_shift, call_shift; /* of hashes, to places of the indexes */
-    struct join_ends idle; /* room of a window that is closed, for the next that is opened */
+    /* Open addressing, of calls: position + 1; 0: empty. */
+    uint32_t *call_index;
+    struct join_match *matches;                /* by receive */
+    struct teller_pair *teller_pairs;          /* the first one is nobody's */
+    struct teller_pair *pair_of[RECENT_PAIRS]; /* by sender: the one that it pair last */
+    struct partial_call *calls;
+    size_t scratch_room, call_index_room, match_room, pair_room, call_room;
+    size_t pair_count, call_count;
+    size_t matched, refused; /* in this close */
+    unsigned call_shift;     /* of a call's hash, to its place in call_index */
+    struct join_ends idle;   /* memory of a closed window, for the next one that is opened */
 };
 
-/** By how much hashes are shifted to places of an index with room for so many, at most two thirds
- * of it taken. */
+/** Shift from 64-bit hashes to places of an index that so many entries fill to at most two thirds.
+ */
 unsigned join_shift_for(size_t count);
 
 /** Places of an index whose hashes are shifted by so much. */
 size_t join_places(unsigned shift);
 
-/** Match the ends of a close: what was found for each receive is noted, and what that says of
- * clocks and calls; what has no other end stays or is given up.
+/** Match the ends of a close: sets the send of each receive, the bounds of clocks and the calls
+ * that were reported in parts. Ends without their other end are kept for later windows or dropped.
  *  @param ends  each key at most once among those that waited; room is made for them */
 void join_match(struct join *join, struct join_ends *ends, uint64_t window);
 
 /** Settle clocks and calls by what the matches said. */
 void join_settle(struct join *join, const struct join_ends *ends);
 
-/** Tell the matches. */
+/** Report the matches. */
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user);
 
 #endif

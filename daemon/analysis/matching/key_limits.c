@@ -1,3 +1,4 @@
+/* For each node and window, the smallest key that was left out. */
 #include "daemon/analysis/matching/key_limits.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static void key_limits_note_key(struct key_limits *limits, struct key_limit *rin
         *at = (struct key_limit){window, below};
 }
 
-static struct key_limit *ring_of_node(struct key_limits *limits, uint32_t node)
+static struct key_limit *key_limits_ring_of_node(struct key_limits *limits, uint32_t node)
 {
     struct key key = {.hi = node};
     uint32_t ring = key_limits_ring_of(limits);
@@ -56,7 +57,7 @@ static struct key_limit *ring_of_node(struct key_limits *limits, uint32_t node)
 
 void key_limits_note(struct key_limits *limits, uint32_t node, uint64_t window, uint64_t below)
 {
-    struct key_limit *ring = node == KEY_NONE ? NULL : ring_of_node(limits, node);
+    struct key_limit *ring = node == KEY_NONE ? NULL : key_limits_ring_of_node(limits, node);
     key_limits_note_key(limits, ring == NULL ? limits->anyone : ring, window, below);
 }
 
@@ -75,8 +76,8 @@ void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
     limits->node_of[key_table_add_hashed(&limits->ranks, (struct key){.hi = rank})] = node;
 }
 
-static int in_ring(const struct key_limits *limits, const struct key_limit *ring, uint64_t window,
-                   uint64_t key)
+static int key_limits_ring_excludes(const struct key_limits *limits, const struct key_limit *ring,
+                                    uint64_t window, uint64_t key)
 {
     for (uint32_t i = 0; i < key_limits_ring_of(limits); i++) {
         uint64_t apart =
@@ -91,16 +92,16 @@ int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t
                         uint64_t key)
 {
     uint32_t ring = key_limits_ring_of(limits);
-    if (in_ring(limits, limits->anyone, window, key))
+    if (key_limits_ring_excludes(limits, limits->anyone, window, key))
         return 1;
     uint32_t number = key_table_find(&limits->ranks, (struct key){.hi = rank});
     if (number != KEY_NONE) {
         uint32_t node = key_table_find(&limits->nodes, (struct key){.hi = limits->node_of[number]});
         return node != KEY_NONE &&
-               in_ring(limits, &limits->of_node[(size_t)node * ring], window, key);
+               key_limits_ring_excludes(limits, &limits->of_node[(size_t)node * ring], window, key);
     }
     for (uint32_t node = 0; node < limits->nodes.count; node++) /* it may be on any of them */
-        if (in_ring(limits, &limits->of_node[(size_t)node * ring], window, key))
+        if (key_limits_ring_excludes(limits, &limits->of_node[(size_t)node * ring], window, key))
             return 1;
     return 0;
 }

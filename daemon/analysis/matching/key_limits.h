@@ -1,7 +1,7 @@
-/* Which keys nodes told ends of messages for, window by window.
+/* The keys whose ends nodes have left out of their reports, window by window.
  *
- * A node that has more ends to tell than fit keeps those with the smallest keys. An end whose other
- * end may have been left out so is no sign that a message was lost.
+ * A node with more ends than fit into its report keeps those with the smallest keys. An end whose
+ * other end may have been left out that way is no sign of a lost message.
  *
  * Memory: of nodes that left something out, and of the ranks seen since the first did. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_KEY_LIMITS_H
@@ -44,8 +44,8 @@ static inline int key_limits_any(const struct key_limits *limits)
     return limits->nodes.count > 0;
 }
 
-/** May the end that a rank's node was to tell have been left out? The other end was told in that
- *  window, this one up to `span` windows earlier or later. */
+/** May the end that a rank's node was to report have been left out? The other end was reported in
+ *  that window, this one up to `span` windows earlier or later. */
 int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t window,
                         uint64_t key);
 

@@ -1,4 +1,4 @@
-/* Ranks that come, go and lose records. */
+/* Ranks that are added, are removed and lose records. */
 #include "daemon/analysis/matching/match.h"
 
 #include "daemon/analysis/matching/match_state.h"
@@ -18,16 +18,16 @@ int match_create(struct match **out, uint64_t world, const struct match_sink *si
         return -ENOMEM;
     match->world = world;
     match->sink = *sink;
-    match->sends = (struct pool){.most = MOST_SENDS, .each = sizeof(struct send)};
-    match->receives = (struct pool){.most = MOST_RECEIVES, .each = sizeof(struct receive)};
-    match->groups = (struct pool){.most = MOST_GROUPS, .each = sizeof(struct group)};
-    match->channels = (struct pool){.most = MOST_CHANNELS, .each = sizeof(struct channel)};
-    match->earlies = (struct pool){.most = MOST_EARLY, .each = sizeof(struct early)};
+    match->sends = (struct pool){.most = MAXIMUM_SENDS, .each = sizeof(struct send)};
+    match->receives = (struct pool){.most = MAXIMUM_RECEIVES, .each = sizeof(struct receive)};
+    match->groups = (struct pool){.most = MAXIMUM_GROUPS, .each = sizeof(struct group)};
+    match->channels = (struct pool){.most = MAXIMUM_CHANNELS, .each = sizeof(struct channel)};
+    match->earlies = (struct pool){.most = MAXIMUM_EARLY, .each = sizeof(struct early)};
     *out = match;
     return 0;
 }
 
-static void free_member(struct match_member *member)
+static void match_free_member(struct match_member *member)
 {
     free(member->rings);
     free(member->wildcards);
@@ -40,7 +40,7 @@ void match_destroy(struct match *match)
     if (match == NULL)
         return;
     for (uint32_t i = 0; i < match->member_count; i++)
-        free_member(match->members[i]);
+        match_free_member(match->members[i]);
     free(match->members);
     free(match->peers);
     free(match->peer_slots);
@@ -79,18 +79,18 @@ size_t match_bytes(const struct match *match)
 /* ---- members ------------------------------------------------------------- */
 
 /* What is exchanged with a rank that turns out to live here was kept, unless it came too late. */
-static void settle_place(struct match *match, uint32_t rank)
+static void match_update_channels_of_rank(struct match *match, uint32_t rank)
 {
-    struct channel_walk walk = channel_walk_begin(match, rank);
-    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
-        struct channel *channel = channel_at(match, i);
+    struct channel_walk walk = match_walk_begin(match, rank);
+    for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = match_channel_at(match, i);
         if (channel->source == rank)
             channel->flags |= CHANNEL_FROM;
         if (channel->destination == rank)
             channel->flags |= CHANNEL_TO;
         if (channel->flags & CHANNEL_BETWEEN) {
             channel->flags &= ~(uint32_t)CHANNEL_BETWEEN;
-            channel_go_astray(match, channel);
+            channel_mark_desynchronised(match, channel);
         }
         match_touch(match, i);
     }
@@ -119,7 +119,7 @@ struct match_member *match_add(struct match *match, uint64_t rank)
     members[match->member_count++] = member;
     peer->member = member;
     peer->place = PLACE_HERE;
-    settle_place(match, member->rank);
+    match_update_channels_of_rank(match, member->rank);
     return member;
 }
 
@@ -128,28 +128,28 @@ void match_all_added(struct match *match)
     match->all_added = 1;
 }
 
-static void drop_wildcards(struct match *match, struct match_member *member)
+static void match_drop_wildcards(struct match *match, struct match_member *member)
 {
-    int strict = is_strict(member);
+    int strict = match_member_is_strict(member);
     for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++)
-        pool_give(&match->receives, member->wildcards[i].receive);
+        match_pool_release(&match->receives, member->wildcards[i].receive);
     member->wildcard_first = member->wildcard_count = 0;
-    match->strict -= (uint32_t)(strict && !is_strict(member));
+    match->strict -= (uint32_t)(strict && !match_member_is_strict(member));
 }
 
 /* No receive of the member ends any more. An open one may have taken a message unseen; one with
  * wildcards makes the order unknown in every channel where others were posted after it. */
-static void end_receives(struct match *match, struct channel *channel)
+static void match_end_receives(struct match *match, struct channel *channel)
 {
     uint32_t first = channel->receive_first;
-    if (first != NONE && receive_is_held(match, channel, receive_at(match, first)))
-        channel_go_astray(match, channel);
-    for (uint32_t at = channel->receive_first; at != NONE; at = receive_at(match, at)->next)
-        if (receive_at(match, at)->state < RECEIVE_DONE)
-            set_unknown(receive_at(match, at));
+    if (first != NONE && match_receive_is_held(match, channel, match_receive_at(match, first)))
+        channel_mark_desynchronised(match, channel);
+    for (uint32_t at = channel->receive_first; at != NONE; at = match_receive_at(match, at)->next)
+        if (match_receive_at(match, at)->state < RECEIVE_DONE)
+            match_set_receive_unknown(match_receive_at(match, at));
 }
 
-static int is_gone(struct match *match, uint32_t rank)
+static int match_is_gone(struct match *match, uint32_t rank)
 {
     const struct peer *peer = match_peer(match, rank);
     return peer == NULL || peer->place == PLACE_GONE;
@@ -157,18 +157,18 @@ static int is_gone(struct match *match, uint32_t rank)
 
 /* What the channels of the member hold: nothing more comes from it. The other end may still be on
  * its way in, unless it is gone, too. */
-static void end_channels(struct match *match, const struct match_member *member)
+static void match_end_channels(struct match *match, const struct match_member *member)
 {
-    struct channel_walk walk = channel_walk_begin(match, member->rank);
-    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
-        struct channel *channel = channel_at(match, i);
+    struct channel_walk walk = match_walk_begin(match, member->rank);
+    for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = match_channel_at(match, i);
         if (channel->destination == member->rank)
-            end_receives(match, channel);
-        if (settle_channel(match, channel))
+            match_end_receives(match, channel);
+        if (match_settle_channel(match, channel))
             match_touch(match, i);
-        if (is_gone(match, channel->source) && is_gone(match, channel->destination)) {
-            channel_go_astray(match, channel);
-            match_drop_receives(match, channel);
+        if (match_is_gone(match, channel->source) && match_is_gone(match, channel->destination)) {
+            channel_mark_desynchronised(match, channel);
+            match_drop_all_receives(match, channel);
         }
     }
 }
@@ -183,27 +183,27 @@ void match_remove(struct match *match, struct match_member *member)
     for (uint32_t i = 0; i < member->ring_count; i++)
         member->rings[i].underway = (struct underway){0};
     match_known_until(match, member, UINT64_MAX);
-    early_give_up(match, member);
-    end_channels(match, member);
+    match_early_drop_all(match, member);
+    match_end_channels(match, member);
     if (peer != NULL)
         peer->member = NULL;
-    drop_wildcards(match, member);
+    match_drop_wildcards(match, member);
     match->members[member->index] = match->members[--match->member_count];
     match->members[member->index]->index = member->index;
-    free_member(member);
+    match_free_member(member);
 }
 
 void match_lost(struct match *match, struct match_member *member)
 {
     member->lossy = 1;
     member->doubtful = DOUBTFUL_ROUNDS;
-    drop_wildcards(match, member);
-    struct channel_walk walk = channel_walk_begin(match, member->rank);
-    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
-        struct channel *channel = channel_at(match, i);
-        channel_go_astray(match, channel);
+    match_drop_wildcards(match, member);
+    struct channel_walk walk = match_walk_begin(match, member->rank);
+    for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = match_channel_at(match, i);
+        channel_mark_desynchronised(match, channel);
         if (channel->destination == member->rank)
-            match_drop_receives(match, channel);
+            match_drop_all_receives(match, channel);
     }
     for (uint32_t i = 0; i < member->ring_count; i++) {
         uint32_t group = member->rings[i].group;
@@ -213,43 +213,43 @@ void match_lost(struct match *match, struct match_member *member)
 }
 
 /* Another ring may have held the end of a post that is seen only now among its lost records: such a
- * post would stay open for ever. What is astray is not matched anyway while a member has several
- * threads, and on communicators that were made after the loss no end was lost. */
-static void drop_doubtful(struct match *match, struct match_member *member)
+ * post would stay open for ever. Desynchronised channels are not matched anyway while a member has
+ * several threads, and on communicators that were made after the loss no end was lost. */
+static void match_drop_doubtful(struct match *match, struct match_member *member)
 {
-    struct channel_walk walk = channel_walk_begin(match, member->rank);
-    for (uint32_t i, next; (i = channel_walk_next(match, &walk)) != NONE;) {
-        struct channel *channel = channel_at(match, i);
-        if (channel->destination != member->rank || !(channel->flags & CHANNEL_ASTRAY))
+    struct channel_walk walk = match_walk_begin(match, member->rank);
+    for (uint32_t i, next; (i = match_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = match_channel_at(match, i);
+        if (channel->destination != member->rank || !(channel->flags & CHANNEL_DESYNCHRONISED))
             continue;
         for (uint32_t at = channel->receive_first; at != NONE; at = next) {
-            next = receive_at(match, at)->next;
-            if (receive_at(match, at)->state < RECEIVE_DONE)
-                match_give_up_receive(match, channel, at);
+            next = match_receive_at(match, at)->next;
+            if (match_receive_at(match, at)->state < RECEIVE_DONE)
+                match_drop_receive(match, channel, at);
         }
         match_touch(match, i);
     }
     uint32_t first = member->wildcard_first, kept = first;
-    int strict = is_strict(member);
+    int strict = match_member_is_strict(member);
     for (uint32_t i = first; i < member->wildcard_count; i++) {
         if (member->wildcards[i].fresh)
             member->wildcards[kept++] = member->wildcards[i];
         else
-            pool_give(&match->receives, member->wildcards[i].receive);
+            match_pool_release(&match->receives, member->wildcards[i].receive);
     }
     member->wildcard_count = kept;
-    match->strict -= (uint32_t)(strict && !is_strict(member));
+    match->strict -= (uint32_t)(strict && !match_member_is_strict(member));
 }
 
 void match_known_until(struct match *match, struct match_member *member, uint64_t ns)
 {
-    int strict = is_strict(member);
+    int strict = match_member_is_strict(member);
     member->known_ns = ns;
-    match->strict += (uint32_t)(!strict && is_strict(member));
+    match->strict += (uint32_t)(!strict && match_member_is_strict(member));
     if (member->early_first != NONE)
-        early_end_round(match, member);
+        match_early_end_round(match, member);
     if (member->doubtful > 0) {
         member->doubtful--;
-        drop_doubtful(match, member);
+        match_drop_doubtful(match, member);
     }
 }

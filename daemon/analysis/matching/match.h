@@ -17,30 +17,30 @@
  *   message, is still open. A message that MPI_Mprobe takes counts as received by a receive posted
  *   at that call. Threads of a member are merged by the entry of the posting calls; where two such
  *   calls overlap on one channel their order is not known, and the messages concerned are matched
- *   only where sizes and causality (003, section 3: a receive cannot end before its send began)
+ *   only where sizes and causality (PCLVis, section 3: a receive cannot end before its send began)
  *   leave one possibility.
  *
  * Threads that complete what others have posted
- *   Rings are looked at one after the other, so the record of an end may be seen before that of its
- * post: in the same round, or one round earlier. It is kept until the post is seen, at most two
- * rounds; then it is given up and counted. An end names the entry of the call that posted it
- * (event.t_post): a persistent request has the same number in all its starts. Kept are at most
- * 65,536 ends of all members together, 7 MB; where there is no room, records of the member count as
+ *   Rings are drained one after the other, so the record of an end may be read before that of its
+ * post: in the same round, or one round earlier. It is kept until the post is read, for at most two
+ * rounds; then it is dropped and counted. An end names the entry of the call that posted it
+ * (event.t_post): a persistent request has the same number in all its starts. At most
+ * 65,536 ends of all members together are kept, 7 MB; beyond that, records of the member count as
  * lost.
  *
- * What is not known is not guessed
- *   After lost records the order of a member's messages is not known: what its channels hold is
- *   given up, and so is what comes, until the channel is in step again (see match_settle()). Posts
- * seen in the two rounds after are given up, too, unless their ends are seen: these may have been
- * lost in another ring. Communicators that were made after the loss are in step from the start. A
- * pair that has different sizes, or whose receive ended before its send began, is rejected, and
- * puts its channel out of step. Messages given up are counted.
+ * Unknown order
+ *   After lost records the order of a member's messages is unknown: the ends that its channels
+ *   hold are dropped, and so are further ends, until the channel is synchronised again (see
+ * match_settle.c). Posts read in the two rounds after the loss are dropped, too, unless their ends
+ * are read: those may have been lost in another ring. Communicators that were made after the loss
+ * are synchronised from the start. A pair that has different sizes, or whose receive ended before
+ * its send began, is rejected, and desynchronises its channel. Dropped messages are counted.
  *
  * Members and others
- *   A peer that is not a member yet may become one: its process may have been met later. What is
- *   exchanged with it waits for MATCH_REMOTE_AFTER_NS; then it lives on another node, and the ends
- *   of messages that are exchanged with it are handed out one by one, with a key that both nodes
- *   compute alike.
+ *   A peer that is not a member yet may become one: its process may be found later. Messages
+ *   exchanged with it are held for MATCH_REMOTE_AFTER_NS; after that it is taken to live on another
+ *   node, and the ends of its messages are reported one by one, with a key that both nodes compute
+ *   alike.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
@@ -86,7 +86,7 @@ struct match_sink {
 
 struct match_counts {
     uint64_t matched;   /**< messages between members */
-    uint64_t unmatched; /**< ends of such messages that were given up */
+    uint64_t unmatched; /**< ends of such messages that were dropped */
     uint64_t rejected;  /**< pairs whose sizes or times contradict each other */
 };
 
@@ -101,12 +101,11 @@ void match_destroy(struct match *match);
  * rank outside the world */
 struct match_member *match_add(struct match *match, uint64_t rank);
 
-/** No further member will come: what is exchanged with other ranks is between nodes from the start.
- */
+/** No further member will be added: messages with other ranks are between nodes from the start. */
 void match_all_added(struct match *match);
 
-/** The member's process is gone and all its records were taken: what its channels still hold is
- *  given up. The member is freed. NULL is fine. */
+/** The member's process is gone and all its records were processed: the ends that its channels
+ *  still hold are dropped. The member is freed. NULL is fine. */
 void match_remove(struct match *match, struct match_member *member);
 
 /** Records of the member were lost, or calls were not recorded: see above. */
@@ -122,27 +121,28 @@ struct match_source {
     void *user;
 };
 
-/** Take records of one ring, oldest first, following those taken before. */
+/** Process records of one ring, oldest first, after those processed before. */
 void match_events(struct match *match, struct match_member *member,
                   const struct match_source *source, const struct event *events, size_t count);
 
 /** A ring's call in progress, for members of several threads; forgotten with the next records of
  *  that ring.
  *  @param event  NULL: none
- *  @return entry of the call, when what it posts is not told before it ends; else UINT64_MAX */
+ *  @return entry of the call, if its record names what it posts only when it ends; else UINT64_MAX
+ */
 uint64_t match_underway(struct match *match, struct match_member *member,
                         const struct match_source *source, const struct event *event);
 
-/** A member has several threads: the records of all calls that began before this moment were
- *  taken, but for those underway. To be told after each round of match_events(), in which each ring
- * was looked at once, after all that was seen in the round before had happened. */
+/** For a member of several threads: the records of all calls that began before this moment were
+ *  processed, except those in progress. To be called after each round of match_events(): a round
+ *  drains each ring once, and begins after every event that the round before has read. */
 void match_known_until(struct match *match, struct match_member *member, uint64_t ns);
 
 /** Match what can be matched: after a round of match_events() for all members.
  *  @param now_ns  CLOCK_MONOTONIC */
 void match_settle(struct match *match, uint64_t now_ns);
 
-#define MATCH_OPEN_MOST 16u
+#define MATCH_MAXIMUM_OPEN 16u
 
 /** A receive that is open. */
 struct match_open {
@@ -153,7 +153,7 @@ struct match_open {
 
 /** Receives that a member has posted and not completed, oldest first.
  *  @param request  put the one of this number first; 0: none
- *  @return how many were written, at most room and MATCH_OPEN_MOST */
+ *  @return how many were written, at most room and MATCH_MAXIMUM_OPEN */
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
                              uint32_t request, struct match_open *out, uint32_t room);
 

@@ -1,4 +1,4 @@
-/* What the matcher holds: pools of nodes, ranks, channels and the ends in them. */
+/* Memory of the matcher: pools of nodes, ranks, channels and the ends in them. */
 #include "daemon/analysis/matching/match_state.h"
 
 #include "daemon/analysis/tables/key_index.h"
@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 64u
+#define INITIAL_CAPACITY 64u
 #define FIRST_SLOTS 1024u
 #define IDLE_S 60u /* a channel that nobody used for so long is forgotten when it holds nothing */
-#define CROWDED (MOST_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
-#define MOST_PEERS (1u << 20)
+#define CROWDED (MAXIMUM_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
+#define MAXIMUM_PEERS (1u << 20)
 
 void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
 {
     if (need <= *room)
         return array;
-    uint32_t more = *room < FIRST_ROOM ? FIRST_ROOM : 2 * *room;
+    uint32_t more = *room < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * *room;
     more = more < need ? need : more;
     void *grown = realloc(array, more * each);
     if (grown != NULL)
@@ -30,9 +30,9 @@ void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
 #define LINE 64u
 
 /* Room for more nodes, in lines of their own. */
-static int grow_pool(struct pool *pool)
+static int match_pool_grow(struct pool *pool)
 {
-    uint32_t room = pool->room < FIRST_ROOM ? FIRST_ROOM : 2 * pool->room;
+    uint32_t room = pool->room < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->room;
     void *nodes = aligned_alloc(LINE, (room * pool->each + LINE - 1) / LINE * LINE);
     uint32_t *free_numbers = realloc(pool->free, room * sizeof *free_numbers);
     if (free_numbers != NULL)
@@ -49,35 +49,35 @@ static int grow_pool(struct pool *pool)
     return 0;
 }
 
-uint32_t pool_take(struct pool *pool)
+uint32_t match_pool_allocate(struct pool *pool)
 {
     if (pool->free_count > 0)
         return pool->free[--pool->free_count];
-    if (pool->used == pool->most || (pool->used == pool->room && grow_pool(pool) != 0))
+    if (pool->used == pool->most || (pool->used == pool->room && match_pool_grow(pool) != 0))
         return NONE;
     return pool->used++;
 }
 
-void pool_give(struct pool *pool, uint32_t number)
+void match_pool_release(struct pool *pool, uint32_t number)
 {
     pool->free[pool->free_count++] = number;
 }
 
 /* ---- ranks --------------------------------------------------------------- */
 
-static uint32_t peer_slot(const struct match *match, uint32_t rank)
+static uint32_t match_peer_slot(const struct match *match, uint32_t rank)
 {
     uint32_t mask = 2 * match->peer_room - 1;
-    uint32_t slot = key_hash((struct key){rank, 0}) & mask;
+    uint32_t slot = key_index_hash((struct index_key){rank, 0}) & mask;
     while (match->peer_slots[slot] != 0 && match->peers[match->peer_slots[slot] - 1].rank != rank)
         slot = (slot + 1) & mask;
     return slot;
 }
 
-static int grow_peers(struct match *match)
+static int match_grow_peers(struct match *match)
 {
-    uint32_t room = match->peer_room == 0 ? FIRST_ROOM : 2 * match->peer_room;
-    if (room > MOST_PEERS)
+    uint32_t room = match->peer_room == 0 ? INITIAL_CAPACITY : 2 * match->peer_room;
+    if (room > MAXIMUM_PEERS)
         return -ENOMEM;
     uint32_t *slots = calloc(2 * (size_t)room, sizeof *slots);
     struct peer *peers = slots == NULL ? NULL : realloc(match->peers, room * sizeof *peers);
@@ -90,25 +90,25 @@ static int grow_peers(struct match *match)
     match->peer_slots = slots;
     match->peer_room = room;
     for (uint32_t i = 0; i < match->peer_count; i++)
-        match->peer_slots[peer_slot(match, peers[i].rank)] = i + 1;
+        match->peer_slots[match_peer_slot(match, peers[i].rank)] = i + 1;
     return 0;
 }
 
-static struct peer *known_peer(const struct match *match, uint32_t rank)
+static struct peer *match_find_peer(const struct match *match, uint32_t rank)
 {
-    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[peer_slot(match, rank)];
+    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[match_peer_slot(match, rank)];
     return found == 0 ? NULL : &match->peers[found - 1];
 }
 
 struct peer *match_peer(struct match *match, uint32_t rank)
 {
-    if (match->peer_count == match->peer_room && grow_peers(match) != 0)
-        return known_peer(match, rank); /* there is no room for others */
-    uint32_t *slot = &match->peer_slots[peer_slot(match, rank)];
+    if (match->peer_count == match->peer_room && match_grow_peers(match) != 0)
+        return match_find_peer(match, rank); /* there is no room for others */
+    uint32_t *slot = &match->peer_slots[match_peer_slot(match, rank)];
     if (*slot == 0) {
         match->peers[match->peer_count++] =
             (struct peer){.rank = rank,
-                          .place = match->all_added ? PLACE_ELSEWHERE : PLACE_WAITS,
+                          .place = match->all_added ? PLACE_ELSEWHERE : PLACE_UNKNOWN,
                           .since_ns = match->now_ns,
                           .from = {NONE, NONE},
                           .to = {NONE, NONE}};
@@ -119,26 +119,28 @@ struct peer *match_peer(struct match *match, uint32_t rank)
 
 struct match_member *match_member_of(const struct match *match, uint32_t rank)
 {
-    const struct peer *peer = known_peer(match, rank);
+    const struct peer *peer = match_find_peer(match, rank);
     return peer == NULL ? NULL : peer->member;
 }
 
 /* ---- channels ------------------------------------------------------------ */
 
-uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
-                    int32_t tag)
+/* Slot where a channel with this name is looked for first. */
+static uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source,
+                           uint32_t destination, int32_t tag)
 {
-    return key_hash((struct key){comm ^ (uint64_t)(uint32_t)tag * UINT64_C(0x9e3779b97f4a7c15),
-                                 (uint64_t)source << 32 | destination}) &
+    return key_index_hash(
+               (struct index_key){comm ^ (uint64_t)(uint32_t)tag * UINT64_C(0x9e3779b97f4a7c15),
+                                  (uint64_t)source << 32 | destination}) &
            match->slot_mask;
 }
 
 /* In the order in which they were made. */
-static void link_channel(struct match *match, uint32_t number)
+static void match_link_channel(struct match *match, uint32_t number)
 {
-    const struct channel *channel = channel_at(match, number);
-    struct channel_list *from = &known_peer(match, channel->source)->from,
-                        *to = &known_peer(match, channel->destination)->to;
+    const struct channel *channel = match_channel_at(match, number);
+    struct channel_list *from = &match_find_peer(match, channel->source)->from,
+                        *to = &match_find_peer(match, channel->destination)->to;
     match->links[number] = (struct channel_link){NONE, NONE};
     if (from->first == NONE)
         from->first = number;
@@ -151,18 +153,18 @@ static void link_channel(struct match *match, uint32_t number)
     from->last = to->last = number;
 }
 
-static uint32_t walk_first(const struct match *match, uint32_t rank, int to)
+static uint32_t match_walk_first(const struct match *match, uint32_t rank, int to)
 {
-    const struct peer *peer = known_peer(match, rank);
+    const struct peer *peer = match_find_peer(match, rank);
     return peer == NULL ? NONE : to ? peer->to.first : peer->from.first;
 }
 
-struct channel_walk channel_walk_begin(const struct match *match, uint32_t rank)
+struct channel_walk match_walk_begin(const struct match *match, uint32_t rank)
 {
-    return (struct channel_walk){.rank = rank, .at = walk_first(match, rank, 0)};
+    return (struct channel_walk){.rank = rank, .at = match_walk_first(match, rank, 0)};
 }
 
-uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk)
+uint32_t match_walk_next(const struct match *match, struct channel_walk *walk)
 {
     for (;;) {
         uint32_t number = walk->at;
@@ -170,20 +172,20 @@ uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk)
             return NONE;
         if (number == NONE) {
             walk->to = 1;
-            walk->at = walk_first(match, walk->rank, 1);
+            walk->at = match_walk_first(match, walk->rank, 1);
             continue;
         }
         const struct channel_link *link = &match->links[number];
         walk->at = walk->to ? link->of_destination : link->of_source;
         /* What a rank sends to itself came as its source already. */
-        if (!walk->to || channel_at(match, number)->source != walk->rank)
+        if (!walk->to || match_channel_at(match, number)->source != walk->rank)
             return number;
     }
 }
 
-static void place_channel(struct match *match, uint32_t number)
+static void match_insert_channel(struct match *match, uint32_t number)
 {
-    const struct channel *channel = channel_at(match, number);
+    const struct channel *channel = match_channel_at(match, number);
     uint32_t slot =
         match_slot(match, channel->comm, channel->source, channel->destination, channel->tag);
     while (match->slots[slot] != 0)
@@ -192,8 +194,8 @@ static void place_channel(struct match *match, uint32_t number)
     match->slot_used++;
 }
 
-/* Enter all channels anew into a table of so many slots. @return 0 or -ENOMEM */
-static int rebuild_slots(struct match *match, uint32_t count)
+/* Enter all channels into a new table of so many slots. @return 0 or -ENOMEM */
+static int match_rebuild_slots(struct match *match, uint32_t count)
 {
     uint32_t *slots = calloc(count, sizeof *slots);
     if (slots == NULL)
@@ -203,12 +205,12 @@ static int rebuild_slots(struct match *match, uint32_t count)
     match->slot_mask = count - 1;
     match->slot_used = 0;
     for (uint32_t i = 0; i < match->channels.used; i++)
-        if (channel_at(match, i)->flags & CHANNEL_USED)
-            place_channel(match, i);
+        if (match_channel_at(match, i)->flags & CHANNEL_USED)
+            match_insert_channel(match, i);
     return 0;
 }
 
-static void wait_for_place(struct match *match, uint32_t number)
+static void match_add_waiting(struct match *match, uint32_t number)
 {
     uint32_t *waiting = match_reserve(match->waiting, &match->waiting_room,
                                       match->waiting_count + 1, sizeof *waiting);
@@ -216,11 +218,12 @@ static void wait_for_place(struct match *match, uint32_t number)
         return;
     match->waiting = waiting;
     waiting[match->waiting_count++] = number;
-    channel_at(match, number)->flags |= CHANNEL_WAITS;
+    match_channel_at(match, number)->flags |= CHANNEL_PENDING;
 }
 
 /* @return flags of a channel between these two, 0: no memory */
-static uint32_t first_flags(struct match *match, uint32_t source, uint32_t destination, int *waits)
+static uint32_t match_initial_flags(struct match *match, uint32_t source, uint32_t destination,
+                                    int *waits)
 {
     uint32_t flags = CHANNEL_USED;
     struct peer *to = match_peer(match, destination);
@@ -230,43 +233,43 @@ static uint32_t first_flags(struct match *match, uint32_t source, uint32_t desti
     if (from == NULL || to_place == 0)
         return 0;
     if (from->place == PLACE_GONE || to_place == PLACE_GONE)
-        flags |= CHANNEL_ASTRAY;
+        flags |= CHANNEL_DESYNCHRONISED;
     if (from->place == PLACE_HERE)
-        flags |= CHANNEL_FROM | (from->member->lossy ? CHANNEL_FROM_ASIDE : 0);
+        flags |= CHANNEL_FROM | (from->member->lossy ? CHANNEL_SENDS_INCOMPLETE : 0);
     if (to_place == PLACE_HERE)
-        flags |= CHANNEL_TO | (to_member->lossy ? CHANNEL_TO_ASIDE : 0);
+        flags |= CHANNEL_TO | (to_member->lossy ? CHANNEL_RECEIVES_INCOMPLETE : 0);
     if (from->place == PLACE_ELSEWHERE || to_place == PLACE_ELSEWHERE)
         flags |= CHANNEL_BETWEEN;
-    *waits = from->place == PLACE_WAITS || to_place == PLACE_WAITS;
+    *waits = from->place == PLACE_UNKNOWN || to_place == PLACE_UNKNOWN;
     return flags;
 }
 
-static uint32_t now_s(const struct match *match)
+static uint32_t match_now_s(const struct match *match)
 {
     return (uint32_t)(match->now_ns / UINT64_C(1000000000));
 }
 
-static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source,
-                             uint32_t destination, int32_t tag)
+static uint32_t match_make_channel(struct match *match, uint64_t comm, uint32_t source,
+                                   uint32_t destination, int32_t tag)
 {
     int waits = 0;
-    uint32_t flags = first_flags(match, source, destination, &waits);
+    uint32_t flags = match_initial_flags(match, source, destination, &waits);
     if (flags == 0 ||
         (2 * (match->slot_used + 1) > match->slot_mask &&
-         rebuild_slots(match, match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1)) !=
-             0))
+         match_rebuild_slots(match,
+                             match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1)) != 0))
         return NONE;
-    uint32_t number = pool_take(&match->channels);
+    uint32_t number = match_pool_allocate(&match->channels);
     if (number == NONE)
         return NONE;
     struct channel_link *links =
         match_reserve(match->links, &match->link_room, number + 1, sizeof *links);
     if (links == NULL) {
-        pool_give(&match->channels, number);
+        match_pool_release(&match->channels, number);
         return NONE;
     }
     match->links = links;
-    *channel_at(match, number) = (struct channel){
+    *match_channel_at(match, number) = (struct channel){
         .comm = comm,
         .source = source,
         .destination = destination,
@@ -276,13 +279,13 @@ static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source
         .send_last = NONE,
         .receive_first = NONE,
         .receive_last = NONE,
-        .used_s = now_s(match),
+        .used_s = match_now_s(match),
         .receive_open = NONE,
     };
-    place_channel(match, number);
-    link_channel(match, number);
+    match_insert_channel(match, number);
+    match_link_channel(match, number);
     if (waits)
-        wait_for_place(match, number);
+        match_add_waiting(match, number);
     return number;
 }
 
@@ -292,20 +295,20 @@ uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint
     uint32_t slot = match_slot(match, comm, source, destination, tag);
     while (match->slots != NULL && match->slots[slot] != 0) {
         uint32_t number = match->slots[slot] - 1;
-        struct channel *channel = channel_at(match, number);
+        struct channel *channel = match_channel_at(match, number);
         if (channel->comm == comm && channel->source == source &&
             channel->destination == destination && channel->tag == tag) {
-            channel->used_s = now_s(match);
+            channel->used_s = match_now_s(match);
             return number;
         }
         slot = (slot + 1) & match->slot_mask;
     }
-    return make_channel(match, comm, source, destination, tag);
+    return match_make_channel(match, comm, source, destination, tag);
 }
 
 void match_touch(struct match *match, uint32_t number)
 {
-    struct channel *channel = channel_at(match, number);
+    struct channel *channel = match_channel_at(match, number);
     if (channel->flags & CHANNEL_DIRTY)
         return;
     uint32_t *dirty =
@@ -317,18 +320,19 @@ void match_touch(struct match *match, uint32_t number)
     channel->flags |= CHANNEL_DIRTY;
 }
 
-/* Idle, empty, and nothing to be remembered of it: a member that is lossy makes its channels
- * astray again when they come back. Channels between nodes keep their ordinals while there is room:
- * the nodes would not forget at the same moment, and from then on number the same messages
- * differently. */
+/* May a channel be forgotten? It may if it is idle, empty and, when made again, would be
+ * desynchronised again, as those of a member that lost records are. Channels between nodes keep
+ * their ordinals while there is memory: the two nodes would not forget them at the same moment, and
+ * would number the same messages differently afterwards. */
 static int match_channel_forgettable(const struct match *match, const struct channel *channel,
                                      int crowded)
 {
-    if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_WAITS) ||
+    if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_PENDING) ||
         channel->send_first != NONE || channel->receive_first != NONE ||
-        channel->used_s + IDLE_S > now_s(match) || (channel->flags & CHANNEL_BETWEEN && !crowded))
+        channel->used_s + IDLE_S > match_now_s(match) ||
+        (channel->flags & CHANNEL_BETWEEN && !crowded))
         return 0;
-    if (!(channel->flags & CHANNEL_ASTRAY))
+    if (!(channel->flags & CHANNEL_DESYNCHRONISED))
         return 1;
     const struct match_member *from = match_member_of(match, channel->source),
                               *to = match_member_of(match, channel->destination);
@@ -340,8 +344,8 @@ static void match_channel_rebuild_links(struct match *match)
     for (uint32_t i = 0; i < match->peer_count; i++)
         match->peers[i].from = match->peers[i].to = (struct channel_list){NONE, NONE};
     for (uint32_t i = 0; i < match->channels.used; i++)
-        if (channel_at(match, i)->flags & CHANNEL_USED)
-            link_channel(match, i);
+        if (match_channel_at(match, i)->flags & CHANNEL_USED)
+            match_link_channel(match, i);
 }
 
 void match_sweep(struct match *match)
@@ -349,40 +353,40 @@ void match_sweep(struct match *match)
     uint32_t forgotten = 0;
     int crowded = match->channels.used - match->channels.free_count > CROWDED;
     for (uint32_t i = 0; i < match->channels.used; i++) {
-        struct channel *channel = channel_at(match, i);
+        struct channel *channel = match_channel_at(match, i);
         if (!match_channel_forgettable(match, channel, crowded))
             continue;
         channel->flags = 0;
-        pool_give(&match->channels, i);
+        match_pool_release(&match->channels, i);
         forgotten++;
     }
     if (forgotten > 0)
         match_channel_rebuild_links(match);
-    if (forgotten > 0 && rebuild_slots(match, match->slot_mask + 1) != 0) {
+    if (forgotten > 0 && match_rebuild_slots(match, match->slot_mask + 1) != 0) {
         /* No memory for a new table: enter what is left into the old one. */
         memset(match->slots, 0, ((size_t)match->slot_mask + 1) * sizeof *match->slots);
         match->slot_used = 0;
         for (uint32_t i = 0; i < match->channels.used; i++)
-            if (channel_at(match, i)->flags & CHANNEL_USED)
-                place_channel(match, i);
+            if (match_channel_at(match, i)->flags & CHANNEL_USED)
+                match_insert_channel(match, i);
     }
 }
 
 /* ---- ends ---------------------------------------------------------------- */
 
-void channel_put_send(struct match *match, struct channel *channel, uint32_t number)
+void match_insert_send(struct match *match, struct channel *channel, uint32_t number)
 {
-    struct send *send = send_at(match, number);
+    struct send *send = match_send_at(match, number);
     uint32_t after = channel->send_last;
-    if (after != NONE && send_at(match, after)->enter_ns > send->enter_ns) {
+    if (after != NONE && match_send_at(match, after)->enter_ns > send->enter_ns) {
         uint32_t at = channel->send_first; /* of another thread: seldom */
         after = NONE;
-        while (at != NONE && send_at(match, at)->enter_ns <= send->enter_ns) {
+        while (at != NONE && match_send_at(match, at)->enter_ns <= send->enter_ns) {
             after = at;
-            at = send_at(match, at)->next;
+            at = match_send_at(match, at)->next;
         }
     }
-    uint32_t *link = after == NONE ? &channel->send_first : &send_at(match, after)->next;
+    uint32_t *link = after == NONE ? &channel->send_first : &match_send_at(match, after)->next;
     send->next = after == NONE ? channel->send_first : *link;
     if (after == channel->send_last) {
         send->next = NONE;
@@ -391,19 +395,20 @@ void channel_put_send(struct match *match, struct channel *channel, uint32_t num
     *link = number;
 }
 
-void channel_put_receive(struct match *match, struct channel *channel, uint32_t number)
+void match_insert_receive(struct match *match, struct channel *channel, uint32_t number)
 {
-    struct receive *receive = receive_at(match, number);
+    struct receive *receive = match_receive_at(match, number);
     uint32_t after = channel->receive_last;
-    if (after != NONE && posted_after(receive_at(match, after), receive)) {
+    if (after != NONE && match_is_posted_after(match_receive_at(match, after), receive)) {
         uint32_t at = channel->receive_first; /* a wildcard that was posted before others */
         after = NONE;
-        while (at != NONE && posted_after(receive, receive_at(match, at))) {
+        while (at != NONE && match_is_posted_after(receive, match_receive_at(match, at))) {
             after = at;
-            at = receive_at(match, at)->next;
+            at = match_receive_at(match, at)->next;
         }
     }
-    uint32_t *link = after == NONE ? &channel->receive_first : &receive_at(match, after)->next;
+    uint32_t *link =
+        after == NONE ? &channel->receive_first : &match_receive_at(match, after)->next;
     receive->next = after == NONE ? channel->receive_first : *link;
     if (after == channel->receive_last) {
         receive->next = NONE;
@@ -414,78 +419,78 @@ void channel_put_receive(struct match *match, struct channel *channel, uint32_t 
     *link = number;
 }
 
-void channel_unlink_send(struct match *match, struct channel *channel, uint32_t number)
+void match_unlink_send(struct match *match, struct channel *channel, uint32_t number)
 {
     uint32_t before = NONE, at = channel->send_first;
     while (at != NONE && at != number) {
         before = at;
-        at = send_at(match, at)->next;
+        at = match_send_at(match, at)->next;
     }
     if (at == NONE)
         return;
-    uint32_t next = send_at(match, at)->next;
-    *(before == NONE ? &channel->send_first : &send_at(match, before)->next) = next;
+    uint32_t next = match_send_at(match, at)->next;
+    *(before == NONE ? &channel->send_first : &match_send_at(match, before)->next) = next;
     if (channel->send_last == number)
         channel->send_last = before;
 }
 
-void channel_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
+void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
 {
     uint32_t before = NONE, at = channel->receive_first;
     while (at != NONE && at != number) {
         before = at;
-        at = receive_at(match, at)->next;
+        at = match_receive_at(match, at)->next;
     }
     if (at == NONE)
         return;
-    uint32_t next = receive_at(match, at)->next;
-    *(before == NONE ? &channel->receive_first : &receive_at(match, before)->next) = next;
+    uint32_t next = match_receive_at(match, at)->next;
+    *(before == NONE ? &channel->receive_first : &match_receive_at(match, before)->next) = next;
     if (channel->receive_last == number)
         channel->receive_last = before;
     if (channel->receive_open == number)
         channel->receive_open = NONE;
 }
 
-void match_give_up_send(struct match *match, struct channel *channel, uint32_t number)
+void match_drop_send(struct match *match, struct channel *channel, uint32_t number)
 {
-    channel_unlink_send(match, channel, number);
-    pool_give(&match->sends, number);
+    match_unlink_send(match, channel, number);
+    match_pool_release(&match->sends, number);
     if (!(channel->flags & CHANNEL_BETWEEN))
         match->counts.unmatched++;
 }
 
-void match_give_up_receive(struct match *match, struct channel *channel, uint32_t number)
+void match_drop_receive(struct match *match, struct channel *channel, uint32_t number)
 {
-    struct receive *receive = receive_at(match, number);
+    struct receive *receive = match_receive_at(match, number);
     uint32_t group = receive->group;
     int ended = receive->state == RECEIVE_DONE;
-    channel_unlink_receive(match, channel, number);
-    pool_give(&match->receives, number);
+    match_unlink_receive(match, channel, number);
+    match_pool_release(&match->receives, number);
     if (!ended)
         return;
     if (!(channel->flags & CHANNEL_BETWEEN))
         match->counts.unmatched++;
     if (group != NONE) {
         match_group_at(match, group)->joint = 1;
-        group_settle(match, group);
+        match_settle_in_group(match, group);
     }
 }
 
-void match_drop_receives(struct match *match, struct channel *channel)
+void match_drop_all_receives(struct match *match, struct channel *channel)
 {
     while (channel->receive_first != NONE)
-        match_give_up_receive(match, channel, channel->receive_first);
+        match_drop_receive(match, channel, channel->receive_first);
 }
 
-void channel_go_astray(struct match *match, struct channel *channel)
+void channel_mark_desynchronised(struct match *match, struct channel *channel)
 {
     while (channel->send_first != NONE)
-        match_give_up_send(match, channel, channel->send_first);
+        match_drop_send(match, channel, channel->send_first);
     for (uint32_t at = channel->receive_first, next; at != NONE; at = next) {
-        next = receive_at(match, at)->next;
-        if (receive_at(match, at)->state == RECEIVE_DONE ||
-            receive_at(match, at)->state == RECEIVE_UNKNOWN)
-            match_give_up_receive(match, channel, at);
+        next = match_receive_at(match, at)->next;
+        if (match_receive_at(match, at)->state == RECEIVE_DONE ||
+            match_receive_at(match, at)->state == RECEIVE_UNKNOWN)
+            match_drop_receive(match, channel, at);
     }
-    channel->flags = (channel->flags & (CHANNEL_EVIDENCE - 1u)) | CHANNEL_ASTRAY;
+    channel->flags = (channel->flags & (CHANNEL_EVIDENCE - 1u)) | CHANNEL_DESYNCHRONISED;
 }

@@ -3,20 +3,21 @@
  * A thread may complete what another one has posted, and rings are looked at one after the other:
  * the record of the end can come before that of the post, in the same round or, when the post's
  * ring was looked at first, one round earlier. (Not later: the post was in its ring before the end
- * was made.) Such records are kept in the order of their arrival, outside of any channel, and taken
- * again when the round is over and all rings were looked at. After two rounds they are given up,
- * and counted if they are ends of messages. Receives posted later than a post that is still to come
- * are held meanwhile, because the member's calls are not known until then: see match_known_until().
+ * was made.) Such records are kept in the order of their arrival, outside of any channel, and
+ * processed again when the round is over and all rings were drained. After two rounds they are
+ * dropped, and counted if they are ends of messages. Receives posted later than a post that is
+ * still to come are held meanwhile, because the member's calls are not known until then: see
+ * match_known_until().
  *
- * Memory: at most MOST_EARLY records of all members together; a member whose end finds no room has
- * lost it, and is taken for one that has lost records. */
+ * Memory: at most MAXIMUM_EARLY records of all members together; a member whose
+ * end cannot be kept is treated as one that has lost records. */
 #include "daemon/analysis/matching/match_state.h"
 #include "holter/call.h"
 
 #define ROUNDS 2u
 
-static struct taken taken_again(struct match *match, struct match_member *member,
-                                const struct early *early)
+static struct taken match_early_record(struct match *match, struct match_member *member,
+                                       const struct early *early)
 {
     return (struct taken){.match = match,
                           .member = member,
@@ -29,52 +30,53 @@ static struct taken taken_again(struct match *match, struct match_member *member
                           .again = early};
 }
 
-static int ends_a_message(const struct event *event)
+static int match_early_ends_message(const struct event *event)
 {
     return (event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE);
 }
 
-void early_keep(const struct taken *t)
+void match_early_add(const struct taken *t)
 {
     struct match_member *member = t->member;
-    /* What has no number was never to be found. */
+    /* A record without a number cannot be found later. */
     int numbered = t->event->request != 0 || t->event->call == CALL_Mrecv;
-    uint32_t number = numbered ? pool_take(&t->match->earlies) : NONE;
+    uint32_t number = numbered ? match_pool_allocate(&t->match->earlies) : NONE;
     if (number == NONE) {
-        match_give_up_end(t);
+        match_drop_end(t);
         if (numbered)
             match_lost(t->match, member); /* what it ends would stay open */
         return;
     }
-    *early_at(t->match, number) = (struct early){
+    *match_early_at(t->match, number) = (struct early){
         .event = *t->event,
         .comm = t->comm,
         .enter_ns = t->enter_ns,
         .exit_ns = t->exit_ns,
         .next = NONE,
-        .group = ends_a_message(t->event) ? match_join_group(t->match, t->ring, t->event) : NONE,
+        .group = match_early_ends_message(t->event) ? match_join_group(t->match, t->ring, t->event)
+                                                    : NONE,
         .ring = t->ring_number,
         .fresh = (uint8_t)(t->fresh != 0),
     };
     if (member->early_first == NONE)
         member->early_first = number;
     else
-        early_at(t->match, member->early_last)->next = number;
+        match_early_at(t->match, member->early_last)->next = number;
     member->early_last = number;
 }
 
 static void match_early_discard_end(const struct taken *t)
 {
     uint32_t group = t->again->group;
-    match_give_up_end(t);
+    match_drop_end(t);
     if (group == NONE)
         return;
     match_group_at(t->match, group)->joint = 1;
-    group_settle(t->match, group);
+    match_settle_in_group(t->match, group);
 }
 
-/* Take all again. @return whether a number was given that others may be looking for: MPI_Imrecv
- * makes a request of what MPI_Mprobe took */
+/* Retry all records. @return whether a request was made that other records may refer to: MPI_Imrecv
+ * makes one of a message that MPI_Mprobe matched */
 static int match_early_retry_pending(struct match *match, struct match_member *member)
 {
     int given = 0;
@@ -82,12 +84,12 @@ static int match_early_retry_pending(struct match *match, struct match_member *m
     member->early_last = NONE;
     while (*link != NONE) {
         uint32_t number = *link;
-        struct early *early = early_at(match, number);
-        struct taken t = taken_again(match, member, early);
+        struct early *early = match_early_at(match, number);
+        struct taken t = match_early_record(match, member, early);
         if (match_take_end(&t)) {
             given |= early->event.call == CALL_Imrecv;
             *link = early->next;
-            pool_give(&match->earlies, number);
+            match_pool_release(&match->earlies, number);
         } else {
             member->early_last = number;
             link = &early->next;
@@ -96,8 +98,8 @@ static int match_early_retry_pending(struct match *match, struct match_member *m
     return given;
 }
 
-/* Take for the last time what has been kept for so many rounds: then all posts are known. What is
- * not found is given up. */
+/* Retry, for the last time, records that have been kept for so many rounds: all posts are known
+ * then. Records without a post are dropped. */
 static void match_early_retry_at_end(struct match *match, struct match_member *member,
                                      uint32_t rounds)
 {
@@ -105,34 +107,34 @@ static void match_early_retry_at_end(struct match *match, struct match_member *m
     member->early_last = NONE;
     while (*link != NONE) {
         uint32_t number = *link;
-        struct early *early = early_at(match, number);
+        struct early *early = match_early_at(match, number);
         if (++early->rounds < rounds) {
             member->early_last = number;
             link = &early->next;
             continue;
         }
         *link = early->next;
-        struct taken t = taken_again(match, member, early);
+        struct taken t = match_early_record(match, member, early);
         t.last = 1;
         if (!match_take_end(&t))
             match_early_discard_end(&t);
-        pool_give(&match->earlies, number);
+        match_pool_release(&match->earlies, number);
     }
 }
 
-void early_end_round(struct match *match, struct match_member *member)
+void match_early_end_round(struct match *match, struct match_member *member)
 {
     if (match_early_retry_pending(match, member))
         match_early_retry_pending(match, member);
     match_early_retry_at_end(match, member, ROUNDS);
 }
 
-void early_give_up(struct match *match, struct match_member *member)
+void match_early_drop_all(struct match *match, struct match_member *member)
 {
     match_early_retry_at_end(match, member, 1);
 }
 
-void early_end_alone(struct match *match)
+void match_early_end_single_threaded(struct match *match)
 {
     for (uint32_t i = 0; i < match->member_count; i++) {
         struct match_member *member = match->members[i];

@@ -1,10 +1,10 @@
-/* What a record speaks of: its channel, and the send or receive that it ends. */
+/* The channel that a record names, and the send or receive that it ends. */
 #include "daemon/analysis/matching/match_state.h"
 #include "holter/call.h"
 
 #include <string.h>
 
-#define PASSED_MOST                                                                                \
+#define MAXIMUM_PASSED                                                                             \
     16384u /* open receives of a channel that are looked through for one of them                   \
             */
 
@@ -29,19 +29,19 @@ uint32_t match_channel_of(const struct taken *t, int sends)
         match_count_without_room(t, other);
         return NONE;
     }
-    struct channel *channel = channel_at(match, number);
-    uint32_t aside = sends ? CHANNEL_FROM_ASIDE : CHANNEL_TO_ASIDE;
+    struct channel *channel = match_channel_at(match, number);
+    uint32_t aside = sends ? CHANNEL_SENDS_INCOMPLETE : CHANNEL_RECEIVES_INCOMPLETE;
     if (channel->flags & aside) {
         channel->flags &= ~aside;
         if (!t->fresh)
-            channel_go_astray(match, channel);
+            channel_mark_desynchronised(match, channel);
     }
     return number;
 }
 
 /* Entry of the call that posted what this record ends, in ticks: a persistent request has the same
  * number in all its starts. 0: not known. */
-static uint64_t posted_of(const struct event *event)
+static uint64_t match_post_time_of(const struct event *event)
 {
     int other = event->flags & EVENT_POST || event->call == CALL_Mrecv ||
                 event->call == CALL_Imrecv || event->call == CALL_Request_free;
@@ -53,10 +53,10 @@ static uint64_t posted_of(const struct event *event)
 uint32_t match_find_send(const struct taken *t, const struct channel *channel)
 {
     const struct match *match = t->match;
-    uint64_t posted = posted_of(t->event);
+    uint64_t posted = match_post_time_of(t->event);
     uint32_t newest = NONE;
-    for (uint32_t at = channel->send_first; at != NONE; at = send_at(match, at)->next) {
-        const struct send *send = send_at(match, at);
+    for (uint32_t at = channel->send_first; at != NONE; at = match_send_at(match, at)->next) {
+        const struct send *send = match_send_at(match, at);
         if (send->request != t->event->request || send->enter_ns > t->exit_ns)
             continue;
         if (posted == 0 ? t->again == NULL : send->posted == (uint16_t)posted)
@@ -71,7 +71,7 @@ enum likeness { ANOTHER, PERHAPS, CERTAIN };
 /* Is this receive, of the right number, the one that the record ends? The entry of its post tells;
  * where that is not told, the receive has to be open already. Perhaps it is when all posts are
  * known: the newest before the record's call then. */
-static enum likeness likeness_of(const struct taken *t, const struct receive *receive)
+static enum likeness match_compare_receive(const struct taken *t, const struct receive *receive)
 {
     const struct event *event = t->event;
     if (receive->posted == event->t_post)
@@ -79,7 +79,7 @@ static enum likeness likeness_of(const struct taken *t, const struct receive *re
     if (t->last)
         return receive->post_ns <= t->enter_ns ? PERHAPS : ANOTHER;
     int message = event->call == CALL_Mrecv || event->call == CALL_Imrecv;
-    int at_once = t->again == NULL && posted_of(event) == 0;
+    int at_once = t->again == NULL && match_post_time_of(event) == 0;
     return (message || at_once) && receive->post_ns <= t->exit_ns ? CERTAIN : ANOTHER;
 }
 
@@ -92,43 +92,45 @@ uint32_t match_take_wildcard(const struct taken *t)
     enum likeness likeness = ANOTHER;
     for (uint32_t i = member->wildcard_first; i < member->wildcard_count && likeness != CERTAIN;
          i++) {
-        const struct receive *receive = receive_at(t->match, list[i].receive);
-        likeness = receive->request == t->event->request ? likeness_of(t, receive) : ANOTHER;
+        const struct receive *receive = match_receive_at(t->match, list[i].receive);
+        likeness =
+            receive->request == t->event->request ? match_compare_receive(t, receive) : ANOTHER;
         found = likeness != ANOTHER ? i : found;
     }
     if (found == NONE)
         return NONE;
-    int strict = is_strict(member);
+    int strict = match_member_is_strict(member);
     uint32_t number = list[found].receive;
     memmove(list + member->wildcard_first + 1, list + member->wildcard_first,
             (found - member->wildcard_first) * sizeof *list);
     member->wildcard_first++;
     if (member->wildcard_first == member->wildcard_count)
         member->wildcard_first = member->wildcard_count = 0;
-    t->match->strict -= (uint32_t)(strict && !is_strict(member));
+    t->match->strict -= (uint32_t)(strict && !match_member_is_strict(member));
     return number;
 }
 
 /* Not the first one that is open: look on from there. */
-static __attribute__((noinline)) uint32_t
-search_receive(const struct taken *t, struct channel *channel, uint32_t number, uint32_t request)
+static __attribute__((noinline)) uint32_t match_search_receive(const struct taken *t,
+                                                               struct channel *channel,
+                                                               uint32_t number, uint32_t request)
 {
     struct match *match = t->match;
     uint32_t passed = 0, newest = NONE;
-    for (; number != NONE && passed < PASSED_MOST; passed++) {
-        const struct receive *receive = receive_at(match, number);
+    for (; number != NONE && passed < MAXIMUM_PASSED; passed++) {
+        const struct receive *receive = match_receive_at(match, number);
         if (receive->request == request && receive->state != RECEIVE_DONE) {
-            enum likeness likeness = likeness_of(t, receive);
+            enum likeness likeness = match_compare_receive(t, receive);
             if (likeness == CERTAIN)
                 return number;
             newest = likeness == PERHAPS ? number : newest;
         }
         number = receive->next;
     }
-    if (passed < PASSED_MOST)
+    if (passed < MAXIMUM_PASSED)
         return newest;
-    channel_go_astray(match, channel);
-    match_drop_receives(match, channel);
+    channel_mark_desynchronised(match, channel);
+    match_drop_all_receives(match, channel);
     return NONE;
 }
 
@@ -141,25 +143,25 @@ uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint
     const struct match *match = t->match;
     uint32_t number =
         channel->receive_open != NONE ? channel->receive_open : channel->receive_first;
-    while (number != NONE && receive_at(match, number)->state == RECEIVE_DONE) {
+    while (number != NONE && match_receive_at(match, number)->state == RECEIVE_DONE) {
         channel->receive_open = number;
-        number = receive_at(match, number)->next;
+        number = match_receive_at(match, number)->next;
     }
     if (number == NONE)
         return NONE;
-    const struct receive *first = receive_at(match, number);
+    const struct receive *first = match_receive_at(match, number);
     if (first->request == request && first->posted == t->event->t_post)
         return number;
-    return search_receive(t, channel, number, request);
+    return match_search_receive(t, channel, number, request);
 }
 
-void match_count_unseen(const struct taken *t, uint32_t channel)
+void match_count_unmatched(const struct taken *t, uint32_t channel)
 {
-    if (!(channel_at(t->match, channel)->flags & CHANNEL_BETWEEN))
+    if (!(match_channel_at(t->match, channel)->flags & CHANNEL_BETWEEN))
         t->match->counts.unmatched++;
 }
 
-int match_has_no_name(const struct event *event)
+int match_names_no_channel(const struct event *event)
 {
     return event->peer == PEER_ANY || (event->peer >= 0 && event->tag == TAG_ANY);
 }
@@ -167,6 +169,6 @@ int match_has_no_name(const struct event *event)
 int match_may_be_wild(const struct taken *t)
 {
     const struct event *event = t->event;
-    return t->comm != 0 && (match_has_no_name(event) ||
+    return t->comm != 0 && (match_names_no_channel(event) ||
                             (event->flags & EVENT_WILDCARD && event->peer == PEER_UNKNOWN));
 }

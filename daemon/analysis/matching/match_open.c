@@ -10,7 +10,8 @@ struct oldest {
     uint32_t count, room;
 };
 
-static void add_open(struct oldest *oldest, const struct receive *receive, struct match_open open)
+static void match_open_add(struct oldest *oldest, const struct receive *receive,
+                           struct match_open open)
 {
     uint64_t post_ns =
         oldest->request != 0 && receive->request == oldest->request ? 0 : receive->post_ns;
@@ -33,22 +34,23 @@ static void add_open(struct oldest *oldest, const struct receive *receive, struc
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
                              uint32_t request, struct match_open *out, uint32_t room)
 {
-    uint64_t posts[MATCH_OPEN_MOST];
+    uint64_t posts[MATCH_MAXIMUM_OPEN];
     struct oldest oldest = {match, request, out,
-                            posts, 0,       room < MATCH_OPEN_MOST ? room : MATCH_OPEN_MOST};
-    struct channel_walk walk = channel_walk_begin(match, member->rank);
-    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
-        const struct channel *channel = channel_at(match, i);
+                            posts, 0,       room < MATCH_MAXIMUM_OPEN ? room : MATCH_MAXIMUM_OPEN};
+    struct channel_walk walk = match_walk_begin(match, member->rank);
+    for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
+        const struct channel *channel = match_channel_at(match, i);
         if (channel->destination != member->rank)
             continue;
         struct match_open open = {channel->comm, (int32_t)channel->source, channel->tag};
-        for (uint32_t at = channel->receive_first; at != NONE; at = receive_at(match, at)->next)
-            add_open(&oldest, receive_at(match, at), open);
+        for (uint32_t at = channel->receive_first; at != NONE;
+             at = match_receive_at(match, at)->next)
+            match_open_add(&oldest, match_receive_at(match, at), open);
     }
     for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++) {
         const struct wildcard *wildcard = &member->wildcards[i];
         struct match_open open = {wildcard->comm, wildcard->source, wildcard->tag};
-        add_open(&oldest, receive_at(match, wildcard->receive), open);
+        match_open_add(&oldest, match_receive_at(match, wildcard->receive), open);
     }
     return oldest.count;
 }

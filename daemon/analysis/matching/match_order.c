@@ -8,8 +8,8 @@ static int match_order_may_match(int32_t source, int32_t tag, const struct chann
            (tag == TAG_ANY || tag == channel->tag);
 }
 
-static int threads_hold_receive(const struct match_member *member, const struct channel *channel,
-                                const struct receive *receive)
+static int match_threads_hold_receive(const struct match_member *member,
+                                      const struct channel *channel, const struct receive *receive)
 {
     if (receive->post_exit_ns > member->known_ns)
         return 1;
@@ -23,8 +23,8 @@ static int threads_hold_receive(const struct match_member *member, const struct 
     return 0;
 }
 
-int receive_is_held(const struct match *match, const struct channel *channel,
-                    const struct receive *receive)
+int match_receive_is_held(const struct match *match, const struct channel *channel,
+                          const struct receive *receive)
 {
     if (match->strict == 0)
         return 0;
@@ -33,25 +33,26 @@ int receive_is_held(const struct match *match, const struct channel *channel,
         return 0;
     for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++) {
         const struct wildcard *wildcard = &member->wildcards[i];
-        const struct receive *open = receive_at(match, wildcard->receive);
-        if (posted_after(open, receive) &&
+        const struct receive *open = match_receive_at(match, wildcard->receive);
+        if (match_is_posted_after(open, receive) &&
             (open->ring == receive->ring || open->post_ns >= receive->post_exit_ns))
             continue;
         if (wildcard->comm == channel->comm &&
             match_order_may_match(wildcard->source, wildcard->tag, channel))
             return 1;
     }
-    return member->known_ns != UINT64_MAX && threads_hold_receive(member, channel, receive);
+    return member->known_ns != UINT64_MAX && match_threads_hold_receive(member, channel, receive);
 }
 
-int send_is_held(const struct match *match, const struct channel *channel, const struct send *send)
+int match_send_is_held(const struct match *match, const struct channel *channel,
+                       const struct send *send)
 {
     if (match->strict == 0)
         return 0;
     const struct match_member *member = match_member_of(match, channel->source);
     if (member == NULL || member->known_ns == UINT64_MAX)
         return 0;
-    uint64_t exit_ns = send_exit(send);
+    uint64_t exit_ns = match_send_exit(send);
     if (exit_ns > member->known_ns)
         return 1;
     for (uint32_t i = 0; i < member->ring_count; i++) {
@@ -74,7 +75,7 @@ struct run {
     uint32_t ring;
 };
 
-static void run_add(struct run *run, uint16_t ring, uint64_t exit_ns)
+static void match_run_add(struct run *run, uint16_t ring, uint64_t exit_ns)
 {
     if (run->ring == ring || run->ring == NONE) {
         run->ring = ring;
@@ -88,54 +89,58 @@ static void run_add(struct run *run, uint16_t ring, uint64_t exit_ns)
     }
 }
 
-static int run_overlaps(const struct run *run, uint16_t ring, uint64_t enter_ns)
+static int match_run_overlaps(const struct run *run, uint16_t ring, uint64_t enter_ns)
 {
     return (run->ring == ring ? run->other_exit_ns : run->exit_ns) > enter_ns;
 }
 
-uint32_t sends_together(const struct match *match, const struct channel *channel, uint32_t n)
+uint32_t match_overlapping_sends(const struct match *match, const struct channel *channel,
+                                 uint32_t n)
 {
     struct run run = {.ring = NONE};
     uint32_t count = 0;
-    for (uint32_t at = channel->send_first; at != NONE; at = send_at(match, at)->next, count++) {
-        const struct send *send = send_at(match, at);
-        if (count >= n && !run_overlaps(&run, send->ring, send->enter_ns))
+    for (uint32_t at = channel->send_first; at != NONE;
+         at = match_send_at(match, at)->next, count++) {
+        const struct send *send = match_send_at(match, at);
+        if (count >= n && !match_run_overlaps(&run, send->ring, send->enter_ns))
             break;
-        run_add(&run, send->ring, send_exit(send));
+        match_run_add(&run, send->ring, match_send_exit(send));
     }
     return count > n ? count : n;
 }
 
-uint32_t receives_together(const struct match *match, const struct channel *channel, uint32_t n)
+uint32_t match_overlapping_receives(const struct match *match, const struct channel *channel,
+                                    uint32_t n)
 {
     struct run run = {.ring = NONE};
     uint32_t count = 0;
     for (uint32_t at = channel->receive_first; at != NONE;
-         at = receive_at(match, at)->next, count++) {
-        const struct receive *receive = receive_at(match, at);
-        if (count >= n && !run_overlaps(&run, receive->ring, receive->post_ns))
+         at = match_receive_at(match, at)->next, count++) {
+        const struct receive *receive = match_receive_at(match, at);
+        if (count >= n && !match_run_overlaps(&run, receive->ring, receive->post_ns))
             break;
-        run_add(&run, receive->ring, receive->post_exit_ns);
+        match_run_add(&run, receive->ring, receive->post_exit_ns);
     }
     return count > n ? count : n;
 }
 
-uint32_t ends_together(const struct match *match, const struct channel *channel)
+uint32_t match_overlapping_ends(const struct match *match, const struct channel *channel)
 {
     uint32_t n = 1, more = 1;
     do {
         n = more;
-        more = sends_together(match, channel, n);
-        more = receives_together(match, channel, more);
+        more = match_overlapping_sends(match, channel, n);
+        more = match_overlapping_receives(match, channel, more);
     } while (more > n);
     uint32_t send = channel->send_first, receive = channel->receive_first;
     for (uint32_t i = 0; i < n; i++) {
-        if (send == NONE || receive == NONE || send_is_held(match, channel, send_at(match, send)) ||
-            receive_at(match, receive)->state < RECEIVE_DONE ||
-            receive_is_held(match, channel, receive_at(match, receive)))
+        if (send == NONE || receive == NONE ||
+            match_send_is_held(match, channel, match_send_at(match, send)) ||
+            match_receive_at(match, receive)->state < RECEIVE_DONE ||
+            match_receive_is_held(match, channel, match_receive_at(match, receive)))
             return 0;
-        send = send_at(match, send)->next;
-        receive = receive_at(match, receive)->next;
+        send = match_send_at(match, send)->next;
+        receive = match_receive_at(match, receive)->next;
     }
     return n;
 }
@@ -150,13 +155,15 @@ static int match_order_is_before(uint16_t ring, uint64_t exit_ns, uint16_t later
 static int match_order_in_order(const struct match *match, const struct cluster *cluster,
                                 uint32_t i, uint32_t r)
 {
-    const struct send *send = send_at(match, cluster->sends[i]);
-    const struct receive *receive = receive_at(match, cluster->receives[r]);
+    const struct send *send = match_send_at(match, cluster->sends[i]);
+    const struct receive *receive = match_receive_at(match, cluster->receives[r]);
     for (uint32_t k = 0; k < i; k++) {
-        const struct send *earlier = send_at(match, cluster->sends[k]);
-        const struct receive *other = receive_at(match, cluster->receives[cluster->chosen[k]]);
+        const struct send *earlier = match_send_at(match, cluster->sends[k]);
+        const struct receive *other =
+            match_receive_at(match, cluster->receives[cluster->chosen[k]]);
         if (r < cluster->chosen[k] &&
-            match_order_is_before(earlier->ring, send_exit(earlier), send->ring, send->enter_ns) &&
+            match_order_is_before(earlier->ring, match_send_exit(earlier), send->ring,
+                                  send->enter_ns) &&
             match_order_is_before(receive->ring, receive->post_exit_ns, other->ring,
                                   other->post_ns))
             return 0;
@@ -172,7 +179,8 @@ static int match_order_search(const struct match *match, struct cluster *cluster
     int found = 0;
     for (uint32_t r = 0; r < cluster->n; r++) {
         if (used >> r & 1 ||
-            !ends_fit(send_at(match, cluster->sends[i]), receive_at(match, cluster->receives[r])) ||
+            !match_ends_fit(match_send_at(match, cluster->sends[i]),
+                            match_receive_at(match, cluster->receives[r])) ||
             !match_order_in_order(match, cluster, i, r))
             continue;
         cluster->chosen[i] = (uint8_t)r;
@@ -184,7 +192,7 @@ static int match_order_search(const struct match *match, struct cluster *cluster
     return found;
 }
 
-int ends_search(const struct match *match, struct cluster *cluster)
+int match_search_orders(const struct match *match, struct cluster *cluster)
 {
     return match_order_search(match, cluster, 0, 0);
 }

@@ -1,29 +1,30 @@
-/* From ends to messages. */
+/* From ends to messages: ends that are first in their channel are matched and reported. */
 #include "daemon/analysis/matching/match_state.h"
 #include "holter/message_key.h"
 
 #include <string.h>
 
-/* Being in step again: the receiver had waited for so long when the message was sent, and whatever
- * was sent before had ended so long before. A message that had been on its way would have ended the
- * wait. Small ones only: large ones may need the sender's hand to move on. And so many in a row: a
- * receiver that was without a core seems to wait, too. */
+/* Evidence that a channel is synchronised again: the receiver had waited for WAITED_NS when the
+ * message was sent, and every earlier send had ended WAITED_NS before the wait began. A message in
+ * flight would have ended the wait. Only messages of at most SMALL_BYTES count, because large ones
+ * may need the sender to make progress. EVIDENCE consecutive pairs are needed, because a receiver
+ * without a core seems to wait, too. */
 #define WAITED_NS UINT64_C(200000)
 #define SMALL_BYTES 1024u
 #define EVIDENCE 4u
-#define ASTRAY_KEPT_NS UINT64_C(2000000000) /* sends of an astray channel are kept so long */
+#define DESYNCHRONISED_KEPT_NS                                                                     \
+    UINT64_C(2000000000) /* sends of a desynchronised channel are kept so long */
 
-#define AHEAD 4u /* channels between asking for one, for its ends, and using it */
 #define SWEEP_NS UINT64_C(10000000000)
 
-/* ---- handing out --------------------------------------------------------- */
+/* ---- reporting ----------------------------------------------------------- */
 
 /* A matched receive holds the send's entry in post_ns, source and destination in request and
  * channel; an end of a message between nodes has its key in post_ns. */
 enum settled_state { SETTLED_MESSAGE = 16, SETTLED_HALF };
 
-static void match_settle_assign_receive(struct match *match, const struct receive *receive,
-                                        const struct group *group)
+static void match_report_receive(struct match *match, const struct receive *receive,
+                                 const struct group *group)
 {
     uint64_t send_ns = receive->post_ns, enter = receive->enter_ns, leave = receive->exit_ns;
     if (receive->state == SETTLED_HALF) {
@@ -60,29 +61,30 @@ static void match_settle_assign_receive(struct match *match, const struct receiv
     match->sink.message(match->sink.user, &message);
 }
 
-void group_settle(struct match *match, uint32_t number)
+void match_settle_in_group(struct match *match, uint32_t number)
 {
     struct group *group = match_group_at(match, number);
     group->settled++;
     if (!group->closed || group->settled < group->count)
         return;
     for (uint32_t at = group->first, next; at != NONE; at = next) {
-        next = receive_at(match, at)->next;
-        match_settle_assign_receive(match, receive_at(match, at), group);
-        pool_give(&match->receives, at);
+        next = match_receive_at(match, at)->next;
+        match_report_receive(match, match_receive_at(match, at), group);
+        match_pool_release(&match->receives, at);
     }
-    pool_give(&match->groups, number);
+    match_pool_release(&match->groups, number);
 }
 
-/* The receive has left its channel, and what it is for is set. */
-static void settle_receive(struct match *match, const struct channel *channel, uint32_t number)
+/* Settle a receive that has left its channel as a message or as one end of a message. */
+static void match_settle_receive(struct match *match, const struct channel *channel,
+                                 uint32_t number)
 {
-    struct receive *receive = receive_at(match, number);
+    struct receive *receive = match_receive_at(match, number);
     receive->request = channel->source;
     receive->channel = channel->destination;
     if (receive->group == NONE) {
-        match_settle_assign_receive(match, receive, NULL);
-        pool_give(&match->receives, number);
+        match_report_receive(match, receive, NULL);
+        match_pool_release(&match->receives, number);
         return;
     }
     struct group *group = match_group_at(match, receive->group);
@@ -93,24 +95,24 @@ static void settle_receive(struct match *match, const struct channel *channel, u
     group->local += receive->state == SETTLED_MESSAGE;
     receive->next = group->first;
     group->first = number;
-    group_settle(match, receive->group);
+    match_settle_in_group(match, receive->group);
 }
 
 /* ---- messages within the node -------------------------------------------- */
 
-static uint32_t pop_send(struct match *match, struct channel *channel)
+static uint32_t match_pop_send(struct match *match, struct channel *channel)
 {
     uint32_t number = channel->send_first;
-    channel->send_first = send_at(match, number)->next;
+    channel->send_first = match_send_at(match, number)->next;
     if (channel->send_first == NONE)
         channel->send_last = NONE;
     return number;
 }
 
-static uint32_t pop_receive(struct match *match, struct channel *channel)
+static uint32_t match_pop_receive(struct match *match, struct channel *channel)
 {
     uint32_t number = channel->receive_first;
-    channel->receive_first = receive_at(match, number)->next;
+    channel->receive_first = match_receive_at(match, number)->next;
     if (channel->receive_first == NONE)
         channel->receive_last = NONE;
     if (channel->receive_open == number)
@@ -118,22 +120,22 @@ static uint32_t pop_receive(struct match *match, struct channel *channel)
     return number;
 }
 
-/* Both have left the channel. @return 0 when they contradict each other */
+/* Bind a send and a receive that have left the channel. @return 0: they contradict each other */
 static int match_bind_pair(struct match *match, struct channel *channel, uint32_t send_number,
                            uint32_t receive_number)
 {
-    const struct send *send = send_at(match, send_number);
-    struct receive *receive = receive_at(match, receive_number);
-    int good = ends_fit(send, receive);
+    const struct send *send = match_send_at(match, send_number);
+    struct receive *receive = match_receive_at(match, receive_number);
+    int good = match_ends_fit(send, receive);
     uint64_t send_ns = send->enter_ns, bytes = send->bytes;
-    pool_give(&match->sends, send_number);
+    match_pool_release(&match->sends, send_number);
     if (!good) {
         match->counts.rejected++;
         uint32_t group = receive->group;
-        pool_give(&match->receives, receive_number);
+        match_pool_release(&match->receives, receive_number);
         if (group != NONE) {
             match_group_at(match, group)->joint = 1;
-            group_settle(match, group);
+            match_settle_in_group(match, group);
         }
         return 0;
     }
@@ -141,33 +143,33 @@ static int match_bind_pair(struct match *match, struct channel *channel, uint32_
     receive->state = SETTLED_MESSAGE;
     receive->post_ns = send_ns;
     receive->bytes = bytes;
-    settle_receive(match, channel, receive_number);
+    match_settle_receive(match, channel, receive_number);
     return 1;
 }
 
 static void match_settle_detach_block(struct match *match, struct channel *channel, uint32_t n)
 {
     struct cluster cluster = {.n = n};
-    if (n > CLUSTER_MOST) {
+    if (n > MAXIMUM_CLUSTER) {
         for (uint32_t i = 0; i < n; i++) {
-            match_give_up_send(match, channel, channel->send_first);
-            match_give_up_receive(match, channel, channel->receive_first);
+            match_drop_send(match, channel, channel->send_first);
+            match_drop_receive(match, channel, channel->receive_first);
         }
         return;
     }
     int known = 1;
     for (uint32_t i = 0; i < n; i++) {
-        cluster.sends[i] = pop_send(match, channel);
-        cluster.receives[i] = pop_receive(match, channel);
-        known &= receive_at(match, cluster.receives[i])->state == RECEIVE_DONE;
+        cluster.sends[i] = match_pop_send(match, channel);
+        cluster.receives[i] = match_pop_receive(match, channel);
+        known &= match_receive_at(match, cluster.receives[i])->state == RECEIVE_DONE;
     }
-    if (!known || !ends_search(match, &cluster))
+    if (!known || !match_search_orders(match, &cluster))
         memset(cluster.possible, 0, sizeof cluster.possible);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t possible = cluster.possible[i];
         if (possible == 0 || (possible & (possible - 1)) != 0) {
-            match_give_up_send(match, channel, cluster.sends[i]);
+            match_drop_send(match, channel, cluster.sends[i]);
             continue;
         }
         uint32_t r = (uint32_t)__builtin_ctz(possible);
@@ -176,16 +178,16 @@ static void match_settle_detach_block(struct match *match, struct channel *chann
     }
     for (uint32_t r = 0; r < n; r++)
         if (!(taken >> r & 1))
-            match_give_up_receive(match, channel, cluster.receives[r]);
+            match_drop_receive(match, channel, cluster.receives[r]);
 }
 
 /* @return nonzero: there is more to do later, though no end be added */
-static int settle_within(struct match *match, struct channel *channel)
+static int match_settle_within_node(struct match *match, struct channel *channel)
 {
     while (channel->send_first != NONE && channel->receive_first != NONE) {
-        if (receive_at(match, channel->receive_first)->state < RECEIVE_DONE)
+        if (match_receive_at(match, channel->receive_first)->state < RECEIVE_DONE)
             return 0;
-        uint32_t n = match->strict == 0 ? 1 : ends_together(match, channel);
+        uint32_t n = match->strict == 0 ? 1 : match_overlapping_ends(match, channel);
         if (n == 0)
             return 1;
         channel->sent += n;
@@ -194,46 +196,46 @@ static int settle_within(struct match *match, struct channel *channel)
             match_settle_detach_block(match, channel, n);
             continue;
         }
-        if (receive_at(match, channel->receive_first)->state == RECEIVE_UNKNOWN) {
-            match_give_up_receive(match, channel, channel->receive_first);
-            match_give_up_send(match, channel, channel->send_first);
+        if (match_receive_at(match, channel->receive_first)->state == RECEIVE_UNKNOWN) {
+            match_drop_receive(match, channel, channel->receive_first);
+            match_drop_send(match, channel, channel->send_first);
             continue;
         }
-        uint32_t send = pop_send(match, channel), receive = pop_receive(match, channel);
+        uint32_t send = match_pop_send(match, channel), receive = match_pop_receive(match, channel);
         if (!match_bind_pair(match, channel, send, receive)) {
-            channel_go_astray(match, channel);
+            channel_mark_desynchronised(match, channel);
             return 0;
         }
     }
     return 0;
 }
 
-/* ---- out of step --------------------------------------------------------- */
+/* ---- desynchronised ------------------------------------------------------ */
 
-/* Give up the sends that began before a moment. @return exit of the last of them, 0: none */
-static uint64_t drop_sends(struct match *match, struct channel *channel, uint64_t before_ns)
+/* Drop the sends that began before a moment. @return exit of the last of them, 0: none */
+static uint64_t match_drop_sends(struct match *match, struct channel *channel, uint64_t before_ns)
 {
     uint64_t last = 0;
     while (channel->send_first != NONE &&
-           send_at(match, channel->send_first)->enter_ns <= before_ns) {
-        uint64_t exit_ns = send_exit(send_at(match, channel->send_first));
+           match_send_at(match, channel->send_first)->enter_ns <= before_ns) {
+        uint64_t exit_ns = match_send_exit(match_send_at(match, channel->send_first));
         last = exit_ns > last ? exit_ns : last;
-        match_give_up_send(match, channel, channel->send_first);
+        match_drop_send(match, channel, channel->send_first);
     }
     return last;
 }
 
-/* Does the first send belong to this receive, because there can be no other? The sends before it
- * have been dropped, the last of them ended at dropped_ns. */
-static int is_evidence(const struct match *match, const struct channel *channel,
-                       const struct receive *receive, uint64_t dropped_ns)
+/* Must the first send belong to this receive? Earlier sends have been dropped; the last of them
+ * ended at dropped_ns. */
+static int match_is_evidence(const struct match *match, const struct channel *channel,
+                             const struct receive *receive, uint64_t dropped_ns)
 {
     if (channel->send_first == NONE)
         return 0;
-    const struct send *send = send_at(match, channel->send_first);
-    if (send->next != NONE && send_at(match, send->next)->enter_ns <= receive->exit_ns)
+    const struct send *send = match_send_at(match, channel->send_first);
+    if (send->next != NONE && match_send_at(match, send->next)->enter_ns <= receive->exit_ns)
         return 0;
-    return receive->group == NONE && ends_fit(send, receive) && receive->size_known &&
+    return receive->group == NONE && match_ends_fit(send, receive) && receive->size_known &&
            receive->bytes <= SMALL_BYTES && send->enter_ns <= receive->exit_ns &&
            send->enter_ns >= receive->enter_ns + WAITED_NS &&
            (dropped_ns == 0 || dropped_ns + WAITED_NS <= receive->enter_ns);
@@ -247,35 +249,36 @@ static int match_settle_desynchronised(struct match *match, struct channel *chan
         from != NULL && from->known_ns == UINT64_MAX && to != NULL && to->known_ns == UINT64_MAX;
     while (channel->receive_first != NONE) {
         uint32_t number = channel->receive_first;
-        const struct receive *receive = receive_at(match, number);
+        const struct receive *receive = match_receive_at(match, number);
         if (receive->state < RECEIVE_DONE)
             break;
         if (alone && receive->state == RECEIVE_DONE &&
-            (receive->exit_ns >= match->settled_ns || receive_is_held(match, channel, receive)))
+            (receive->exit_ns >= match->settled_ns ||
+             match_receive_is_held(match, channel, receive)))
             return 1;
-        uint64_t dropped = drop_sends(match, channel, receive->enter_ns);
+        uint64_t dropped = match_drop_sends(match, channel, receive->enter_ns);
         int speaks = alone && receive->state == RECEIVE_DONE &&
-                     is_evidence(match, channel, receive, dropped);
+                     match_is_evidence(match, channel, receive, dropped);
         channel->flags =
             speaks ? channel->flags + CHANNEL_EVIDENCE : channel->flags & (CHANNEL_EVIDENCE - 1u);
         if (channel->flags >= EVIDENCE * CHANNEL_EVIDENCE) {
-            channel->flags &= (CHANNEL_EVIDENCE - 1u) & ~(uint32_t)CHANNEL_ASTRAY;
-            return settle_within(match, channel);
+            channel->flags &= (CHANNEL_EVIDENCE - 1u) & ~(uint32_t)CHANNEL_DESYNCHRONISED;
+            return match_settle_within_node(match, channel);
         }
         if (speaks)
-            match_give_up_send(match, channel, channel->send_first);
-        match_give_up_receive(match, channel, number);
+            match_drop_send(match, channel, channel->send_first);
+        match_drop_receive(match, channel, number);
     }
-    if (match->now_ns > ASTRAY_KEPT_NS)
-        drop_sends(match, channel, match->now_ns - ASTRAY_KEPT_NS);
+    if (match->now_ns > DESYNCHRONISED_KEPT_NS)
+        match_drop_sends(match, channel, match->now_ns - DESYNCHRONISED_KEPT_NS);
     return channel->send_first != NONE;
 }
 
 /* ---- messages between nodes ---------------------------------------------- */
 
-static void send_half(struct match *match, struct channel *channel, uint32_t number)
+static void match_report_send_half(struct match *match, struct channel *channel, uint32_t number)
 {
-    const struct send *send = send_at(match, number);
+    const struct send *send = match_send_at(match, number);
     struct match_half half = {
         .key = message_key(channel->comm, channel->source, channel->destination, channel->tag,
                            channel->sent),
@@ -289,19 +292,19 @@ static void send_half(struct match *match, struct channel *channel, uint32_t num
 }
 
 /* @return nonzero: there is more to do later */
-static int settle_sends_between(struct match *match, struct channel *channel)
+static int match_settle_sends_between(struct match *match, struct channel *channel)
 {
     while (channel->send_first != NONE) {
-        uint32_t n = match->strict == 0 ? 1 : sends_together(match, channel, 1);
+        uint32_t n = match->strict == 0 ? 1 : match_overlapping_sends(match, channel, 1);
         uint32_t at = channel->send_first;
-        for (uint32_t i = 0; i < n; i++, at = send_at(match, at)->next)
-            if (send_is_held(match, channel, send_at(match, at)))
+        for (uint32_t i = 0; i < n; i++, at = match_send_at(match, at)->next)
+            if (match_send_is_held(match, channel, match_send_at(match, at)))
                 return 1;
         for (uint32_t i = 0; i < n; i++) {
-            if (n == 1 && !(channel->flags & CHANNEL_ASTRAY))
-                send_half(match, channel, channel->send_first);
+            if (n == 1 && !(channel->flags & CHANNEL_DESYNCHRONISED))
+                match_report_send_half(match, channel, channel->send_first);
             channel->sent++;
-            pool_give(&match->sends, pop_send(match, channel));
+            match_pool_release(&match->sends, match_pop_send(match, channel));
         }
     }
     return 0;
@@ -313,29 +316,29 @@ static void match_settle_collect_receives_between(struct match *match, struct ch
     for (uint32_t i = 0; i < n; i++) {
         uint64_t ordinal = channel->received++;
         uint32_t number = channel->receive_first;
-        struct receive *receive = receive_at(match, number);
-        if (n > 1 || channel->flags & CHANNEL_ASTRAY || receive->state != RECEIVE_DONE ||
+        struct receive *receive = match_receive_at(match, number);
+        if (n > 1 || channel->flags & CHANNEL_DESYNCHRONISED || receive->state != RECEIVE_DONE ||
             !receive->size_known) {
-            match_give_up_receive(match, channel, number);
+            match_drop_receive(match, channel, number);
             continue;
         }
-        pop_receive(match, channel);
+        match_pop_receive(match, channel);
         receive->state = SETTLED_HALF;
         receive->post_ns = message_key(channel->comm, channel->source, channel->destination,
                                        channel->tag, ordinal);
-        settle_receive(match, channel, number);
+        match_settle_receive(match, channel, number);
     }
 }
 
-static int settle_receives_between(struct match *match, struct channel *channel)
+static int match_settle_receives_between(struct match *match, struct channel *channel)
 {
     while (channel->receive_first != NONE) {
-        uint32_t n = match->strict == 0 ? 1 : receives_together(match, channel, 1);
+        uint32_t n = match->strict == 0 ? 1 : match_overlapping_receives(match, channel, 1);
         uint32_t at = channel->receive_first;
-        for (uint32_t i = 0; i < n; i++, at = receive_at(match, at)->next) {
-            if (receive_at(match, at)->state < RECEIVE_DONE)
+        for (uint32_t i = 0; i < n; i++, at = match_receive_at(match, at)->next) {
+            if (match_receive_at(match, at)->state < RECEIVE_DONE)
                 return 0;
-            if (receive_is_held(match, channel, receive_at(match, at)))
+            if (match_receive_is_held(match, channel, match_receive_at(match, at)))
                 return 1;
         }
         match_settle_collect_receives_between(match, channel, n);
@@ -345,28 +348,28 @@ static int settle_receives_between(struct match *match, struct channel *channel)
 
 /* ---- all ----------------------------------------------------------------- */
 
-int settle_channel(struct match *match, struct channel *channel)
+int match_settle_channel(struct match *match, struct channel *channel)
 {
-    if (channel->flags & CHANNEL_WAITS || !(channel->flags & CHANNEL_USED))
+    if (channel->flags & CHANNEL_PENDING || !(channel->flags & CHANNEL_USED))
         return 0;
     if (channel->flags & CHANNEL_BETWEEN) {
-        int more = settle_sends_between(match, channel);
-        return settle_receives_between(match, channel) | more;
+        int more = match_settle_sends_between(match, channel);
+        return match_settle_receives_between(match, channel) | more;
     }
-    if (channel->flags & CHANNEL_ASTRAY)
+    if (channel->flags & CHANNEL_DESYNCHRONISED)
         return match_settle_desynchronised(match, channel);
-    if (channel->flags & (CHANNEL_FROM_ASIDE | CHANNEL_TO_ASIDE))
-        return 0; /* the side that lost records has not come yet: its first end decides */
-    return settle_within(match, channel);
+    if (channel->flags & (CHANNEL_SENDS_INCOMPLETE | CHANNEL_RECEIVES_INCOMPLETE))
+        return 0; /* decided by the first end of the side that lost records */
+    return match_settle_within_node(match, channel);
 }
 
-/* Is it decided where this rank lives? */
-static int has_place(struct match *match, uint32_t rank, uint32_t *between)
+/* Decide where a rank lives, if it can be decided yet. @return whether it is decided */
+static int match_resolve_place(struct match *match, uint32_t rank, uint32_t *between)
 {
     struct peer *peer = match_peer(match, rank);
     if (peer == NULL)
         return 0;
-    if (peer->place == PLACE_WAITS) {
+    if (peer->place == PLACE_UNKNOWN) {
         if (peer->since_ns == 0)
             peer->since_ns = match->now_ns;
         if (match->now_ns < peer->since_ns + MATCH_REMOTE_AFTER_NS)
@@ -377,34 +380,21 @@ static int has_place(struct match *match, uint32_t rank, uint32_t *between)
     return 1;
 }
 
-static void settle_places(struct match *match)
+static void match_resolve_places(struct match *match)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < match->waiting_count; i++) {
         uint32_t number = match->waiting[i], between = 0;
-        struct channel *channel = channel_at(match, number);
-        if (!has_place(match, channel->source, &between) ||
-            !has_place(match, channel->destination, &between)) {
+        struct channel *channel = match_channel_at(match, number);
+        if (!match_resolve_place(match, channel->source, &between) ||
+            !match_resolve_place(match, channel->destination, &between)) {
             match->waiting[kept++] = number;
             continue;
         }
-        channel->flags = (channel->flags & ~(uint32_t)CHANNEL_WAITS) | between;
+        channel->flags = (channel->flags & ~(uint32_t)CHANNEL_PENDING) | between;
         match_touch(match, number);
     }
     match->waiting_count = kept;
-}
-
-/* Ask for the memory of channels to come, and for the ends that they begin with. */
-static void match_settle_prefetch(const struct match *match, uint32_t i)
-{
-    if (i + 2 * AHEAD >= match->dirty_count)
-        return;
-    __builtin_prefetch(channel_at(match, match->dirty[i + 2 * AHEAD]), 1);
-    const struct channel *channel = channel_at(match, match->dirty[i + AHEAD]);
-    if (channel->send_first != NONE)
-        __builtin_prefetch(send_at(match, channel->send_first));
-    if (channel->receive_first != NONE)
-        __builtin_prefetch(receive_at(match, channel->receive_first), 1);
 }
 
 void match_settle(struct match *match, uint64_t now_ns)
@@ -413,15 +403,14 @@ void match_settle(struct match *match, uint64_t now_ns)
     match->settled_ns = match->now_ns;
     match->now_ns = now_ns;
     if (match->waiting_count > 0)
-        settle_places(match);
-    if (early_any(match))
-        early_end_alone(match);
+        match_resolve_places(match);
+    if (match_early_any(match))
+        match_early_end_single_threaded(match);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < match->dirty_count; i++) {
         uint32_t number = match->dirty[i];
-        match_settle_prefetch(match, i);
-        struct channel *channel = channel_at(match, number);
-        if (settle_channel(match, channel))
+        struct channel *channel = match_channel_at(match, number);
+        if (match_settle_channel(match, channel))
             match->dirty[kept++] = number;
         else
             channel->flags &= ~(uint32_t)CHANNEL_DIRTY;

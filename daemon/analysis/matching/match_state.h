@@ -1,7 +1,8 @@
-/* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held),
- * match_take.c (records to ends of messages), match_find.c (what records speak of), match_early.c
+/* The inside of the matcher, shared by match.c (ranks), match_channel.c (pools,
+ * channels and ends), match_take.c (records to ends of messages), match_find.c (the channel and the
+ * posted end that a record names), match_early.c
  * (ends whose posts have not been seen), match_order.c (which end comes before which),
- * match_settle.c (ends to messages) and match_open.c (what is waited for). */
+ * match_settle.c (ends to messages) and match_open.c (open receives). */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 
@@ -9,18 +10,18 @@
 
 #define NONE UINT32_MAX
 
-/* What is held at most; beyond it the channel that asks is given up. Memory is taken as it is
- * needed: so much only when some hundred thousand messages are under way, or were written while the
- * agent had no core. */
-#define MOST_SENDS (1u << 19)
-#define MOST_RECEIVES (1u << 19)
-#define MOST_GROUPS (1u << 15)
-#define MOST_CHANNELS (1u << 17)
-#define MOST_EARLY (1u << 16)
+/* Maximum numbers of nodes; where one is reached, the channel that needs another node is dropped.
+ * Memory grows with the need: these are reached only when some hundred thousand messages are in
+ * flight, or were recorded while the agent had no core. */
+#define MAXIMUM_SENDS (1u << 19)
+#define MAXIMUM_RECEIVES (1u << 19)
+#define MAXIMUM_GROUPS (1u << 15)
+#define MAXIMUM_CHANNELS (1u << 17)
+#define MAXIMUM_EARLY (1u << 16)
 
 /** A pool of equal nodes, addressed by number, so that it may move when it grows. Nodes begin at
- *  cache lines, and the numbers of free ones are kept apart: the agent finds its memory cold at
- *  every drain, because the ranks ran meanwhile, and pays for each line that it reads. */
+ *  cache lines, and the numbers of free ones are stored apart from them: at every drain the agent
+ *  finds its memory out of the cache, because the ranks ran meanwhile. */
 struct pool {
     void *nodes;    /**< owned */
     uint32_t *free; /**< owned; a stack of numbers */
@@ -36,20 +37,21 @@ struct send {
     uint64_t bytes;
     uint32_t request;
     uint16_t ring;
-    uint16_t posted; /**< low bits of the entry in ticks: tells the starts of a request apart */
+    uint16_t posted; /**< low bits of the entry in ticks: distinguish the starts of a persistent
+                        request */
 };
 
 enum receive_state {
     RECEIVE_OPEN,    /**< posted */
-    RECEIVE_TAKEN,   /**< MPI_Mprobe took the message: its place is known, its end is not */
+    RECEIVE_TAKEN,   /**< MPI_Mprobe matched the message: its order is known, its end is not */
     RECEIVE_DONE,    /**< completed */
-    RECEIVE_UNKNOWN, /**< it took, or will take, its message without being seen */
+    RECEIVE_UNKNOWN, /**< it received, or will receive, its message without a record */
 };
 
-/** A receive, from its posting until its message is handed out. */
+/** A receive, from its posting until its message is reported. */
 struct receive {
     uint32_t next;    /**< in its channel, its member's wildcards, its group */
-    uint32_t request; /**< number of the request, or of the message that MPI_Mprobe took */
+    uint32_t request; /**< number of the request, or of the message that MPI_Mprobe matched */
     uint64_t post_ns; /**< entry of the posting call; once matched, of the call of the send */
     uint64_t post_exit_ns;
     union {
@@ -72,26 +74,26 @@ struct receive {
 struct group {
     uint32_t first;     /**< settled receives that wait for the others */
     uint32_t count;     /**< receives that the call completed */
-    uint32_t settled;   /**< of them, matched, handed out or given up */
+    uint32_t settled;   /**< of them, matched, reported or dropped */
     uint32_t local;     /**< of them, matched within the node */
-    uint8_t closed;     /**< the call's last record was taken */
+    uint8_t closed;     /**< the call's last record was processed */
     uint8_t joint;      /**< not all sends are known here */
     uint64_t latest_ns; /**< latest of the sends that are; 0: none */
 };
 
 enum channel_flag {
     CHANNEL_USED = 1,
-    CHANNEL_DIRTY = 2,          /**< in match->dirty */
-    CHANNEL_FROM = 4,           /**< its source is a member */
-    CHANNEL_TO = 8,             /**< its destination is a member */
-    CHANNEL_BETWEEN = 16,       /**< one end lives on another node */
-    CHANNEL_FROM_ASIDE = 32,    /**< sends were not all seen, unless its first one is on a fresh
-                                  communicator */
-    CHANNEL_TO_ASIDE = 64,      /**< the same of receives */
-    CHANNEL_ASTRAY = 128,       /**< out of step */
-    CHANNEL_EVIDENCE = 1 << 16, /**< counts in the bits from here on: pairs in a row that speak for
-                                     being in step again */
-    CHANNEL_WAITS = 256,        /**< in match->waiting: nobody knows where the other end lives */
+    CHANNEL_DIRTY = 2,             /**< in match->dirty */
+    CHANNEL_FROM = 4,              /**< its source is a member */
+    CHANNEL_TO = 8,                /**< its destination is a member */
+    CHANNEL_BETWEEN = 16,          /**< one end lives on another node */
+    CHANNEL_SENDS_INCOMPLETE = 32, /**< sends were not all seen, unless its first one is on a fresh
+                               communicator */
+    CHANNEL_RECEIVES_INCOMPLETE = 64, /**< the same of receives */
+    CHANNEL_DESYNCHRONISED = 128,     /**< the order of its ends is unknown */
+    CHANNEL_EVIDENCE = 1 << 16,       /**< counts in the bits from here on: consecutive pairs that
+                                           are evidence of being synchronised again */
+    CHANNEL_PENDING = 256, /**< in match->waiting: the place of the other end is unknown */
 };
 
 struct channel {
@@ -167,7 +169,7 @@ struct match_member {
 
 enum place {
     PLACE_ELSEWHERE = 1,
-    PLACE_WAITS, /**< nobody knows yet */
+    PLACE_UNKNOWN, /**< nobody knows yet */
     PLACE_HERE,
     PLACE_GONE, /**< it was here */
 };
@@ -228,12 +230,12 @@ struct taken {
     int last;                  /**< all posts are known */
 };
 
-static inline struct send *send_at(const struct match *match, uint32_t number)
+static inline struct send *match_send_at(const struct match *match, uint32_t number)
 {
     return (struct send *)match->sends.nodes + number;
 }
 
-static inline struct receive *receive_at(const struct match *match, uint32_t number)
+static inline struct receive *match_receive_at(const struct match *match, uint32_t number)
 {
     return (struct receive *)match->receives.nodes + number;
 }
@@ -243,36 +245,36 @@ static inline struct group *match_group_at(const struct match *match, uint32_t n
     return (struct group *)match->groups.nodes + number;
 }
 
-static inline struct early *early_at(const struct match *match, uint32_t number)
+static inline struct early *match_early_at(const struct match *match, uint32_t number)
 {
     return (struct early *)match->earlies.nodes + number;
 }
 
-static inline struct channel *channel_at(const struct match *match, uint32_t number)
+static inline struct channel *match_channel_at(const struct match *match, uint32_t number)
 {
     return (struct channel *)match->channels.nodes + number;
 }
 
 /** Was a receive posted after another? Both of one thread, or of calls that do not overlap. */
-static inline int posted_after(const struct receive *one, const struct receive *other)
+static inline int match_is_posted_after(const struct receive *one, const struct receive *other)
 {
     if (one->post_ns != other->post_ns)
         return one->post_ns > other->post_ns;
     return (int32_t)(one->order - other->order) > 0;
 }
 
-static inline void set_unknown(struct receive *receive)
+static inline void match_set_receive_unknown(struct receive *receive)
 {
     receive->state = RECEIVE_UNKNOWN;
     receive->enter_ns = 0;
 }
 
-static inline int is_strict(const struct match_member *member)
+static inline int match_member_is_strict(const struct match_member *member)
 {
     return member->wildcard_count > member->wildcard_first || member->known_ns != UINT64_MAX;
 }
 
-static inline uint64_t send_exit(const struct send *send)
+static inline uint64_t match_send_exit(const struct send *send)
 {
     return send->span_ns == UINT32_MAX ? UINT64_MAX : send->enter_ns + send->span_ns;
 }
@@ -283,8 +285,8 @@ static inline uint64_t send_exit(const struct send *send)
 void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each);
 
 /** @return number of a node whose content is not set; NONE: no room */
-uint32_t pool_take(struct pool *pool);
-void pool_give(struct pool *pool, uint32_t number);
+uint32_t match_pool_allocate(struct pool *pool);
+void match_pool_release(struct pool *pool, uint32_t number);
 
 struct peer *match_peer(struct match *match, uint32_t rank);
 struct match_member *match_member_of(const struct match *match, uint32_t rank);
@@ -293,10 +295,6 @@ struct match_member *match_member_of(const struct match *match, uint32_t rank);
 uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
                        int32_t tag);
 
-/** Slot where a channel with this name is looked for first. */
-uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
-                    int32_t tag);
-
 /** Channels of a rank, one after the other, none twice. */
 struct channel_walk {
     uint32_t rank;
@@ -304,28 +302,28 @@ struct channel_walk {
     int to;      /**< of which it is destination; before that, source */
 };
 
-struct channel_walk channel_walk_begin(const struct match *match, uint32_t rank);
+struct channel_walk match_walk_begin(const struct match *match, uint32_t rank);
 /** @return number of the next one; NONE: that were all */
-uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk);
+uint32_t match_walk_next(const struct match *match, struct channel_walk *walk);
 
 /** Look at the channel at the next match_settle(). */
 void match_touch(struct match *match, uint32_t number);
 
 /** Put an end into its place in the order of posting. */
-void channel_put_send(struct match *match, struct channel *channel, uint32_t number);
-void channel_put_receive(struct match *match, struct channel *channel, uint32_t number);
-void channel_unlink_send(struct match *match, struct channel *channel, uint32_t number);
-void channel_unlink_receive(struct match *match, struct channel *channel, uint32_t number);
+void match_insert_send(struct match *match, struct channel *channel, uint32_t number);
+void match_insert_receive(struct match *match, struct channel *channel, uint32_t number);
+void match_unlink_send(struct match *match, struct channel *channel, uint32_t number);
+void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number);
 
 /** Give up one end. */
-void match_give_up_send(struct match *match, struct channel *channel, uint32_t number);
-void match_give_up_receive(struct match *match, struct channel *channel, uint32_t number);
+void match_drop_send(struct match *match, struct channel *channel, uint32_t number);
+void match_drop_receive(struct match *match, struct channel *channel, uint32_t number);
 
 /** Give up all of them, open ones too. */
-void match_drop_receives(struct match *match, struct channel *channel);
+void match_drop_all_receives(struct match *match, struct channel *channel);
 
 /** Give up what the channel holds: from now on it is out of step. Open receives stay. */
-void channel_go_astray(struct match *match, struct channel *channel);
+void channel_mark_desynchronised(struct match *match, struct channel *channel);
 
 /** Forget channels that nobody has used for long. */
 void match_sweep(struct match *match);
@@ -349,7 +347,7 @@ uint32_t match_take_wildcard(const struct taken *t);
 uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint32_t request);
 
 /** Count the end of a message whose post is not there. */
-void match_count_unseen(const struct taken *t, uint32_t channel);
+void match_count_unmatched(const struct taken *t, uint32_t channel);
 
 /** Count one that there is no room to keep: it has no other end. What only posts a receive is no
  * end yet.
@@ -357,7 +355,7 @@ void match_count_unseen(const struct taken *t, uint32_t channel);
 void match_count_without_room(const struct taken *t, uint32_t other);
 
 /** A receive with wildcards whose status is not known. */
-int match_has_no_name(const struct event *event);
+int match_names_no_channel(const struct event *event);
 
 /** May a record that names no channel end a receive with wildcards? */
 int match_may_be_wild(const struct taken *t);
@@ -369,7 +367,7 @@ int match_may_be_wild(const struct taken *t);
 int match_take_end(const struct taken *t);
 
 /** What such a record ends will not be seen any more. */
-void match_give_up_end(const struct taken *t);
+void match_drop_end(const struct taken *t);
 
 /** The group that a receive completed by this record belongs to, one larger by it. @return NONE:
  * none */
@@ -378,18 +376,18 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
 /* ---- match_early.c: ends before their posts ------------------------------------------------- */
 
 /** Keep a record that ends what has not been seen. */
-void early_keep(const struct taken *t);
+void match_early_add(const struct taken *t);
 
 /** A round is over: all rings of the member were looked at. */
-void early_end_round(struct match *match, struct match_member *member);
+void match_early_end_round(struct match *match, struct match_member *member);
 
 /** No further post comes. */
-void early_give_up(struct match *match, struct match_member *member);
+void match_early_drop_all(struct match *match, struct match_member *member);
 
 /** The same for members of one thread, where nobody tells rounds. */
-void early_end_alone(struct match *match);
+void match_early_end_single_threaded(struct match *match);
 
-static inline int early_any(const struct match *match)
+static inline int match_early_any(const struct match *match)
 {
     return match->earlies.used > match->earlies.free_count;
 }
@@ -401,48 +399,51 @@ static inline int early_any(const struct match *match)
  */
 #define CAUSALITY_NS 20000u
 
-#define CLUSTER_MOST 6u /**< overlapping posts whose order is searched: 6! possibilities */
+#define MAXIMUM_CLUSTER 6u /**< overlapping posts whose order is searched: 6! possibilities */
 
 /** Ends whose order among themselves is not known. */
 struct cluster {
-    uint32_t n; /**< on each side, at most CLUSTER_MOST */
-    uint32_t sends[CLUSTER_MOST], receives[CLUSTER_MOST];
-    uint8_t chosen[CLUSTER_MOST];   /**< receive of each send, while searching */
-    uint8_t possible[CLUSTER_MOST]; /**< bit r: in some order that nothing contradicts */
+    uint32_t n; /**< on each side, at most MAXIMUM_CLUSTER */
+    uint32_t sends[MAXIMUM_CLUSTER], receives[MAXIMUM_CLUSTER];
+    uint8_t chosen[MAXIMUM_CLUSTER];   /**< receive of each send, while searching */
+    uint8_t possible[MAXIMUM_CLUSTER]; /**< bit r: in some order that nothing contradicts */
 };
 
 /** Can they be the ends of one message? */
-static inline int ends_fit(const struct send *send, const struct receive *receive)
+static inline int match_ends_fit(const struct send *send, const struct receive *receive)
 {
     return receive->exit_ns + CAUSALITY_NS >= send->enter_ns &&
            (!receive->size_known || receive->bytes == send->bytes);
 }
 
 /** May another receive, not completed yet, turn out to come before this one? */
-int receive_is_held(const struct match *match, const struct channel *channel,
-                    const struct receive *receive);
+int match_receive_is_held(const struct match *match, const struct channel *channel,
+                          const struct receive *receive);
 
 /** May another send, not seen yet, turn out to come before this one? */
-int send_is_held(const struct match *match, const struct channel *channel, const struct send *send);
+int match_send_is_held(const struct match *match, const struct channel *channel,
+                       const struct send *send);
 
 /** How many ends from a channel's first on have to be taken together, at least n. */
-uint32_t sends_together(const struct match *match, const struct channel *channel, uint32_t n);
-uint32_t receives_together(const struct match *match, const struct channel *channel, uint32_t n);
+uint32_t match_overlapping_sends(const struct match *match, const struct channel *channel,
+                                 uint32_t n);
+uint32_t match_overlapping_receives(const struct match *match, const struct channel *channel,
+                                    uint32_t n);
 
 /** The first ends on both sides whose order among themselves is not known, but against all later
  *  ones. @return how many on each side; 0: not all of them are known yet */
-uint32_t ends_together(const struct match *match, const struct channel *channel);
+uint32_t match_overlapping_ends(const struct match *match, const struct channel *channel);
 
 /** Find the receives that each send may have: sets possible, zero before.
  *  @return 0: every order is contradicted */
-int ends_search(const struct match *match, struct cluster *cluster);
+int match_search_orders(const struct match *match, struct cluster *cluster);
 
 /* ---- match_settle.c: from ends to messages -------------------------------------------------- */
 
 /** @return nonzero: there is more to do later, though no end be added */
-int settle_channel(struct match *match, struct channel *channel);
+int match_settle_channel(struct match *match, struct channel *channel);
 
 /** One more receive of the group is settled; hand the messages out when it was the last. */
-void group_settle(struct match *match, uint32_t number);
+void match_settle_in_group(struct match *match, uint32_t number);
 
 #endif

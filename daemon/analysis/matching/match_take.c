@@ -6,19 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RINGS_MOST 65536u
-#define AHEAD 6u /* records between asking for a channel's slot, for the channel, and using it */
-#define APART_MOST 4096u
-#define WILDCARDS_MOST 65536u
-/* Where ends hardly match, looking for them often would be in vain: so many records between two
- * looks. */
-#define CROWDED_EVERY ((size_t)MOST_RECEIVES / 16)
+#define MAXIMUM_RINGS 65536u
+#define MAXIMUM_PARTITIONED 4096u
+#define MAXIMUM_WILDCARDS 65536u
+/* Records between two early matches: where ends hardly match, frequent attempts would be in vain.
+ */
+#define CROWDED_EVERY ((size_t)MAXIMUM_RECEIVES / 16)
 
 /* ---- groups -------------------------------------------------------------- */
 
-static struct ring_part *match_take_ring_of(struct match_member *member, uint32_t ring)
+static struct ring_part *match_ring_of(struct match_member *member, uint32_t ring)
 {
-    if (ring >= RINGS_MOST)
+    if (ring >= MAXIMUM_RINGS)
         return NULL;
     if (ring >= member->ring_count) {
         struct ring_part *rings = realloc(member->rings, (ring + 1) * sizeof *rings);
@@ -32,7 +31,7 @@ static struct ring_part *match_take_ring_of(struct match_member *member, uint32_
     return &member->rings[ring];
 }
 
-static void close_group(struct match *match, struct ring_part *ring)
+static void match_close_group(struct match *match, struct ring_part *ring)
 {
     uint32_t number = ring->group;
     ring->group = NONE;
@@ -41,7 +40,7 @@ static void close_group(struct match *match, struct ring_part *ring)
     struct group *group = match_group_at(match, number);
     group->closed = 1;
     group->count++; /* and settled, so that whoever settles the last one hands them out */
-    group_settle(match, number);
+    match_settle_in_group(match, number);
 }
 
 uint32_t match_join_group(struct match *match, struct ring_part *ring, const struct event *event)
@@ -50,7 +49,7 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
     if (!several || event->call == CALL_Sendrecv || event->call == CALL_Sendrecv_replace)
         return NONE;
     if (ring->group == NONE) {
-        ring->group = pool_take(&match->groups);
+        ring->group = match_pool_allocate(&match->groups);
         if (ring->group == NONE)
             return NONE;
         *match_group_at(match, ring->group) = (struct group){.first = NONE};
@@ -61,9 +60,9 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
 
 /* ---- calls in progress --------------------------------------------------- */
 
-/* Calls that return without waiting for anybody tell what they post when they end, which is soon.
- */
-static int tells_at_once(uint16_t call)
+/* Does the record of a call in progress name the message? Calls that return without waiting do so
+ * only when they end, which is soon. */
+static int match_names_message_at_entry(uint16_t call)
 {
     enum call_class class_ = call_class_of(call);
     if (call == CALL_Recv || call == CALL_Mprobe || call == CALL_Sendrecv ||
@@ -75,7 +74,7 @@ static int tells_at_once(uint16_t call)
 uint64_t match_underway(struct match *match, struct match_member *member,
                         const struct match_source *source, const struct event *event)
 {
-    struct ring_part *ring = match_take_ring_of(member, source->ring);
+    struct ring_part *ring = match_ring_of(member, source->ring);
     if (ring == NULL)
         return UINT64_MAX;
     ring->underway = (struct underway){0};
@@ -86,7 +85,7 @@ uint64_t match_underway(struct match *match, struct match_member *member,
     uint64_t enter_ns = tick_clock_ns(source->clock, event->t_enter);
     if (class_ != CALL_SEND && class_ != CALL_RECV && event->call != CALL_Improbe)
         return UINT64_MAX;
-    if (!tells_at_once(event->call) || event->kind != EVENT_CALL)
+    if (!match_names_message_at_entry(event->call) || event->kind != EVENT_CALL)
         return enter_ns;
     int fresh, both = event->call == CALL_Sendrecv || event->call == CALL_Sendrecv_replace;
     ring->underway = (struct underway){
@@ -110,15 +109,15 @@ static void match_take_add_send(const struct taken *t)
     uint32_t at = match_channel_of(t, 1);
     if (at == NONE)
         return;
-    uint32_t number = pool_take(&match->sends);
-    struct channel *channel = channel_at(match, at);
+    uint32_t number = match_pool_allocate(&match->sends);
+    struct channel *channel = match_channel_at(match, at);
     if (number == NONE) {
-        channel_go_astray(match, channel);
+        channel_mark_desynchronised(match, channel);
         match_count_without_room(t, channel->destination);
         return;
     }
     uint64_t span = t->exit_ns - t->enter_ns;
-    *send_at(match, number) = (struct send){
+    *match_send_at(match, number) = (struct send){
         .enter_ns = t->enter_ns,
         .bytes = t->event->bytes,
         .span_ns = span < UINT32_MAX ? (uint32_t)span : UINT32_MAX,
@@ -126,7 +125,7 @@ static void match_take_add_send(const struct taken *t)
         .ring = t->ring_number,
         .posted = (uint16_t)t->event->t_enter,
     };
-    channel_put_send(match, channel, number);
+    match_insert_send(match, channel, number);
     match_touch(match, at);
 }
 
@@ -137,27 +136,27 @@ static int match_take_undo_send(const struct taken *t)
     uint32_t at = match_channel_of(t, 1);
     if (at == NONE)
         return 1;
-    struct channel *channel = channel_at(match, at);
+    struct channel *channel = match_channel_at(match, at);
     uint32_t number = match_find_send(t, channel);
     if (number == NONE)
         return 0;
-    channel_unlink_send(match, channel, number);
-    pool_give(&match->sends, number);
+    match_unlink_send(match, channel, number);
+    match_pool_release(&match->sends, number);
     match_touch(match, at);
     return 1;
 }
 
 /* @return a new receive that this record posts, NONE: no room */
-static uint32_t new_receive(const struct taken *t, uint32_t channel, uint32_t request,
-                            enum receive_state state)
+static uint32_t match_new_receive(const struct taken *t, uint32_t channel, uint32_t request,
+                                  enum receive_state state)
 {
-    uint32_t number = pool_take(&t->match->receives);
+    uint32_t number = match_pool_allocate(&t->match->receives);
     if (number == NONE) {
         if (channel != NONE)
-            channel_go_astray(t->match, channel_at(t->match, channel));
+            channel_mark_desynchronised(t->match, match_channel_at(t->match, channel));
         return NONE;
     }
-    *receive_at(t->match, number) = (struct receive){
+    *match_receive_at(t->match, number) = (struct receive){
         .next = NONE,
         .request = request,
         .post_ns = t->enter_ns,
@@ -184,7 +183,7 @@ static void match_take_complete(const struct taken *t, struct receive *receive, 
 }
 
 /* A receive with wildcards is posted: which channel it belongs to is known when it completes. */
-static void post_wildcard(const struct taken *t)
+static void match_post_wildcard(const struct taken *t)
 {
     struct match *match = t->match;
     struct match_member *member = t->member;
@@ -195,21 +194,22 @@ static void post_wildcard(const struct taken *t)
         member->wildcard_first = 0;
         member->wildcard_count = open;
     }
-    struct wildcard *list = open >= WILDCARDS_MOST
+    struct wildcard *list = open >= MAXIMUM_WILDCARDS
                                 ? NULL
                                 : match_reserve(member->wildcards, &member->wildcard_room,
                                                 member->wildcard_count + 1, sizeof *list);
     if (list != NULL)
         member->wildcards = list;
-    uint32_t number = list == NULL ? NONE : new_receive(t, NONE, t->event->request, RECEIVE_OPEN);
+    uint32_t number =
+        list == NULL ? NONE : match_new_receive(t, NONE, t->event->request, RECEIVE_OPEN);
     if (number == NONE) {
         match_lost(match, member);
         return;
     }
-    int strict = is_strict(member);
+    int strict = match_member_is_strict(member);
     uint32_t at = member->wildcard_count++;
     while (at > member->wildcard_first &&
-           receive_at(match, list[at - 1].receive)->post_ns > t->enter_ns) {
+           match_receive_at(match, list[at - 1].receive)->post_ns > t->enter_ns) {
         list[at] = list[at - 1];
         at--;
     }
@@ -221,37 +221,37 @@ static void post_wildcard(const struct taken *t)
     match->strict += (uint32_t)!strict;
 }
 
-static void post_receive(const struct taken *t)
+static void match_post_receive(const struct taken *t)
 {
     const struct event *event = t->event;
     if (event->peer == PEER_NULL || event->peer == PEER_UNKNOWN || t->comm == 0)
         return;
     if (event->flags & EVENT_WILDCARD) {
         if (event->flags & EVENT_UNTRACKED)
-            match_lost(t->match, t->member); /* nobody will tell what it takes */
+            match_lost(t->match, t->member); /* no record will name the message that it receives */
         else
-            post_wildcard(t);
+            match_post_wildcard(t);
         return;
     }
     uint32_t at = match_channel_of(t, 0);
     if (at == NONE)
         return;
-    uint32_t number = new_receive(t, at, event->request,
-                                  event->flags & EVENT_UNTRACKED ? RECEIVE_UNKNOWN : RECEIVE_OPEN);
+    uint32_t number = match_new_receive(
+        t, at, event->request, event->flags & EVENT_UNTRACKED ? RECEIVE_UNKNOWN : RECEIVE_OPEN);
     if (number != NONE)
-        channel_put_receive(t->match, channel_at(t->match, at), number);
+        match_insert_receive(t->match, match_channel_at(t->match, at), number);
 }
 
-/* MPI_Imrecv and MPI_Mrecv go on with what MPI_Mprobe took. */
+/* MPI_Imrecv and MPI_Mrecv continue a receive that MPI_Mprobe began. */
 static int match_take_end_message(const struct taken *t)
 {
     uint32_t at = match_channel_of(t, 0), message = (uint32_t)t->event->message;
     if (at == NONE || message == 0)
         return 1;
-    uint32_t number = match_find_receive(t, channel_at(t->match, at), message);
+    uint32_t number = match_find_receive(t, match_channel_at(t->match, at), message);
     if (number == NONE)
         return 0;
-    struct receive *receive = receive_at(t->match, number);
+    struct receive *receive = match_receive_at(t->match, number);
     if (t->event->flags & EVENT_DONE) {
         match_take_complete(t, receive, t->event->call == CALL_Mrecv);
         match_touch(t->match, at);
@@ -259,7 +259,7 @@ static int match_take_end_message(const struct taken *t)
         receive->request = t->event->request;
         receive->posted = t->event->t_enter;
     } else {
-        set_unknown(receive);
+        match_set_receive_unknown(receive);
         match_touch(t->match, at);
     }
     return 1;
@@ -267,22 +267,22 @@ static int match_take_end_message(const struct taken *t)
 
 /* MPI_Mprobe and MPI_Improbe: the message is this member's from now on, before any receive that is
  * posted later. */
-static void probe_message(const struct taken *t)
+static void match_probe_message(const struct taken *t)
 {
     if (t->event->flags & EVENT_FAILED)
         return;
     uint32_t at = match_channel_of(t, 0);
     if (at == NONE)
         return;
-    uint32_t number = new_receive(t, at, t->event->request,
-                                  t->event->request != 0 ? RECEIVE_TAKEN : RECEIVE_UNKNOWN);
+    uint32_t number = match_new_receive(t, at, t->event->request,
+                                        t->event->request != 0 ? RECEIVE_TAKEN : RECEIVE_UNKNOWN);
     if (number == NONE)
         return;
-    channel_put_receive(t->match, channel_at(t->match, at), number);
+    match_insert_receive(t->match, match_channel_at(t->match, at), number);
     match_touch(t->match, at);
 }
 
-static void receive_at_once(const struct taken *t)
+static void match_receive_at_once(const struct taken *t)
 {
     const struct event *event = t->event;
     struct match *match = t->match;
@@ -290,21 +290,21 @@ static void receive_at_once(const struct taken *t)
     /* Without a request and not blocking: complete when posted, its status not yet looked at */
     int size_known = event->call != CALL_Irecv && event->call != CALL_Isendrecv &&
                      event->call != CALL_Isendrecv_replace;
-    if (at == NONE && t->comm != 0 && match_has_no_name(event))
+    if (at == NONE && t->comm != 0 && match_names_no_channel(event))
         match_lost(match, t->member); /* it took a message, but nobody knows which */
     if (at == NONE)
         return;
-    uint32_t number = new_receive(t, at, 0, RECEIVE_OPEN);
+    uint32_t number = match_new_receive(t, at, 0, RECEIVE_OPEN);
     if (number == NONE) {
-        match_count_unseen(t, at);
+        match_count_unmatched(t, at);
         return;
     }
-    match_take_complete(t, receive_at(match, number), size_known);
-    channel_put_receive(match, channel_at(match, at), number);
+    match_take_complete(t, match_receive_at(match, number), size_known);
+    match_insert_receive(match, match_channel_at(match, at), number);
     match_touch(match, at);
 }
 
-static int complete_receive(const struct taken *t)
+static int match_complete_receive(const struct taken *t)
 {
     const struct event *event = t->event;
     struct match *match = t->match;
@@ -312,32 +312,32 @@ static int complete_receive(const struct taken *t)
     if (event->flags & EVENT_WILDCARD) {
         number = match_take_wildcard(t);
         if (number != NONE && at == NONE) {
-            pool_give(&match->receives, number);
-            if (match_has_no_name(event))
+            match_pool_release(&match->receives, number);
+            if (match_names_no_channel(event))
                 match_lost(match, t->member); /* it took a message, but nobody knows which */
             return 1;
         }
         if (number != NONE) {
-            receive_at(match, number)->channel = at;
-            channel_put_receive(match, channel_at(match, at), number);
+            match_receive_at(match, number)->channel = at;
+            match_insert_receive(match, match_channel_at(match, at), number);
         }
     }
     if (number == NONE && at != NONE)
-        number = match_find_receive(t, channel_at(match, at), event->request);
+        number = match_find_receive(t, match_channel_at(match, at), event->request);
     if (number == NONE)
         return at == NONE && !match_may_be_wild(t);
-    match_take_complete(t, receive_at(match, number), 1);
+    match_take_complete(t, match_receive_at(match, number), 1);
     match_touch(match, at);
     return 1;
 }
 
-/* It was cancelled (or freed, or failed) without, or perhaps without, having taken a message. */
+/* End a receive that was cancelled, freed or failed, and so may not have received a message. */
 static int match_take_end_receive(const struct taken *t, int taken_a_message)
 {
     struct match *match = t->match;
     uint32_t number = match_take_wildcard(t);
     if (number != NONE) {
-        pool_give(&match->receives, number);
+        match_pool_release(&match->receives, number);
         if (taken_a_message)
             match_lost(match, t->member);
         return 1;
@@ -345,20 +345,20 @@ static int match_take_end_receive(const struct taken *t, int taken_a_message)
     uint32_t at = match_channel_of(t, 0);
     if (at == NONE)
         return !match_may_be_wild(t);
-    struct channel *channel = channel_at(match, at);
+    struct channel *channel = match_channel_at(match, at);
     number = match_find_receive(t, channel, t->event->request);
     if (number == NONE)
         return 0;
-    match_give_up_receive(match, channel, number);
+    match_drop_receive(match, channel, number);
     if (taken_a_message)
-        channel_go_astray(match, channel_at(match, at));
+        channel_mark_desynchronised(match, match_channel_at(match, at));
     match_touch(match, at);
     return 1;
 }
 
-/* ---- what was not as it should be ---------------------------------------- */
+/* ---- failed and cancelled calls ----------------------------------------- */
 
-/* Whether a call that failed, or a part of it, took or sent a message is not known. */
+/* It is unknown whether a call that failed, or a part of it, sent or received a message. */
 static int match_take_end_failed(const struct taken *t)
 {
     const struct event *event = t->event;
@@ -376,7 +376,7 @@ static int match_take_end_failed(const struct taken *t)
                 (class_ == CALL_SEND && event->call != CALL_Start && event->call != CALL_Startall);
     uint32_t at = sends ? match_channel_of(t, 1) : NONE;
     if (at != NONE)
-        channel_go_astray(t->match, channel_at(t->match, at));
+        channel_mark_desynchronised(t->match, match_channel_at(t->match, at));
     else
         match_lost(t->match, t->member);
     return 1;
@@ -391,29 +391,29 @@ static int match_take_end_free_receive(const struct taken *t)
         return 1;
     uint32_t number = match_take_wildcard(t);
     if (number != NONE) {
-        pool_give(&t->match->receives, number);
+        match_pool_release(&t->match->receives, number);
         match_lost(t->match, t->member);
         return 1;
     }
     uint32_t at = match_channel_of(t, 0);
     if (at == NONE)
         return !match_may_be_wild(t);
-    number = match_find_receive(t, channel_at(t->match, at), event->request);
+    number = match_find_receive(t, match_channel_at(t->match, at), event->request);
     if (number == NONE)
         return 0;
-    set_unknown(receive_at(t->match, number));
+    match_set_receive_unknown(match_receive_at(t->match, number));
     match_touch(t->match, at);
     return 1;
 }
 
-void match_give_up_end(const struct taken *t)
+void match_drop_end(const struct taken *t)
 {
     uint32_t flags = t->event->flags, at;
     if (flags & EVENT_SEND) {
         if ((at = match_channel_of(t, 1)) != NONE) /* taken for another one already */
-            channel_go_astray(t->match, channel_at(t->match, at));
+            channel_mark_desynchronised(t->match, match_channel_at(t->match, at));
     } else if (flags & EVENT_DONE && (at = match_channel_of(t, 0)) != NONE) {
-        match_count_unseen(t, at); /* posted before records were lost */
+        match_count_unmatched(t, at); /* posted before records were lost */
     }
 }
 
@@ -423,7 +423,7 @@ void match_give_up_end(const struct taken *t)
  * (MPI 4.0, section 4.2). Requests made so are left out. */
 static void match_take_mark_request(struct match_member *member, uint32_t request)
 {
-    uint32_t *apart = member->apart_count >= APART_MOST
+    uint32_t *apart = member->apart_count >= MAXIMUM_PARTITIONED
                           ? NULL
                           : match_reserve(member->apart, &member->apart_room,
                                           member->apart_count + 1, sizeof *apart);
@@ -433,7 +433,7 @@ static void match_take_mark_request(struct match_member *member, uint32_t reques
     apart[member->apart_count++] = request;
 }
 
-static int is_apart(const struct match_member *member, const struct event *event)
+static int match_is_partitioned(const struct match_member *member, const struct event *event)
 {
     if (member->apart_count == 0 || !(event->flags & EVENT_PERSISTENT))
         return 0;
@@ -449,7 +449,7 @@ static int match_take_end_message_record(const struct taken *t)
 {
     const struct event *event = t->event;
     uint32_t flags = event->flags;
-    if (is_apart(t->member, event))
+    if (match_is_partitioned(t->member, event))
         return 1;
     if (flags & EVENT_SEND) {
         if (flags & EVENT_POST)
@@ -462,10 +462,10 @@ static int match_take_end_message_record(const struct taken *t)
         return match_take_end_receive(t, 0);
     } else if (flags & EVENT_DONE) {
         if (!(flags & EVENT_POST))
-            return complete_receive(t);
-        receive_at_once(t);
+            return match_complete_receive(t);
+        match_receive_at_once(t);
     } else if (flags & EVENT_POST) {
-        post_receive(t);
+        match_post_receive(t);
     }
     return 1;
 }
@@ -478,7 +478,7 @@ static int match_take_dispatch_record(const struct taken *t)
     if (event->flags & (EVENT_SEND | EVENT_RECV))
         return match_take_end_message_record(t);
     if (event->call == CALL_Mprobe || event->call == CALL_Improbe)
-        probe_message(t);
+        match_probe_message(t);
     else if (event->call == CALL_Request_free)
         return match_take_end_free_receive(t);
     return 1;
@@ -491,16 +491,17 @@ int match_take_end(const struct taken *t)
         return match_take_end_receive(t, 1);
     if (event->call == CALL_Request_free)
         return match_take_end_free_receive(t);
-    if (is_apart(t->member, event))
+    if (match_is_partitioned(t->member, event))
         return 1;
     if (event->flags & EVENT_SEND)
         return match_take_undo_send(t);
     if (event->call == CALL_Mrecv || event->call == CALL_Imrecv)
         return match_take_end_message(t);
-    return event->flags & EVENT_CANCELLED ? match_take_end_receive(t, 0) : complete_receive(t);
+    return event->flags & EVENT_CANCELLED ? match_take_end_receive(t, 0)
+                                          : match_complete_receive(t);
 }
 
-/* Does the record say anything about messages? Most that do not are found out here. */
+/* Does the record concern messages? */
 static int match_take_concerns(const struct event *event)
 {
     const uint32_t ends = EVENT_SEND | EVENT_RECV;
@@ -508,35 +509,6 @@ static int match_take_concerns(const struct event *event)
         return (event->flags & (ends | EVENT_POST | EVENT_CANCELLED | EVENT_FAILED)) != EVENT_SEND;
     return event->flags & EVENT_FAILED || event->call == CALL_Mprobe ||
            event->call == CALL_Improbe || event->call == CALL_Request_free;
-}
-
-/* Ask for the memory that a record to come will need: first the slot of its channel, then the
- * channel, then the ends that it holds. The record's communicator is taken to be that of the one
- * before it. */
-static void match_take_prefetch(const struct taken *t, const struct event *event, int stage)
-{
-    if (!match_take_concerns(event))
-        return;
-    uint32_t own = t->member->rank, other = (uint32_t)event->peer;
-    int sends = event->flags & EVENT_SEND;
-    const uint32_t *slot = &t->match->slots[match_slot(t->match, t->comm, sends ? own : other,
-                                                       sends ? other : own, event->tag)];
-    if (stage == 0) {
-        __builtin_prefetch(slot);
-        return;
-    }
-    if (*slot == 0)
-        return;
-    const struct channel *channel = channel_at(t->match, *slot - 1);
-    if (stage == 1) {
-        __builtin_prefetch(channel, 1);
-    } else if (sends) {
-        if (channel->send_last != NONE)
-            __builtin_prefetch(send_at(t->match, channel->send_last), 1);
-    } else {
-        if (channel->receive_first != NONE)
-            __builtin_prefetch(receive_at(t->match, channel->receive_first), 1);
-    }
 }
 
 static void match_take_event(struct taken *t, const struct match_source *source)
@@ -556,12 +528,12 @@ static void match_take_event(struct taken *t, const struct match_source *source)
     if (t->exit_ns < t->enter_ns)
         return;
     if (!match_take_dispatch_record(t))
-        early_keep(t);
+        match_early_add(t);
 }
 
-/* So many ends that it is better to look for their other ones at once: a rank that wrote much while
- * the agent was without a core. */
-static int is_crowded(const struct pool *pool)
+/* Is the pool so full that ends should be matched at once? It is when a rank recorded much while
+ * the agent had no core. */
+static int match_is_crowded(const struct pool *pool)
 {
     return pool->used - pool->free_count > pool->most / 2;
 }
@@ -569,7 +541,7 @@ static int is_crowded(const struct pool *pool)
 void match_events(struct match *match, struct match_member *member,
                   const struct match_source *source, const struct event *events, size_t count)
 {
-    struct ring_part *ring = match_take_ring_of(member, source->ring);
+    struct ring_part *ring = match_ring_of(member, source->ring);
     if (ring == NULL) {
         match_lost(match, member);
         return;
@@ -579,12 +551,8 @@ void match_events(struct match *match, struct match_member *member,
     ring->underway = (struct underway){0};
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &events[i];
-        if (match->slots != NULL)
-            for (size_t stage = 0, at = i + 3 * AHEAD; stage < 3; stage++, at -= AHEAD)
-                if (at < count)
-                    match_take_prefetch(&t, &events[at], (int)stage);
         if (event->kind == EVENT_CALL) {
-            close_group(match, ring);
+            match_close_group(match, ring);
             ring->parts_left = event->parts;
         } else if (event->kind == EVENT_PART) {
             ring->parts_left -= ring->parts_left > 0;
@@ -594,9 +562,9 @@ void match_events(struct match *match, struct match_member *member,
         t.event = event;
         match_take_event(&t, source);
         if (ring->parts_left == 0)
-            close_group(match, ring);
+            match_close_group(match, ring);
     }
     match->unsettled += count;
-    if (is_crowded(&match->receives) && match->unsettled >= CROWDED_EVERY)
+    if (match_is_crowded(&match->receives) && match->unsettled >= CROWDED_EVERY)
         match_settle(match, match->now_ns);
 }

@@ -1,3 +1,5 @@
+/* Sums of the messages of a node in one window, and its sample of ends of messages between nodes.
+ */
 #include "daemon/analysis/matching/transfer_sum.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -12,7 +14,6 @@
 
 #define MOST_OTHERS (1u << 20)  /* rows that take what has no row of its own */
 #define MOST_BUCKETS (1u << 18) /* classes of sizes by classes of times */
-#define BATCH 16u
 #define DIGIT_BITS 10u /* classes of sizes are below this, those of times twice as many bits */
 #define DIGIT_MASK ((1u << DIGIT_BITS) - 1)
 #define LOG_STEPS 1024u                   /* to an octave: at most 0.0007 from the logarithm */
@@ -30,8 +31,6 @@ struct transfer_sum {
     size_t pair_room, bucket_room;
     uint32_t most_pairs;
     int folded;
-    struct match_message batch[BATCH]; /* counted together: their memory is asked for before */
-    uint32_t batch_count;
     struct match_half *halves; /* a heap: the largest key first */
     uint32_t half_count, most_halves;
     uint64_t keys_below; /* smallest key that was left out; 0: none was */
@@ -56,12 +55,12 @@ int transfer_sum_create(struct transfer_sum **out, uint32_t most_pairs)
     if (sum == NULL)
         return -ENOMEM;
     sum->most_pairs = most_pairs;
-    sum->most_halves = TRANSFER_MOST_HALVES;
+    sum->most_halves = TRANSFER_MAXIMUM_HALVES;
     for (uint32_t i = 0; i < LOG_STEPS; i++)
         sum->logs[i] = (uint32_t)lround(65536 * log2(1 + (i + 0.5) / LOG_STEPS));
-    sum->halves = malloc(TRANSFER_MOST_HALVES * sizeof *sum->halves);
-    sum->rows.halves = malloc(TRANSFER_MOST_HALVES * sizeof *sum->rows.halves);
-    sum->pending = malloc(TRANSFER_MOST_PENDING * sizeof *sum->pending);
+    sum->halves = malloc(TRANSFER_MAXIMUM_HALVES * sizeof *sum->halves);
+    sum->rows.halves = malloc(TRANSFER_MAXIMUM_HALVES * sizeof *sum->rows.halves);
+    sum->pending = malloc(TRANSFER_MAXIMUM_PENDING * sizeof *sum->pending);
     if (sum->halves == NULL || sum->rows.halves == NULL || sum->pending == NULL ||
         key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
         key_index_init(&sum->bucket_index, MOST_BUCKETS) != 0) {
@@ -92,19 +91,20 @@ void transfer_sum_destroy(struct transfer_sum *sum)
 
 /* ---- messages within the node -------------------------------------------- */
 
-static struct key transfer_sum_pair_key(const struct match_message *message)
+static struct index_key transfer_sum_pair_key(const struct match_message *message)
 {
-    return (struct key){(uint64_t)message->source << 32 | message->destination,
-                        size_class_of(message->bytes)};
+    return (struct index_key){(uint64_t)message->source << 32 | message->destination,
+                              size_class_of(message->bytes)};
 }
 
-static struct key bucket_key(const struct match_message *message)
+static struct index_key transfer_sum_bucket_key(const struct match_message *message)
 {
-    return (struct key){
+    return (struct index_key){
         (uint64_t)size_class_of(message->bytes) << 32 | time_class_of(message->transfer_ns), 0};
 }
 
-static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
+static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct index_key key,
+                                           uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
@@ -116,7 +116,7 @@ static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key 
 static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
                                          const struct match_message *message)
 {
-    struct key key = transfer_sum_pair_key(message);
+    struct index_key key = transfer_sum_pair_key(message);
     struct pair *pair = transfer_sum_find_pair(sum, key, sum->most_pairs);
     if (pair != NULL)
         return pair;
@@ -125,9 +125,9 @@ static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
     return transfer_sum_find_pair(sum, key, UINT32_MAX);
 }
 
-static void add_bucket(struct transfer_sum *sum, const struct match_message *message)
+static void transfer_sum_add_bucket(struct transfer_sum *sum, const struct match_message *message)
 {
-    struct key key = bucket_key(message);
+    struct index_key key = transfer_sum_bucket_key(message);
     uint32_t number = key_index_find(&sum->bucket_index, key);
     if (number == KEY_INDEX_FULL)
         number = key_index_extend(&sum->bucket_index, key, UINT32_MAX, &sum->buckets,
@@ -137,7 +137,7 @@ static void add_bucket(struct transfer_sum *sum, const struct match_message *mes
 }
 
 /* Binary logarithm in 1/65536; 0 for 0. */
-static uint64_t log2_of(const struct transfer_sum *sum, uint64_t ns)
+static uint64_t transfer_sum_log2(const struct transfer_sum *sum, uint64_t ns)
 {
     if (ns == 0)
         return 0;
@@ -146,8 +146,9 @@ static uint64_t log2_of(const struct transfer_sum *sum, uint64_t ns)
     return (uint64_t)octave * 65536u + sum->logs[step % LOG_STEPS];
 }
 
-static void count_message(struct transfer_sum *sum, const struct match_message *message)
+void transfer_sum_message(void *user, const struct match_message *message)
 {
+    struct transfer_sum *sum = user;
     uint32_t size_class = size_class_of(message->bytes);
     struct pair *pair = transfer_sum_pair_of(sum, message);
     if (pair == NULL)
@@ -160,54 +161,26 @@ static void count_message(struct transfer_sum *sum, const struct match_message *
     pair->late_receiver_ns += message->late_receiver_ns;
     pair->network_ns += message->network_ns;
     pair->joint_ns += message->joint_ns;
-    pair->log2_sum += log2_of(sum, message->transfer_ns);
-    add_bucket(sum, message);
-}
-
-static void count_batch(struct transfer_sum *sum)
-{
-    for (uint32_t i = 0; i < sum->batch_count; i++) {
-        key_index_ask(&sum->pair_index, transfer_sum_pair_key(&sum->batch[i]));
-        key_index_ask(&sum->bucket_index, bucket_key(&sum->batch[i]));
-    }
-    for (uint32_t i = 0; i < sum->batch_count; i++) {
-        uint32_t number = key_index_guess(&sum->pair_index, transfer_sum_pair_key(&sum->batch[i]));
-        if (number != KEY_INDEX_FULL) {
-            __builtin_prefetch(&sum->pair_index.keys[number]);
-            __builtin_prefetch(&sum->pairs[number], 1);
-            __builtin_prefetch((const char *)&sum->pairs[number + 1] - 1, 1);
-        }
-    }
-    for (uint32_t i = 0; i < sum->batch_count; i++)
-        count_message(sum, &sum->batch[i]);
-    sum->batch_count = 0;
-}
-
-void transfer_sum_message(void *user, const struct match_message *message)
-{
-    struct transfer_sum *sum = user;
-    sum->batch[sum->batch_count++] = *message;
-    if (sum->batch_count == BATCH)
-        count_batch(sum);
+    pair->log2_sum += transfer_sum_log2(sum, message->transfer_ns);
+    transfer_sum_add_bucket(sum, message);
 }
 
 void transfer_sum_criteria(struct transfer_sum *sum, const struct wire_criteria *criteria)
 {
-    count_batch(sum);
     memset(sum->recent_ns, 0, sizeof sum->recent_ns);
     for (uint64_t i = 0; i < criteria->criteria_count; i++) {
         const struct wire_criterion_row *row = &criteria->criteria[i];
         if (row->locality == 0 && row->size_class < SIZE_CLASSES)
             sum->recent_ns[row->size_class] = row->recent_ns;
     }
-    sum->most_halves = criteria->most_halves != 0 && criteria->most_halves < TRANSFER_MOST_HALVES
+    sum->most_halves = criteria->most_halves != 0 && criteria->most_halves < TRANSFER_MAXIMUM_HALVES
                            ? (uint32_t)criteria->most_halves
-                           : TRANSFER_MOST_HALVES;
+                           : TRANSFER_MAXIMUM_HALVES;
 }
 
 void transfer_sum_pending(struct transfer_sum *sum, const struct wire_pending_row *row)
 {
-    if (sum->pending_count < TRANSFER_MOST_PENDING)
+    if (sum->pending_count < TRANSFER_MAXIMUM_PENDING)
         sum->pending[sum->pending_count++] = *row;
 }
 
@@ -220,7 +193,7 @@ static void transfer_sum_exclude(struct transfer_sum *sum, uint64_t key)
         sum->keys_below = key;
 }
 
-static void sink_down(struct match_half *heap, uint32_t count, uint32_t at)
+static void transfer_sum_sift_down(struct match_half *heap, uint32_t count, uint32_t at)
 {
     struct match_half moved = heap[at];
     for (;;) {
@@ -237,11 +210,11 @@ static void sink_down(struct match_half *heap, uint32_t count, uint32_t at)
     heap[at] = moved;
 }
 
-static void drop_largest(struct transfer_sum *sum)
+static void transfer_sum_drop_largest(struct transfer_sum *sum)
 {
     transfer_sum_exclude(sum, sum->halves[0].key);
     sum->halves[0] = sum->halves[--sum->half_count];
-    sink_down(sum->halves, sum->half_count, 0);
+    transfer_sum_sift_down(sum->halves, sum->half_count, 0);
 }
 
 void transfer_sum_half(void *user, const struct match_half *half)
@@ -252,7 +225,7 @@ void transfer_sum_half(void *user, const struct match_half *half)
         return;
     }
     while (sum->half_count >= sum->most_halves)
-        drop_largest(sum);
+        transfer_sum_drop_largest(sum);
     if (sum->keys_below != 0 && half->key >= sum->keys_below) {
         sum->passed_over++;
         return;
@@ -294,8 +267,8 @@ static int transfer_sum_reserve_rows(struct transfer_sum *sum)
 
 /* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5).
  */
-static void sort_digit(const struct transfer_sum *sum, const uint32_t *from, uint32_t *to,
-                       unsigned shift)
+static void transfer_sum_sort_digit(const struct transfer_sum *sum, const uint32_t *from,
+                                    uint32_t *to, unsigned shift)
 {
     uint32_t starts[1u << DIGIT_BITS] = {0}, count = sum->bucket_index.count, at = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -310,21 +283,21 @@ static void sort_digit(const struct transfer_sum *sum, const uint32_t *from, uin
 }
 
 /* By class of size, then by class of time: so rows pack to a third, in recordings. */
-static const uint32_t *order_buckets(struct transfer_sum *sum)
+static const uint32_t *transfer_sum_sort_buckets(struct transfer_sum *sum)
 {
     for (uint32_t i = 0; i < sum->bucket_index.count; i++)
         sum->order[i] = i;
-    sort_digit(sum, sum->order, sum->other_order, 0);
-    sort_digit(sum, sum->other_order, sum->order, DIGIT_BITS);
-    sort_digit(sum, sum->order, sum->other_order, 32);
+    transfer_sum_sort_digit(sum, sum->order, sum->other_order, 0);
+    transfer_sum_sort_digit(sum, sum->other_order, sum->order, DIGIT_BITS);
+    transfer_sum_sort_digit(sum, sum->order, sum->other_order, 32);
     return sum->other_order;
 }
 
 static void transfer_sum_fill_sums(struct transfer_sum *sum)
 {
-    const uint32_t *order = order_buckets(sum);
+    const uint32_t *order = transfer_sum_sort_buckets(sum);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
-        struct key key = sum->pair_index.keys[i];
+        struct index_key key = sum->pair_index.keys[i];
         const struct pair *pair = &sum->pairs[i];
         uint32_t destination = (uint32_t)key.a;
         sum->rows.transfers[i] = (struct wire_transfer_row){
@@ -342,7 +315,7 @@ static void transfer_sum_fill_sums(struct transfer_sum *sum)
         };
     }
     for (uint32_t i = 0; i < sum->bucket_index.count; i++) {
-        struct key key = sum->bucket_index.keys[order[i]];
+        struct index_key key = sum->bucket_index.keys[order[i]];
         sum->rows.latencies[i] = (struct wire_latency_row){.size_class = key.a >> 32,
                                                            .bucket = (uint32_t)key.a,
                                                            .messages = sum->buckets[order[i]]};
@@ -362,7 +335,7 @@ static int transfer_sum_compare_by_key(const void *left, const void *right)
     return order ? order : a->receive - b->receive;
 }
 
-static void fill_halves(struct transfer_sum *sum, const struct transfer_clock *clock)
+static void transfer_sum_fill_halves(struct transfer_sum *sum, const struct transfer_clock *clock)
 {
     qsort(sum->halves, sum->half_count, sizeof *sum->halves, transfer_sum_compare_by_key);
     for (uint32_t i = 0; i < sum->half_count; i++) {
@@ -393,11 +366,10 @@ static void fill_halves(struct transfer_sum *sum, const struct transfer_clock *c
 int transfer_sum_rows(struct transfer_sum *sum, const struct transfer_clock *clock,
                       struct transfer_rows *out)
 {
-    count_batch(sum);
     if (transfer_sum_reserve_rows(sum) != 0)
         return -ENOMEM;
     transfer_sum_fill_sums(sum);
-    fill_halves(sum, clock);
+    transfer_sum_fill_halves(sum, clock);
     *out = (struct transfer_rows){
         .transfers = sum->rows.transfers,
         .latencies = sum->rows.latencies,
@@ -415,7 +387,6 @@ int transfer_sum_rows(struct transfer_sum *sum, const struct transfer_clock *clo
 
 void transfer_sum_clear(struct transfer_sum *sum)
 {
-    sum->batch_count = 0;
     key_index_clear(&sum->pair_index);
     key_index_clear(&sum->bucket_index);
     sum->folded = 0;

@@ -11,8 +11,8 @@
 #include "daemon/analysis/matching/match.h"
 #include "holter/wire.h"
 
-#define TRANSFER_MOST_HALVES 8192u /**< of one window, whatever the budget */
-#define TRANSFER_MOST_PENDING 4096u
+#define TRANSFER_MAXIMUM_HALVES 8192u /**< of one window, whatever the budget */
+#define TRANSFER_MAXIMUM_PENDING 4096u
 
 struct transfer_sum;
 

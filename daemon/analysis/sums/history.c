@@ -1,3 +1,4 @@
+/* A history of sums: slots from old to new, merged by age where memory is short. */
 #include "daemon/analysis/sums/history.h"
 
 #include "holter/bisect.h"
@@ -11,12 +12,12 @@ void history_init(struct history *h, unsigned columns, uint32_t max_columns, siz
     *h = (struct history){.budget = budget, .columns = columns, .max_columns = max_columns};
 }
 
-static size_t slot_bytes(const struct history *h, uint32_t count)
+static size_t history_slot_bytes(const struct history *h, uint32_t count)
 {
     return count * (sizeof(uint32_t) + h->columns * sizeof(uint64_t));
 }
 
-static void slot_finish(struct history_slot *slot)
+static void history_slot_finish(struct history_slot *slot)
 {
     free(slot->items);
     free(slot->values);
@@ -26,7 +27,7 @@ static void slot_finish(struct history_slot *slot)
 void history_clear(struct history *h)
 {
     for (size_t i = 0; i < h->count; i++)
-        slot_finish(&h->slots[i]);
+        history_slot_finish(&h->slots[i]);
     free(h->slots);
     uint64_t puts = h->puts, cleared = h->cleared + 1;
     history_init(h, h->columns, h->max_columns, h->budget);
@@ -34,7 +35,7 @@ void history_clear(struct history *h)
     h->cleared = cleared;
 }
 
-static int slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
+static int history_slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
 {
     size_t room = count ? count : 1;
     slot->items = malloc(room * sizeof *slot->items);
@@ -42,12 +43,12 @@ static int slot_alloc(const struct history *h, struct history_slot *slot, uint32
     slot->count = count;
     if (slot->items && slot->values)
         return 0;
-    slot_finish(slot);
+    history_slot_finish(slot);
     return -ENOMEM;
 }
 
 /* Give back what a slot does not use; failing to is harmless. */
-static void slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
+static void history_slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
 {
     size_t room = count ? count : 1;
     uint32_t *items = realloc(slot->items, room * sizeof *items);
@@ -73,8 +74,8 @@ static void history_add_row(const struct history *h, uint64_t *to, const uint64_
     }
 }
 
-static void span_both(struct history_slot *out, const struct history_slot *a,
-                      const struct history_slot *b)
+static void history_span_of_both(struct history_slot *out, const struct history_slot *a,
+                                 const struct history_slot *b)
 {
     out->first = a->first < b->first ? a->first : b->first;
     out->last = a->last > b->last ? a->last : b->last;
@@ -84,7 +85,8 @@ static void span_both(struct history_slot *out, const struct history_slot *a,
 
 /* Add b to a where both have the same items, as they do while the pattern stays. @return 1 when
  * done */
-static int add_alike(const struct history *h, struct history_slot *a, const struct history_slot *b)
+static int history_add_equal_items(const struct history *h, struct history_slot *a,
+                                   const struct history_slot *b)
 {
     if (a->count != b->count || memcmp(a->items, b->items, a->count * sizeof *a->items) != 0)
         return 0;
@@ -92,7 +94,7 @@ static int add_alike(const struct history *h, struct history_slot *a, const stru
         history_add_run(a->values, b->values, (size_t)a->count * h->columns);
     for (uint32_t i = 0; h->max_columns != 0 && i < a->count; i++)
         history_add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
-    span_both(a, a, b);
+    history_span_of_both(a, a, b);
     return 1;
 }
 
@@ -101,7 +103,7 @@ static int history_unite(const struct history *h, struct history_slot *out,
                          const struct history_slot *a, const struct history_slot *b)
 {
     struct history_slot r = {0};
-    if (slot_alloc(h, &r, a->count + b->count) < 0)
+    if (history_slot_alloc(h, &r, a->count + b->count) < 0)
         return -ENOMEM;
     uint32_t i = 0, j = 0, n = 0;
     size_t row = h->columns * sizeof(uint64_t);
@@ -117,8 +119,8 @@ static int history_unite(const struct history *h, struct history_slot *out,
         i += (uint32_t)(from_a || both);
         j += (uint32_t)(!from_a || both);
     }
-    slot_shrink(h, &r, n);
-    span_both(&r, a, b);
+    history_slot_shrink(h, &r, n);
+    history_span_of_both(&r, a, b);
     *out = r;
     return 0;
 }
@@ -146,20 +148,20 @@ static size_t history_cheapest_pair(const struct history *h)
 }
 
 /* Make slot i and the one behind it one. */
-static int merge_pair(struct history *h, size_t i)
+static int history_merge_pair(struct history *h, size_t i)
 {
     struct history_slot *a = &h->slots[i], *b = &h->slots[i + 1], merged;
-    h->bytes -= slot_bytes(h, a->count) + slot_bytes(h, b->count);
-    if (!add_alike(h, a, b)) {
+    h->bytes -= history_slot_bytes(h, a->count) + history_slot_bytes(h, b->count);
+    if (!history_add_equal_items(h, a, b)) {
         if (history_unite(h, &merged, a, b) < 0) {
-            h->bytes += slot_bytes(h, a->count) + slot_bytes(h, b->count);
+            h->bytes += history_slot_bytes(h, a->count) + history_slot_bytes(h, b->count);
             return -ENOMEM;
         }
-        slot_finish(a);
+        history_slot_finish(a);
         *a = merged;
     }
-    slot_finish(b);
-    h->bytes += slot_bytes(h, a->count);
+    history_slot_finish(b);
+    h->bytes += history_slot_bytes(h, a->count);
     memmove(b, b + 1, (h->count - i - 2) * sizeof *b);
     h->count--;
     return 0;
@@ -168,7 +170,7 @@ static int merge_pair(struct history *h, size_t i)
 static void history_keep_budget(struct history *h)
 {
     while (h->bytes > h->budget && h->count > 1)
-        if (merge_pair(h, history_cheapest_pair(h)) < 0)
+        if (history_merge_pair(h, history_cheapest_pair(h)) < 0)
             return;
 }
 
@@ -189,7 +191,7 @@ static int history_insert(struct history *h, size_t at, const struct history_slo
         h->room = room;
     }
     struct history_slot copy = {0};
-    if (slot_alloc(h, &copy, fresh->count) < 0)
+    if (history_slot_alloc(h, &copy, fresh->count) < 0)
         return -ENOMEM;
     memcpy(copy.items, fresh->items, fresh->count * sizeof *fresh->items);
     memcpy(copy.values, fresh->values, fresh->count * h->columns * sizeof *fresh->values);
@@ -200,7 +202,7 @@ static int history_insert(struct history *h, size_t at, const struct history_slo
     memmove(&h->slots[at + 1], &h->slots[at], (h->count - at) * sizeof *h->slots);
     h->slots[at] = copy;
     h->count++;
-    h->bytes += slot_bytes(h, copy.count);
+    h->bytes += history_slot_bytes(h, copy.count);
     return 0;
 }
 
@@ -219,8 +221,8 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
         struct history_slot *old = &h->slots[at], merged;
         error = history_unite(h, &merged, old, &fresh);
         if (!error) {
-            h->bytes += slot_bytes(h, merged.count) - slot_bytes(h, old->count);
-            slot_finish(old);
+            h->bytes += history_slot_bytes(h, merged.count) - history_slot_bytes(h, old->count);
+            history_slot_finish(old);
             *old = merged;
         }
     } else {
@@ -268,8 +270,8 @@ int history_drop(struct history *h, uint64_t window)
     struct history_slot *slot = &h->slots[at];
     if (slot->first != slot->last)
         return 1;
-    h->bytes -= slot_bytes(h, slot->count);
-    slot_finish(slot);
+    h->bytes -= history_slot_bytes(h, slot->count);
+    history_slot_finish(slot);
     memmove(slot, slot + 1, (h->count - at - 1) * sizeof *slot);
     h->count--;
     h->cleared++;
@@ -286,8 +288,8 @@ static void history_subtract_run(uint64_t *to, const uint64_t *from, size_t coun
 }
 
 /* Items stand mostly in long runs, which are added as one. */
-static void sum_slot(const struct history *h, const struct history_slot *slot, int away,
-                     uint64_t *sums, uint32_t items)
+static void history_sum_slot(const struct history *h, const struct history_slot *slot, int away,
+                             uint64_t *sums, uint32_t items)
 {
     for (uint32_t i = 0, end; i < slot->count && slot->items[i] < items; i = end) {
         for (end = i + 1; end < slot->count && slot->items[end] == slot->items[end - 1] + 1 &&
@@ -334,14 +336,14 @@ struct history_span history_sum(const struct history *h, uint64_t first, uint64_
 {
     size_t from = history_position(h, first), to = history_position_after(h, last);
     for (size_t s = from; s < to; s++)
-        sum_slot(h, &h->slots[s], 0, sums, items);
+        history_sum_slot(h, &h->slots[s], 0, sums, items);
     return history_span_of(h, from, to);
 }
 
 /* Are the slots that a sum was made of still what they were, one by one or merged with each other?
  *  @param from, to  set: where they are */
-static int still_there(const struct history *h, const struct history_kept *kept, size_t *from,
-                       size_t *to)
+static int history_is_unchanged(const struct history *h, const struct history_kept *kept,
+                                size_t *from, size_t *to)
 {
     if (kept->of != h || kept->cleared != h->cleared || !kept->span.found || h->max_columns)
         return 0;
@@ -363,7 +365,7 @@ struct history_span history_follow(const struct history *h, struct history_kept 
 {
     size_t from = history_position(h, first), to = history_position_after(h, last), was_from,
            was_to;
-    int there = still_there(h, kept, &was_from, &was_to) && kept->items <= items;
+    int there = history_is_unchanged(h, kept, &was_from, &was_to) && kept->items <= items;
     size_t low = there && was_from > from ? was_from : from;
     size_t high = there && was_to < to ? was_to : to;
     if (!there || low >= high || was_to - was_from > 2 * (high - low)) {
@@ -375,10 +377,10 @@ struct history_span history_follow(const struct history *h, struct history_kept 
     }
     for (size_t s = was_from; s < was_to; s++)
         if (s < low || s >= high)
-            sum_slot(h, &h->slots[s], 1, sums, items);
+            history_sum_slot(h, &h->slots[s], 1, sums, items);
     for (size_t s = from; s < to; s++)
         if (s < low || s >= high)
-            sum_slot(h, &h->slots[s], 0, sums, items);
+            history_sum_slot(h, &h->slots[s], 0, sums, items);
     *kept = (struct history_kept){h, history_span_of(h, from, to), h->puts, h->cleared, items};
     return kept->span;
 }

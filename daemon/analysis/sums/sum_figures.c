@@ -1,162 +1,202 @@
-/* The figures of a window, or of the run: how they lie in memory. */
+/* The figures of a window or of the run: their memory, and how those of ranks, pairs and calls are
+ * added. */
 #include "daemon/analysis/sums/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_LINE 64u
+/* ---- memory -------------------------------------------------------------- */
 
-_Static_assert(RANK_ROW_OFTEN % CACHE_LINE == 0 && sizeof(struct rank_row) % CACHE_LINE == 0,
-               "what is seldom told of a rank lies in a line of its own");
-
-int sums_grow(void **array, size_t element, uint32_t room, uint32_t need)
+int figures_grow(void **array, size_t element, uint32_t capacity, uint32_t need)
 {
-    /* The first time the kernel's zero pages do, and those that nobody writes take no memory. */
+    /* calloc() takes pages from the kernel that use no memory until they are written. */
     void *grown = *array == NULL ? calloc(need, element) : realloc(*array, element * need);
     if (grown == NULL)
         return -ENOMEM;
     if (*array == NULL)
-        room = need;
+        capacity = need;
     *array = grown;
-    memset((char *)grown + element * room, 0, element * (need - room));
+    memset((char *)grown + element * capacity, 0, element * (need - capacity));
     return 0;
 }
 
-static uint32_t larger_room(uint32_t room, uint32_t need)
+/* Half as many again at least, in whole words of the arrays of bits. */
+static uint32_t figures_next_capacity(uint32_t capacity, uint32_t need)
 {
-    uint64_t grown = room + (uint64_t)room / 2;
+    uint64_t grown = capacity + (uint64_t)capacity / 2;
     grown = grown < need ? need : grown;
-    grown = (grown + 63) / 64 * 64; /* whole words of the bit arrays */
+    grown = (grown + 63) / 64 * 64;
     return grown > UINT32_MAX - 63 ? UINT32_MAX - 63 : (uint32_t)grown;
 }
 
-/* Rows begin with a line of the cache. */
-static int grow_ranks(struct figures *f, uint32_t need)
+static int figures_reserve_ranks(struct figures *figures, uint32_t need)
 {
-    struct rank_row *grown = aligned_alloc(CACHE_LINE, need * sizeof(*grown));
-    if (grown == NULL)
-        return -ENOMEM;
-    if (f->rank_room > 0)
-        memcpy(grown, f->ranks, f->rank_room * sizeof(*grown));
-    memset(grown + f->rank_room, 0, (need - f->rank_room) * sizeof(*grown));
-    free(f->ranks);
-    f->ranks = grown;
-    return 0;
-}
-
-int figures_fit_ranks(struct figures *f, uint32_t need)
-{
-    if (need <= f->rank_room)
+    const uint32_t old = figures->rank_capacity;
+    if (need <= old)
         return 0;
-    uint32_t room = larger_room(f->rank_room, need);
-    if (grow_ranks(f, room) != 0 ||
-        sums_grow((void **)&f->rank_newest, sizeof(*f->rank_newest), f->rank_room, room) != 0 ||
-        sums_grow((void **)&f->rank_present, sizeof(uint64_t), f->rank_room / 64, room / 64) != 0 ||
-        sums_grow((void **)&f->rank_owed, sizeof(uint64_t), f->rank_room / 64, room / 64) != 0)
-        return -ENOMEM;
-    f->rank_room = room;
-    return 0;
-}
-
-static int figures_fit_pairs(struct figures *f, uint32_t need)
-{
-    uint32_t room = (need + PAIR_BLOCK - 1) / PAIR_BLOCK * PAIR_BLOCK;
-    uint32_t words = f->pair_blocks == NULL ? 0 : f->pair_room / PAIR_BLOCK / 64 + 1;
-    if (sums_grow((void **)&f->pairs, sizeof(*f->pairs), f->pair_room, room) != 0 ||
-        (f->wide != NULL &&
-         sums_grow((void **)&f->wide, sizeof(*f->wide), f->pair_room, room) != 0) ||
-        sums_grow((void **)&f->pair_blocks, sizeof(uint64_t), words, room / PAIR_BLOCK / 64 + 1) !=
+    const uint32_t capacity = figures_next_capacity(old, need);
+    if (figures_grow((void **)&figures->ranks, sizeof(*figures->ranks), old, capacity) != 0 ||
+        figures_grow((void **)&figures->rank_newest, sizeof(uint64_t), old, capacity) != 0 ||
+        figures_grow((void **)&figures->rank_present, sizeof(uint64_t), old / 64, capacity / 64) !=
             0)
         return -ENOMEM;
-    f->pair_room = room;
+    figures->rank_capacity = capacity;
     return 0;
 }
 
-int figures_fit_wide(struct figures *f)
+static int figures_reserve_callers(struct figures *figures, uint32_t need)
 {
-    if (f->wide == NULL && f->pair_room > 0)
-        f->wide = calloc(f->pair_room, sizeof(*f->wide));
-    return f->wide != NULL || f->pair_room == 0 ? 0 : -ENOMEM;
+    const uint32_t old = figures->caller_capacity;
+    if (need <= old)
+        return 0;
+    const uint32_t capacity = figures_next_capacity(old, need);
+    if (figures_grow((void **)&figures->callers, sizeof(uint64_t), old / 64, capacity / 64) != 0)
+        return -ENOMEM;
+    figures->caller_capacity = capacity;
+    return 0;
 }
 
-int figures_fit(struct figures *f, const struct run_sum *run)
+int figures_reserve(struct figures *figures, const struct run_sum *run)
 {
-    if (figures_fit_ranks(f, run->ranks.room) != 0)
+    const uint32_t pairs = run->pairs.room, calls = run->calls.room;
+    if (figures_reserve_ranks(figures, run->ranks.room) != 0 ||
+        figures_reserve_callers(figures, run->callers.room) != 0)
         return -ENOMEM;
-    if (run->pairs.room > f->pair_room && figures_fit_pairs(f, run->pairs.room) != 0)
-        return -ENOMEM;
-    if (run->calls.room > f->call_room) {
-        if (sums_grow((void **)&f->calls, sizeof(*f->calls), f->call_room, run->calls.room) != 0)
+    if (pairs > figures->pair_capacity) {
+        if (figures_grow((void **)&figures->pairs, sizeof(*figures->pairs), figures->pair_capacity,
+                         pairs) != 0)
             return -ENOMEM;
-        f->call_room = run->calls.room;
+        figures->pair_capacity = pairs;
     }
-    if (run->callers.room > f->caller_room) {
-        uint32_t room = larger_room(f->caller_room, run->callers.room);
-        if (sums_grow((void **)&f->callers, sizeof(uint64_t), f->caller_room / 64, room / 64) != 0)
+    if (calls > figures->call_capacity) {
+        if (figures_grow((void **)&figures->calls, sizeof(*figures->calls), figures->call_capacity,
+                         calls) != 0)
             return -ENOMEM;
-        f->caller_room = room;
+        figures->call_capacity = calls;
     }
     return 0;
 }
 
-void figures_finish(struct figures *f)
+void figures_finish(struct figures *figures)
 {
-    free(f->ranks);
-    free(f->rank_newest);
-    free(f->rank_present);
-    free(f->rank_owed);
-    free(f->pairs);
-    free(f->wide);
-    free(f->pair_blocks);
-    free(f->calls);
-    free(f->callers);
+    free(figures->ranks);
+    free(figures->rank_newest);
+    free(figures->rank_present);
+    free(figures->pairs);
+    free(figures->calls);
+    free(figures->callers);
+    *figures = (struct figures){0};
 }
 
-void figures_swap_ranks(struct figures *a, struct figures *b)
+size_t figures_bytes(const struct figures *figures)
 {
-    struct figures was = *a;
-    a->ranks = b->ranks;
-    a->rank_newest = b->rank_newest;
-    a->rank_present = b->rank_present;
-    a->rank_owed = b->rank_owed;
-    a->rank_room = b->rank_room;
-    b->ranks = was.ranks;
-    b->rank_newest = was.rank_newest;
-    b->rank_present = was.rank_present;
-    b->rank_owed = was.rank_owed;
-    b->rank_room = was.rank_room;
+    return figures->rank_capacity * (sizeof(*figures->ranks) + sizeof(*figures->rank_newest)) +
+           figures->rank_capacity / 8 + figures->pair_capacity * sizeof(*figures->pairs) +
+           figures->call_capacity * sizeof(*figures->calls) + figures->caller_capacity / 8;
 }
 
-/* Only what was added to is written: the rest may be pages that were never touched. */
-void figures_clear_pairs(struct figures *f)
+/* ---- ranks --------------------------------------------------------------- */
+
+static void figures_copy_call_in_progress(struct rank_row *into, const struct rank_row *from)
 {
-    for (uint32_t from = 0; from < f->pair_room; from += PAIR_BLOCK) {
-        if (!bit_get(f->pair_blocks, from / PAIR_BLOCK))
+    into->in_call = from->in_call;
+    into->in_call_ns = from->in_call_ns;
+    into->in_call_comm = from->in_call_comm;
+    into->in_call_peer = from->in_call_peer;
+    into->process_state = from->process_state;
+}
+
+/* Of two reports about a rank's call in progress the larger one wins, whatever their order. */
+static void figures_merge_call_in_progress(struct rank_row *into, const struct rank_row *from)
+{
+    int larger = from->in_call_ns != into->in_call_ns ? from->in_call_ns > into->in_call_ns
+                 : from->in_call != into->in_call     ? from->in_call > into->in_call
+                 : from->in_call_comm != into->in_call_comm
+                     ? from->in_call_comm > into->in_call_comm
+                     : from->in_call_peer > into->in_call_peer;
+    uint32_t state =
+        from->process_state > into->process_state ? from->process_state : into->process_state;
+    if (larger)
+        figures_copy_call_in_progress(into, from);
+    into->process_state = state;
+}
+
+static void figures_add_rank_sums(struct rank_row *into, const struct rank_row *from)
+{
+#define X(name) into->name += from->name;
+    RANK_SUMS(X)
+#undef X
+    into->threads = sums_maximum(into->threads, from->threads);
+}
+
+void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row)
+{
+    struct rank_row *sum = &figures->ranks[number];
+    if (!figures_get_bit(figures->rank_present, number)) {
+        figures_set_bit(figures->rank_present, number);
+        *sum = *row;
+        return;
+    }
+    figures_add_rank_sums(sum, row);
+    figures_merge_call_in_progress(sum, row);
+}
+
+/* The call in progress of a run is that of the newest window. */
+static void figures_add_ranks(struct figures *total, const struct figures *figures, uint64_t window)
+{
+    for (uint32_t i = 0; i < figures->rank_capacity; i++) {
+        if (!figures_get_bit(figures->rank_present, i))
             continue;
-        memset(&f->pairs[from], 0, PAIR_BLOCK * sizeof(*f->pairs));
-        if (f->has_wide)
-            memset(&f->wide[from], 0, PAIR_BLOCK * sizeof(*f->wide));
+        const struct rank_row *row = &figures->ranks[i];
+        struct rank_row *sum = &total->ranks[i];
+        const int first = !figures_get_bit(total->rank_present, i);
+        figures_add_rank_sums(sum, row);
+        if (!first && window == total->rank_newest[i]) {
+            figures_merge_call_in_progress(sum, row);
+        } else if (first || window > total->rank_newest[i]) {
+            sum->rank = row->rank;
+            figures_copy_call_in_progress(sum, row);
+            total->rank_newest[i] = window;
+        }
+        figures_set_bit(total->rank_present, i);
     }
-    f->has_wide = 0;
-    if (f->pair_room > 0)
-        memset(f->pair_blocks, 0, (f->pair_room / PAIR_BLOCK / 64 + 1) * sizeof(*f->pair_blocks));
 }
 
-void figures_clear(struct figures *f)
+/* ---- pairs and calls ----------------------------------------------------- */
+
+static void figures_add_pairs(struct figures *total, const struct figures *figures)
 {
-    figures_clear_pairs(f);
-    if (f->rank_room > 0)
-        memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
-    if (f->call_room > 0)
-        memset(f->calls, 0, f->call_room * sizeof(*f->calls));
-    if (f->caller_room > 0)
-        memset(f->callers, 0, f->caller_room / 64 * sizeof(*f->callers));
+    for (uint32_t i = 0; i < figures->pair_capacity; i++) {
+        total->pairs[i].messages += figures->pairs[i].messages;
+        total->pairs[i].bytes += figures->pairs[i].bytes;
+    }
 }
 
-size_t figures_bytes(const struct figures *f)
+static void figures_add_calls(struct run_sum *run, const struct figures *figures)
 {
-    return f->rank_room * (sizeof(*f->ranks) + sizeof(*f->rank_newest)) + f->rank_room / 4 +
-           f->pair_room * (sizeof(*f->pairs) + (f->wide != NULL ? sizeof(*f->wide) : 0)) +
-           f->call_room * sizeof(*f->calls) + f->caller_room / 8;
+    struct figures *total = &run->total;
+    for (uint32_t i = 0; i < figures->call_capacity; i++) {
+        struct call_figures *sum = &total->calls[i];
+        const struct call_figures *call = &figures->calls[i];
+        sum->calls += call->calls;
+        sum->bytes += call->bytes;
+        sum->bytes_in += call->bytes_in;
+        sum->time_ns += call->time_ns;
+        sum->longest_ns = sums_maximum(sum->longest_ns, call->longest_ns);
+    }
+    for (uint32_t caller = 0; caller < run->callers.count && caller < figures->caller_capacity;
+         caller++) {
+        if (!figures_get_bit(figures->callers, caller) || figures_get_bit(total->callers, caller))
+            continue;
+        figures_set_bit(total->callers, caller);
+        total->calls[run->call_of[caller]].ranks++;
+    }
+}
+
+void figures_add_window(struct run_sum *run, const struct figures *figures, uint64_t window)
+{
+    figures_add_ranks(&run->total, figures, window);
+    figures_add_pairs(&run->total, figures);
+    figures_add_calls(run, figures);
 }

@@ -1,17 +1,15 @@
+/* Rows that nodes report are added to a window, and windows to the run. */
 #include "daemon/analysis/sums/window_sum.h"
 
 #include "daemon/analysis/sums/sums.h"
-#include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(offsetof(struct call_row, longest_ns) ==
-                   offsetof(struct call_row, calls) + 4 * sizeof(uint64_t),
-               "figures of a row of calls follow each other");
+#define MAXIMUM_REGIONS 65535u /* the number of a region takes 16 bits of a key */
 
-#define MOST_REGIONS 65535u /* the number of a region takes 16 bits of a key */
+/* ---- the run's keys ------------------------------------------------------ */
 
 int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
 {
@@ -19,23 +17,15 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
     if (run == NULL)
         return -ENOMEM;
     run->limits = *limits;
-    if (run->limits.regions > MOST_REGIONS)
-        run->limits.regions = MOST_REGIONS;
-    run->names = 1;
-    /* Number 0 of both is what rows name that have none. */
+    if (run->limits.regions > MAXIMUM_REGIONS)
+        run->limits.regions = MAXIMUM_REGIONS;
+    /* Rows without a communicator or a region name number 0. */
     if (run_sum_comm(run, &(struct comm_row){.id = 0}) != 0 || run_sum_region(run, "") != 0) {
         run_sum_destroy(run);
         return -ENOMEM;
     }
     *out = run;
     return 0;
-}
-
-void row_numbers_finish(struct row_numbers *numbers)
-{
-    free(numbers->pairs);
-    free(numbers->calls);
-    *numbers = (struct row_numbers){0};
 }
 
 void run_sum_destroy(struct run_sum *run)
@@ -52,7 +42,6 @@ void run_sum_destroy(struct run_sum *run)
     free(run->comms);
     free(run->regions);
     figures_finish(&run->total);
-    figures_finish(&run->spare);
     free(run->rank_order.numbers);
     free(run->pair_order.numbers);
     free(run->call_order.numbers);
@@ -61,7 +50,7 @@ void run_sum_destroy(struct run_sum *run)
     free(run);
 }
 
-static void comm_merge(struct comm_row *into, const struct comm_row *from)
+static void run_sum_merge_comm(struct comm_row *into, const struct comm_row *from)
 {
     into->parent = sums_maximum(into->parent, from->parent);
     into->size = sums_maximum(into->size, from->size);
@@ -79,21 +68,17 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
             return 0;
         if (key_table_reserve(&run->comm_ids, 1) != 0)
             return -ENOMEM;
-        if (run->comm_ids.room > run->comm_room) {
-            uint32_t room = run->comm_ids.room;
-            if (sums_grow((void **)&run->comms, sizeof(*run->comms), run->comm_room, room) != 0)
+        if (run->comm_ids.room > run->comm_capacity) {
+            if (figures_grow((void **)&run->comms, sizeof(*run->comms), run->comm_capacity,
+                             run->comm_ids.room) != 0)
                 return -ENOMEM;
-            run->comm_room = room;
+            run->comm_capacity = run->comm_ids.room;
         }
         number = key_table_add_hashed(&run->comm_ids, key);
         run->comms[number].id = comm->id;
-        run->names++;
     }
-    if (number != 0) {
-        struct comm_row before = run->comms[number];
-        comm_merge(&run->comms[number], comm);
-        run->names += memcmp(&before, &run->comms[number], sizeof(before)) != 0;
-    }
+    if (number != 0)
+        run_sum_merge_comm(&run->comms[number], comm);
     return number;
 }
 
@@ -111,29 +96,25 @@ int64_t run_sum_region(struct run_sum *run, const char *name)
         return 0;
     if (key_table_reserve(&run->region_names, 1) != 0)
         return -ENOMEM;
-    if (run->region_names.room > run->region_room) {
-        uint32_t room = run->region_names.room;
-        if (sums_grow((void **)&run->regions, sizeof(row), run->region_room, room) != 0)
+    if (run->region_names.room > run->region_capacity) {
+        if (figures_grow((void **)&run->regions, sizeof(row), run->region_capacity,
+                         run->region_names.room) != 0)
             return -ENOMEM;
-        run->region_room = room;
+        run->region_capacity = run->region_names.room;
     }
     number = key_table_add_hashed(&run->region_names, key);
     run->regions[number] = row;
-    run->names++;
     return number;
 }
+
+/* ---- a window ------------------------------------------------------------ */
 
 int window_sum_create(struct window_sum **out, struct run_sum *run)
 {
     struct window_sum *window = calloc(1, sizeof(*window));
     if (window == NULL)
         return -ENOMEM;
-    run_ranks_settle(run);
-    run->windows++;
     window->run = run;
-    window->figures = run->spare;
-    run->spare = (struct figures){0};
-    run_ranks_moved(run, &run->spare, &window->figures);
     *out = window;
     return 0;
 }
@@ -142,189 +123,168 @@ void window_sum_destroy(struct window_sum *window)
 {
     if (window == NULL)
         return;
-    /* Fresh memory costs two page faults for each page, one for reading and one for writing it:
-     * more than adding the figures. */
-    struct run_sum *run = window->run;
-    struct figures *spare = &run->spare;
-    run->windows--;
-    if (window->figures.pair_room >= spare->pair_room) {
-        run_ranks_moved(run, spare, NULL);
-        figures_finish(spare);
-        *spare = window->figures;
-        run_ranks_moved(run, &window->figures, spare);
-        figures_clear(spare);
-    } else {
-        run_ranks_moved(run, &window->figures, NULL);
-        figures_finish(&window->figures);
-    }
+    figures_finish(&window->figures);
     free(window);
 }
 
-/* @param row  its figures */
-static void caller_add(struct call_figures *sum, const uint64_t *row)
+static void window_sum_add_totals(struct sum_totals *totals, const struct rank_row *row)
 {
-    sum->calls += row[0];
-    sum->bytes += row[1];
-    sum->bytes_in += row[2];
-    sum->time_ns += row[3];
-    sum->longest_ns = sums_maximum(sum->longest_ns, row[4]);
+#define X(name) totals->name += row->name;
+    RANK_SUMS(X)
+#undef X
 }
 
-static void number_calls(struct run_sum *run, const struct window_rows *rows,
-                         struct row_numbers *numbers)
+static void window_sum_add_ranks(struct window_sum *window, const struct sum_rows *rows)
 {
-    uint32_t before = KEY_NONE, guess = numbers->call_count > 0 ? numbers->calls[0] : 0;
-    numbers->calls_follow = 1;
+    uint32_t number = KEY_NONE;
+    for (size_t i = 0; i < rows->rank_count; i++) {
+        const struct rank_row *row = &rows->ranks[i];
+        const struct key key = {.hi = row->rank};
+        number = key_table_add(&window->run->ranks, key, number, 0);
+        window->totals.ranks += !figures_get_bit(window->figures.rank_present, number);
+        window_sum_add_totals(&window->totals, row);
+        figures_add_rank(&window->figures, number, row);
+    }
+}
+
+static struct key window_sum_pair_key(uint32_t source, int32_t destination, uint64_t comm,
+                                      uint32_t region, uint32_t size_class)
+{
+    return (struct key){.hi = (uint64_t)source << 32 | (uint32_t)(destination + 1),
+                        .lo = comm << 32 | (uint64_t)region << 16 | size_class};
+}
+
+/* Number of a pair. Once the table has reached its limit, a new pair has the number of the rest of
+ * its source. @param previous  number of the pair before it in the report, or KEY_NONE */
+static uint32_t window_sum_number_pair(struct run_sum *run, const struct pair_row *row,
+                                       uint32_t previous)
+{
+    const struct key key =
+        window_sum_pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
+    if (run->pairs.count < run->limits.pairs)
+        return key_table_add(&run->pairs, key, previous, 0);
+    const uint32_t number = key_table_find(&run->pairs, key);
+    if (number != KEY_NONE)
+        return number;
+    run->overflow_rows++;
+    return key_table_add_hashed(&run->pairs, window_sum_pair_key(row->source, -1, 0, 0, 0));
+}
+
+static void window_sum_add_pairs(struct window_sum *window, const struct sum_rows *rows)
+{
+    uint32_t number = KEY_NONE;
+    for (size_t i = 0; i < rows->pair_count; i++) {
+        const struct pair_row *row = &rows->pairs[i];
+        number = window_sum_number_pair(window->run, row, number);
+        struct pair_figures *sum = &window->figures.pairs[number];
+        sum->messages += row->messages;
+        sum->bytes += row->bytes;
+    }
+}
+
+/* Number of a caller: a rank that makes a call on a communicator in a region. Once the table has
+ * reached its limit, new callers of a call have neither communicator nor region. */
+static uint32_t window_sum_number_caller(struct run_sum *run, const struct call_row *row,
+                                         uint32_t previous)
+{
+    struct key key = {.hi = row->rank,
+                      .lo = (uint64_t)row->comm << 32 | (uint64_t)row->region << 16 | row->call};
+    if (run->callers.count >= run->limits.calls && key_table_find(&run->callers, key) == KEY_NONE)
+        key.lo = row->call;
+    const uint32_t known = run->callers.count;
+    const uint32_t number = key_table_add(&run->callers, key, previous, 0);
+    if (number == known)
+        run->call_of[number] = key_table_add_hashed(&run->calls, (struct key){.lo = key.lo});
+    return number;
+}
+
+static void window_sum_add_calls(struct window_sum *window, const struct sum_rows *rows)
+{
+    uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->call_count; i++) {
         const struct call_row *row = &rows->calls[i];
-        int full = run->callers.count >= run->limits.calls;
-        struct key key = {.hi = row->rank,
-                          .lo =
-                              (uint64_t)row->comm << 32 | (uint64_t)row->region << 16 | row->call};
-        /* Beyond the limit the call is still told apart, but neither its communicator nor its
-         * region. */
-        if (full && key_table_find(&run->callers, key) == KEY_NONE)
-            key.lo = row->call;
-        uint32_t known = run->callers.count;
-        uint32_t at = key_table_add(&run->callers, key, before, guess);
-        if (at == known)
-            run->call_of[at] = key_table_add_hashed(&run->calls, (struct key){.lo = key.lo});
-        numbers->calls_follow &= i == 0 || at == before + 1;
-        numbers->calls[i] = before = at;
-    }
-    numbers->call_count = rows->call_count;
-}
-
-/* Callers that follow each other. @return 0: one of them has been added to before, and nothing was
- * done */
-static int add_fresh_callers(struct window_sum *w, struct figures_again list, uint32_t first,
-                             uint32_t count)
-{
-    const uint32_t *call_of = w->run->call_of + first;
-    struct call_figures *calls = w->figures.calls;
-    const uint64_t *row = list.first;
-    if (bits_any(w->figures.callers, first, count))
-        return 0;
-    bits_set(w->figures.callers, first, count);
-    for (uint32_t i = 0; i < count; i++, row += list.stride) {
-        struct call_figures *sum = &calls[call_of[i]];
-        sum->ranks++;
-        caller_add(sum, row);
-    }
-    return 1;
-}
-
-static void add_calls(struct window_sum *w, struct figures_again list,
-                      const struct row_numbers *numbers)
-{
-    const uint64_t *row = list.first;
-    if (numbers->call_count == 0 ||
-        (numbers->calls_follow &&
-         add_fresh_callers(w, list, numbers->calls[0], (uint32_t)numbers->call_count)))
-        return;
-    for (size_t i = 0; i < numbers->call_count; i++, row += list.stride) {
-        uint32_t at = numbers->calls[i];
-        struct call_figures *sum = &w->figures.calls[w->run->call_of[at]];
-        sum->ranks += !bit_get(w->figures.callers, at);
-        bit_set(w->figures.callers, at);
-        caller_add(sum, row);
-    }
-}
-
-static int window_sum_reserve(struct window_sum *w, const struct window_rows *rows,
-                              struct row_numbers *numbers)
-{
-    struct run_sum *run = w->run;
-    int code = key_table_reserve(&run->ranks, rows->rank_count);
-    code = code != 0 ? code : key_table_reserve(&run->pairs, rows->pair_count);
-    code = code != 0 ? code : key_table_reserve(&run->callers, rows->call_count);
-    code = code != 0 ? code : key_table_reserve(&run->calls, rows->call_count);
-    if (code == 0)
-        code = array_fit(&numbers->pairs, sizeof(*numbers->pairs), &numbers->pair_room,
-                         rows->pair_count);
-    if (code == 0)
-        code = array_fit(&numbers->calls, sizeof(*numbers->calls), &numbers->call_room,
-                         rows->call_count);
-    if (code == 0 && run->callers.room > run->call_of_room) {
-        code = sums_grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_room,
-                         run->callers.room);
-        run->call_of_room = code == 0 ? run->callers.room : run->call_of_room;
-    }
-    return code != 0 ? code : figures_fit(&w->figures, run);
-}
-
-static int window_sum_add_rows(struct window_sum *w, const struct window_rows *rows,
-                               struct row_numbers *numbers)
-{
-    struct figures_again calls = rows->calls_again;
-    int code = window_sum_reserve(w, rows, numbers);
-    code = code != 0 ? code : window_pairs_add(w, rows, numbers);
-    if (code != 0)
-        return code;
-    window_ranks_add(w, rows, numbers);
-    if (calls.first == NULL) {
-        number_calls(w->run, rows, numbers);
-        if (rows->call_count > 0)
-            calls = (struct figures_again){&rows->calls[0].calls,
-                                           sizeof(*rows->calls) / sizeof(uint64_t)};
-    }
-    add_calls(w, calls, numbers);
-    return 0;
-}
-
-int window_sum_update(struct window_sum *window, const struct window_rows *rows,
-                      struct row_numbers *numbers)
-{
-    struct row_numbers none = {0};
-    struct run_sum *run = window->run;
-    if (run->ranks.count + rows->rank_count > run->limits.ranks) {
-        size_t unknown = 0;
-        for (size_t i = 0; i < rows->rank_count; i++)
-            unknown +=
-                key_table_find(&run->ranks, (struct key){.hi = rows->ranks[i].rank}) == KEY_NONE;
-        if (run->ranks.count + unknown > run->limits.ranks)
-            return -ERANGE;
-    }
-    int code = window_sum_add_rows(window, rows, numbers == NULL ? &none : numbers);
-    row_numbers_finish(&none);
-    return code;
-}
-
-static void absorb_calls(struct run_sum *run, const struct figures *f)
-{
-    uint32_t calls = f->call_room < run->calls.count ? f->call_room : run->calls.count;
-    for (uint32_t i = 0; i < calls; i++) {
-        struct call_figures *sum = &run->total.calls[i];
-        const struct call_figures *row = &f->calls[i];
+        number = window_sum_number_caller(window->run, row, number);
+        struct call_figures *sum = &window->figures.calls[window->run->call_of[number]];
+        sum->ranks += !figures_get_bit(window->figures.callers, number);
+        figures_set_bit(window->figures.callers, number);
         sum->calls += row->calls;
         sum->bytes += row->bytes;
         sum->bytes_in += row->bytes_in;
         sum->time_ns += row->time_ns;
         sum->longest_ns = sums_maximum(sum->longest_ns, row->longest_ns);
     }
-    uint32_t callers = f->caller_room < run->callers.count ? f->caller_room : run->callers.count;
-    for (uint32_t word = 0; word < (callers + 63) / 64; word++) {
-        uint64_t fresh = f->callers[word] & ~run->total.callers[word];
-        run->total.callers[word] |= fresh;
-        for (; fresh != 0; fresh &= fresh - 1)
-            run->total.calls[run->call_of[word * 64 + (uint32_t)__builtin_ctzll(fresh)]].ranks++;
-    }
 }
 
-int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t number)
+/* Make room for the keys that rows may add. */
+static int window_sum_reserve(struct window_sum *window, const struct sum_rows *rows)
 {
-    struct figures *f = &window->figures;
-    if (figures_fit(&run->total, run) != 0 || figures_fit_wide(&run->total) != 0)
-        return -ENOMEM;
-    run_ranks_owe(run, f, number);
-    run_pairs_absorb(run, f);
-    absorb_calls(run, f);
+    struct run_sum *run = window->run;
+    int code = key_table_reserve(&run->ranks, rows->rank_count);
+    code = code != 0 ? code : key_table_reserve(&run->pairs, rows->pair_count);
+    code = code != 0 ? code : key_table_reserve(&run->callers, rows->call_count);
+    code = code != 0 ? code : key_table_reserve(&run->calls, rows->call_count);
+    if (code == 0 && run->callers.room > run->call_of_capacity) {
+        code = figures_grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_capacity,
+                            run->callers.room);
+        run->call_of_capacity = code == 0 ? run->callers.room : run->call_of_capacity;
+    }
+    return code != 0 ? code : figures_reserve(&window->figures, run);
+}
+
+/* Would these rows add more ranks than the run may have? */
+static int window_sum_exceeds_ranks(const struct run_sum *run, const struct sum_rows *rows)
+{
+    size_t unknown = 0;
+    if (run->ranks.count + rows->rank_count <= run->limits.ranks)
+        return 0;
+    for (size_t i = 0; i < rows->rank_count; i++)
+        unknown += key_table_find(&run->ranks, (struct key){.hi = rows->ranks[i].rank}) == KEY_NONE;
+    return run->ranks.count + unknown > run->limits.ranks;
+}
+
+int window_sum_update(struct window_sum *window, const struct sum_rows *rows)
+{
+    if (window_sum_exceeds_ranks(window->run, rows))
+        return -ERANGE;
+    int code = window_sum_reserve(window, rows);
+    if (code != 0)
+        return code;
+    window_sum_add_ranks(window, rows);
+    window_sum_add_pairs(window, rows);
+    window_sum_add_calls(window, rows);
     return 0;
 }
 
-void window_sum_clear_pairs(struct window_sum *window)
+void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
 {
-    figures_clear_pairs(&window->figures);
+    *out = window->totals;
+}
+
+size_t window_sum_bytes(const struct window_sum *window)
+{
+    return figures_bytes(&window->figures);
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_t number)
+{
+    if (figures_reserve(&run->total, run) != 0)
+        return -ENOMEM;
+    figures_add_window(run, &window->figures, number);
+    return 0;
+}
+
+void run_sum_totals(const struct run_sum *run, struct sum_totals *out)
+{
+    const struct figures *total = &run->total;
+    *out = (struct sum_totals){0};
+    for (uint32_t i = 0; i < run->ranks.count && i < total->rank_capacity; i++) {
+        if (!figures_get_bit(total->rank_present, i))
+            continue;
+        out->ranks++;
+        window_sum_add_totals(out, &total->ranks[i]);
+    }
 }
 
 size_t run_sum_pair_count(const struct run_sum *run)
@@ -334,16 +294,11 @@ size_t run_sum_pair_count(const struct run_sum *run)
 
 size_t run_sum_bytes(const struct run_sum *run)
 {
-    size_t orders = (size_t)run->rank_order.count + run->pair_order.count + run->call_order.count +
-                    run->comm_positions + run->region_positions + run->call_of_room;
+    size_t numbers = (size_t)run->rank_order.count + run->pair_order.count + run->call_order.count +
+                     run->comm_positions + run->region_positions + run->call_of_capacity;
     return key_table_bytes(&run->ranks) + key_table_bytes(&run->pairs) +
            key_table_bytes(&run->callers) + key_table_bytes(&run->calls) +
            key_table_bytes(&run->comm_ids) + key_table_bytes(&run->region_names) +
-           run->comm_room * sizeof(*run->comms) + run->region_room * sizeof(*run->regions) +
-           orders * sizeof(uint32_t) + figures_bytes(&run->total) + figures_bytes(&run->spare);
-}
-
-size_t window_sum_bytes(const struct window_sum *window)
-{
-    return figures_bytes(&window->figures);
+           run->comm_capacity * sizeof(*run->comms) + run->region_capacity * sizeof(*run->regions) +
+           numbers * sizeof(uint32_t) + figures_bytes(&run->total);
 }

@@ -8,17 +8,16 @@
  * Keys (ranks, pairs, calls) are kept once, by the run; a window holds figures only, indexed by the
  * key's number. Memory is linear in the pairs that ever communicated: see run_sum_bytes().
  *
- * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
+ * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_SUMS_WINDOW_SUM_H
 #define HOLTER_DAEMON_ANALYSIS_SUMS_WINDOW_SUM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is added up for each rank. Counts, bytes, and times in nanoseconds; meaning as in the
- *  columns of WIRE_RANK_ROW. Those of RANK_TOTALS are published for the whole job too. Those of
- *  RANK_SELDOM are 0 in most windows of most jobs. */
-#define RANK_OFTEN(X)                                                                              \
+/** The sums of a rank. Counts, bytes, and times in nanoseconds; meaning as in the columns of
+ *  WIRE_RANK_ROW. Those of RANK_TOTALS are published for the whole job, too. */
+#define RANK_TOTALS(X)                                                                             \
     X(events)                                                                                      \
     X(calls)                                                                                       \
     X(sent)                                                                                        \
@@ -28,46 +27,29 @@
     X(send_ns)                                                                                     \
     X(recv_ns)                                                                                     \
     X(wait_ns)                                                                                     \
-    X(collective_ns)
-#define RANK_SELDOM_TOTALS(X)                                                                      \
+    X(collective_ns)                                                                               \
     X(lost)                                                                                        \
     X(polls)                                                                                       \
     X(poll_ns)                                                                                     \
     X(one_sided_ns)                                                                                \
     X(io_ns)                                                                                       \
     X(other_ns)
-#define RANK_TOTALS(X) RANK_OFTEN(X) RANK_SELDOM_TOTALS(X)
-#define RANK_SELDOM(X) RANK_SELDOM_TOTALS(X) X(untracked)
-#define RANK_SUMS(X) RANK_OFTEN(X) RANK_SELDOM(X)
+#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked)
 
-/** One rank. Of several reports the larger threads wins, and the longest call in progress of the
- *  newest window. What is seldom told lies behind all else, in a line of the cache of its own: rows
- * of all ranks are many, and mostly that line is not touched. */
+/** One rank. Of several reports about it the larger number of threads wins, and the longest call in
+ *  progress of the newest window. */
 struct rank_row {
     uint32_t rank;
     uint32_t in_call;       /**< number of the call in progress at the window's end; 0: none */
-    uint32_t process_state; /**< letter of its process's state, proc(5); 0: not looked */
-    uint32_t seldom;        /**< of results: not 0 where one of RANK_SELDOM is not; else not read */
-    uint64_t in_call_ns;    /**< for how long, nanoseconds */
+    uint32_t process_state; /**< letter of its process's state, proc(5); 0: unknown */
+    uint64_t in_call_ns;    /**< duration of the call in progress so far, nanoseconds */
     uint64_t in_call_comm;  /**< id of its communicator; 0: none */
     int64_t in_call_peer;   /**< its peer; negative: PEER_* */
     uint64_t threads;       /**< threads that called MPI so far */
 #define X(name) uint64_t name;
     RANK_SUMS(X)
 #undef X
-    uint64_t unused; /**< to whole lines of the cache */
 };
-
-/** Bytes of a row before what is seldom told. */
-#define RANK_ROW_OFTEN offsetof(struct rank_row, lost)
-
-/** Where what is seldom told of a row of a result is read: of most rows that is one for all, and
- * the line of the cache that the row has for it is not touched. */
-static inline const struct rank_row *rank_row_seldom(const struct rank_row *row)
-{
-    static const struct rank_row none;
-    return row->seldom ? row : &none;
-}
 
 /** Messages from one rank to another. */
 struct pair_row {
@@ -108,55 +90,21 @@ struct region_row {
     char name[65];
 };
 
-/** Figures of a row of pairs. */
-struct pair_figures {
-    uint64_t messages, bytes;
-};
-
-/** The same where they fit. */
-struct narrow_figures {
-    uint32_t messages, bytes;
-};
-
-/** Figures of rows, one after the other: of pairs messages and bytes, of calls those from calls to
- * longest_ns. Borrowed. */
-struct figures_again {
-    const uint64_t *first; /**< that of the first row; NULL: there are none */
-    size_t stride;         /**< from a row to the next one, in numbers */
-};
-
 /** What one node reports. Rows are borrowed for the call. */
-struct window_rows {
+struct sum_rows {
     const struct rank_row *ranks;
     size_t rank_count;
     const struct pair_row *pairs;
     size_t pair_count;
     const struct call_row *calls;
     size_t call_count;
-    /** In place of pairs, of calls: figures alone, of rows that are, but for figures, those of the
-     * last report that the same row_numbers were given for. As many as those, which row_numbers
-     * tell. */
-    struct figures_again pairs_again, calls_again;
 };
 
-/** What a node's rows were found to be last time: it lists much the same ones in each window. Zero
- * at first; changes no result, only the time it takes. 4 bytes a row. */
-struct row_numbers {
-    uint32_t *pairs, *calls; /**< owned; by position: the number of the key */
-    size_t pair_count, pair_room, call_count,
-        call_room; /**< 0 rows also where they may not be told again */
-    uint32_t rank; /**< of the first */
-    int pairs_follow,
-        calls_follow; /**< not 0: each has the number after that of the one before it */
-};
-
-void row_numbers_finish(struct row_numbers *numbers);
-
-/** Bounds, so that no peer can make the daemon take memory without end. What is beyond them is
- *  added to rows that stand for the rest: pairs to destination -1, communicators to id 0, regions
+/** Bounds, so that no peer can make the daemon use unlimited memory. Rows beyond them are added to
+ *  rows that stand for the rest: pairs to destination -1, communicators to id 0, regions
  *  to "outside". */
 struct run_sum_limits {
-    uint32_t ranks; /**< distinct ranks; further ones are refused (-ERANGE) */
+    uint32_t ranks; /**< distinct ranks; further ones are rejected (-ERANGE) */
     uint32_t pairs; /**< distinct (source, destination, communicator, region, size class) */
     uint32_t calls; /**< distinct (rank, call, communicator, region) */
     uint32_t comms; /**< communicators */
@@ -172,9 +120,8 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits);
 /** Its windows must have been destroyed. NULL is fine. */
 void run_sum_destroy(struct run_sum *run);
 
-/** Number of a communicator, for rows. @param comm  copied @return the number (0: none or unknown,
- *                                                   also when
- *  the limit is reached), or -ENOMEM */
+/** Number of a communicator, for rows. @param comm  copied
+ *  @return the number (0: none or unknown, also when the limit is reached), or -ENOMEM */
 int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm);
 
 /** Number of a region, for rows; 0 is outside all regions, "". Longer names are cut at 64 bytes.
@@ -185,21 +132,14 @@ int64_t run_sum_region(struct run_sum *run, const char *name);
 int window_sum_create(struct window_sum **out, struct run_sum *run);
 void window_sum_destroy(struct window_sum *window);
 
-/** Add rows. comm and region must be numbers of the run.
- *  @param numbers  of the node that reports them, brought up to date; may be NULL where nothing is
- * told again
+/** Add the rows of one node. comm and region must be numbers of the run.
  *  @return 0, -ENOMEM or -ERANGE; then nothing was added */
-int window_sum_update(struct window_sum *window, const struct window_rows *rows,
-                      struct row_numbers *numbers);
+int window_sum_update(struct window_sum *window, const struct sum_rows *rows);
 
 /** Add a window to the run.
  *  @param number  of the window: the newest one's call in progress is kept
  *  @return 0 or -ENOMEM; then nothing was added */
-int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t number);
-
-/** Have no pairs in a window any more: they are not asked for once more, and are in the cache now.
- */
-void window_sum_clear_pairs(struct window_sum *window);
+int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_t number);
 
 /** Sums over all ranks. */
 struct sum_totals {
@@ -210,7 +150,7 @@ struct sum_totals {
 };
 
 void window_sum_totals(const struct window_sum *window, struct sum_totals *out);
-void run_sum_totals(struct run_sum *run, struct sum_totals *out);
+void run_sum_totals(const struct run_sum *run, struct sum_totals *out);
 
 /** Rows in canonical order. Zero-initialised is empty; reused from result to result. */
 struct sum_result {
@@ -225,18 +165,6 @@ struct sum_result {
     size_t comm_count;
     struct region_row *regions; /**< likewise; position 0 is "outside" */
     size_t region_count;
-    uint32_t *
-        pair_numbers; /**< by position in pairs; for window_sum_pairs() alone, as all that follow */
-    size_t pair_number_room;
-    struct narrow_figures
-        *told;             /**< owned; by number: the window's figures when they were listed */
-    uint64_t *told_blocks; /**< owned; bits: which blocks of them have any */
-    size_t told_count, told_room, told_words;
-    uint64_t names; /**< of the run, when pairs were listed; 0: they are not to be kept */
-    /** Goes up when rows are listed anew: with the same number they are the same but for figures.
-     * 0: never. */
-    uint64_t listed;
-    uint64_t figured; /**< goes up when any figure, or any row, is another one */
 };
 
 void sum_result_finish(struct sum_result *result);
@@ -244,30 +172,13 @@ void sum_result_finish(struct sum_result *result);
 enum sum_part { SUM_RANKS, SUM_PAIRS, SUM_CALLS };
 
 /** Rows of one part, in place of what the result held.
- *  @param most_pairs  SUM_PAIRS: of more rows the largest by bytes are kept (ties: the first in
+ *  @param maximum_pairs  SUM_PAIRS: of more rows the largest by bytes are kept (ties: the first in
  *                     order) and the rest is added up, one row of destination -1 for each source
  *  @return 0 or -ENOMEM */
-int window_sum_result(const struct window_sum *window, enum sum_part part, size_t most_pairs,
+int window_sum_result(const struct window_sum *window, enum sum_part part, size_t maximum_pairs,
                       struct sum_result *out);
 
-/** Rows of ranks, borrowed. */
-struct rank_rows {
-    const struct rank_row *rows;
-    size_t count;
-};
-
-/** Ranks, as window_sum_result() gives them, but where that is possible as they lie in the window.
- *  @param spare  else holds them
- *  @param out    stands until the window or `spare` is changed @return 0 or -ENOMEM */
-int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
-                     struct rank_rows *out);
-
-/** Pairs, as window_sum_result() gives them: in little time where `out` still has, untouched, those
- * of another window of the same run that had messages between the same pairs. @return 0 or -ENOMEM
- */
-int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct sum_result *out);
-
-int run_sum_result(struct run_sum *run, enum sum_part part, size_t most_pairs,
+int run_sum_result(struct run_sum *run, enum sum_part part, size_t maximum_pairs,
                    struct sum_result *out);
 
 /** Distinct pairs so far. */

@@ -1,10 +1,11 @@
+/* Arrays on the heap that grow. */
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 16u
+#define INITIAL_CAPACITY 16u
 
 /* The pointer is of any type: it is copied, not read as another one. */
 static void *array_resize(void *array_pointer, size_t bytes)
@@ -32,7 +33,7 @@ int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t
 {
     if (need <= *room)
         return 0;
-    uint64_t grown = *room != 0 ? *room : FIRST_ROOM;
+    uint64_t grown = *room != 0 ? *room : INITIAL_CAPACITY;
     while (grown < need && grown <= UINT32_MAX)
         grown *= 2;
     if (grown > UINT32_MAX)

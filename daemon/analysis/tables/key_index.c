@@ -1,3 +1,4 @@
+/* The hash table of a key index: open addressing with linear probing. */
 #include "daemon/analysis/tables/key_index.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -6,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 256u
+#define INITIAL_CAPACITY 256u
 
 int key_index_init(struct key_index *index, uint32_t limit)
 {
     *index = (struct key_index){
-        .slots = calloc(2 * FIRST_ROOM, sizeof *index->slots),
-        .slot_of = calloc(FIRST_ROOM, sizeof *index->slot_of),
-        .keys = calloc(FIRST_ROOM, sizeof *index->keys),
-        .room = FIRST_ROOM,
+        .slots = calloc(2 * INITIAL_CAPACITY, sizeof *index->slots),
+        .slot_of = calloc(INITIAL_CAPACITY, sizeof *index->slot_of),
+        .keys = calloc(INITIAL_CAPACITY, sizeof *index->keys),
+        .room = INITIAL_CAPACITY,
         .limit = limit,
     };
     if (index->slots != NULL && index->slot_of != NULL && index->keys != NULL)
@@ -41,7 +42,7 @@ void key_index_clear(struct key_index *index)
 static void key_index_place(struct key_index *index, uint32_t number)
 {
     uint32_t mask = 2 * index->room - 1;
-    uint32_t slot = key_hash(index->keys[number]) & mask;
+    uint32_t slot = key_index_hash(index->keys[number]) & mask;
     while (index->slots[slot] != 0)
         slot = (slot + 1) & mask;
     index->slots[slot] = number + 1;
@@ -55,7 +56,7 @@ static int key_index_grow(struct key_index *index)
     uint32_t *slot_of = realloc(index->slot_of, room * sizeof *slot_of);
     if (slot_of != NULL)
         index->slot_of = slot_of;
-    struct key *keys = realloc(index->keys, room * sizeof *keys);
+    struct index_key *keys = realloc(index->keys, room * sizeof *keys);
     if (keys != NULL)
         index->keys = keys;
     if (slots == NULL || slot_of == NULL || keys == NULL) {
@@ -70,7 +71,7 @@ static int key_index_grow(struct key_index *index)
     return 0;
 }
 
-uint32_t key_index_add(struct key_index *index, struct key key)
+uint32_t key_index_add(struct key_index *index, struct index_key key)
 {
     if (index->count >= index->limit || (index->count == index->room && key_index_grow(index) != 0))
         return KEY_INDEX_FULL;
@@ -79,8 +80,8 @@ uint32_t key_index_add(struct key_index *index, struct key key)
     return index->count++;
 }
 
-uint32_t key_index_extend(struct key_index *index, struct key key, uint32_t limit, void *array,
-                          size_t element, size_t *room)
+uint32_t key_index_extend(struct key_index *index, struct index_key key, uint32_t limit,
+                          void *array, size_t element, size_t *room)
 {
     if (index->count >= limit || array_fit(array, element, room, index->count + (size_t)1) != 0)
         return KEY_INDEX_FULL;

@@ -12,17 +12,17 @@
 
 #define KEY_INDEX_FULL UINT32_MAX
 
-struct key {
+struct index_key {
     uint64_t a, b;
 };
 
 struct key_index {
-    uint32_t *slots;   /**< owned; dense number + 1, 0: empty */
-    uint32_t *slot_of; /**< owned; where each dense number stands */
-    struct key *keys;  /**< owned; by dense number */
-    uint32_t count;    /**< keys held */
-    uint32_t room;     /**< keys there is memory for; half the slots */
-    uint32_t limit;    /**< most keys ever */
+    uint32_t *slots;        /**< owned; dense number + 1, 0: empty */
+    uint32_t *slot_of;      /**< owned; where each dense number stands */
+    struct index_key *keys; /**< owned; by dense number */
+    uint32_t count;         /**< keys held */
+    uint32_t room;          /**< keys there is memory for; half the slots */
+    uint32_t limit;         /**< most keys ever */
 };
 
 /** @param limit  most keys, at most 2^30. @return 0 or -ENOMEM */
@@ -33,18 +33,18 @@ void key_index_finish(struct key_index *index);
 void key_index_clear(struct key_index *index);
 
 /** Put in a key that key_index_find() did not find. @return its number, or KEY_INDEX_FULL */
-uint32_t key_index_add(struct key_index *index, struct key key);
+uint32_t key_index_add(struct key_index *index, struct index_key key);
 
 /** Put in a key that key_index_find() did not find, unless there are `limit` keys or more, and make
  * the element of its number in an array of the caller, zero.
  *  @param array  address of the pointer to the array, which may move
  *  @param room   elements there is room for; brought up to date
  *  @return its number, or KEY_INDEX_FULL: nothing has changed */
-uint32_t key_index_extend(struct key_index *index, struct key key, uint32_t limit, void *array,
-                          size_t element, size_t *room);
+uint32_t key_index_extend(struct key_index *index, struct index_key key, uint32_t limit,
+                          void *array, size_t element, size_t *room);
 
 /* Multiply and fold, after wyhash (W. Yi): both halves of a 64 x 64 bit product. */
-static inline uint32_t key_hash(struct key key)
+static inline uint32_t key_index_hash(struct index_key key)
 {
     __extension__ typedef unsigned __int128 wide;
     wide product =
@@ -53,27 +53,15 @@ static inline uint32_t key_hash(struct key key)
     return (uint32_t)(folded ^ folded >> 32);
 }
 
-/** Ask for the memory where the key is looked for first. */
-static inline void key_index_ask(const struct key_index *index, struct key key)
-{
-    __builtin_prefetch(&index->slots[key_hash(key) & (2 * index->room - 1)]);
-}
-
-/** @return number of the key that is most likely this one; KEY_INDEX_FULL: it is not there */
-static inline uint32_t key_index_guess(const struct key_index *index, struct key key)
-{
-    return index->slots[key_hash(key) & (2 * index->room - 1)] - 1;
-}
-
 /** @return number of the key, or KEY_INDEX_FULL when it is not there */
-static inline uint32_t key_index_find(const struct key_index *index, struct key key)
+static inline uint32_t key_index_find(const struct key_index *index, struct index_key key)
 {
     uint32_t mask = 2 * index->room - 1;
-    for (uint32_t slot = key_hash(key) & mask;; slot = (slot + 1) & mask) {
+    for (uint32_t slot = key_index_hash(key) & mask;; slot = (slot + 1) & mask) {
         uint32_t number = index->slots[slot];
         if (number == 0)
             return KEY_INDEX_FULL;
-        const struct key *held = &index->keys[number - 1];
+        const struct index_key *held = &index->keys[number - 1];
         if (held->a == key.a && held->b == key.b)
             return number - 1;
     }

@@ -1,3 +1,5 @@
+/* A sort of 64-bit keys: runs are merged, evenly spread keys go through buckets, others through a
+ * radix sort (Knuth, The Art of Computer Programming 3, section 5.2.5). */
 #include "daemon/analysis/tables/key_order.h"
 
 #include <stdbool.h>
@@ -12,7 +14,7 @@
 #define MOST_RUNS 64u
 #define FEW_RUNS 8u /* that are quicker to merge than to spread */
 
-static struct key_place *insert_all(struct key_place *places, size_t count)
+static struct key_place *key_order_insertion_sort(struct key_place *places, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         struct key_place moving = places[i];
@@ -25,7 +27,7 @@ static struct key_place *insert_all(struct key_place *places, size_t count)
 }
 
 /* The number of bits that spreads keys over about a quarter as many buckets as there are keys. */
-static unsigned bucket_bits(size_t count)
+static unsigned key_order_bucket_bits(size_t count)
 {
     unsigned bits = 61u - (unsigned)__builtin_clzll(count);
     return bits < MOST_BUCKET_BITS ? bits : MOST_BUCKET_BITS;
@@ -43,7 +45,7 @@ static struct key_place *key_order_spread(struct key_place *places, struct key_p
         differ |= places[i].key ^ places[0].key;
     if (differ == 0)
         return places;
-    unsigned bits = bucket_bits(count), top = 64u - (unsigned)__builtin_clzll(differ);
+    unsigned bits = key_order_bucket_bits(count), top = 64u - (unsigned)__builtin_clzll(differ);
     unsigned shift = top > bits ? top - bits : 0;
     uint64_t mask = (UINT64_C(1) << bits) - 1;
     memset(counts, 0, sizeof(*counts) << bits);
@@ -60,7 +62,7 @@ static struct key_place *key_order_spread(struct key_place *places, struct key_p
         return NULL;
     for (size_t i = 0; i < count; i++)
         spare[counts[places[i].key >> shift & mask]++] = places[i];
-    return shift > 0 ? insert_all(spare, count) : spare;
+    return shift > 0 ? key_order_insertion_sort(spare, count) : spare;
 }
 
 struct runs {
@@ -154,7 +156,7 @@ static struct key_place *key_order_merge_runs(struct key_place *places, struct k
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count)
 {
     if (count <= SHORT)
-        return insert_all(places, count);
+        return key_order_insertion_sort(places, count);
     struct key_place *sorted = key_order_merge_runs(places, spare, count);
     if (sorted == NULL && count <= UINT32_MAX)
         sorted = key_order_spread(places, spare, count);

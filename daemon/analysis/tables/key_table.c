@@ -1,10 +1,11 @@
+/* The hash table of a key table: open addressing, at most half full. */
 #include "daemon/analysis/tables/key_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 16u
-#define MOST_KEYS (1u << 31)
+#define INITIAL_CAPACITY 16u
+#define MAXIMUM_KEYS (1u << 31)
 
 /* Keys are told by whoever sends them, so the hash must spread any pattern of ranks: both words go
  * through the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
@@ -36,10 +37,10 @@ void key_table_finish(struct key_table *table)
     key_table_init(table);
 }
 
-static int grow_index(struct key_table *table, uint32_t room)
+static int key_table_grow_index(struct key_table *table, uint32_t room)
 {
     /* At most half full: probes stay short without the memory of a sparser table. */
-    uint64_t places = 2 * FIRST_ROOM;
+    uint64_t places = 2 * INITIAL_CAPACITY;
     while (places < 2 * (uint64_t)room)
         places *= 2;
     if (table->index != NULL && places <= (uint64_t)table->mask + 1)
@@ -48,19 +49,11 @@ static int grow_index(struct key_table *table, uint32_t room)
     if (index == NULL)
         return -ENOMEM;
     uint32_t mask = (uint32_t)(places - 1);
-    /* Each place is a miss of the cache, so a batch of them is on its way at one time. */
-    for (uint32_t from = 0, batch; from < table->count; from += batch) {
-        uint32_t at[16];
-        batch = table->count - from < 16 ? table->count - from : 16;
-        for (uint32_t i = 0; i < batch; i++) {
-            at[i] = key_table_hash_of(table->keys[from + i]) & mask;
-            __builtin_prefetch(&index[at[i]], 1);
-        }
-        for (uint32_t i = 0; i < batch; i++) {
-            while (index[at[i]] != 0)
-                at[i] = (at[i] + 1) & mask;
-            index[at[i]] = from + i + 1;
-        }
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t at = key_table_hash_of(table->keys[i]) & mask;
+        while (index[at] != 0)
+            at = (at + 1) & mask;
+        index[at] = i + 1;
     }
     free(table->index);
     table->index = index;
@@ -72,13 +65,13 @@ int key_table_reserve(struct key_table *table, size_t further)
 {
     if (further <= table->room - table->count)
         return 0;
-    if (further > MOST_KEYS - table->count)
+    if (further > MAXIMUM_KEYS - table->count)
         return -ERANGE;
     uint64_t need = table->count + (uint64_t)further;
     uint64_t room = table->room + table->room / 2;
-    room = room < FIRST_ROOM ? FIRST_ROOM : room;
+    room = room < INITIAL_CAPACITY ? INITIAL_CAPACITY : room;
     room = room < need ? need : room;
-    room = room > MOST_KEYS ? MOST_KEYS : room;
+    room = room > MAXIMUM_KEYS ? MAXIMUM_KEYS : room;
     struct key *keys = realloc(table->keys, room * sizeof(*keys));
     if (keys == NULL)
         return -ENOMEM;
@@ -87,7 +80,7 @@ int key_table_reserve(struct key_table *table, size_t further)
     if (after == NULL)
         return -ENOMEM;
     table->after = after;
-    int code = grow_index(table, (uint32_t)room);
+    int code = key_table_grow_index(table, (uint32_t)room);
     if (code == 0)
         table->room = (uint32_t)room;
     return code;
@@ -105,12 +98,6 @@ uint32_t key_table_find(const struct key_table *table, struct key key)
         if (k->hi == key.hi && k->lo == key.lo)
             return number - 1;
     }
-}
-
-void key_table_prefetch(const struct key_table *table, struct key key)
-{
-    if (table->index != NULL)
-        __builtin_prefetch(&table->index[key_table_hash_of(key) & table->mask]);
 }
 
 uint32_t key_table_add_hashed(struct key_table *table, struct key key)

@@ -40,10 +40,6 @@ uint32_t key_table_find(const struct key_table *table, struct key key);
 /** Number of a key, which is given one when it is new. Room must have been reserved. */
 uint32_t key_table_add_hashed(struct key_table *table, struct key key);
 
-/** Have the processor fetch the place where a key is looked up, for one that is asked for soon and
- *  probably new. */
-void key_table_prefetch(const struct key_table *table, struct key key);
-
 static inline int key_table_is(const struct key_table *table, uint32_t number, struct key key)
 {
     return number < table->count && table->keys[number].hi == key.hi &&

@@ -1,3 +1,4 @@
+/* Sets of ranks as text. */
 #include "daemon/analysis/tables/rank_list.h"
 
 #include <errno.h>

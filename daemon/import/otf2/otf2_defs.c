@@ -31,7 +31,7 @@ static void otf2_defs_rows_finish(struct otf2_rows *rows)
 /* Find or add the row of a reference. @return the row, cleared if new; NULL: no memory */
 static void *otf2_defs_row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
 {
-    struct key key = {ref, 0};
+    struct index_key key = {ref, 0};
     uint32_t number = key_index_find(&rows->index, key);
     if (number == KEY_INDEX_FULL)
         number =
@@ -52,7 +52,7 @@ static OTF2_CallbackCode otf2_defs_outcome(const struct otf2_defs *defs)
 
 const void *otf2_row(const struct otf2_rows *rows, uint64_t ref)
 {
-    uint32_t number = key_index_find(&rows->index, (struct key){ref, 0});
+    uint32_t number = key_index_find(&rows->index, (struct index_key){ref, 0});
     return number == KEY_INDEX_FULL ? NULL : (const char *)rows->rows + number * rows->each;
 }
 

@@ -54,7 +54,7 @@ int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_
 /** Slot of a communicator. @return UINT32_MAX: it is undefined */
 static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref)
 {
-    return key_index_find(&defs->comms.index, (struct key){ref, 0});
+    return key_index_find(&defs->comms.index, (struct index_key){ref, 0});
 }
 
 /** Slot of the communicator of an RMA window. @return UINT32_MAX: it is undefined */

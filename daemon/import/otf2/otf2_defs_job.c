@@ -169,12 +169,12 @@ static int otf2_job_is_host(const struct otf2_defs *defs, const struct tree_node
  * @return its number; UINT32_MAX: none */
 static uint32_t otf2_job_host_above(const struct otf2_defs *defs, uint32_t ref)
 {
-    uint32_t nearest = key_index_find(&defs->nodes.index, (struct key){ref, 0}), at = nearest;
+    uint32_t nearest = key_index_find(&defs->nodes.index, (struct index_key){ref, 0}), at = nearest;
     const struct tree_node *nodes = defs->nodes.rows;
     for (unsigned depth = 0; at != KEY_INDEX_FULL && depth < DEEPEST_TREE; depth++) {
         if (otf2_job_is_host(defs, &nodes[at]))
             return at;
-        at = key_index_find(&defs->nodes.index, (struct key){nodes[at].parent, 0});
+        at = key_index_find(&defs->nodes.index, (struct index_key){nodes[at].parent, 0});
     }
     return nearest;
 }
@@ -222,7 +222,7 @@ static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_index
                                   char (*hosts)[65], uint32_t number, uint32_t node)
 {
     otf2_defs_job_name_host(defs, node, hosts[number]);
-    struct key key = {otf2_job_name_hash(hosts[number]), 0};
+    struct index_key key = {otf2_job_name_hash(hosts[number]), 0};
     if (key_index_find(names, key) != KEY_INDEX_FULL) {
         char name[65];
         memcpy(name, hosts[number], sizeof(name));
@@ -243,7 +243,7 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
     code = code != 0 ? code : key_index_init(&nodes, out->ranks + 1);
     code = code != 0 ? code : key_index_init(&names, out->ranks + 1);
     for (uint32_t r = 0; code == 0 && r < out->ranks; r++) {
-        struct key key = {node_of[r], 0};
+        struct index_key key = {node_of[r], 0};
         uint32_t number = key_index_find(&nodes, key);
         if (number == KEY_INDEX_FULL) {
             number = key_index_add(&nodes, key);

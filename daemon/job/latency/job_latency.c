@@ -1,3 +1,4 @@
+/* Latency of one job: messages joined, criteria updated, sums and trends by scope. */
 #include "daemon/job/latency/job_latency.h"
 
 #include "daemon/job/latency/job_latency_state.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_WINDOWS 4u        /* an end waits so long for the other one, at least ... */
-#define JOIN_S 4.0             /* ... or so many seconds, where windows are short */
+#define JOIN_WINDOWS 4u        /* for which an end waits for the other one, at least ... */
+#define JOIN_S 4.0             /* ... or this long, where windows are short; seconds */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 int job_latency_fit(void *array_pointer, size_t count, size_t each)
@@ -27,7 +28,7 @@ int job_latency_fit(void *array_pointer, size_t count, size_t each)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int make_parts(struct job_latency *l)
+static int latency_create_parts(struct job_latency *l)
 {
     struct criteria_params criteria = CRITERIA_DEFAULTS;
     struct join_params join = {JOIN_WINDOWS, JOIN_HALVES};
@@ -43,7 +44,7 @@ static int make_parts(struct job_latency *l)
                                                                : half_life;
     double wait = ceil(JOIN_S / seconds);
     if (wait > JOIN_WINDOWS)
-        join.windows = wait < JOIN_MOST_WINDOWS ? (uint32_t)wait : JOIN_MOST_WINDOWS;
+        join.windows = wait < JOIN_MAXIMUM_WINDOWS ? (uint32_t)wait : JOIN_MAXIMUM_WINDOWS;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);
@@ -60,7 +61,7 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
         return -ENOMEM;
     l->window_ns = window_ns;
     int code = job_latency_fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
-    code = code != 0 ? code : make_parts(l);
+    code = code != 0 ? code : latency_create_parts(l);
     if (code != 0) {
         job_latency_destroy(l);
         return code;
@@ -81,7 +82,7 @@ void job_latency_destroy(struct job_latency *l)
         latency_trend_destroy(l->trends[i]);
     for (size_t i = 0; i < l->region_count; i++)
         latency_trend_destroy(l->region_trends[i].trend);
-    for (size_t i = 0; i < KEPT_WINDOWS; i++)
+    for (size_t i = 0; i < STORED_WINDOWS; i++)
         free(l->kept[i].rows);
     latency_rows_finish(&l->carry);
     free(l->region_trends);
@@ -101,23 +102,21 @@ void job_latency_destroy(struct job_latency *l)
     free(l);
 }
 
-/* ---- taking in ----------------------------------------------------------- */
+/* ---- adding messages ----------------------------------------------------- */
 
-int job_latency_take(struct job_latency *l, struct latency_rows *rows, const struct wire_window *m,
-                     uint32_t node, uint64_t window, char *why, size_t room)
+int job_latency_add(struct job_latency *l, struct latency_rows *rows,
+                    const struct wire_window *window, uint32_t node, uint64_t number)
 {
-    int code = latency_rows_take(rows, m);
-    bool taken = code == 0;
-    if (code == 0)
-        code = latency_rows_halves(m, node, window, l->join);
-    if (code != 0 && taken)
-        latency_rows_give_back(rows, m);
+    int code = latency_rows_add(rows, window);
     if (code != 0)
-        snprintf(why, room, "halves of messages: %s", holter_strerror(code));
+        return code;
+    code = latency_rows_join_halves(window, node, number, l->join);
+    if (code != 0)
+        latency_rows_undo(rows, window);
     return code;
 }
 
-static int fit_ranks(struct job_latency *l, size_t count)
+static int latency_fit_ranks(struct job_latency *l, size_t count)
 {
     if (count <= l->rank_count)
         return 0;
@@ -141,7 +140,7 @@ static int fit_ranks(struct job_latency *l, size_t count)
 
 int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 {
-    if (fit_ranks(l, (size_t)rank + 1) != 0)
+    if (latency_fit_ranks(l, (size_t)rank + 1) != 0)
         return -ENOMEM;
     l->ranks_placed |= l->node_of[rank] != node;
     l->node_of[rank] = node;
@@ -149,24 +148,18 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
     return 0;
 }
 
-void job_latency_late(struct job_latency *l, struct latency_rows *rows)
-{
-    if (latency_rows_move(&l->carry, rows) != 0)
-        l->short_of_memory = 1;
-}
-
 /* ---- closing a window ---------------------------------------------------- */
 
-static void take_joined(void *user, const struct joined_some *messages)
+static void latency_add_joined(void *user, const struct joined *message)
 {
     struct job_latency *l = user;
-    if (messages->most_error_ns > l->error_ns)
-        l->error_ns = messages->most_error_ns;
-    if (latency_rows_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
+    if (!message->uncertain && message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
+        l->error_ns = message->error_ns;
+    if (latency_rows_add_joined(l->closing, message, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }
 
-static void take_criteria(struct job_latency *l, unsigned locality)
+static void latency_read_criteria(struct job_latency *l, unsigned locality)
 {
     struct latency_scale *scale = &l->scale;
     for (unsigned c = 0; c < SIZE_CLASSES; c++) {
@@ -178,7 +171,7 @@ static void take_criteria(struct job_latency *l, unsigned locality)
     }
 }
 
-static void update_criteria(struct job_latency *l)
+static void latency_update_criteria(struct job_latency *l)
 {
     if (criteria_take(l->criteria, &l->closing->times) != 0)
         l->short_of_memory = 1;
@@ -187,12 +180,12 @@ static void update_criteria(struct job_latency *l)
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {
         const int changed = criteria_changed(l->criteria, locality);
         if (changed || l->criteria_moved[locality])
-            take_criteria(l, locality);
+            latency_read_criteria(l, locality);
         l->criteria_moved[locality] = changed;
     }
 }
 
-static void sum_groups(struct job_latency *l, size_t regions)
+static void latency_sum_groups(struct job_latency *l, size_t regions)
 {
     if (l->rank_count > 0)
         memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
@@ -207,7 +200,7 @@ static void sum_groups(struct job_latency *l, size_t regions)
     latency_add(&l->groups, &l->scale, &l->closing->transfers);
 }
 
-static void make_series(struct job_latency *l)
+static void latency_update_series(struct job_latency *l)
 {
     static const enum series_scope scopes[] = {SERIES_JOB, SERIES_INTRA, SERIES_INTER};
     const struct latency_sum *sums[] = {&l->groups.job, &l->groups.localities[LOCALITY_INTRA],
@@ -226,34 +219,40 @@ static void make_series(struct job_latency *l)
     }
 }
 
-static void count_matches(struct job_latency *l)
+static void latency_count_matches(struct job_latency *l)
 {
     l->counts_before = l->counts;
     join_count(l->join, &l->counts);
     l->matched = l->groups.job.messages;
 }
 
-int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world, uint32_t reported,
-                      struct latency_rows *rows, const struct sum_result *pairs)
+/* Messages of a correction count in the next window. */
+static int latency_defer(struct job_latency *l, struct latency_rows *rows)
 {
-    l->window = window;
-    l->world = world;
-    l->closing = rows;
+    return latency_rows_move(&l->carry, rows);
+}
+
+int job_latency_update(struct job_latency *l, const struct closed_window *window)
+{
+    if (window->late)
+        return latency_defer(l, window->latency);
+    l->window = window->number;
+    l->world = window->world;
+    l->closing = window->latency;
     l->error_ns = 0;
     l->short_of_memory = 0;
-    if (message_ranks_begin(&l->messages, reported) != 0)
+    if (message_ranks_begin(&l->messages, closed_window_rank_end(window)) != 0)
         l->short_of_memory = 1;
-    if (latency_rows_move(rows, &l->carry) != 0)
+    if (latency_rows_move(l->closing, &l->carry) != 0)
         l->short_of_memory = 1;
-    rows->transfers.near_count = rows->transfers.count; /* as nodes tell them by themselves */
-    if (join_close(l->join, window, take_joined, l) != 0)
+    if (join_close(l->join, l->window, latency_add_joined, l) != 0)
         l->short_of_memory = 1;
-    update_criteria(l);
-    if (job_latency_update_regions(l, pairs) == 0) {
-        sum_groups(l, l->region_count);
-        make_series(l);
-        count_matches(l);
-        job_latency_keep_window(l);
+    latency_update_criteria(l);
+    if (job_latency_update_regions(l, window) == 0) {
+        latency_sum_groups(l, l->region_count);
+        latency_update_series(l);
+        latency_count_matches(l);
+        job_latency_store_window(l);
     } else {
         l->short_of_memory = 1;
     }
@@ -267,7 +266,7 @@ const struct latency_series *job_latency_series(const struct job_latency *l, siz
     return l->series;
 }
 
-const struct message_ranks *job_latency_ranks(const struct job_latency *l)
+const struct message_ranks *job_latency_rank_messages(const struct job_latency *l)
 {
     return &l->messages;
 }

@@ -1,14 +1,13 @@
-/* Latency of one job, from what its agents report of message times: ends joined, criteria kept,
- * regions found, trends followed. One call closes a window; what came of it is told.
+/* Latency of one job, from the message times that its agents report: the two ends of messages are
+ * joined, criteria kept, regions found, trends followed.
  *
- * As all of a job, a pure function of the messages it was given: see daemon/job/job.h. */
+ * A pure function of the job's messages. */
 #ifndef HOLTER_DAEMON_JOB_LATENCY_JOB_LATENCY_H
 #define HOLTER_DAEMON_JOB_LATENCY_JOB_LATENCY_H
 
 #include "daemon/analysis/latency/latency_trend.h"
 #include "daemon/analysis/matching/join.h"
-#include "daemon/analysis/sums/window_sum.h"
-#include "daemon/job/latency/latency_rows.h"
+#include "daemon/job/rows/closed_window.h"
 #include "holter/wire.h"
 
 struct job_latency;
@@ -27,41 +26,32 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns);
 /** NULL is fine. */
 void job_latency_destroy(struct job_latency *latency);
 
-/** Take the rows of a message that latency_rows_check() found to be right.
+/** Add the rows of a message that was validated.
  *  @param rows    those of the window that the message belongs to
  *  @param node    number of the node that sent it
- *  @param window  number of the window in which they count
- *  @param why     set on failure @return 0, -ENOMEM or -HOLTER_ERANGE; then nothing was taken */
-int job_latency_take(struct job_latency *latency, struct latency_rows *rows,
-                     const struct wire_window *message, uint32_t node, uint64_t window, char *why,
-                     size_t room);
+ *  @param number  of the window in which they count
+ *  @return 0, -ENOMEM or -HOLTER_ERANGE; then nothing was added */
+int job_latency_add(struct job_latency *latency, struct latency_rows *rows,
+                    const struct wire_window *window, uint32_t node, uint64_t number);
 
 /** Where a rank runs. @return 0 or -ENOMEM */
 int job_latency_place(struct job_latency *latency, uint32_t rank, uint32_t node);
 
-/** Rows of a window that was closed before: they count in the next one that closes. */
-void job_latency_late(struct job_latency *latency, struct latency_rows *rows);
-
-/** Close a window.
- *  @param world  ranks of the job; 0: not known yet
- *  @param reported  one above the highest rank that job_latency_ranks() is to have
- *  @param rows   of the window; gets what was joined and what came late besides
- *  @param pairs  all messages of the window, for the regions; borrowed
+/** Bring latency up to date with a window that is closed. Its rows of latency get the messages that
+ * were joined from both ends; those of a correction count in the next window.
  *  @return 0 or -ENOMEM: it lacks messages */
-int job_latency_close(struct job_latency *latency, uint64_t window, uint64_t world,
-                      uint32_t reported, struct latency_rows *rows, const struct sum_result *pairs);
+int job_latency_update(struct job_latency *latency, const struct closed_window *window);
 
 /** Series of the last closed window: the job, both localities, regions by id. */
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);
 
-/** What its messages come to at each rank. Without memory they are not all in it. */
-const struct message_ranks *job_latency_ranks(const struct job_latency *latency);
+/** Sums of its messages at each rank. Without memory some messages are not in them. */
+const struct message_ranks *job_latency_rank_messages(const struct job_latency *latency);
 
-/** Criteria in force since then. */
+/** Criteria in force since that window. */
 const struct latency_scale *job_latency_scale(const struct job_latency *latency);
 
-/** Bound of what the clocks leave open in its messages between nodes, nanoseconds; 0: there were
- *  none. */
+/** Largest clock uncertainty of its messages between nodes, nanoseconds; 0: there were none. */
 uint64_t job_latency_error(const struct job_latency *latency);
 
 /** Ranks of a region, ascending.
@@ -81,11 +71,11 @@ int job_latency_regions(struct job_latency *latency, struct wire_regions *out);
  *  @return nonzero when there is something to send */
 int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out);
 
-/** Windows kept for those who join late: the n-th oldest. @return 0, or nonzero beyond the newest
- */
-int job_latency_kept(struct job_latency *latency, size_t n, struct wire_latencies *out);
+/** The n-th oldest of the windows that are kept for those who come late.
+ *  @return 0, or nonzero beyond the newest */
+int job_latency_window_message(struct job_latency *latency, size_t n, struct wire_latencies *out);
 
-/** Ends joined, given up and refused so far. */
+/** Ends joined, dropped and rejected so far. */
 void job_latency_counts(const struct job_latency *latency, struct join_counts *out);
 
 #endif

@@ -1,4 +1,6 @@
-/* What is told of a job's latency: each window, those that were kept, and criteria for agents. */
+/* What is published of a job's latency: the newest window, those before it, and criteria for
+ * agents.
+ */
 #include "daemon/job/latency/job_latency_state.h"
 #include "holter/error.h"
 
@@ -7,14 +9,14 @@
 #include <stdlib.h>
 
 #define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
-#define HALVES_LEAST 32u          /* of one node */
+#define MINIMUM_HALVES 32u        /* of one node */
 #define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
-#define BURST_ROWS_LEAST 64u      /* of one node */
-#define BURST_ROWS_AGENT 4096u    /* what an agent sends at most unless it is told less */
-#define KEPT_ROWS (1u << 17)      /* windows are kept as long as their series have no more rows */
-#define CRITERIA_CHANGE 0.05      /* worth telling agents */
+#define MINIMUM_BURST_ROWS 64u    /* of one node */
+#define BURST_ROWS_AGENT 4096u    /* the limit of an agent that has received none */
+#define KEPT_ROWS (1u << 17)      /* of the series of all windows that are kept */
+#define CRITERIA_CHANGE 0.05      /* relative change that is worth sending */
 
-static struct wire_series_row series_row(const struct latency_series *s)
+static struct wire_series_row latency_series_row(const struct latency_series *s)
 {
     const struct latency_sum *sum = &s->sum;
     return (struct wire_series_row){
@@ -36,22 +38,22 @@ static struct wire_series_row series_row(const struct latency_series *s)
     };
 }
 
-static void forget_oldest(struct job_latency *l)
+static void latency_drop_oldest(struct job_latency *l)
 {
-    struct kept_window *oldest = &l->kept[l->kept_first];
+    struct stored_window *oldest = &l->kept[l->kept_first];
     l->kept_rows -= oldest->count;
     free(oldest->rows);
-    *oldest = (struct kept_window){0};
-    l->kept_first = (l->kept_first + 1) % KEPT_WINDOWS;
+    *oldest = (struct stored_window){0};
+    l->kept_first = (l->kept_first + 1) % STORED_WINDOWS;
     l->kept_count--;
 }
 
-void job_latency_keep_window(struct job_latency *l)
+void job_latency_store_window(struct job_latency *l)
 {
     while (l->kept_count > 0 &&
-           (l->kept_count == KEPT_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
-        forget_oldest(l);
-    struct kept_window kept = {
+           (l->kept_count == STORED_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
+        latency_drop_oldest(l);
+    struct stored_window kept = {
         .window = l->window,
         .matched = l->matched,
         .unmatched = l->counts.unmatched - l->counts_before.unmatched,
@@ -66,16 +68,16 @@ void job_latency_keep_window(struct job_latency *l)
         return;
     }
     for (size_t i = 0; i < l->series_count; i++)
-        kept.rows[i] = series_row(&l->series[i]);
-    l->kept[(l->kept_first + l->kept_count++) % KEPT_WINDOWS] = kept;
+        kept.rows[i] = latency_series_row(&l->series[i]);
+    l->kept[(l->kept_first + l->kept_count++) % STORED_WINDOWS] = kept;
     l->kept_rows += kept.count;
 }
 
-int job_latency_kept(struct job_latency *l, size_t n, struct wire_latencies *out)
+int job_latency_window_message(struct job_latency *l, size_t n, struct wire_latencies *out)
 {
     if (n >= l->kept_count)
         return -HOLTER_ERANGE;
-    const struct kept_window *kept = &l->kept[(l->kept_first + n) % KEPT_WINDOWS];
+    const struct stored_window *kept = &l->kept[(l->kept_first + n) % STORED_WINDOWS];
     *out = (struct wire_latencies){
         .window = kept->window,
         .start_ns = kept->window * l->window_ns,
@@ -91,12 +93,12 @@ int job_latency_kept(struct job_latency *l, size_t n, struct wire_latencies *out
     return 0;
 }
 
-static uint64_t whole_ns(double ns)
+static uint64_t latency_round_ns(double ns)
 {
     return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
 }
 
-static int list_criteria(struct job_latency *l, size_t *count)
+static int latency_list_criteria(struct job_latency *l, size_t *count)
 {
     *count = criteria_count(l->criteria);
     if (job_latency_fit(&l->criteria_list, *count, sizeof(*l->criteria_list)) != 0 ||
@@ -106,8 +108,8 @@ static int list_criteria(struct job_latency *l, size_t *count)
     for (size_t i = 0; i < *count; i++) {
         const struct criterion *c = &l->criteria_list[i];
         l->criterion_rows[i] =
-            (struct wire_criterion_row){c->locality, c->size_class, whole_ns(c->recent_ns),
-                                        whole_ns(c->reference_ns), c->messages};
+            (struct wire_criterion_row){c->locality, c->size_class, latency_round_ns(c->recent_ns),
+                                        latency_round_ns(c->reference_ns), c->messages};
     }
     return 0;
 }
@@ -115,10 +117,10 @@ static int list_criteria(struct job_latency *l, size_t *count)
 int job_latency_message(struct job_latency *l, struct wire_latencies *out)
 {
     size_t criteria, ranks = 0;
-    if (l->kept_count == 0 || job_latency_kept(l, l->kept_count - 1, out) != 0 ||
+    if (l->kept_count == 0 || job_latency_window_message(l, l->kept_count - 1, out) != 0 ||
         out->window != l->window)
         return -ENOMEM;
-    if (list_criteria(l, &criteria) != 0 ||
+    if (latency_list_criteria(l, &criteria) != 0 ||
         job_latency_fit(&l->rank_rows, l->rank_count, sizeof(*l->rank_rows)) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < l->rank_count; i++) {
@@ -134,35 +136,35 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
     return 0;
 }
 
-static int has_changed(double now, double told)
+static int latency_criterion_changed(double now, double sent)
 {
-    return isnan(told) != isnan(now) ||
-           fabs(now - told) > CRITERIA_CHANGE * (isnan(told) ? 0 : told);
+    return isnan(sent) != isnan(now) ||
+           fabs(now - sent) > CRITERIA_CHANGE * (isnan(sent) ? 0 : sent);
 }
 
 int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
 {
     size_t count;
     uint64_t halves = HALVES_A_WINDOW / (l->nodes == 0 ? 1 : l->nodes);
-    halves = halves < HALVES_LEAST ? HALVES_LEAST : halves;
+    halves = halves < MINIMUM_HALVES ? MINIMUM_HALVES : halves;
     uint64_t rows = BURST_ROWS_JOB / (l->nodes == 0 ? 1 : l->nodes);
-    rows = rows < BURST_ROWS_LEAST ? BURST_ROWS_LEAST : rows < BURST_ROWS_AGENT ? rows : 0;
-    if (list_criteria(l, &count) != 0)
+    rows = rows < MINIMUM_BURST_ROWS ? MINIMUM_BURST_ROWS : rows < BURST_ROWS_AGENT ? rows : 0;
+    if (latency_list_criteria(l, &count) != 0)
         return 0;
-    int changed = halves != l->told_halves || rows != l->told_burst_rows;
+    int changed = halves != l->sent_halves || rows != l->sent_burst_rows;
     for (size_t i = 0; i < count; i++) {
         const struct criterion *c = &l->criteria_list[i];
-        double *told = &l->told[c->locality][c->size_class];
-        /* A class is told first when it has messages; 0 was never told. */
-        changed |= has_changed(c->recent_ns, *told);
+        double *sent = &l->sent[c->locality][c->size_class];
+        /* 0: nothing of this class has been sent, since it had no messages. */
+        changed |= latency_criterion_changed(c->recent_ns, *sent);
     }
     if (!changed)
         return 0;
     for (size_t i = 0; i < count; i++)
-        l->told[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
+        l->sent[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
             l->criteria_list[i].recent_ns;
-    l->told_halves = halves;
-    l->told_burst_rows = rows;
+    l->sent_halves = halves;
+    l->sent_burst_rows = rows;
     *out = (struct wire_criteria){.criteria = l->criterion_rows,
                                   .criteria_count = count,
                                   .most_halves = halves,

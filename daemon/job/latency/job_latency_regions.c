@@ -8,8 +8,8 @@
 
 #define CONTACT_ROWS (1u << 18) /* rows of pairs looked at for regions in one window */
 
-/* What stands for a rank among the vertices. @return UINT32_MAX: nothing does */
-static uint32_t vertex_of(const struct job_latency *l, uint32_t rank)
+/* The vertex that stands for a rank in the graph of contacts. @return UINT32_MAX: none does */
+static uint32_t latency_find_vertex(const struct job_latency *l, uint32_t rank)
 {
     if (!l->nodes_stand)
         return rank < REGIONS_DEFAULTS.max_vertices ? rank : UINT32_MAX;
@@ -17,9 +17,9 @@ static uint32_t vertex_of(const struct job_latency *l, uint32_t rank)
     return node < REGIONS_DEFAULTS.max_vertices ? node : UINT32_MAX;
 }
 
-/* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as
- * contacts are not told of */
-static int tell_edges(struct job_latency *l)
+/* Pass on edges that appeared or disappeared to the regions. @return 0, or -ENOMEM: the rest is
+ * passed on in the next window */
+static int latency_pass_edges(struct job_latency *l)
 {
     for (; l->edge_count > 0; l->edges++, l->edge_count--)
         if (regions_edge(l->regions, l->edges->a, l->edges->b, l->edges->present) == -ENOMEM)
@@ -27,14 +27,14 @@ static int tell_edges(struct job_latency *l)
     return 0;
 }
 
-static int close_contacts(struct job_latency *l)
+static int latency_close_contacts(struct job_latency *l)
 {
     int code = contact_close(l->contact, &l->edges, &l->edge_count);
-    return code != 0 ? code : tell_edges(l);
+    return code != 0 ? code : latency_pass_edges(l);
 }
 
-/* With too many ranks a node stands for its ranks, from then on: what was known of ranks goes. */
-static int begin_regions_of_nodes(struct job_latency *l)
+/* With too many ranks a node stands for its ranks from now on: contacts of ranks are dropped. */
+static int latency_begin_node_regions(struct job_latency *l)
 {
     struct contact_params contact = CONTACT_DEFAULTS;
     struct regions_params regions = REGIONS_DEFAULTS;
@@ -57,58 +57,60 @@ static int begin_regions_of_nodes(struct job_latency *l)
     return 0;
 }
 
-static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
+static int latency_add_contacts(struct job_latency *l, const struct closed_window *window)
 {
-    const size_t count = pairs->pair_count;
+    const size_t count = window->pair_count;
     if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.max_vertices &&
-        begin_regions_of_nodes(l) != 0)
+        latency_begin_node_regions(l) != 0)
         return -ENOMEM;
-    if (tell_edges(l) != 0)
+    if (latency_pass_edges(l) != 0)
         return -ENOMEM;
     /* Who is in contact with whom changes slowly: of a job with millions of pairs not every window
      * is looked at. */
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
     for (size_t i = 0; i < count; i++) {
-        const struct pair_row *p = &pairs->pairs[i];
+        const struct pair_row *p = &window->pairs[i];
         if (p->destination < 0)
             continue;
-        uint32_t a = vertex_of(l, p->source), b = vertex_of(l, (uint32_t)p->destination);
+        uint32_t a = latency_find_vertex(l, p->source),
+                 b = latency_find_vertex(l, (uint32_t)p->destination);
         if (a == UINT32_MAX || b == UINT32_MAX || a == b)
             continue;
         if (contact_add(l->contact, a, b, p->messages) == -ENOMEM)
             return -ENOMEM;
     }
-    return close_contacts(l);
+    return latency_close_contacts(l);
 }
 
-static int compare_trends(const void *a, const void *b)
+static int region_trend_compare(const void *a, const void *b)
 {
     uint32_t x = ((const struct region_trend *)a)->id, y = ((const struct region_trend *)b)->id;
     return x < y ? -1 : x > y;
 }
 
-static struct region_trend *find_trend(const struct job_latency *l, uint32_t id)
+static struct region_trend *region_trend_find(const struct job_latency *l, uint32_t id)
 {
     const struct region_trend key = {.id = id};
-    return l->region_count == 0
-               ? NULL
-               : bsearch(&key, l->region_trends, l->region_count, sizeof(key), compare_trends);
+    return l->region_count == 0 ? NULL
+                                : bsearch(&key, l->region_trends, l->region_count, sizeof(key),
+                                          region_trend_compare);
 }
 
-/* Keep the trends of regions that go on, begin those of new ones. @return 0, or -ENOMEM: they are
- * as they were */
-static int update_trends(struct job_latency *l, const struct region_info *infos, size_t count)
+/* Keep the trends of regions that persist, and begin those of new ones. @return 0, or -ENOMEM: they
+ * are unchanged */
+static int latency_update_region_trends(struct job_latency *l, const struct region_info *infos,
+                                        size_t count)
 {
     struct region_trend *trends = calloc(count + 1, sizeof(*trends)), *known;
     int code = trends == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < count; i++) {
         trends[i].id = infos[i].id;
-        if (find_trend(l, infos[i].id) == NULL)
+        if (region_trend_find(l, infos[i].id) == NULL)
             code = latency_trend_create(&trends[i].trend, (double)l->window_ns * 1e-9);
     }
     for (size_t i = 0; code == 0 && i < count; i++) {
-        if ((known = find_trend(l, infos[i].id)) == NULL)
+        if ((known = region_trend_find(l, infos[i].id)) == NULL)
             continue;
         trends[i].trend = known->trend;
         known->trend = NULL;
@@ -125,19 +127,20 @@ static int update_trends(struct job_latency *l, const struct region_info *infos,
     return code;
 }
 
-static void map_ranks(struct job_latency *l)
+static void latency_map_ranks(struct job_latency *l)
 {
     for (size_t rank = 0; rank < l->rank_count; rank++) {
-        uint32_t vertex = vertex_of(l, (uint32_t)rank);
+        uint32_t vertex = latency_find_vertex(l, (uint32_t)rank);
         uint32_t id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex);
-        const struct region_trend *found = id == 0 ? NULL : find_trend(l, id);
+        const struct region_trend *found = id == 0 ? NULL : region_trend_find(l, id);
         l->region_of[rank] =
             (uint32_t)(found == NULL ? l->region_count : (size_t)(found - l->region_trends));
     }
 }
 
-/* Regions have changed, or their ranks. @return 0, or -ENOMEM: they are as they were */
-static int list_regions(struct job_latency *l)
+/* List the regions, which have changed, or whose ranks have. @return 0, or -ENOMEM: the list is
+ * unchanged */
+static int latency_list_regions(struct job_latency *l)
 {
     size_t regions = regions_list(l->regions, NULL, 0);
     if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
@@ -145,26 +148,26 @@ static int list_regions(struct job_latency *l)
         job_latency_fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);
-    int code = update_trends(l, l->region_infos, regions);
+    int code = latency_update_region_trends(l, l->region_infos, regions);
     if (code == 0)
-        map_ranks(l);
+        latency_map_ranks(l);
     return code;
 }
 
-int job_latency_update_regions(struct job_latency *l, const struct sum_result *pairs)
+int job_latency_update_regions(struct job_latency *l, const struct closed_window *window)
 {
     int changed = 0;
     l->regions_changed = 0;
-    int code = take_contacts(l, pairs);
+    int code = latency_add_contacts(l, window);
     code = code != 0 ? code : regions_update(l->regions, l->window, &changed);
     l->regions_new |= changed;
     if (code == -HOLTER_ELIMIT && !l->nodes_stand)
-        code = begin_regions_of_nodes(l);
+        code = latency_begin_node_regions(l);
     if (code != 0 && code != -HOLTER_ELIMIT)
         return code;
     if (!l->regions_new && !l->ranks_placed)
         return 0;
-    code = list_regions(l);
+    code = latency_list_regions(l);
     if (code != 0)
         return code;
     l->regions_changed = l->regions_new;

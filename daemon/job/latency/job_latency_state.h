@@ -8,14 +8,14 @@
 #include "daemon/job/latency/job_latency.h"
 
 #define SCOPES_BEFORE_REGIONS 3u /* the job, both localities */
-#define KEPT_WINDOWS 1024u       /* for those who join late */
+#define STORED_WINDOWS 1024u     /* for those who join late */
 
 struct region_trend {
     uint32_t id;
     struct latency_trend *trend;
 };
 
-struct kept_window {
+struct stored_window {
     uint64_t window, matched, unmatched, rejected, error_ns, uncertain;
     struct wire_series_row *rows; /* owned */
     size_t count;
@@ -27,29 +27,29 @@ struct job_latency {
     struct join *join;
     struct contact *contact;
     const struct contact_edge
-        *edges; /* borrowed of the contact: that the regions were not told of */
+        *edges; /* borrowed from the contact: not passed on to the regions yet */
     size_t edge_count;
     struct regions *regions;
     struct latency_trend *trends[SCOPES_BEFORE_REGIONS];
     struct region_trend *region_trends; /* by id */
-    size_t region_count, region_room;
-    struct latency_rows carry; /* of windows that were closed before */
+    size_t region_count, region_capacity;
+    struct latency_rows carry; /* of corrections, for the next window */
     struct latency_scale scale;
     int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
     uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
     uint32_t *region_of;            /* by rank: position in region_trends; region_count: in none */
     struct latency_rank *ranks;     /* of the window that was closed last */
     struct message_ranks messages;  /* of the window that was closed last */
-    size_t rank_count, node_of_room;
+    size_t rank_count, node_of_capacity;
     uint32_t nodes;
     uint64_t world;
-    int nodes_stand; /* for their ranks, among the vertices of regions */
+    int nodes_stand; /* vertices are nodes, not ranks: there are too many ranks */
     int regions_new,
-        ranks_placed; /* since regions were last listed: they have changed; ranks were placed */
+        ranks_placed; /* since regions were last listed: they have changed; places of ranks have */
     struct latency_sum *region_sums;
     struct latency_groups groups;
     struct latency_series *series;
-    size_t series_count, series_room;
+    size_t series_count, series_capacity;
     int regions_changed;
     /* the window that is being closed, then the last one closed */
     uint64_t window;
@@ -57,8 +57,8 @@ struct job_latency {
     struct join_counts counts, counts_before;
     uint64_t matched, error_ns;
     int short_of_memory;
-    double told[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
-    uint64_t told_halves, told_burst_rows;
+    double sent[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
+    uint64_t sent_halves, sent_burst_rows;
     /* room for messages */
     struct criterion *criteria_list;
     struct wire_criterion_row *criterion_rows;
@@ -67,18 +67,18 @@ struct job_latency {
     struct wire_latency_region_row *region_rows;
     struct wire_region_member_row *member_rows;
     struct region_info *region_infos;
-    struct kept_window kept[KEPT_WINDOWS];
+    struct stored_window kept[STORED_WINDOWS];
     size_t kept_first, kept_count, kept_rows;
 };
 
 /** Room for so many, and one more. @return 0 or -ENOMEM */
 int job_latency_fit(void *array_pointer, size_t count, size_t each);
 
-/** Take the pairs of the window that is being closed, and bring regions up to date.
+/** Bring regions up to date with the pairs of the window that is being closed.
  *  @return 0, or -ENOMEM: regions that have changed are listed in the next window */
-int job_latency_update_regions(struct job_latency *latency, const struct sum_result *pairs);
+int job_latency_update_regions(struct job_latency *latency, const struct closed_window *window);
 
-/** Keep what was made of the window that is being closed. */
-void job_latency_keep_window(struct job_latency *latency);
+/** Store the series of the window that is being closed. */
+void job_latency_store_window(struct job_latency *latency);
 
 #endif

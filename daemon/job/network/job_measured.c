@@ -1,3 +1,4 @@
+/* What counters measured on the links of a network in the windows before the newest. */
 #include "daemon/job/network/job_measured.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -12,18 +13,18 @@ void job_measured_finish(struct job_measured *m)
     for (size_t i = 0; i < m->count; i++)
         free(m->windows[i].rows);
     free(m->windows);
-    free(m->told);
+    free(m->message_rows);
     *m = (struct job_measured){0};
 }
 
-static int by_link(const void *a, const void *b)
+static int measured_compare_links(const void *a, const void *b)
 {
     const struct measured_row *p = a, *q = b;
     return (p->link > q->link) - (p->link < q->link);
 }
 
 /* The second oldest takes in the oldest. */
-static int merge_oldest(struct job_measured *m)
+static int measured_merge_oldest(struct job_measured *m)
 {
     struct measured_window *a = &m->windows[0], *b = &m->windows[1];
     struct measured_row *rows = malloc((a->count + b->count) * sizeof(*rows) + 1);
@@ -47,14 +48,14 @@ static int merge_oldest(struct job_measured *m)
     return 0;
 }
 
-void job_measured_network(struct job_measured *m, uint64_t network)
+void job_measured_set_network(struct job_measured *m, uint64_t network)
 {
     if (m->network != network)
         job_measured_finish(m);
     m->network = network;
 }
 
-int job_measured_keep(struct job_measured *m, const struct wire_links *links)
+int job_measured_add(struct job_measured *m, const struct wire_links *links)
 {
     struct measured_window fresh = {.window = links->window};
     if (m->count > 0 && links->window <= m->windows[m->count - 1].window)
@@ -81,31 +82,32 @@ int job_measured_keep(struct job_measured *m, const struct wire_links *links)
     for (size_t i = 1; sorted && i < n; i++)
         sorted = fresh.rows[i - 1].link <= fresh.rows[i].link;
     if (!sorted)
-        qsort(fresh.rows, n, sizeof(*fresh.rows), by_link);
+        qsort(fresh.rows, n, sizeof(*fresh.rows), measured_compare_links);
     m->windows[m->count++] = fresh;
     m->rows += n;
     while (m->rows > JOB_MEASURED_ROWS && m->count > 1)
-        if (merge_oldest(m) != 0)
+        if (measured_merge_oldest(m) != 0)
             return -ENOMEM;
     return 0;
 }
 
 int job_measured_message(struct job_measured *m, size_t number, struct wire_links *out)
 {
-    if (number >= m->count ||
-        array_fit(&m->told, sizeof(*m->told), &m->told_room, m->windows[number].count) != 0)
+    if (number >= m->count || array_fit(&m->message_rows, sizeof(*m->message_rows),
+                                        &m->row_capacity, m->windows[number].count) != 0)
         return 0;
     const struct measured_window *w = &m->windows[number];
     for (size_t i = 0; i < w->count; i++)
-        m->told[i] = (struct wire_link_row){.link = w->rows[i].link,
-                                            .from = w->rows[i].from,
-                                            .to = w->rows[i].to,
-                                            .since = w->window,
-                                            .share = NAN,
-                                            .latency = NAN,
-                                            .measured = w->rows[i].amount,
-                                            .unit = w->rows[i].unit,
-                                            .ratio = NAN};
-    *out = (struct wire_links){.window = w->window, .links = m->told, .links_count = w->count};
+        m->message_rows[i] = (struct wire_link_row){.link = w->rows[i].link,
+                                                    .from = w->rows[i].from,
+                                                    .to = w->rows[i].to,
+                                                    .since = w->window,
+                                                    .share = NAN,
+                                                    .latency = NAN,
+                                                    .measured = w->rows[i].amount,
+                                                    .unit = w->rows[i].unit,
+                                                    .ratio = NAN};
+    *out =
+        (struct wire_links){.window = w->window, .links = m->message_rows, .links_count = w->count};
     return 1;
 }

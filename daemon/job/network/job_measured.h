@@ -1,5 +1,5 @@
 /* What counters measured on the links of a job's network in the windows before the newest, for
- * those who come late: a recording that was replayed shows its windows one by one.
+ * those who come late.
  *
  * Kept are the newest windows with JOB_MEASURED_ROWS rows together (24 bytes each, 57 when they are
  * sent: 3.7 MB for each who comes late), or the newest alone where it has more. Beyond that the two
@@ -31,18 +31,18 @@ struct measured_window {
 struct job_measured {
     struct measured_window *windows; /**< owned; from old to new */
     size_t count, room, rows;
-    uint64_t network;           /**< that the links are of: job_network_made() */
-    struct wire_link_row *told; /**< owned; the message that was asked for last */
-    size_t told_room;
+    uint64_t network;                   /**< number of the network that the links belong to */
+    struct wire_link_row *message_rows; /**< owned; of the newest message */
+    size_t row_capacity;
 };
 
 void job_measured_finish(struct job_measured *measured);
 
-/** The network is this one: what was measured in another is dropped. */
-void job_measured_network(struct job_measured *measured, uint64_t network);
+/** The network has this number: what was measured in another network is dropped. */
+void job_measured_set_network(struct job_measured *measured, uint64_t network);
 
-/** Keep what a window's links say. What was not measured takes no room. @return 0 or -ENOMEM */
-int job_measured_keep(struct job_measured *measured, const struct wire_links *links);
+/** Add the measured links of a window. @return 0 or -ENOMEM */
+int job_measured_add(struct job_measured *measured, const struct wire_links *links);
 
 /** A message with the measured loads of a window, 0 the oldest.
  *  @param out  without the job; borrowed until the next call  @return 1; 0: there is none, or no

@@ -1,3 +1,4 @@
+/* The network under one job: which network is in use, and which vertex each rank is on. */
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -25,7 +26,7 @@ int job_network_create(struct job_network **out, const struct job_network_option
     return 0;
 }
 
-static void destroy_graph(struct network_graph *graph)
+static void network_graph_destroy(struct network_graph *graph)
 {
     if (graph == NULL)
         return;
@@ -38,37 +39,29 @@ void job_network_destroy(struct job_network *n)
     if (n == NULL)
         return;
     congestion_destroy(n->congestion);
-    destroy_graph(n->graph);
+    network_graph_destroy(n->graph);
     counter_rows_finish(&n->counters);
+    job_measured_finish(&n->before);
     network_grid_finish(&n->grid);
     free(n->nodes);
     free(n->ranks);
     free(n->seats);
-    free(n->by_seat);
+    free(n->by_vertex);
     free(n->pairs);
-    free(n->loads);
-    free(n->places);
-    free(n->latencies);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
     free(n->interface_rows);
     free(n->first);
-    free(n->begins);
-    free(n->turns);
-    free(n->nexts);
-    free(n->slots);
-    free(n->marks);
-    free(n->group);
     free(n->measured);
     free(n);
 }
 
 /* ---- places ------------------------------------------------------------------------ */
 
-static int add_node(struct job_network *n, uint32_t node, const char *host)
+static int network_reserve_node(struct job_network *n, uint32_t node, const char *host)
 {
-    if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_room, (uint64_t)node + 1) != 0)
+    if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_capacity, (uint64_t)node + 1) != 0)
         return -ENOMEM;
     for (; n->node_count <= node; n->node_count++)
         n->nodes[n->node_count] = (struct network_node){.lowest = TOPOLOGY_NONE,
@@ -81,10 +74,10 @@ static int add_node(struct job_network *n, uint32_t node, const char *host)
     return 0;
 }
 
-static int add_rank(struct job_network *n, uint32_t rank)
+static int network_reserve_rank(struct job_network *n, uint32_t rank)
 {
-    if (array_fit_zero(&n->ranks, sizeof(*n->ranks), &n->rank_room, (uint64_t)rank + 1) != 0 ||
-        array_fit_zero(&n->seats, sizeof(*n->seats), &n->seat_room, (uint64_t)rank + 1) != 0)
+    if (array_fit_zero(&n->ranks, sizeof(*n->ranks), &n->rank_capacity, (uint64_t)rank + 1) != 0 ||
+        array_fit_zero(&n->seats, sizeof(*n->seats), &n->seat_capacity, (uint64_t)rank + 1) != 0)
         return -ENOMEM;
     for (; n->rank_count <= rank; n->rank_count++) {
         n->ranks[n->rank_count] = (struct network_rank){.node = NETWORK_NO_NODE};
@@ -94,7 +87,7 @@ static int add_rank(struct job_network *n, uint32_t rank)
 }
 
 /* Numbers of cores are one higher than the node's own; no node has so many. */
-static uint32_t small(uint64_t number)
+static uint32_t network_clamp_number(uint64_t number)
 {
     return number < UINT32_C(1) << 24 ? (uint32_t)number : 0;
 }
@@ -102,10 +95,11 @@ static uint32_t small(uint64_t number)
 int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const char *host,
                       uint64_t core, uint64_t numa)
 {
-    if (add_node(n, node, host) != 0 || add_rank(n, rank) != 0)
+    if (network_reserve_node(n, node, host) != 0 || network_reserve_rank(n, rank) != 0)
         return -ENOMEM;
-    struct network_rank *r = &n->ranks[rank],
-                        place = {.node = node, .core = small(core), .numa = small(numa)};
+    struct network_rank *r = &n->ranks[rank], place = {.node = node,
+                                                       .core = network_clamp_number(core),
+                                                       .numa = network_clamp_number(numa)};
     if (r->node == place.node && r->core == place.core && r->numa == place.numa)
         return 0;
     n->placed += r->node == NETWORK_NO_NODE;
@@ -128,17 +122,17 @@ int job_network_carts(struct job_network *n, const struct wire_ranks *m)
 
 /* ---- the network that was given -------------------------------------------------------- */
 
-static int is_given(const struct job_network *n)
+static int network_is_given(const struct job_network *n)
 {
     return n->options.given != NULL && n->options.given->file.topology != NULL;
 }
 
 int job_network_is_tree(const struct job_network *n)
 {
-    return !is_given(n) && n->grid.ranks == 0;
+    return !network_is_given(n) && n->grid.ranks == 0;
 }
 
-static void tell_missed(struct job_network *n, struct network_node *node)
+static void network_log_missing(struct job_network *n, struct network_node *node)
 {
     node->missed = 1;
     if (n->missed_told++ < JOB_NETWORK_HOSTS_NAMED)
@@ -148,7 +142,7 @@ static void tell_missed(struct job_network *n, struct network_node *node)
         log_warn("job %s: further hosts are not in %s", n->options.job, n->options.given->source);
 }
 
-static int compare_nodes(const void *a, const void *b, void *user)
+static int network_compare_nodes(const void *a, const void *b, void *user)
 {
     const struct network_node *nodes = user;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -160,7 +154,7 @@ static int compare_nodes(const void *a, const void *b, void *user)
 
 /* Hosts of imports are named by coordinates, so that any network with those knows them. @return how
  * many */
-static uint32_t seat_by_name(struct job_network *n, const struct network *given)
+static uint32_t network_place_by_name(struct job_network *n, const struct network *given)
 {
     uint32_t known = 0;
     for (uint32_t i = 0; i < n->node_count; i++) {
@@ -170,8 +164,8 @@ static uint32_t seat_by_name(struct job_network *n, const struct network *given)
     return known;
 }
 
-/* The nodes of the job in the order of their names, one behind the other. */
-static int seat_in_order(struct job_network *n, const struct topology *topology)
+/* The nodes of the job in the order of their names, one a node of the network. */
+static int network_place_in_order(struct job_network *n, const struct topology *topology)
 {
     uint32_t *order = malloc(((size_t)n->node_count + 1) * sizeof(*order)), count = 0;
     if (order == NULL)
@@ -180,14 +174,14 @@ static int seat_in_order(struct job_network *n, const struct topology *topology)
         if (n->nodes[i].host[0] != '\0')
             order[count++] = i;
     }
-    qsort_r(order, count, sizeof(*order), compare_nodes, n->nodes);
+    qsort_r(order, count, sizeof(*order), network_compare_nodes, n->nodes);
     for (uint32_t i = 0; i < count; i++)
         n->nodes[order[i]].vertex = i < topology_nodes(topology) ? i : TOPOLOGY_NONE;
     free(order);
     return 0;
 }
 
-static int make_given(struct job_network *n)
+static int network_build_given(struct job_network *n)
 {
     const struct network *given = n->options.given;
     if (n->graph == NULL) {
@@ -197,18 +191,18 @@ static int make_given(struct job_network *n)
         *n->graph = (struct network_graph){.topology = given->file.topology};
         n->changed = 1;
     }
-    if (seat_by_name(n, given) == 0 && !network_names_hosts(given) &&
-        seat_in_order(n, given->file.topology) != 0)
+    if (network_place_by_name(n, given) == 0 && !network_names_hosts(given) &&
+        network_place_in_order(n, given->file.topology) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < n->node_count; i++) {
         if (n->nodes[i].host[0] != '\0' && n->nodes[i].vertex == TOPOLOGY_NONE &&
             !n->nodes[i].missed)
-            tell_missed(n, &n->nodes[i]);
+            network_log_missing(n, &n->nodes[i]);
     }
     return 0;
 }
 
-static int seat_on_hosts(struct job_network *n)
+static int network_place_on_hosts(struct job_network *n)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         uint32_t node = n->ranks[rank].node,
@@ -219,7 +213,7 @@ static int seat_on_hosts(struct job_network *n)
     return 0;
 }
 
-/* ---- the tree of what agents tell ------------------------------------------------------- */
+/* ---- the tree: all hosts below one switch ------------------------------------------------ */
 
 struct tree_input {
     struct tree_host *hosts;
@@ -237,7 +231,7 @@ static void tree_input_finish(struct tree_input *in)
     free(in->rank_of);
 }
 
-static int list_tree(const struct job_network *n, struct tree_input *in)
+static int tree_input_list(const struct job_network *n, struct tree_input *in)
 {
     *in = (struct tree_input){
         .hosts = calloc((size_t)n->node_count + 1, sizeof(*in->hosts)),
@@ -265,7 +259,7 @@ static int list_tree(const struct job_network *n, struct tree_input *in)
     return 0;
 }
 
-static int same_tree(const struct topology_spec *a, const struct topology_spec *b)
+static int network_is_same_tree(const struct topology_spec *a, const struct topology_spec *b)
 {
     if (a->vertex_count != b->vertex_count || a->edge_count != b->edge_count)
         return 0;
@@ -283,13 +277,8 @@ static int same_tree(const struct topology_spec *a, const struct topology_spec *
     return 1;
 }
 
-uint64_t job_network_made(const struct job_network *n)
-{
-    return n->made;
-}
-
 /* Names of hosts may be so odd that they contradict each other: then the tree goes without. */
-static int create_tree(struct topology **out, struct topology_spec *spec)
+static int network_create_tree(struct topology **out, struct topology_spec *spec)
 {
     char why[160];
     int code = topology_create(out, spec, why, sizeof(why));
@@ -302,31 +291,31 @@ static int create_tree(struct topology **out, struct topology_spec *spec)
 }
 
 /* @param graph  on the heap; owned from now on */
-static void use_graph(struct job_network *n, struct network_graph *graph)
+static void network_use_graph(struct job_network *n, struct network_graph *graph)
 {
     graph->topology = graph->own;
     congestion_destroy(n->congestion);
     n->congestion = NULL;
-    destroy_graph(n->graph);
+    network_graph_destroy(n->graph);
     n->graph = graph;
     n->made++;
     n->changed = 1;
 }
 
-static int use_tree(struct job_network *n, struct topology_spec *spec)
+static int network_use_tree(struct job_network *n, struct topology_spec *spec)
 {
-    if (n->graph != NULL && same_tree(topology_spec(n->graph->topology), spec))
+    if (n->graph != NULL && network_is_same_tree(topology_spec(n->graph->topology), spec))
         return 0;
     struct network_graph *graph = calloc(1, sizeof(*graph));
-    int code = graph == NULL ? -ENOMEM : create_tree(&graph->own, spec);
+    int code = graph == NULL ? -ENOMEM : network_create_tree(&graph->own, spec);
     if (code != 0)
         free(graph);
     else
-        use_graph(n, graph);
+        network_use_graph(n, graph);
     return code;
 }
 
-static void take_seats(struct job_network *n, const struct tree_input *in)
+static void network_update_vertices(struct job_network *n, const struct tree_input *in)
 {
     const struct topology *t = n->graph->topology;
     uint32_t top = topology_vertices(t) - 1; /* the switch */
@@ -344,17 +333,17 @@ static void take_seats(struct job_network *n, const struct tree_input *in)
     }
 }
 
-static int make_tree(struct job_network *n)
+static int network_build_tree(struct job_network *n)
 {
     struct tree_input in;
     struct topology_spec spec = {.name = ""};
-    int code = list_tree(n, &in);
+    int code = tree_input_list(n, &in);
     if (code == 0 && in.host_count > 0) {
         code = network_tree(&spec, in.hosts, in.host_count, in.ranks, in.rank_count);
-        code = code != 0 ? code : use_tree(n, &spec);
+        code = code != 0 ? code : network_use_tree(n, &spec);
         topology_spec_finish(&spec);
         if (code == 0)
-            take_seats(n, &in);
+            network_update_vertices(n, &in);
     }
     tree_input_finish(&in);
     return code;
@@ -362,7 +351,7 @@ static int make_tree(struct job_network *n)
 
 /* ---- the grid of processes --------------------------------------------------------------- */
 
-static int use_grid(struct job_network *n)
+static int network_use_grid(struct job_network *n)
 {
     char why[160] = "";
     struct topology_spec spec;
@@ -379,15 +368,15 @@ static int use_grid(struct job_network *n)
         return code;
     }
     log_info("job %s: its grid of %u processes is the network", n->options.job, n->grid.ranks);
-    use_graph(n, graph);
+    network_use_graph(n, graph);
     n->grid_changed = 0;
     return 0;
 }
 
 /* What interfaces count belongs to no link of a grid. */
-static int make_grid(struct job_network *n)
+static int network_build_grid(struct job_network *n)
 {
-    int code = n->graph != NULL && n->graph->is_grid && !n->grid_changed ? 0 : use_grid(n);
+    int code = n->graph != NULL && n->graph->is_grid && !n->grid_changed ? 0 : network_use_grid(n);
     for (uint32_t i = 0; code == 0 && i < n->node_count; i++)
         n->nodes[i].vertex = n->nodes[i].uplink = n->nodes[i].downlink = TOPOLOGY_NONE;
     for (uint32_t rank = 0; code == 0 && rank < n->rank_count; rank++) {
@@ -398,9 +387,9 @@ static int make_grid(struct job_network *n)
     return code;
 }
 
-/* ---- seats ----------------------------------------------------------------------------- */
+/* ---- vertices of ranks --------------------------------------------------------------------- */
 
-static int compare_seats(const void *a, const void *b, void *user)
+static int network_compare_vertices(const void *a, const void *b, void *user)
 {
     const uint32_t *seats = user;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -409,22 +398,22 @@ static int compare_seats(const void *a, const void *b, void *user)
     return i < j ? -1 : i > j;
 }
 
-static int sort_seats(struct job_network *n)
+static int network_sort_vertices(struct job_network *n)
 {
-    uint32_t *by_seat = realloc(n->by_seat, ((size_t)n->rank_count + 1) * sizeof(*by_seat));
-    if (by_seat == NULL)
+    uint32_t *by_vertex = realloc(n->by_vertex, ((size_t)n->rank_count + 1) * sizeof(*by_vertex));
+    if (by_vertex == NULL)
         return -ENOMEM;
-    n->by_seat = by_seat;
-    n->seated = 0;
+    n->by_vertex = by_vertex;
+    n->placed_ranks = 0;
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         if (n->seats[rank] != TOPOLOGY_NONE)
-            by_seat[n->seated++] = rank;
+            by_vertex[n->placed_ranks++] = rank;
     }
-    qsort_r(by_seat, n->seated, sizeof(*by_seat), compare_seats, n->seats);
+    qsort_r(by_vertex, n->placed_ranks, sizeof(*by_vertex), network_compare_vertices, n->seats);
     return 0;
 }
 
-static void count_links(struct network_graph *graph)
+static void network_count_links(struct network_graph *graph)
 {
     uint32_t from, to, numbers = topology_links(graph->topology);
     graph->links = 0;
@@ -432,34 +421,35 @@ static void count_links(struct network_graph *graph)
         graph->links += (uint64_t)topology_link(graph->topology, link, &from, &to);
 }
 
-int job_network_make(struct job_network *n)
+int job_network_rebuild(struct job_network *n)
 {
     if (!n->places_changed)
         return 0;
-    n->rows_hold = 0;
-    int code = is_given(n) ? make_given(n) : job_network_is_tree(n) ? make_tree(n) : make_grid(n);
-    if (code == 0 && is_given(n))
-        code = seat_on_hosts(n);
-    code = code != 0 ? code : sort_seats(n);
+    int code = network_is_given(n)      ? network_build_given(n)
+               : job_network_is_tree(n) ? network_build_tree(n)
+                                        : network_build_grid(n);
+    if (code == 0 && network_is_given(n))
+        code = network_place_on_hosts(n);
+    code = code != 0 ? code : network_sort_vertices(n);
     n->places_changed = code != 0;
     return code;
 }
 
-int job_network_watch(struct job_network *n)
+int job_network_follow_links(struct job_network *n)
 {
     if (n->graph == NULL || n->congestion != NULL)
         return 0;
-    count_links(n->graph);
+    network_count_links(n->graph);
     return congestion_create(&n->congestion, n->graph->topology, &CONGESTION_DEFAULTS);
 }
 
-/* ---- what is asked ----------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
 int job_network_changed(struct job_network *n)
 {
     /* Later the network changes with windows only, so that a replay finds the same. */
     if (!n->closed)
-        job_network_make(n);
+        job_network_rebuild(n);
     return n->changed;
 }
 
@@ -468,7 +458,7 @@ void job_network_told(struct job_network *n, int told)
     n->changed = !told;
 }
 
-static void tell_missing(const struct job_network *n, char *out, size_t room)
+static void network_describe_missing(const struct job_network *n, char *out, size_t room)
 {
     uint32_t first = 0;
     while (!n->nodes[first].missed)
@@ -488,8 +478,8 @@ void job_network_fault(const struct job_network *n, char *out, size_t room)
         snprintf(out, room,
                  "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or "
                  "more so far: hosts and cores stand for its process grid");
-    else if (is_given(n) && n->missed_told > 0)
-        tell_missing(n, out, room);
+    else if (network_is_given(n) && n->missed_told > 0)
+        network_describe_missing(n, out, room);
 }
 
 void job_network_tell(struct job_network *n, const char *job, network_tell *tell, void *user)
@@ -512,7 +502,7 @@ void job_network_tell(struct job_network *n, const char *job, network_tell *tell
     }
     struct network_telling telling = {
         .job = job,
-        .source = is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
+        .source = network_is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
         .fault = fault,
         .spec = n->graph == NULL ? NULL : topology_spec(n->graph->topology),
         .seats = seats,
@@ -540,16 +530,14 @@ uint32_t job_network_ranks(const struct job_network *n)
 
 size_t job_network_bytes(const struct job_network *n)
 {
-    return sizeof(*n) + n->node_room * sizeof(*n->nodes) + n->rank_room * sizeof(*n->ranks) +
-           n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
+    return sizeof(*n) + n->node_capacity * sizeof(*n->nodes) +
+           n->rank_capacity * sizeof(*n->ranks) + n->seat_capacity * sizeof(*n->seats) +
+           n->rank_count * sizeof(*n->by_vertex) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
-           n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
-           n->load_room * sizeof(*n->loads) + n->place_room * sizeof(*n->places) +
-           n->latency_room * sizeof(*n->latencies) + n->turn_room * sizeof(*n->turns) +
-           n->next_room * sizeof(*n->nexts) + n->link_room * sizeof(*n->links) +
-           n->link_rows_room * sizeof(*n->link_rows) + n->route_rows_room * sizeof(*n->route_rows) +
-           n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
-           n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
-           n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
-           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
+           n->counters.room * sizeof(*n->counters.list) + n->pair_capacity * sizeof(*n->pairs) +
+           n->link_capacity * sizeof(*n->links) + n->link_rows_capacity * sizeof(*n->link_rows) +
+           n->route_rows_capacity * sizeof(*n->route_rows) +
+           n->interface_rows_capacity * sizeof(*n->interface_rows) +
+           n->first_capacity * sizeof(*n->first) + n->grid.room * sizeof(*n->grid.place_of) +
+           n->measured_capacity * sizeof(*n->measured);
 }

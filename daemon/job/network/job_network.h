@@ -1,44 +1,37 @@
-/* The network under one job: where its ranks sit, what its messages put on each link, and which
- * links are hot (000, section 4). One call closes a window; what came of it is told.
+/* The network under one job: on which vertices its ranks are, what its messages put on each link,
+ * and which links are hot (Visuco, section 4).
  *
- * The network is the one that the daemon was given, where ranks sit on the vertices of their hosts.
- * Where that names no hosts, the hosts of the job sit on its nodes in the order of their names (n2
- * before n10), one a node. Without a network it is the tree of what agents tell (network_tree.h),
- * and it grows with what they tell: then loads and states begin anew. Where the job's own process
- * grid is asked for (network_grid.h), ranks sit on their coordinates in it; until there is one the
- * tree stands for it.
+ * The network is the one that the daemon was given, with ranks on the vertices of their hosts.
+ * Where that names no hosts, the hosts of the job are on its nodes in the order of their names (n2
+ * before n10), one a node. Without a network it is a tree, with all hosts below one switch
+ * (network_tree.h); it grows with the hosts that agents report, and then loads and states begin
+ * from scratch. Where the job's own process grid is asked for (network_grid.h), ranks are on their
+ * coordinates in it; until the grid is known the tree stands for it.
  *
- * Of a window the messages between ranks of different vertices load the links of their routes;
- * those of a rank without a seat, and those that an agent folded together, count as unplaced. Only
- * messages that ranks send each other count, not what an MPI library makes of collectives. What
- * comes late, as a correction, does not count. Beside each load stands what the interface of the
- * node has counted, where one is known to belong to the link: of links between two nodes that of
- * the sender. In the tree of what agents tell the link of a host has its interfaces of the fastest
- * medium together.
+ * The messages of a window between ranks of different vertices load the links of their routes.
+ * Those of a rank without a vertex, and those that an agent folded together, count as unplaced.
+ * Only messages that ranks send each other count, not what an MPI library makes of collectives, and
+ * no corrections. Beside each load stands what the interface of the node has counted, where one is
+ * known to belong to the link: of links between two nodes that of the sender. In the tree the link
+ * of a host has the interfaces of its fastest medium together.
  *
- * A window whose pairs of ranks are those of the window before costs little: each of its rows is
- * counted where it was then, without a look at seats; and where figures are those of then, rows are
- * not read at all.
+ * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs and 128 for each pair of vertices of
+ * the window, what congestion.h says, and 230 for each link published, where anybody reads them.
+ * All of it is bounded by the ranks, hosts and pairs of the job.
  *
- * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs and 128 for each pair of
- * vertices of the window, what
- * congestion.h says, and 230 for each link told, where somebody reads them. All of it is bounded by
- * the ranks, hosts and pairs of the job.
- *
- * As all of a job, a pure function of the messages it was given: see daemon/job/job.h. */
+ * A pure function of the job's messages. */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_H
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_H
 
 #include "daemon/analysis/latency/latency.h"
-#include "daemon/analysis/sums/window_sum.h"
-#include "daemon/job/network/counter_rows.h"
+#include "daemon/job/rows/closed_window.h"
 #include "daemon/topology/network_message.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/wire.h"
 
-#define JOB_NETWORK_LINKS 16384u   /**< told of one window: 1.7 MB for each who reads them */
-#define JOB_NETWORK_HOT 64u        /**< links whose ranks are told */
-#define JOB_NETWORK_ROUTES 8u      /**< pairs of ranks that are told of one */
+#define JOB_NETWORK_LINKS 16384u   /**< published of one window: 1.7 MB for each reader */
+#define JOB_NETWORK_HOT 64u        /**< links whose ranks are published */
+#define JOB_NETWORK_ROUTES 8u      /**< pairs of ranks that are published of one */
 #define JOB_NETWORK_HOSTS_NAMED 8u /**< in the log, of those that the network does not have */
 
 struct job_network;
@@ -62,56 +55,46 @@ void job_network_destroy(struct job_network *network);
 int job_network_place(struct job_network *network, uint32_t rank, uint32_t node, const char *host,
                       uint64_t core, uint64_t numa);
 
-/** Take what a node tells of Cartesian communicators; network_grid_check() has found it right.
+/** Add the Cartesian communicators of a message that was validated.
  *  @return 0 or -ENOMEM */
 int job_network_carts(struct job_network *network, const struct wire_ranks *message);
 
-/** A window of the job that is closed. Rows are borrowed. */
-struct job_network_window {
-    uint64_t number;              /**< above that of the window before */
-    const struct pair_row *pairs; /**< in canonical order */
-    size_t pair_count;
-    /** As in struct sum_result: two windows with the same number have the same rows but for
-     * figures, and the same figures. 0: nothing is known. */
-    uint64_t listed, figured;
-    const struct transfers *transfers; /**< matched messages */
-    const struct latency_scale *scale; /**< NULL: none yet */
-};
-
-/** Close a window. @param counters  of it; emptied, whatever is returned
+/** Bring the network up to date with a window that is closed, which is no correction. Its counters
+ * are taken over: the window has none then, whatever is returned.
  *  @return 0 or -ENOMEM: links lack what was in it */
-int job_network_close(struct job_network *network, const struct job_network_window *window,
-                      struct counter_rows *counters);
+int job_network_update(struct job_network *network, const struct closed_window *window);
 
-/** How many networks there were so far: numbers of links and vertices hold for one. */
-uint64_t job_network_made(const struct job_network *network);
+/** What counters measured on the links in the windows before the newest, the oldest is number 0:
+ * see job_measured.h.
+ *  @param out  without the job; borrowed until the next call @return whether there is one */
+int job_network_measured_before(struct job_network *network, size_t number, struct wire_links *out);
 
-/** Have network or seats changed since they were told last? Before the first window is closed this
- * looks at the places as they are now. */
+/** Have the network or the vertices of ranks changed since they were published? Before the first
+ * window is closed this looks at the places as they are now. */
 int job_network_changed(struct job_network *network);
 
-/** They have been told, or are to be told again. */
+/** They have been published, or are to be published again. */
 void job_network_told(struct job_network *network, int told);
 
-/** Tell network and seats as topic topology. Nothing is told where nothing is known.
+/** Publish the network and the vertices of ranks as topic topology, if they are known.
  *  @param job  set in the messages */
 void job_network_tell(struct job_network *network, const char *job, network_tell *tell, void *user);
 
 /** The last closed window as a message, but for the job; not cut into parts. Of more than
- * JOB_NETWORK_LINKS links hot ones are told first, then those with most bytes. Made when it is
+ * JOB_NETWORK_LINKS links hot ones come first, then those with most bytes. Made when it is
  * asked for the first time. Memory belongs to the network and holds until the next window is
  * closed, or job_network_measured().
  *  @return nonzero when there is one, and memory for it */
 int job_network_links(struct job_network *network, struct wire_links *out);
 
 /** Of the last closed window all links that are measured, by number; no more than window and links
- * are set. Memory is that of job_network_links(), which is made anew after this.
+ * are set. Memory is that of job_network_links(), which is made again after this.
  *  @return nonzero when there are some */
 int job_network_measured(struct job_network *network, struct wire_links *out);
 
-/** What of the job is not in the network that was asked for: its hosts, or the grid itself. In
- * words.
- *  @param out  set to "" where nothing is known to be amiss */
+/** Describe what of the job is missing in the network that was asked for: its hosts, or the grid
+ * itself.
+ *  @param out  set to "" where nothing is known to be missing */
 void job_network_fault(const struct job_network *network, char *out, size_t room);
 
 /** Hot and congested links that messages of these ranks load most, in words, separated by "; ".
@@ -123,7 +106,7 @@ void job_network_hot(const struct job_network *network, const uint32_t *ranks, s
  */
 const struct topology *job_network_topology(struct job_network *network);
 
-/** Seat of a rank; TOPOLOGY_NONE: not known. */
+/** Vertex of a rank; TOPOLOGY_NONE: not known. */
 uint32_t job_network_seat(const struct job_network *network, uint32_t rank);
 /** One more than the highest rank that has a place. */
 uint32_t job_network_ranks(const struct job_network *network);

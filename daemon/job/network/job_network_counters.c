@@ -8,8 +8,8 @@
 
 #define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
 
-/* Of the media in a node the one that a job's messages most probably take. */
-static unsigned speed_of(uint64_t medium)
+/* Rank of a medium: messages most probably take the highest in a node. */
+static unsigned counter_medium_speed(uint64_t medium)
 {
     return medium == COUNTER_LINK         ? 3
            : medium == COUNTER_SLINGSHOT  ? 2
@@ -17,8 +17,8 @@ static unsigned speed_of(uint64_t medium)
                                           : 0;
 }
 
-/* Interfaces of one node follow each other. @return position behind the last one's */
-static size_t end_of_node(const struct counter_rows *rows, size_t from)
+/* Interfaces of one node are adjacent. @return position after the last of this one */
+static size_t counter_end_of_node(const struct counter_rows *rows, size_t from)
 {
     size_t to = from;
     while (to < rows->count && rows->list[to].node == rows->list[from].node)
@@ -26,13 +26,13 @@ static size_t end_of_node(const struct counter_rows *rows, size_t from)
     return to;
 }
 
-static int is_fastest(const struct counter_rows *rows, const struct counter *counter)
+static int counter_is_fastest(const struct counter_rows *rows, const struct counter *counter)
 {
     size_t at = (size_t)(counter - rows->list);
     while (at > 0 && rows->list[at - 1].node == counter->node)
         at--;
-    for (size_t end = end_of_node(rows, at); at < end; at++) {
-        if (speed_of(rows->list[at].medium) > speed_of(counter->medium))
+    for (size_t end = counter_end_of_node(rows, at); at < end; at++) {
+        if (counter_medium_speed(rows->list[at].medium) > counter_medium_speed(counter->medium))
             return 0;
     }
     return 1;
@@ -47,14 +47,16 @@ void job_network_interface(const struct job_network *n, const struct counter *c,
         return;
     if (!job_network_is_tree(n)) {
         topology_interface(n->graph->topology, node->vertex, c->name, link_out, link_in);
-    } else if (is_fastest(&n->counters, c)) {
+    } else if (counter_is_fastest(&n->counters, c)) {
         *link_out = node->uplink;
         *link_in = node->downlink;
     }
 }
 
-/* Counts of a longer time than a window's, since reports were lost, are taken as even over it. */
-static uint64_t in_a_window(const struct job_network *n, const struct counter *c, uint64_t count)
+/* Counts that cover more than a window, since reports were lost, are spread evenly over that time.
+ */
+static uint64_t counter_scale_to_window(const struct job_network *n, const struct counter *c,
+                                        uint64_t count)
 {
     uint64_t window = n->options.window_ns;
     if (c->length_ns <= window + window / GAP_PARTS)
@@ -62,7 +64,7 @@ static uint64_t in_a_window(const struct job_network *n, const struct counter *c
     return (uint64_t)((double)count * ((double)window / (double)c->length_ns));
 }
 
-static int compare_measured(const void *a, const void *b)
+static int counter_compare_measured(const void *a, const void *b)
 {
     const struct network_measured *x = a, *y = b;
     if (x->link != y->link)
@@ -72,15 +74,15 @@ static int compare_measured(const void *a, const void *b)
     return x->packets < y->packets ? -1 : x->packets > y->packets;
 }
 
-/* What the sender tells goes before what the receiver does, bytes before packets. Several
- * interfaces at one end of a link are lanes of it. */
-static void tell_measured(struct job_network *n, size_t count)
+/* Figures of the sender take precedence over those of the receiver, and bytes over packets. Several
+ * interfaces at one end of a link are its lanes. */
+static void counter_pass_measured(struct job_network *n, size_t count)
 {
     for (size_t i = 0; i < count;) {
         const struct network_measured *m = &n->measured[i];
         uint64_t amount = 0;
         size_t next = i;
-        for (; next < count && compare_measured(m, &n->measured[next]) == 0; next++) {
+        for (; next < count && counter_compare_measured(m, &n->measured[next]) == 0; next++) {
             if (__builtin_add_overflow(amount, n->measured[next].amount, &amount))
                 amount = UINT64_MAX;
         }
@@ -94,39 +96,39 @@ static void tell_measured(struct job_network *n, size_t count)
 int job_network_measure(struct job_network *n)
 {
     size_t count = 0;
-    if (array_fit(&n->measured, sizeof(*n->measured), &n->measured_room, 2 * n->counters.count) !=
-        0)
+    if (array_fit(&n->measured, sizeof(*n->measured), &n->measured_capacity,
+                  2 * n->counters.count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < n->counters.count; i++) {
         const struct counter *c = &n->counters.list[i];
         uint32_t out, in;
         job_network_interface(n, c, &out, &in);
         if (out != TOPOLOGY_NONE)
-            n->measured[count++] =
-                (struct network_measured){out, 0, c->unit != 0, in_a_window(n, c, c->sent)};
+            n->measured[count++] = (struct network_measured){
+                out, 0, c->unit != 0, counter_scale_to_window(n, c, c->sent)};
         if (in != TOPOLOGY_NONE)
-            n->measured[count++] =
-                (struct network_measured){in, 1, c->unit != 0, in_a_window(n, c, c->received)};
+            n->measured[count++] = (struct network_measured){
+                in, 1, c->unit != 0, counter_scale_to_window(n, c, c->received)};
     }
     if (count > 1)
-        qsort(n->measured, count, sizeof(*n->measured), compare_measured);
-    tell_measured(n, count);
+        qsort(n->measured, count, sizeof(*n->measured), counter_compare_measured);
+    counter_pass_measured(n, count);
     n->measured_count = count;
     return 0;
 }
 
-void job_network_note_speeds(struct job_network *n)
+void job_network_update_speeds(struct job_network *n)
 {
     for (size_t i = 0; i < n->counters.count;) {
         uint32_t node = n->counters.list[i].node;
         double speed = 0;
-        for (size_t end = end_of_node(&n->counters, i); i < end; i++) {
+        for (size_t end = counter_end_of_node(&n->counters, i); i < end; i++) {
             const struct counter *c = &n->counters.list[i];
-            if (is_fastest(&n->counters, c) && c->speed < UINT64_C(1) << 50)
+            if (counter_is_fastest(&n->counters, c) && c->speed < UINT64_C(1) << 50)
                 speed += (double)c->speed;
         }
         if (node >= n->node_count || speed <= n->nodes[node].speed)
-            continue; /* what was told once holds: an interface may be missing from a report */
+            continue; /* an interface may be missing from a report: the speed does not fall */
         n->nodes[node].speed = speed;
         n->places_changed = 1;
     }

@@ -1,5 +1,5 @@
-/* What is told of the links of a job's network: rows of links, of the ranks that load the hot ones,
- * of interfaces. */
+/* What is published of the links of a job's network: rows of links, of the ranks that load the hot
+ * ones, of interfaces. */
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -17,27 +17,27 @@
 
 /* ---- links ------------------------------------------------------------------------------- */
 
-static int is_told(const struct congestion_link *l)
+static int link_is_listed(const struct congestion_link *l)
 {
     return l->state != CONGESTION_IDLE || l->measured != CONGESTION_UNKNOWN;
 }
 
-/* By what links are put in order: smaller than the links. */
-struct order {
+/* The figures that links are sorted by. */
+struct link_order {
     uint64_t bytes;
     uint32_t link, at; /* position in n->links */
     uint8_t state;
 };
 
-static struct order order_of(const struct congestion_link *links, size_t at)
+static struct link_order link_order_of(const struct congestion_link *links, size_t at)
 {
     const struct congestion_link *l = &links[at];
-    return (struct order){l->bytes, l->link, (uint32_t)at, (uint8_t)l->state};
+    return (struct link_order){l->bytes, l->link, (uint32_t)at, (uint8_t)l->state};
 }
 
-static int compare_links(const void *a, const void *b)
+static int link_order_compare(const void *a, const void *b)
 {
-    const struct order *x = a, *y = b;
+    const struct link_order *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     if (x->state != y->state)
@@ -45,18 +45,18 @@ static int compare_links(const void *a, const void *b)
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
-/* All that are told, by their numbers; the states of all are counted. */
-static int list_links(struct job_network *n)
+/* List the links that are published, by number, and count the states of all. */
+static int link_list_all(struct job_network *n)
 {
     size_t count = congestion_links(n->congestion, NULL, 0);
-    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, count) != 0)
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_capacity, count) != 0)
         return -ENOMEM;
     congestion_links(n->congestion, n->links, count);
     memset(n->states, 0, sizeof(n->states));
     n->link_count = 0;
     for (size_t i = 0; i < count; i++) {
         n->states[n->links[i].state]++;
-        if (is_told(&n->links[i]))
+        if (link_is_listed(&n->links[i]))
             n->links[n->link_count++] = n->links[i];
     }
     n->states[CONGESTION_IDLE] = n->graph->links - n->states[CONGESTION_BUSY] -
@@ -64,7 +64,7 @@ static int list_links(struct job_network *n)
     return 0;
 }
 
-static struct wire_link_row link_row(const struct congestion_link *l)
+static struct wire_link_row link_make_row(const struct congestion_link *l)
 {
     return (struct wire_link_row){
         .link = l->link,
@@ -84,8 +84,8 @@ static struct wire_link_row link_row(const struct congestion_link *l)
     };
 }
 
-/* Where there are too many, those that are hot go before those with more bytes. */
-static void fill_link_rows(struct job_network *n, const struct order *order)
+/* Where there are too many links, hot ones take precedence over those with more bytes. */
+static void link_fill_rows(struct job_network *n, const struct link_order *order)
 {
     size_t hot = n->states[CONGESTION_HOT] + n->states[CONGESTION_CONGESTED],
            calm = hot < JOB_NETWORK_LINKS ? JOB_NETWORK_LINKS - hot : 0;
@@ -97,31 +97,31 @@ static void fill_link_rows(struct job_network *n, const struct order *order)
             continue;
         }
         calm -= (size_t)!is_hot;
-        n->link_rows[n->link_rows_count++] = link_row(&n->links[order[i].at]);
+        n->link_rows[n->link_rows_count++] = link_make_row(&n->links[order[i].at]);
     }
 }
 
-static int make_link_rows(struct job_network *n)
+static int link_make_rows(struct job_network *n)
 {
     size_t room = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
-    struct order *order = malloc((n->link_count + 1) * sizeof(*order));
+    struct link_order *order = malloc((n->link_count + 1) * sizeof(*order));
     if (order == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, room) != 0) {
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity, room) != 0) {
         free(order);
         return -ENOMEM;
     }
     for (size_t i = 0; i < n->link_count; i++)
-        order[i] = order_of(n->links, i);
+        order[i] = link_order_of(n->links, i);
     if (n->link_count > 1)
-        qsort(order, n->link_count, sizeof(*order), compare_links);
-    fill_link_rows(n, order);
+        qsort(order, n->link_count, sizeof(*order), link_order_compare);
+    link_fill_rows(n, order);
     free(order);
     return 0;
 }
 
 /* ---- ranks that load hot links -------------------------------------------------------------- */
 
-static int compare_routes(const void *a, const void *b)
+static int route_compare_bytes(const void *a, const void *b)
 {
     const struct wire_link_route_row *x = a, *y = b;
     if (x->bytes != y->bytes)
@@ -133,16 +133,16 @@ static int compare_routes(const void *a, const void *b)
     return x->destination < y->destination ? -1 : x->destination > y->destination;
 }
 
-/* The largest so far of one link, fewer than JOB_NETWORK_ROUTES + 1. */
+/* Insert a route into the largest of one link, at most JOB_NETWORK_ROUTES. */
 struct largest {
     struct wire_link_route_row rows[JOB_NETWORK_ROUTES + 1];
     size_t count;
 };
 
-static void keep_largest(struct largest *l, const struct wire_link_route_row *row)
+static void route_insert(struct largest *l, const struct wire_link_route_row *row)
 {
     size_t at = l->count;
-    while (at > 0 && compare_routes(&l->rows[at - 1], row) > 0)
+    while (at > 0 && route_compare_bytes(&l->rows[at - 1], row) > 0)
         at--;
     if (at == JOB_NETWORK_ROUTES)
         return;
@@ -152,9 +152,9 @@ static void keep_largest(struct largest *l, const struct wire_link_route_row *ro
 }
 
 /* Rows of one pair of ranks follow each other: they differ in communicator, region and size. */
-static void add_pairs_of(const struct job_network *n, const struct job_network_window *w,
-                         uint32_t rank, uint32_t seat, struct wire_link_route_row row,
-                         struct largest *out)
+static void route_add_pairs(const struct job_network *n, const struct closed_window *w,
+                            uint32_t rank, uint32_t seat, struct wire_link_route_row row,
+                            struct largest *out)
 {
     row.source = rank;
     for (size_t i = n->first[rank]; i < n->first[rank + 1];) {
@@ -166,40 +166,39 @@ static void add_pairs_of(const struct job_network *n, const struct job_network_w
         }
         row.destination = (uint64_t)destination;
         if (destination >= 0 && job_network_seat(n, (uint32_t)destination) == seat)
-            keep_largest(out, &row);
+            route_insert(out, &row);
     }
 }
 
-/* First rank in by_seat on a vertex, or behind it. */
-static uint32_t first_on(const struct job_network *n, uint32_t vertex)
+/* Position in by_vertex of the first rank on a vertex, or after it. */
+static uint32_t route_first_rank(const struct job_network *n, uint32_t vertex)
 {
-    return BISECT(i, 0, n->seated, n->seats[n->by_seat[i]] < vertex);
+    return BISECT(i, 0, n->placed_ranks, n->seats[n->by_vertex[i]] < vertex);
 }
 
-static void add_route(const struct job_network *n, const struct job_network_window *w,
+static void route_add(const struct job_network *n, const struct closed_window *w,
                       const struct congestion_route *route, const struct congestion_pair *pairs,
                       struct largest *out)
 {
     const struct congestion_pair *pair = &pairs[route->pair];
     struct wire_link_route_row row = {.link = route->link, .length = route->length};
-    for (uint32_t i = first_on(n, pair->source);
-         i < n->seated && n->seats[n->by_seat[i]] == pair->source; i++)
-        add_pairs_of(n, w, n->by_seat[i], pair->destination, row, out);
+    for (uint32_t i = route_first_rank(n, pair->source);
+         i < n->placed_ranks && n->seats[n->by_vertex[i]] == pair->source; i++)
+        route_add_pairs(n, w, n->by_vertex[i], pair->destination, row, out);
 }
 
-/* The first of those that are hot. They are few: rows of all links are made only when they are
- * asked for. */
-static int list_hot(struct job_network *n)
+/* List the hot links. They are few; rows of all links are made only when they are asked for. */
+static int link_list_hot(struct job_network *n)
 {
-    struct order first[JOB_NETWORK_HOT + 1];
+    struct link_order first[JOB_NETWORK_HOT + 1];
     size_t count = 0, hot = congestion_hot(n->congestion, NULL, 0);
-    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, hot) != 0)
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_capacity, hot) != 0)
         return -ENOMEM;
     congestion_hot(n->congestion, n->links, hot);
     for (size_t i = 0; i < hot; i++) {
-        struct order one = order_of(n->links, i);
+        struct link_order one = link_order_of(n->links, i);
         size_t at = count;
-        for (; at > 0 && compare_links(&one, &first[at - 1]) < 0; at--)
+        for (; at > 0 && link_order_compare(&one, &first[at - 1]) < 0; at--)
             first[at] = first[at - 1];
         first[at] = one;
         count += count < JOB_NETWORK_HOT;
@@ -211,7 +210,7 @@ static int list_hot(struct job_network *n)
 }
 
 /* The largest pairs of ranks among the pairs of vertices with most bytes. */
-static int make_route_rows(struct job_network *n, const struct job_network_window *w)
+static int route_make_rows(struct job_network *n, const struct closed_window *w)
 {
     uint32_t hot[JOB_NETWORK_HOT];
     size_t links = n->hot_count, pair_count, found = 0, at = 0;
@@ -226,12 +225,12 @@ static int make_route_rows(struct job_network *n, const struct job_network_windo
                               : congestion_routes(n->graph->topology, pairs, pair_count, hot, links,
                                                   VERTEX_PAIRS, routes, &found);
     if (code == 0)
-        code = array_fit(&n->route_rows, sizeof(*n->route_rows), &n->route_rows_room,
+        code = array_fit(&n->route_rows, sizeof(*n->route_rows), &n->route_rows_capacity,
                          links * JOB_NETWORK_ROUTES);
     for (size_t i = 0; code == 0 && i < links; i++) {
         struct largest largest = {.count = 0};
         for (; at < found && routes[at].link == hot[i]; at++)
-            add_route(n, w, &routes[at], pairs, &largest);
+            route_add(n, w, &routes[at], pairs, &largest);
         memcpy(&n->route_rows[n->route_rows_count], largest.rows,
                largest.count * sizeof(*n->route_rows));
         n->route_rows_count += largest.count;
@@ -242,11 +241,11 @@ static int make_route_rows(struct job_network *n, const struct job_network_windo
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
 
-static int make_interface_rows(struct job_network *n)
+static int interface_make_rows(struct job_network *n)
 {
     size_t count = n->counters.count < WIRE_MAX_ROWS ? n->counters.count : WIRE_MAX_ROWS;
-    if (array_fit(&n->interface_rows, sizeof(*n->interface_rows), &n->interface_rows_room, count) !=
-        0)
+    if (array_fit(&n->interface_rows, sizeof(*n->interface_rows), &n->interface_rows_capacity,
+                  count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const struct counter *c = &n->counters.list[i];
@@ -269,38 +268,40 @@ static int make_interface_rows(struct job_network *n)
     return 0;
 }
 
-int job_network_rows(struct job_network *n, const struct job_network_window *w)
+int job_network_rows(struct job_network *n, const struct closed_window *w)
 {
     n->rows_made = 0;
-    int code = list_hot(n);
-    return code != 0 ? code : make_route_rows(n, w);
+    int code = link_list_hot(n);
+    return code != 0 ? code : route_make_rows(n, w);
 }
 
-/* Those that a counter was told of in this window, which are by number. */
+/* Links that a counter measured in this window, by number. */
 int job_network_measured(struct job_network *n, struct wire_links *out)
 {
-    n->rows_made = 0; /* their room is used */
+    n->rows_made = 0; /* their memory is used for the result */
     if (!n->closed || n->congestion == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->measured_count) != 0)
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity,
+                  n->measured_count) != 0)
         return 0;
     size_t count = 0;
     for (size_t i = 0; i < n->measured_count; i++) {
         struct congestion_link link;
         if ((i == 0 || n->measured[i].link != n->measured[i - 1].link) &&
             congestion_link(n->congestion, n->measured[i].link, &link))
-            n->link_rows[count++] = link_row(&link);
+            n->link_rows[count++] = link_make_row(&link);
     }
     *out = (struct wire_links){.window = n->window, .links = n->link_rows, .links_count = count};
     return count > 0;
 }
 
-static double sum_hop_bytes(const struct job_network *n)
+static double link_sum_hop_bytes(const struct job_network *n)
 {
-    const struct link_load *loads = link_loads_values(congestion_loads(n->congestion));
+    const struct link_load *link_loads_of_ranks =
+        link_loads_values(congestion_loads(n->congestion));
     uint32_t links = topology_links(n->graph->topology);
     double sum = 0;
     for (uint32_t i = 0; i < links; i++)
-        sum += (double)loads[i].bytes;
+        sum += (double)link_loads_of_ranks[i].bytes;
     return sum;
 }
 
@@ -309,7 +310,7 @@ int job_network_links(struct job_network *n, struct wire_links *out)
     if (!n->closed || n->congestion == NULL)
         return 0;
     if (!n->rows_made &&
-        (list_links(n) != 0 || make_link_rows(n) != 0 || make_interface_rows(n) != 0))
+        (link_list_all(n) != 0 || link_make_rows(n) != 0 || interface_make_rows(n) != 0))
         return 0;
     n->rows_made = 1;
     *out = (struct wire_links){
@@ -325,16 +326,16 @@ int job_network_links(struct job_network *n, struct wire_links *out)
         .hot = n->states[CONGESTION_HOT],
         .congested = n->states[CONGESTION_CONGESTED],
         .bytes = n->bytes,
-        .hop_bytes = sum_hop_bytes(n),
+        .hop_bytes = link_sum_hop_bytes(n),
         .unplaced = n->unplaced,
         .left_out = n->left_out,
     };
     return 1;
 }
 
-/* ---- in words -------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-static int is_one_of(const uint32_t *ranks, size_t count, uint64_t rank)
+static int link_has_rank(const uint32_t *ranks, size_t count, uint64_t rank)
 {
     for (size_t i = 0; i < count; i++) {
         if (ranks[i] == rank)
@@ -343,20 +344,21 @@ static int is_one_of(const uint32_t *ranks, size_t count, uint64_t rank)
     return count == 0;
 }
 
-/* Is the link loaded by one of them? */
-static int loads(const struct job_network *n, uint32_t link, const uint32_t *ranks, size_t count)
+/* Is the link loaded by messages of one of these ranks? */
+static int link_loads_of_ranks(const struct job_network *n, uint32_t link, const uint32_t *ranks,
+                               size_t count)
 {
     for (size_t i = 0; i < n->route_rows_count; i++) {
         const struct wire_link_route_row *r = &n->route_rows[i];
         if (r->link == link &&
-            (is_one_of(ranks, count, r->source) || is_one_of(ranks, count, r->destination)))
+            (link_has_rank(ranks, count, r->source) || link_has_rank(ranks, count, r->destination)))
             return 1;
     }
     return 0;
 }
 
-static size_t name_link(const struct job_network *n, const struct congestion_link *l, char *out,
-                        size_t room)
+static size_t link_describe(const struct job_network *n, const struct congestion_link *l, char *out,
+                            size_t room)
 {
     const struct topology *t = n->graph->topology;
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1], latency[32] = "";
@@ -377,9 +379,9 @@ void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t 
     for (size_t i = 0; i < n->hot_count && named < HOT_NAMED; i++) {
         const struct congestion_link *l = &n->hot[i];
         char name[256];
-        if (!loads(n, l->link, ranks, count))
+        if (!link_loads_of_ranks(n, l->link, ranks, count))
             continue;
-        size_t more = name_link(n, l, name, sizeof(name));
+        size_t more = link_describe(n, l, name, sizeof(name));
         if (length + more + 3 > room)
             return;
         length +=

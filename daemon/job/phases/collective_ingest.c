@@ -1,3 +1,4 @@
+/* Collectives and positions in communicators, as agents report them. */
 #include "daemon/job/phases/collective_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -6,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_COMMS 65536u
-#define NO_ROOM UINT32_MAX /* number of a communicator: there are too many */
-#define MOST_POSITIONS (1u << 22)
+#define MAXIMUM_COMMS 65536u
+#define COMM_LIMIT_REACHED UINT32_MAX /* number of a communicator: there are too many */
+#define MAXIMUM_POSITIONS (1u << 22)
 
 /* @return its number, NO_ROOM when there is no room for it, or a negative error */
-static int64_t comm_of(struct collective_table *t, const struct wire_comm_row *row)
+static int64_t collective_find_comm(struct collective_table *t, const struct wire_comm_row *row)
 {
     struct key key = {.hi = row->id};
     uint32_t at = key_table_find(&t->comm_keys, key);
     if (at == KEY_NONE) {
-        if (t->comm_keys.count == MOST_COMMS)
-            return NO_ROOM;
+        if (t->comm_keys.count == MAXIMUM_COMMS)
+            return COMM_LIMIT_REACHED;
         if (key_table_reserve(&t->comm_keys, 1) != 0 ||
-            array_fit(&t->comms, sizeof(*t->comms), &t->comm_room, t->comm_keys.count + 1) != 0)
+            array_fit(&t->comms, sizeof(*t->comms), &t->comm_capacity, t->comm_keys.count + 1) != 0)
             return -ENOMEM;
         at = key_table_add_hashed(&t->comm_keys, key);
         t->comms[at] = (struct comm){.size = row->size, .is_inter = row->remote_size > 0};
@@ -27,15 +28,15 @@ static int64_t comm_of(struct collective_table *t, const struct wire_comm_row *r
     return at;
 }
 
-static int note_member(struct collective_table *t, const struct wire_window *m,
-                       const struct wire_comm_member_row *row)
+static int collective_add_member(struct collective_table *t, const struct wire_window *window,
+                                 const struct wire_comm_member_row *row)
 {
-    int64_t number = comm_of(t, &m->comms[row->comm]);
-    if (number < 0 || number == NO_ROOM)
+    int64_t number = collective_find_comm(t, &window->comms[row->comm]);
+    if (number < 0 || number == COMM_LIMIT_REACHED)
         return number < 0 ? (int)number : 0;
     struct comm *c = &t->comms[number];
     if (c->ranks == NULL) {
-        if (c->size > MOST_POSITIONS - t->positions)
+        if (c->size > MAXIMUM_POSITIONS - t->positions)
             return 0;
         c->ranks = malloc(c->size * sizeof(*c->ranks));
         if (c->ranks == NULL)
@@ -44,18 +45,16 @@ static int note_member(struct collective_table *t, const struct wire_window *m,
         c->positions = (uint32_t)c->size;
         t->positions += c->positions;
     }
-    if (row->position < c->positions && c->ranks[row->position] != (uint32_t)row->rank) {
+    if (row->position < c->positions)
         c->ranks[row->position] = (uint32_t)row->rank;
-        c->stamp++;
-    }
     return 0;
 }
 
-static int64_t collective_of(struct collective_table *t, const struct wire_window *m,
-                             const struct wire_collective_row *row)
+static int64_t collective_find_or_add(struct collective_table *t, const struct wire_window *window,
+                                      const struct wire_collective_row *row)
 {
-    int64_t comm = comm_of(t, &m->comms[row->comm]);
-    if (comm < 0 || comm == NO_ROOM)
+    int64_t comm = collective_find_comm(t, &window->comms[row->comm]);
+    if (comm < 0 || comm == COMM_LIMIT_REACHED)
         return comm < 0 ? comm : COLLECTIVE_UNKNOWN;
     struct key key = {.hi = (uint64_t)comm,
                       .lo = row->call << 32 | (uint32_t)(int32_t)(row->root < 0 ? -1 : row->root)};
@@ -72,19 +71,20 @@ static int64_t collective_of(struct collective_table *t, const struct wire_windo
     return at;
 }
 
-int collective_table_take(struct collective_table *t, const struct wire_window *m,
-                          const uint32_t **numbers)
+int collective_table_add(struct collective_table *t, const struct wire_window *window,
+                         const uint32_t **numbers)
 {
-    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, m->collectives_count) != 0)
+    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_capacity,
+                  window->collectives_count) != 0)
         return -ENOMEM;
-    for (uint64_t i = 0; i < m->collectives_count; i++) {
-        int64_t number = collective_of(t, m, &m->collectives[i]);
+    for (uint64_t i = 0; i < window->collectives_count; i++) {
+        int64_t number = collective_find_or_add(t, window, &window->collectives[i]);
         if (number < 0)
             return (int)number;
         t->numbers[i] = (uint32_t)number;
     }
-    for (uint64_t i = 0; i < m->comm_members_count; i++) {
-        if (note_member(t, m, &m->comm_members[i]) != 0)
+    for (uint64_t i = 0; i < window->comm_members_count; i++) {
+        if (collective_add_member(t, window, &window->comm_members[i]) != 0)
             return -ENOMEM;
     }
     *numbers = t->numbers;

@@ -5,7 +5,6 @@
 #define HOLTER_DAEMON_JOB_PHASES_COLLECTIVE_STATE_H
 
 #include "daemon/analysis/tables/key_table.h"
-#include "daemon/job/phases/collective_plans.h"
 #include "daemon/job/phases/collective_table.h"
 
 #define COLLECTIVE_NO_RANK UINT32_MAX /**< a rank, or the position of one, that is not known */
@@ -17,7 +16,6 @@ struct comm {
     int is_inter;
     uint32_t *ranks; /* owned; by position; NULL: none are known */
     uint32_t positions;
-    uint32_t stamp; /* counts the changes of these */
 };
 
 struct collective {
@@ -29,7 +27,7 @@ struct collective {
 struct collective_table {
     struct key_table comm_keys; /* hi: id */
     struct comm *comms;
-    size_t comm_room;
+    size_t comm_capacity;
     struct key_table keys; /* hi: number of the communicator, lo: call and root */
     struct collective *list;
     size_t room;
@@ -37,19 +35,16 @@ struct collective_table {
     uint32_t steps;     /* of this window */
     uint32_t rows;
     uint32_t *numbers;
-    size_t numbers_room;
+    size_t numbers_capacity;
     uint32_t *position_of; /* by rank; of the communicator at hand, to be checked against it */
-    size_t rank_room;
+    size_t rank_capacity;
     uint32_t *begin, *order; /* rows of a burst by collective */
-    size_t begin_room, order_room;
-    struct collective_plans plans;
+    size_t begin_capacity, order_capacity;
     struct bursts *into;      /* while a burst is expanded */
     struct burst_pair *pairs; /* those that lie in the set */
-    size_t pair_count, pair_room;
-    struct burst_piece *pieces; /* owned; until all are there, those in the set have no rows */
-    size_t piece_room;
+    size_t pair_count, pair_capacity;
+    struct burst_piece piece; /* all of them */
     struct collective_messages made;
-    int clipped; /* something was left out for a bound */
 };
 
 #endif

@@ -1,19 +1,18 @@
+/* From calls of collectives to the messages that stand for them. */
 #include "daemon/job/phases/collective_state.h"
 
 #include "daemon/analysis/phases/collective_edges.h"
 #include "daemon/analysis/tables/array.h"
-#include "holter/bisect.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STEPS (4u * COLLECTIVE_ROWS)
+#define MAXIMUM_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
-#define ROOM_STEP 4096u /* rows that room is asked for at a time */
-#define FEW 64u         /* rows of one rank: a step of each doubling */
-#define SHORT 64u       /* rows: fewer than so many are copied, to lie with others */
+#define PAIR_CAPACITY_STEP 4096u /* rows that room is asked for at a time */
+#define MAXIMUM_SORTED 64u       /* rows of one rank: a step of each doubling */
 
 int collective_table_create(struct collective_table **out)
 {
@@ -40,27 +39,24 @@ void collective_table_destroy(struct collective_table *t)
     free(t->position_of);
     free(t->begin);
     free(t->order);
-    free(t->pieces);
-    collective_plans_finish(&t->plans);
     free(t);
 }
 
-void collective_table_window(struct collective_table *t)
+void collective_table_begin_window(struct collective_table *t)
 {
     t->steps = t->rows = 0;
-    collective_plans_window(&t->plans);
 }
 
 /* ---- from calls to messages ------------------------------------------------------- */
 
 /* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
-struct group {
+struct collective_group {
     const uint32_t *ranks;
-    uint32_t size, stamp;
+    uint32_t size;
 };
 
-static int group_of(struct collective_table *t, uint64_t world, const struct collective *c,
-                    struct group *out)
+static int collective_find_group(struct collective_table *t, uint64_t world,
+                                 const struct collective *c, struct collective_group *out)
 {
     const struct comm *comm = &t->comms[c->comm];
     int is_world = t->comm_keys.keys[c->comm].hi == WORLD_ID;
@@ -68,49 +64,50 @@ static int group_of(struct collective_table *t, uint64_t world, const struct col
     if (comm->is_inter || size == 0 || size > COLLECTIVE_MOST_RANKS ||
         (!is_world && comm->ranks == NULL))
         return 0;
-    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size, comm->stamp};
+    *out = (struct collective_group){is_world ? NULL : comm->ranks, (uint32_t)size};
     for (uint32_t i = 0; out->ranks != NULL && i < out->size; i++) {
-        if (out->ranks[i] < t->rank_room)
+        if (out->ranks[i] < t->rank_capacity)
             t->position_of[out->ranks[i]] = i;
     }
     return 1;
 }
 
 /* @return COLLECTIVE_NO_RANK: not known */
-static uint32_t position_of(const struct collective_table *t, const struct group *g, int64_t rank)
+static uint32_t position_of(const struct collective_table *t, const struct collective_group *g,
+                            int64_t rank)
 {
     if (rank < 0)
         return COLLECTIVE_NO_RANK;
     if (g->ranks == NULL)
         return rank < g->size ? (uint32_t)rank : COLLECTIVE_NO_RANK;
-    uint32_t at = (uint64_t)rank < t->rank_room ? t->position_of[rank] : COLLECTIVE_NO_RANK;
+    uint32_t at = (uint64_t)rank < t->rank_capacity ? t->position_of[rank] : COLLECTIVE_NO_RANK;
     return at < g->size && g->ranks[at] == (uint32_t)rank ? at : COLLECTIVE_NO_RANK;
 }
 
-static uint32_t rank_at(const struct group *g, uint32_t position)
+static uint32_t collective_rank_at(const struct collective_group *g, uint32_t position)
 {
     return g->ranks == NULL ? position : g->ranks[position];
 }
 
 /* Is the sum below what stands for all beyond? */
-static int is_below(uint64_t a, uint64_t b)
+static int collective_sum_fits(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a;
 }
 
-static int fits(const struct collective_messages *made, uint64_t messages, uint64_t bytes)
+static int collective_fits(const struct collective_messages *made, uint64_t messages,
+                           uint64_t bytes)
 {
-    return is_below(made->messages, messages) && is_below(made->bytes, bytes);
+    return collective_sum_fits(made->messages, messages) && collective_sum_fits(made->bytes, bytes);
 }
 
 /* Messages without a pair. What would pass 2^64 in a window is not real: it is left out. */
-static void fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
+static void collective_fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
 {
     struct collective_messages *out = &t->made;
     if (messages == 0)
         return;
-    if (!fits(out, messages, bytes)) {
-        t->clipped = 1;
+    if (!collective_fits(out, messages, bytes)) {
         return;
     }
     out->messages += messages;
@@ -120,20 +117,18 @@ static void fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
     out->others.pairs++;
 }
 
-static void put(struct collective_table *t, uint32_t source, uint32_t destination,
-                const struct collective_edge *edge)
+static void collective_put_pair(struct collective_table *t, uint32_t source, uint32_t destination,
+                                const struct collective_edge *edge)
 {
     struct collective_messages *out = &t->made;
     if (destination == COLLECTIVE_NO_RANK || source == COLLECTIVE_NO_RANK ||
         t->rows == COLLECTIVE_ROWS) {
-        t->clipped = t->clipped || t->rows == COLLECTIVE_ROWS;
-        fold(t, edge->messages, edge->bytes);
+        collective_fold(t, edge->messages, edge->bytes);
         return;
     }
     if (edge->messages == 0)
         return;
-    if (!fits(out, edge->messages, edge->bytes)) {
-        t->clipped = 1;
+    if (!collective_fits(out, edge->messages, edge->bytes)) {
         return;
     }
     out->count++;
@@ -152,9 +147,9 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
 
 /* By destination: whoever adds these rows to others finds them in order. Long ones stay as they
  * are. */
-static void sort_few(struct burst_pair *pairs, size_t count)
+static void collective_sort_few(struct burst_pair *pairs, size_t count)
 {
-    for (size_t i = 1; count <= FEW && i < count; i++) {
+    for (size_t i = 1; count <= MAXIMUM_SORTED && i < count; i++) {
         struct burst_pair moving = pairs[i];
         size_t at = i;
         for (; at > 0 && pairs[at - 1].destination > moving.destination; at--)
@@ -164,255 +159,78 @@ static void sort_few(struct burst_pair *pairs, size_t count)
 }
 
 /* Room for further rows. @return 0 or -ENOMEM */
-static int fit_pairs(struct collective_table *t, size_t rows)
+static int collective_fit_pairs(struct collective_table *t, size_t rows)
 {
-    size_t left = COLLECTIVE_ROWS - t->rows, ask = rows > ROOM_STEP ? rows : ROOM_STEP;
-    if (t->pair_count + rows <= t->pair_room)
+    size_t left = COLLECTIVE_ROWS - t->rows,
+           ask = rows > PAIR_CAPACITY_STEP ? rows : PAIR_CAPACITY_STEP;
+    if (t->pair_count + rows <= t->pair_capacity)
         return 0;
-    t->pair_room = t->pair_count + (ask < left ? ask : left);
-    t->pairs = bursts_room(t->into, t->pair_room);
+    t->pair_capacity = t->pair_count + (ask < left ? ask : left);
+    t->pairs = bursts_room(t->into, t->pair_capacity);
     return t->pairs == NULL ? -ENOMEM : 0;
 }
 
 /* What one position sends. */
-static int model(struct collective_table *t, const struct group *g,
-                 const struct collective_call *call)
+static int collective_model_position(struct collective_table *t, const struct collective_group *g,
+                                     const struct collective_call *call)
 {
     struct collective_edges edges;
     t->steps++;
     if (collective_edges(call, &edges) != 0)
         return 0;
-    if (fit_pairs(t, edges.count) != 0)
+    if (collective_fit_pairs(t, edges.count) != 0)
         return -ENOMEM;
     size_t first = t->pair_count;
     for (uint32_t i = 0; i < edges.count; i++)
-        put(t, rank_at(g, call->position), rank_at(g, edges.edges[i].destination), &edges.edges[i]);
-    sort_few(t->pairs + first, t->pair_count - first);
-    fold(t, edges.spread_messages, edges.spread_bytes);
+        collective_put_pair(t, collective_rank_at(g, call->position),
+                            collective_rank_at(g, edges.edges[i].destination), &edges.edges[i]);
+    collective_sort_few(t->pairs + first, t->pair_count - first);
+    collective_fold(t, edges.spread_messages, edges.spread_bytes);
     return 0;
 }
 
-/* Do rows from one on ascend, the first after the one before it? */
-static int do_ascend(const struct collective_table *t, size_t from, size_t end)
+/* Do the rows ascend strictly by their keys? */
+static int collective_pairs_ascend(const struct collective_table *t)
 {
-    for (size_t i = from > 0 ? from : 1; i < end; i++)
+    for (size_t i = 1; i < t->pair_count; i++) {
         if (burst_pair_compare(&t->pairs[i - 1], &t->pairs[i]) >= 0)
             return 0;
-    return 1;
-}
-
-/* ---- pieces ----------------------------------------------------------------------- */
-
-static struct burst_piece *last_piece(const struct collective_table *t)
-{
-    return t->made.piece_count == 0 ? NULL : &t->pieces[t->made.piece_count - 1];
-}
-
-static int add_piece(struct collective_table *t, struct burst_piece piece)
-{
-    size_t count = t->made.piece_count;
-    if (array_fit(&t->pieces, sizeof(*t->pieces), &t->piece_room, count + 1) != 0)
-        return -ENOMEM;
-    t->pieces[t->made.piece_count++] = piece;
-    return 0;
-}
-
-/* Rows were put into the set, behind those that are there.
- * @param ascend  0: they do not, among themselves @return 0 or -ENOMEM */
-static int note_rows(struct collective_table *t, size_t rows, int ascend)
-{
-    struct burst_piece *last = last_piece(t);
-    size_t first = t->pair_count - rows;
-    if (rows == 0)
-        return 0;
-    t->made.ascend = t->made.ascend && ascend;
-    if (last == NULL || last->stays != 0)
-        return add_piece(t, (struct burst_piece){NULL, rows, 0});
-    t->made.ascend = t->made.ascend && do_ascend(t, first, first + 1);
-    last->count += rows;
-    return 0;
-}
-
-/* The last piece is complete: a short one is copied, unless it was. Its rows count already.
- * @return 0 or -ENOMEM */
-static int settle(struct collective_table *t)
-{
-    const struct burst_piece *last = last_piece(t);
-    if (last == NULL || last->stays == 0 || last->count >= SHORT)
-        return 0;
-    const struct burst_piece piece = *last;
-    t->rows -= (uint32_t)piece.count;
-    int code = fit_pairs(t, piece.count);
-    t->rows += (uint32_t)piece.count;
-    if (code != 0)
-        return code;
-    memcpy(t->pairs + t->pair_count, piece.rows, piece.count * sizeof(*piece.rows));
-    t->pair_count += piece.count;
-    t->made.piece_count--;
-    return note_rows(t, piece.count, 1);
-}
-
-/* As it was expanded before, if no bound is in the way.
- * @return 1: done; 0: it is not known; or -ENOMEM */
-static int take_plan(struct collective_table *t, const struct plan_call *call,
-                     const struct plan_group *group)
-{
-    const struct collective_plan *plan = collective_plans_find(&t->plans, call, group);
-    struct collective_messages *made = &t->made;
-    struct burst_piece *last = last_piece(t);
-    if (plan == NULL || plan->count >= COLLECTIVE_ROWS - t->rows ||
-        plan->steps > MOST_STEPS - t->steps || !fits(made, plan->messages, plan->bytes))
-        return 0;
-    made->ascend = made->ascend && plan->ascends;
-    if (last != NULL && last->stays != 0 && last->rows + last->count == plan->rows && plan->follows)
-        last->count += plan->count;
-    else if (plan->count > 0 &&
-             (settle(t) != 0 ||
-              add_piece(t, (struct burst_piece){plan->rows, plan->count, t->plans.stays}) != 0))
-        return -ENOMEM;
-    made->count += plan->count;
-    made->messages += plan->messages;
-    made->bytes += plan->bytes;
-    made->others.messages += plan->others.messages;
-    made->others.bytes += plan->others.bytes;
-    made->others.pairs += plan->others.pairs;
-    t->rows += (uint32_t)plan->count;
-    t->steps += plan->steps;
-    return 1;
-}
-
-/* Is there no bound in the way of these plans together? Then there is none for fewer of them. */
-static bool are_within(struct collective_table *t, uint32_t count)
-{
-    const struct plan_total total = collective_plans_total(&t->plans, count);
-    return total.rows < COLLECTIVE_ROWS - t->rows && total.steps <= MOST_STEPS - t->steps &&
-           fits(&t->made, total.messages, total.bytes);
-}
-
-/* Take plans that were made one after the other and right after the one that was found last, as
- * long as the rows of a burst tell of their calls: what they have lies behind the last piece.
- * @param order  which rows @return how many of them were taken: up to one that is another's, or a
- * bound */
-static uint32_t take_following(struct collective_table *t, const struct burst_pair *calls,
-                               const uint32_t *order, uint32_t most, const struct plan_group *group)
-{
-    struct burst_piece *last = last_piece(t);
-    struct collective_messages *made = &t->made;
-    if (last == NULL || last->stays == 0)
-        return 0;
-    uint32_t count =
-        collective_plans_following(&t->plans, calls, order, most, group, last->rows + last->count);
-    if (count == 0)
-        return 0;
-    if (!are_within(t, count))
-        count = (uint32_t)BISECT(i, 0, count, are_within(t, (uint32_t)i + 1));
-    const struct plan_total total = collective_plans_total(&t->plans, count);
-    made->count += total.rows;
-    made->messages += total.messages;
-    made->bytes += total.bytes;
-    made->ascend = made->ascend && total.unsorted == 0;
-    last->count += total.rows;
-    t->rows += total.rows;
-    t->steps += (uint32_t)total.steps;
-    collective_plans_pass(&t->plans, count);
-    return count;
-}
-
-/* Say where the rows of each piece lie. @return 0 or -ENOMEM */
-static int place_pieces(struct collective_table *t)
-{
-    const struct burst_pair *rows;
-    if (settle(t) != 0)
-        return -ENOMEM;
-    rows = t->pairs;
-    for (size_t i = 0; i < t->made.piece_count; i++) {
-        struct burst_piece *piece = &t->pieces[i];
-        if (piece->stays != 0)
-            continue;
-        piece->rows = rows;
-        rows += piece->count;
     }
-    t->made.pieces = t->pieces;
-    return 0;
+    return 1;
 }
 
 /* ---- calls ------------------------------------------------------------------------ */
 
-/* What was made since `before` stands for the call, whatever else is in the window. */
-static void keep_plan(struct collective_table *t, const struct plan_call *call,
-                      const struct plan_group *group, const struct collective_messages *before,
-                      uint32_t steps, int ascends)
-{
-    const struct collective_messages *now = &t->made;
-    const struct collective_plan plan = {
-        .count = now->count - before->count,
-        .messages = now->messages - before->messages,
-        .bytes = now->bytes - before->bytes,
-        .others = {now->others.messages - before->others.messages,
-                   now->others.bytes - before->others.bytes,
-                   now->others.pairs - before->others.pairs},
-        .steps = steps,
-        .ascends = ascends != 0,
-    };
-    if (!t->clipped)
-        collective_plans_keep(&t->plans, call, group, &plan,
-                              t->pairs + (t->pair_count - plan.count));
-}
-
-static int make_row(struct collective_table *t, const struct group *g, const struct collective *c,
-                    enum collective_teller teller, const struct burst_pair *row)
+static int collective_expand_row(struct collective_table *t, const struct collective_group *g,
+                                 const struct collective *c, enum collective_teller teller,
+                                 const struct burst_pair *row)
 {
     struct collective_call call = {
         .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
     uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
     uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
     if (caller == COLLECTIVE_NO_RANK || (c->root >= 0 && root == COLLECTIVE_NO_RANK) ||
-        t->rows == COLLECTIVE_ROWS || steps > MOST_STEPS - t->steps) {
-        t->clipped = 1; /* for a bound, or until the position is told */
-        fold(t, row->messages, row->bytes);
+        t->rows == COLLECTIVE_ROWS || steps > MAXIMUM_STEPS - t->steps) {
+        collective_fold(t, row->messages, row->bytes);
         return 0;
     }
     call.root = root == COLLECTIVE_NO_RANK ? 0 : root;
     call.position = caller;
     int code = 0;
     if (teller == COLLECTIVE_EACH)
-        return model(t, g, &call);
+        return collective_model_position(t, g, &call);
     for (call.position = 0; code == 0 && call.position < g->size; call.position++)
-        code = model(t, g, &call);
-    return code;
-}
-
-static int expand_row(struct collective_table *t, const struct group *g, const struct collective *c,
-                      enum collective_teller teller, const struct burst_pair *row)
-{
-    const struct plan_call call = {row->destination, row->source, row->messages, row->bytes};
-    const struct plan_group group = {g->size, g->stamp};
-    if (teller == COLLECTIVE_ROOT && c->root != (int64_t)row->source)
-        return 0; /* the root's row tells it all */
-    int done = take_plan(t, &call, &group);
-    if (done != 0)
-        return done < 0 ? done : 0;
-    if (settle(t) != 0)
-        return -ENOMEM;
-    struct collective_messages before = t->made;
-    size_t first = t->pair_count;
-    uint32_t steps = t->steps;
-    t->clipped = 0;
-    int code = make_row(t, g, c, teller, row);
-    int ascends = do_ascend(t, first + 1, t->pair_count);
-    code = code != 0 ? code : note_rows(t, t->pair_count - first, ascends);
-    if (code == 0)
-        keep_plan(t, &call, &group, &before, t->steps - steps, ascends);
+        code = collective_model_position(t, g, &call);
     return code;
 }
 
 /* Rows of a burst in the order of their collectives, so that each communicator is looked at once.
  */
-static int sort_rows(struct collective_table *t, const struct burst_sums *calls)
+static int collective_sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {
     size_t kinds = (size_t)t->keys.count + 2;
-    if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_room, kinds) != 0 ||
-        array_fit(&t->order, sizeof(*t->order), &t->order_room, calls->pair_count) != 0)
+    if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_capacity, kinds) != 0 ||
+        array_fit(&t->order, sizeof(*t->order), &t->order_capacity, calls->pair_count) != 0)
         return -ENOMEM;
     memset(t->begin, 0, kinds * sizeof(*t->begin));
     for (size_t i = 0; i < calls->pair_count; i++) {
@@ -428,27 +246,23 @@ static int sort_rows(struct collective_table *t, const struct burst_sums *calls)
     return 0;
 }
 
-static int expand_collective(struct collective_table *t, uint64_t world, uint32_t number,
+static int collective_expand(struct collective_table *t, uint64_t world, uint32_t number,
                              const struct burst_sums *calls, uint32_t first, uint32_t end)
 {
     static const struct collective unknown;
     const struct collective *c = number < t->keys.count ? &t->list[number] : &unknown;
     enum collective_teller teller = collective_teller(c->call);
-    struct group group;
-    int known = number < t->keys.count && group_of(t, world, c, &group), code = 0;
+    struct collective_group group;
+    int known = number < t->keys.count && collective_find_group(t, world, c, &group), code = 0;
     if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
         return 0;
-    const struct plan_group as = {known ? group.size : 0, known ? group.stamp : 0};
     for (uint32_t i = first; code == 0 && i < end; i++) {
-        if (known)
-            i += take_following(t, calls->pairs, t->order + i, end - i, &as);
-        if (i == end)
-            break;
         const struct burst_pair *row = &calls->pairs[t->order[i]];
-        if (known)
-            code = expand_row(t, &group, c, teller, row);
-        else
-            fold(t, row->messages, row->bytes);
+        if (!known)
+            collective_fold(t, row->messages, row->bytes);
+        else if (teller != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
+            code = collective_expand_row(t, &group, c, teller,
+                                         row); /* the root's row stands for all */
     }
     return code;
 }
@@ -460,26 +274,28 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     uint32_t highest = 0;
     for (size_t i = 0; i < calls->pair_count; i++)
         highest = calls->pairs[i].source > highest ? calls->pairs[i].source : highest;
-    size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_room;
-    if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_room, ranks) != 0 ||
-        sort_rows(t, calls) != 0)
+    size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_capacity;
+    if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_capacity, ranks) != 0 ||
+        collective_sort_rows(t, calls) != 0)
         return -ENOMEM;
-    if (t->rank_room > had)
-        memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
+    if (t->rank_capacity > had)
+        memset(t->position_of + had, 0xff, (t->rank_capacity - had) * sizeof(*t->position_of));
     t->made = (struct collective_messages){0};
     t->into = into;
-    t->made.ascend = 1;
     t->pairs = NULL;
-    t->pair_count = t->pair_room = 0;
-    fold(t, calls->others.messages, calls->others.bytes);
+    t->pair_count = t->pair_capacity = 0;
+    collective_fold(t, calls->others.messages, calls->others.bytes);
     int code = 0;
     for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {
         uint32_t end = t->begin[number];
         if (end > first)
-            code = expand_collective(t, world, number, calls, first, end);
+            code = collective_expand(t, world, number, calls, first, end);
         first = end;
     }
-    code = code != 0 ? code : place_pieces(t);
+    t->made.ascend = collective_pairs_ascend(t);
+    t->piece = (struct burst_piece){t->pairs, t->pair_count, 0};
+    t->made.pieces = &t->piece;
+    t->made.piece_count = t->pair_count > 0;
     *out = t->made;
     return code;
 }
@@ -487,8 +303,9 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
 size_t collective_table_bytes(const struct collective_table *t)
 {
     return key_table_bytes(&t->comm_keys) + key_table_bytes(&t->keys) +
-           t->comm_room * sizeof(*t->comms) + t->room * sizeof(*t->list) +
-           (t->positions + t->numbers_room + t->rank_room + t->begin_room + t->order_room) *
+           t->comm_capacity * sizeof(*t->comms) + t->room * sizeof(*t->list) +
+           (t->positions + t->numbers_capacity + t->rank_capacity + t->begin_capacity +
+            t->order_capacity) *
                sizeof(uint32_t) +
-           t->piece_room * sizeof(*t->pieces) + collective_plans_bytes(&t->plans) + sizeof(*t);
+           sizeof(*t);
 }

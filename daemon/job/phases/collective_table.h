@@ -1,16 +1,13 @@
-/* The collectives of a job: which call, of which communicator, with which root, and which rank
- * stands where in it, as its agents tell; and from calls the messages that stand for them
+/* The collectives of a job: which call, of which communicator, with which root, and which position
+ * each rank has in it, as its agents report; and from calls the messages that stand for them
  * (daemon/analysis/phases/collective_edges.h).
  *
- * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents tell the
- * positions of their own ranks, so that all are known when all nodes have reported once.
+ * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents report
+ * the positions of their own ranks, so that all are known when all nodes have reported once.
  *
- * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where
- * several of one burst follow each other there as in the burst, their rows are not copied.
- *
- * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 40 MiB of plans; and
+ * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB); and
  * for the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls
- * beyond any of these, of inter-communicators, and of ranks whose position nobody told are counted
+ * beyond any of these, of inter-communicators, and of ranks whose position is not known are counted
  * among the others, as one message each. Calls that nobody models (neighbourhoods) give nothing.
  *
  * The same messages give the same table whatever the order they come in, up to numbers. */
@@ -30,15 +27,15 @@ int collective_table_create(struct collective_table **out);
 /** NULL is fine. */
 void collective_table_destroy(struct collective_table *table);
 
-/** Take the collectives and positions of a message that burst_rows_check() found to be right.
+/** Add the collectives and positions of a message that was validated.
  *  @param numbers  set to the number of each of the message's collectives; borrowed until the next
  *                  call
  *  @return 0 or -ENOMEM */
-int collective_table_take(struct collective_table *table, const struct wire_window *message,
-                          const uint32_t **numbers);
+int collective_table_add(struct collective_table *table, const struct wire_window *window,
+                         const uint32_t **numbers);
 
-/** A window begins: the bounds of one window hold anew. */
-void collective_table_window(struct collective_table *table);
+/** A window begins: the bounds of one window are counted from 0. */
+void collective_table_begin_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {
@@ -51,8 +48,7 @@ struct collective_messages {
     int ascend; /**< do the pairs of each piece, strictly by their keys? */
 };
 
-/** Rows that are not copied stay where they are until the next collective_table_window().
- *  @param world  ranks of the job; 0: not known
+/** @param world  ranks of the job; 0: not known
  *  @param calls  pairs go from ranks to numbers
  *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
  *  @return 0 or -ENOMEM */

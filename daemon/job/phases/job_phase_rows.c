@@ -1,3 +1,4 @@
+/* Rows of phases and points of the curve, closed ones in order and open ones beside them. */
 #include "daemon/job/phases/job_phase_rows.h"
 
 #include "daemon/analysis/commgram/commgram_curve.h"
@@ -10,14 +11,14 @@
 #include <string.h>
 
 /* What is known of one phase. */
-struct told {
+struct phase_record {
     struct wire_phase_row phase;
     struct wire_curve_point_row point; /* of phase 0: none */
 };
 
 struct open_phase {
     struct phase phase;
-    struct told told;
+    struct phase_record record;
     bool known; /* communities and curve are */
 };
 
@@ -25,15 +26,16 @@ struct job_phase_rows {
     struct phase_labels *finder; /* of open phases */
     struct curve *curve;
     uint32_t *labels; /* room */
-    size_t label_room;
-    struct told *kept; /* ring by id */
-    size_t kept_room;
-    uint64_t closed, news_from; /* ids: the newest, and the first that was not told as news */
+    size_t label_capacity;
+    struct phase_record *kept; /* ring by id */
+    size_t kept_capacity;
+    uint64_t closed,
+        unpublished_from; /* ids: the newest, and the first that was not listed as a change */
     struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
     size_t open_count, before_count;
     struct wire_phase_row *phases; /* room for messages */
     struct wire_curve_point_row *points;
-    size_t phase_room, point_room;
+    size_t phase_capacity, point_capacity;
 };
 
 int job_phase_rows_create(struct job_phase_rows **out)
@@ -43,7 +45,7 @@ int job_phase_rows_create(struct job_phase_rows **out)
     if (r == NULL)
         return -ENOMEM;
     curve.most_ranks = PHASE_LABELS_RANKS;
-    r->news_from = 1;
+    r->unpublished_from = 1;
     int code = phase_labels_create(&r->finder);
     code = code != 0 ? code : curve_create(&r->curve, &curve);
     if (code != 0) {
@@ -69,7 +71,7 @@ void job_phase_rows_destroy(struct job_phase_rows *r)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-static struct wire_phase_row phase_row(const struct phase *p, uint64_t id, int open)
+static struct wire_phase_row phase_rows_make_row(const struct phase *p, uint64_t id, int open)
 {
     return (struct wire_phase_row){
         .id = id,
@@ -83,7 +85,7 @@ static struct wire_phase_row phase_row(const struct phase *p, uint64_t id, int o
     };
 }
 
-static void set_figures(struct wire_phase_row *row, const struct phase_figures *f)
+static void phase_rows_set_figures(struct wire_phase_row *row, const struct phase_figures *f)
 {
     row->messages = f->messages;
     row->bytes = f->bytes;
@@ -96,8 +98,8 @@ static void set_figures(struct wire_phase_row *row, const struct phase_figures *
     row->folded = f->folded;
 }
 
-static struct wire_curve_point_row point_row(const struct wire_phase_row *phase,
-                                             const struct curve_point *p)
+static struct wire_curve_point_row phase_rows_make_point(const struct wire_phase_row *phase,
+                                                         const struct curve_point *p)
 {
     return (struct wire_curve_point_row){
         .phase = phase->id,
@@ -113,14 +115,16 @@ static struct wire_curve_point_row point_row(const struct wire_phase_row *phase,
     };
 }
 
-/* The curve counts its phases by what it is given, so it gets each: one of which nothing is known
- * as a phase without ranks, whose point is not told. */
-static int append(struct job_phase_rows *r, const struct phase_batch_item *item, struct told *told)
+/* The curve numbers its phases in the order of their addition, so it gets every phase: one without
+ * communities as a phase without ranks, whose point is not published. */
+static int phase_rows_append(struct job_phase_rows *r, const struct phase_batch_item *item,
+                             struct phase_record *record)
 {
     struct curve_point point;
     const uint32_t *labels = item->labels;
     if (item->code != 0) {
-        if (array_fit(&r->labels, sizeof(*r->labels), &r->label_room, (size_t)item->ranks + 1) != 0)
+        if (array_fit(&r->labels, sizeof(*r->labels), &r->label_capacity,
+                      (size_t)item->ranks + 1) != 0)
             return -ENOMEM;
         for (uint32_t i = 0; i < item->ranks; i++)
             r->labels[i] = CURVE_ABSENT;
@@ -129,45 +133,45 @@ static int append(struct job_phase_rows *r, const struct phase_batch_item *item,
     const struct curve_phase phase = {.labels = labels, .ranks = item->ranks};
     int code = curve_append(r->curve, &phase, &point, NULL);
     if (code == 0 && item->code == 0)
-        told->point = point_row(&told->phase, &point);
+        record->point = phase_rows_make_point(&record->phase, &point);
     return code;
 }
 
 int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item *item)
 {
     uint64_t id = item->phase.id;
-    struct told told = {.phase = phase_row(&item->phase, id, 0)};
+    struct phase_record record = {.phase = phase_rows_make_row(&item->phase, id, 0)};
     if (item->looked && item->code != -ENOMEM)
-        set_figures(&told.phase, &item->figures);
-    int code = append(r, item, &told);
+        phase_rows_set_figures(&record.phase, &item->figures);
+    int code = phase_rows_append(r, item, &record);
     size_t need = id < JOB_PHASE_ROWS_KEPT ? id : JOB_PHASE_ROWS_KEPT;
-    if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_room, need) != 0)
+    if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_capacity, need) != 0)
         return -ENOMEM;
-    r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = told;
+    r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = record;
     r->closed = id;
     return code;
 }
 
 int job_phase_rows_is_new(const struct job_phase_rows *r)
 {
-    const struct told *told =
+    const struct phase_record *record =
         r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_KEPT];
-    return told != NULL && told->point.phase != 0 && !told->point.returned;
+    return record != NULL && record->point.phase != 0 && !record->point.returned;
 }
 
 /* ---- open ones ----------------------------------------------------------------------- */
 
-static bool is_same(const struct phase *a, const struct phase *b)
+static bool phase_rows_is_same(const struct phase *a, const struct phase *b)
 {
     return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->bursts == b->bursts &&
            a->messages == b->messages && a->bytes == b->bytes;
 }
 
-static const struct open_phase *find_before(const struct job_phase_rows *r,
-                                            const struct phase *phase)
+static const struct open_phase *phase_rows_find_before(const struct job_phase_rows *r,
+                                                       const struct phase *phase)
 {
     for (size_t i = 0; i < r->before_count; i++) {
-        if (r->before[i].known && is_same(&r->before[i].phase, phase))
+        if (r->before[i].known && phase_rows_is_same(&r->before[i].phase, phase))
             return &r->before[i];
     }
     return NULL;
@@ -180,25 +184,25 @@ void job_phase_rows_begin_open(struct job_phase_rows *r)
     r->open_count = 0;
 }
 
-int job_phase_rows_knows(const struct job_phase_rows *r, const struct phase *phase)
+int job_phase_rows_has_open(const struct job_phase_rows *r, const struct phase *phase)
 {
-    return find_before(r, phase) != NULL;
+    return phase_rows_find_before(r, phase) != NULL;
 }
 
-static int look(struct job_phase_rows *r, uint32_t ranks, const struct phase_graph *graph,
-                struct open_phase *open)
+static int phase_rows_analyse(struct job_phase_rows *r, uint32_t ranks,
+                              const struct phase_graph *graph, struct open_phase *open)
 {
     struct curve_point point;
     struct phase_figures figures;
-    if (array_fit(&r->labels, sizeof(*r->labels), &r->label_room, (size_t)ranks + 1) != 0)
+    if (array_fit(&r->labels, sizeof(*r->labels), &r->label_capacity, (size_t)ranks + 1) != 0)
         return -ENOMEM;
     int code = phase_labels_find(r->finder, ranks, graph, r->labels, &figures);
     if (code != -ENOMEM)
-        set_figures(&open->told.phase, &figures);
+        phase_rows_set_figures(&open->record.phase, &figures);
     open->known = code == 0;
     const struct curve_phase labelled = {.labels = r->labels, .ranks = ranks};
     if (code == 0 && curve_provisional(r->curve, &labelled, &point, NULL) == 0)
-        open->told.point = point_row(&open->told.phase, &point);
+        open->record.point = phase_rows_make_point(&open->record.phase, &point);
     return code;
 }
 
@@ -208,66 +212,68 @@ int job_phase_rows_add_open(struct job_phase_rows *r, uint64_t id, const struct 
     if (r->open_count == JOB_PHASE_ROWS_OPEN)
         return -ENOMEM;
     struct open_phase *open = &r->open[r->open_count++];
-    const struct open_phase *before = find_before(r, phase);
+    const struct open_phase *before = phase_rows_find_before(r, phase);
     int code = 0;
-    *open = (struct open_phase){.phase = *phase, .told = {.phase = phase_row(phase, id, 1)}};
+    *open = (struct open_phase){.phase = *phase,
+                                .record = {.phase = phase_rows_make_row(phase, id, 1)}};
     if (before != NULL) {
-        open->told = before->told;
-        open->told.phase.id = id;
-        open->told.point.phase = before->told.point.phase == 0 ? 0 : id;
+        open->record = before->record;
+        open->record.phase.id = id;
+        open->record.point.phase = before->record.point.phase == 0 ? 0 : id;
         open->known = true;
     } else if (graph != NULL) {
-        code = look(r, ranks, graph, open);
+        code = phase_rows_analyse(r, ranks, graph, open);
     }
     return code;
 }
 
-/* ---- telling ------------------------------------------------------------------------- */
+/* ---- listing ------------------------------------------------------------------------- */
 
-static void put(struct job_phase_rows *r, struct job_phase_list *out, const struct told *told)
+static void phase_rows_put(struct job_phase_rows *r, struct job_phase_list *out,
+                           const struct phase_record *record)
 {
-    r->phases[out->phase_count++] = told->phase;
-    if (told->point.phase != 0)
-        r->points[out->point_count++] = told->point;
+    r->phases[out->phase_count++] = record->phase;
+    if (record->point.phase != 0)
+        r->points[out->point_count++] = record->point;
 }
 
-static int list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
+static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
 {
     uint64_t oldest = r->closed > JOB_PHASE_ROWS_KEPT ? r->closed - JOB_PHASE_ROWS_KEPT + 1 : 1;
     from = from < oldest ? oldest : from;
     size_t most = (size_t)(r->closed + 1 - from) + r->open_count;
-    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_room, most + 1) != 0 ||
-        array_fit(&r->points, sizeof(*r->points), &r->point_room, most + 1) != 0)
+    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, most + 1) != 0 ||
+        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, most + 1) != 0)
         return -ENOMEM;
     *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
     for (uint64_t id = from; id <= r->closed; id++)
-        put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
+        phase_rows_put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
     for (size_t i = 0; i < r->open_count; i++)
-        put(r, out, &r->open[i].told);
+        phase_rows_put(r, out, &r->open[i].record);
     return 0;
 }
 
-int job_phase_rows_news(struct job_phase_rows *r, struct job_phase_list *out)
+int job_phase_rows_list_changes(struct job_phase_rows *r, struct job_phase_list *out)
 {
-    int code = list(r, r->news_from, out);
+    int code = phase_rows_list(r, r->unpublished_from, out);
     if (code == 0)
-        r->news_from = r->closed + 1;
+        r->unpublished_from = r->closed + 1;
     return code;
 }
 
-void job_phase_rows_again(struct job_phase_rows *r)
+void job_phase_rows_mark_unpublished(struct job_phase_rows *r)
 {
-    r->news_from = 1;
+    r->unpublished_from = 1;
 }
 
-int job_phase_rows_all(struct job_phase_rows *r, struct job_phase_list *out)
+int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out)
 {
-    return list(r, 1, out);
+    return phase_rows_list(r, 1, out);
 }
 
 size_t job_phase_rows_bytes(const struct job_phase_rows *r)
 {
     return sizeof(*r) + phase_labels_bytes(r->finder) + curve_bytes(r->curve) +
-           r->label_room * sizeof(*r->labels) + r->kept_room * sizeof(*r->kept) +
-           r->phase_room * sizeof(*r->phases) + r->point_room * sizeof(*r->points);
+           r->label_capacity * sizeof(*r->labels) + r->kept_capacity * sizeof(*r->kept) +
+           r->phase_capacity * sizeof(*r->phases) + r->point_capacity * sizeof(*r->points);
 }

@@ -1,8 +1,9 @@
-/* Phases as they are told: for each its communities and its point of the CommGram curve (001,
- * sections G and H), found from its graph, in rows that are kept for those who come late.
+/* Phases as they are published: for each its communities and its point of the CommGram curve
+ * (CommGram, sections III-G and III-H), computed from its graph, in rows that are kept for those
+ * who come late.
  *
- * Closed phases come once, in order, and stay as they are. Open ones are told anew each time; their
- * points are provisional, each as if it followed the last closed phase.
+ * Closed phases are added once, in order, and do not change. Open phases are listed again each
+ * time; their points are provisional, each as if it followed the last closed phase.
  *
  * Bounds: JOB_PHASE_ROWS_KEPT closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and the
  * memory of the communities of open phases (which do not disturb the warm starts of closed ones)
@@ -26,29 +27,29 @@ void job_phase_rows_destroy(struct job_phase_rows *rows);
 
 /** Add the next closed phase.
  *  @param item  with its results; borrowed
- *  @return 0, or -ENOMEM: it is told without what there was no memory for */
+ *  @return 0, or -ENOMEM: its row lacks what there was no memory for */
 int job_phase_rows_close(struct job_phase_rows *rows, const struct phase_batch_item *item);
 
 /** Is the pattern of the phase that was closed last one that the curve has not seen before? */
 int job_phase_rows_is_new(const struct job_phase_rows *rows);
 
-/** Tell open phases from here on: those told before are gone, but what was found of them is known
- *  for the phases that are still the same. */
+/** Begin the list of open phases again. The communities of phases that have not changed since are
+ * not computed again. */
 void job_phase_rows_begin_open(struct job_phase_rows *rows);
 
-/** Is what was found of this open phase still known? */
-int job_phase_rows_knows(const struct job_phase_rows *rows, const struct phase *phase);
+/** Are the communities of this open phase known from the list before? */
+int job_phase_rows_has_open(const struct job_phase_rows *rows, const struct phase *phase);
 
 /** Add the next open phase, at most JOB_PHASE_ROWS_OPEN.
  *  @param id     that it would get
  *  @param ranks  of the job, at most PHASE_LABELS_RANKS
- *  @param graph  its messages; NULL: they are not looked at, so that communities and curve are not
+ *  @param graph  its messages; NULL: it is not analysed, so that its communities and curve are not
  * known. Not needed when the phase is known
  *  @return 0 or -ENOMEM */
 int job_phase_rows_add_open(struct job_phase_rows *rows, uint64_t id, const struct phase *phase,
                             uint32_t ranks, const struct phase_graph *graph);
 
-/** Rows to tell; borrowed until the next call. */
+/** Rows to publish; borrowed until the next call. */
 struct job_phase_list {
     const struct wire_phase_row *phases;
     const struct wire_curve_point_row *points;
@@ -56,13 +57,13 @@ struct job_phase_list {
 };
 
 /** Phases closed since this was last asked, then open ones. @return 0 or -ENOMEM */
-int job_phase_rows_news(struct job_phase_rows *rows, struct job_phase_list *out);
+int job_phase_rows_list_changes(struct job_phase_rows *rows, struct job_phase_list *out);
 
-/** Everything is news again. */
-void job_phase_rows_again(struct job_phase_rows *rows);
+/** All rows count as changes again. */
+void job_phase_rows_mark_unpublished(struct job_phase_rows *rows);
 
 /** All that are kept, then open ones. @return 0 or -ENOMEM */
-int job_phase_rows_all(struct job_phase_rows *rows, struct job_phase_list *out);
+int job_phase_rows_list_all(struct job_phase_rows *rows, struct job_phase_list *out);
 
 /** Bytes on the heap. */
 size_t job_phase_rows_bytes(const struct job_phase_rows *rows);

@@ -1,3 +1,4 @@
+/* Phases of one job: bursts of a window are clustered, closed phases analysed, open ones listed. */
 #include "daemon/job/phases/job_phases.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
-#define END_PHASES 256u          /* looked at when the job ends */
+#define END_PHASES 256u          /* analysed when the job ends */
 #define BATCH_PHASES 8u          /* whose graphs are held at one time */
 
 _Static_assert(BURST_ROWS_MODELLED >= COLLECTIVE_ROWS, "what is modelled may stay whole");
@@ -23,17 +24,17 @@ struct job_phases {
     struct phases *phases;       /* made with the first burst, as all these */
     struct phase_graphs *graphs; /* all who sent to whom */
     struct job_phase_rows *rows;
-    struct phase_batch *batch; /* closed phases whose communities are looked for */
+    struct phase_batch *batch; /* closed phases whose communities are computed */
     struct collective_table *collectives;
     struct burst_pool pool;
     uint32_t ranks;         /* one more than the highest seen */
     int64_t from_ns, to_ns; /* span of the bursts' times */
-    uint64_t next;          /* id of the next closed phase to be told */
+    uint64_t next;          /* id of the next closed phase to be listed */
     bool open;              /* something is */
-    bool changed;           /* not told yet */
-    uint32_t left_at_end;   /* phases that may be looked at when the job ends */
+    bool changed;           /* since changes were listed */
+    uint32_t left_at_end;   /* phases that may still be analysed when the job ends */
     uint64_t window;        /* newest closed */
-    uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
+    uint64_t owed;          /* edges analysed beyond JOB_PHASES_EDGES: later windows analyse less */
     struct phase_graph graph;
     struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
     uint32_t pattern_count;
@@ -74,8 +75,8 @@ void job_phases_destroy(struct job_phases *p)
     free(p);
 }
 
-/* With the first burst: a job of agents that send none has nothing of this. */
-static int make_parts(struct job_phases *p)
+/* Created with the first burst: a job whose agents send none has no use for them. */
+static int job_phases_create_parts(struct job_phases *p)
 {
     struct phases_params phases = PHASES_DEFAULTS;
     struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
@@ -94,32 +95,32 @@ static int make_parts(struct job_phases *p)
     return code;
 }
 
-/* ---- taking in ------------------------------------------------------------------- */
+/* ---- adding messages ------------------------------------------------------------- */
 
-int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m,
-                       uint64_t nodes, uint64_t world)
+int job_phases_prepare(struct job_phases *p, struct burst_rows *rows,
+                       const struct wire_window *window, uint64_t nodes, uint64_t world)
 {
     struct burst_rows_size size = {nodes, world, p->window_ns};
-    if (m->bursts_count == 0 && m->comm_members_count == 0)
+    if (window->bursts_count == 0 && window->comm_members_count == 0)
         return 0;
     int code = p->collectives != NULL ? 0 : collective_table_create(&p->collectives);
-    code = code != 0 ? code : collective_table_take(p->collectives, m, &p->numbers);
-    code = code != 0 ? code : make_parts(p);
-    code = code != 0 ? code : burst_rows_open(rows, &p->pool, &size, m);
-    return code != 0 ? code : burst_rows_fits(rows, m);
+    code = code != 0 ? code : collective_table_add(p->collectives, window, &p->numbers);
+    code = code != 0 ? code : job_phases_create_parts(p);
+    code = code != 0 ? code : burst_rows_reserve(rows, &p->pool, &size, window);
+    return code != 0 ? code : burst_rows_check_overflow(rows, window);
 }
 
-void job_phases_take(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
+void job_phases_add(struct job_phases *p, struct burst_rows *rows, const struct wire_window *window)
 {
-    if (m->bursts_count > 0)
-        burst_rows_take(rows, m, p->numbers);
+    if (window->bursts_count > 0)
+        burst_rows_add(rows, window, p->numbers);
 }
 
 /* ---- a window's bursts -------------------------------------------------------------- */
 
 /* The sum of times of messages whose mean is that of a burst of calls, as near as a set takes it.
  */
-static void set_times(struct burst_sums *b, uint64_t mean_ns)
+static void job_phases_set_times(struct burst_sums *b, uint64_t mean_ns)
 {
     if (b->messages == 1)
         b->first_ns = b->last_ns = mean_ns;
@@ -134,14 +135,14 @@ static void set_times(struct burst_sums *b, uint64_t mean_ns)
 }
 
 /* Put the messages that stand for calls among the others. */
-static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
+static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
 {
     struct bursts *calls = rows->calls.bursts;
     struct burst_sums burst;
     struct collective_messages made;
     int code = 0;
     bursts_reduce(calls, JOB_PHASES_BURSTS);
-    collective_table_window(p->collectives);
+    collective_table_begin_window(p->collectives);
     for (uint32_t i = 0; code == 0 && i < bursts_count(calls); i++) {
         code = bursts_read(calls, i, &burst);
         if (code == 0)
@@ -154,7 +155,7 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
                                       .messages = made.messages,
                                       .bytes = made.bytes,
                                       .others = made.others};
-        set_times(&modelled, burst.time_ns);
+        job_phases_set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
         bursts_add_pieces(rows->messages.bursts, &modelled, made.pieces, made.piece_count,
                           made.ascend);
@@ -163,8 +164,8 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
 }
 
 /* A burst of the whole job. */
-static int take_burst(struct job_phases *p, const struct burst_sums *b,
-                      const struct burst_piece *pieces, size_t count)
+static int job_phases_add_burst(struct job_phases *p, const struct burst_sums *b,
+                                const struct burst_piece *pieces, size_t count)
 {
     struct burst burst = {(int64_t)b->time_ns, (int64_t)b->first_ns, (int64_t)b->last_ns,
                           b->messages, b->bytes};
@@ -190,13 +191,13 @@ static int take_burst(struct job_phases *p, const struct burst_sums *b,
     return 0;
 }
 
-static int take_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t world)
+static int job_phases_add_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t world)
 {
     int code = 0;
     if (p->modelled && rows->calls.bursts != NULL && bursts_count(rows->calls.bursts) > 0) {
         struct burst_rows_size size = {0, world, p->window_ns};
-        code = burst_rows_need(rows, &p->pool, &size);
-        code = code != 0 ? code : add_modelled(p, rows, world);
+        code = burst_rows_reserve_messages(rows, &p->pool, &size);
+        code = code != 0 ? code : job_phases_add_modelled(p, rows, world);
     }
     struct bursts *all = rows->messages.bursts;
     if (all == NULL)
@@ -207,7 +208,7 @@ static int take_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t w
         const struct burst_piece *pieces;
         size_t count;
         int failed = bursts_read_pieces(all, i, &burst, &pieces, &count);
-        failed = failed != 0 ? failed : take_burst(p, &burst, pieces, count);
+        failed = failed != 0 ? failed : job_phases_add_burst(p, &burst, pieces, count);
         code = code != 0 ? code : failed;
     }
     return code;
@@ -221,18 +222,18 @@ struct effort {
     uint64_t owed;
 };
 
-static struct effort effort_of_window(const struct job_phases *p)
+static struct effort effort_for_window(const struct job_phases *p)
 {
     uint64_t paid = p->owed < JOB_PHASES_EDGES ? p->owed : JOB_PHASES_EDGES;
     return (struct effort){JOB_PHASES_A_WINDOW, JOB_PHASES_EDGES - paid, p->owed - paid};
 }
 
-static bool is_left(const struct effort *e)
+static bool effort_is_left(const struct effort *e)
 {
     return e->phases > 0 && e->edges > 0;
 }
 
-static void spend(struct effort *e, const struct phase_graph *graph)
+static void effort_spend(struct effort *e, const struct phase_graph *graph)
 {
     uint64_t paid = graph->count < e->edges ? graph->count : e->edges;
     e->phases--;
@@ -240,9 +241,9 @@ static void spend(struct effort *e, const struct phase_graph *graph)
     e->owed += graph->count - paid;
 }
 
-/* Keep what the colours of all pictures begin with. Those that there is no room or memory for get
- * theirs anew in each picture. */
-static void keep_pattern(struct job_phases *p, const struct phase_graph *graph)
+/* Keep the patterns that give the colours of all pictures. Without room or memory a pattern gets
+ * its colour in each picture again. */
+static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph)
 {
     size_t count = graph->count;
     if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
@@ -254,13 +255,13 @@ static void keep_pattern(struct job_phases *p, const struct phase_graph *graph)
     p->pattern_edges += count;
 }
 
-static uint32_t ranks_looked_at(const struct job_phases *p)
+static uint32_t job_phases_count_ranks(const struct job_phases *p)
 {
     return p->ranks < PHASE_LABELS_RANKS ? p->ranks : PHASE_LABELS_RANKS;
 }
 
-/* Tell what was found of the phases of the batch, once it is. */
-static int tell_batch(struct job_phases *p)
+/* Add the phases of the batch to the rows, with their results. */
+static int job_phases_finish_batch(struct job_phases *p)
 {
     size_t count;
     int code = 0;
@@ -270,7 +271,7 @@ static int tell_batch(struct job_phases *p)
     for (size_t i = 0; i < count; i++) {
         int failed = job_phase_rows_close(p->rows, &items[i]);
         if (items[i].looked && failed == 0 && job_phase_rows_is_new(p->rows))
-            keep_pattern(p, &items[i].graph);
+            job_phases_keep_pattern(p, &items[i].graph);
         code = code != 0 ? code : failed;
         p->next = items[i].phase.id + 1;
         p->changed = true;
@@ -279,19 +280,20 @@ static int tell_batch(struct job_phases *p)
     return code;
 }
 
-/* Without memory for its graph, a phase is told without what that would show. */
-static int put_in_batch(struct job_phases *p, const struct phase *phase, struct effort *effort)
+/* Without memory for its graph, a phase is listed without communities and curve. */
+static int job_phases_add_to_batch(struct job_phases *p, const struct phase *phase,
+                                   struct effort *effort)
 {
-    bool look = is_left(effort) &&
+    bool look = effort_is_left(effort) &&
                 phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
     if (look)
-        spend(effort, &p->graph);
-    return phase_batch_add(p->batch, phase, ranks_looked_at(p), look ? &p->graph : NULL);
+        effort_spend(effort, &p->graph);
+    return phase_batch_add(p->batch, phase, job_phases_count_ranks(p), look ? &p->graph : NULL);
 }
 
 /* Phases that are closed while there is effort left, and those that cannot wait longer.
  * @return how many, or -ENOMEM when there are none */
-static int fill_batch(struct job_phases *p, struct effort *effort, uint32_t may_wait)
+static int job_phases_fill_batch(struct job_phases *p, struct effort *effort, uint32_t may_wait)
 {
     struct phases_counts counts;
     struct phase phase;
@@ -300,29 +302,30 @@ static int fill_batch(struct job_phases *p, struct effort *effort, uint32_t may_
     phases_count(p->phases, &counts);
     for (uint64_t id = p->next; code == 0 && id <= counts.closed && count < BATCH_PHASES; id++) {
         int too_many = counts.closed - id + 1 > may_wait;
-        if ((!is_left(effort) && !too_many) || phases_closed(p->phases, id, &phase, 1) == 0)
+        if ((!effort_is_left(effort) && !too_many) || phases_closed(p->phases, id, &phase, 1) == 0)
             break;
-        code = put_in_batch(p, &phase, effort);
+        code = job_phases_add_to_batch(p, &phase, effort);
         count += code == 0;
     }
     return count == 0 ? code : (int)count;
 }
 
-static bool is_large(const struct job_phases *p)
+static bool job_phases_batch_is_large(const struct job_phases *p)
 {
     return phase_batch_edges(p->batch) > JOB_PHASES_AT_ONCE;
 }
 
-/* Tell phases. A large batch is told when the next window closes, those behind it wait with it. */
-static int tell_waiting(struct job_phases *p, struct effort *effort)
+/* Analyse and list closed phases. A large batch is listed when the next window closes, and those
+ * after it wait with it. */
+static int job_phases_close_waiting(struct job_phases *p, struct effort *effort)
 {
-    int code = tell_batch(p), count;
-    while ((count = fill_batch(p, effort, JOB_PHASES_WAITING)) > 0) {
-        bool large = is_large(p);
+    int code = job_phases_finish_batch(p), count;
+    while ((count = job_phases_fill_batch(p, effort, JOB_PHASES_WAITING)) > 0) {
+        bool large = job_phases_batch_is_large(p);
         phase_batch_start(p->batch, large && p->beside);
         if (large)
             break;
-        int failed = tell_batch(p);
+        int failed = job_phases_finish_batch(p);
         code = code != 0 ? code : failed;
     }
     return code != 0 ? code : count < 0 ? count : 0;
@@ -330,8 +333,8 @@ static int tell_waiting(struct job_phases *p, struct effort *effort)
 
 /* ---- open ones ------------------------------------------------------------------------ */
 
-/* Whether it may have more edges than are looked at while the loop waits. */
-static bool may_be_large(const struct job_phases *p, const struct phase *phase)
+/* May the phase have more edges than are analysed while the loop waits? */
+static bool job_phases_may_be_large(const struct job_phases *p, const struct phase *phase)
 {
     struct phase_graphs_counts counts;
     phase_graphs_count(p->graphs, &counts);
@@ -339,24 +342,24 @@ static bool may_be_large(const struct job_phases *p, const struct phase *phase)
            phase_graphs_rows(p->graphs, phase->begin_ns, phase->end_ns) > JOB_PHASES_AT_ONCE;
 }
 
-/* A large one is looked at when it is closed: it would be again and again while it grows. */
-static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *phase, bool look,
-                         struct effort *effort)
+/* A large phase is analysed when it is closed: while it grows it would be again and again. */
+static int job_phases_list_open_one(struct job_phases *p, uint64_t id, const struct phase *phase,
+                                    bool look, struct effort *effort)
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
-    if (look && !may_be_large(p, phase) && !job_phase_rows_knows(p->rows, phase)) {
+    if (look && !job_phases_may_be_large(p, phase) && !job_phase_rows_has_open(p->rows, phase)) {
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
     if (graph != NULL)
-        spend(effort, graph);
-    int failed = job_phase_rows_add_open(p->rows, id, phase, ranks_looked_at(p), graph);
+        effort_spend(effort, graph);
+    int failed = job_phase_rows_add_open(p->rows, id, phase, job_phases_count_ranks(p), graph);
     return code != 0 ? code : failed;
 }
 
-/* Those that wait to be told as closed come first: they are told as open meanwhile. */
-static int tell_open(struct job_phases *p, struct effort *effort)
+/* Closed phases that wait come first: they are listed as open meanwhile. */
+static int job_phases_list_open(struct job_phases *p, struct effort *effort)
 {
     struct phase waiting[JOB_PHASE_ROWS_OPEN], open[JOB_PHASE_ROWS_OPEN];
     struct phases_counts counts;
@@ -370,34 +373,36 @@ static int tell_open(struct job_phases *p, struct effort *effort)
     count = count < JOB_PHASE_ROWS_OPEN ? count : JOB_PHASE_ROWS_OPEN;
     held = held + count > JOB_PHASE_ROWS_OPEN ? JOB_PHASE_ROWS_OPEN - count : held;
     for (size_t i = 0; code == 0 && i < held; i++)
-        code = tell_open_one(p, waiting[i].id, &waiting[i], false, effort);
+        code = job_phases_list_open_one(p, waiting[i].id, &waiting[i], false, effort);
     for (size_t i = 0; code == 0 && i < count; i++) {
         bool newest = i + 1 == count;
-        code = tell_open_one(p, counts.closed + 1 + i, &open[i],
-                             is_left(effort) && (newest || effort->phases > 1), effort);
+        code = job_phases_list_open_one(p, counts.closed + 1 + i, &open[i],
+                                        effort_is_left(effort) && (newest || effort->phases > 1),
+                                        effort);
     }
     return code;
 }
 
 /* ---- closing a window ------------------------------------------------------------------- */
 
-int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t window, int late,
-                     uint64_t world)
+int job_phases_update(struct job_phases *p, const struct closed_window *closed)
 {
+    struct burst_rows *rows = closed->bursts;
+    uint64_t window = closed->number, world = closed->world;
     int code = 0;
     if (rows->messages.bursts != NULL || rows->calls.bursts != NULL)
-        code = take_bursts(p, rows, world);
-    burst_rows_close(rows, &p->pool);
+        code = job_phases_add_bursts(p, rows, world);
+    burst_rows_release(rows, &p->pool);
     p->window = window > p->window ? window : p->window;
     p->ranks = world > p->ranks && world <= PHASE_LABELS_RANKS ? (uint32_t)world : p->ranks;
-    if (late || p->phases == NULL || !p->open)
+    if (closed->late || p->phases == NULL || !p->open)
         return code;
     int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
-    struct effort effort = effort_of_window(p);
+    struct effort effort = effort_for_window(p);
     int failed = phases_close(p->phases, horizon);
-    failed = failed != 0 ? failed : tell_waiting(p, &effort);
+    failed = failed != 0 ? failed : job_phases_close_waiting(p, &effort);
     if (failed == 0 && p->changed)
-        failed = tell_open(p, &effort);
+        failed = job_phases_list_open(p, &effort);
     p->owed = effort.owed;
     return code != 0 ? code : failed;
 }
@@ -411,26 +416,26 @@ int job_phases_end(struct job_phases *p, int wait)
     do {
         if (!wait && !phase_batch_is_done(p->batch))
             return 1;
-        int failed = tell_batch(p);
+        int failed = job_phases_finish_batch(p);
         code = code != 0 ? code : failed;
-        count = fill_batch(p, &effort, 0);
+        count = job_phases_fill_batch(p, &effort, 0);
         p->left_at_end = effort.phases;
         if (count > 0)
-            phase_batch_start(p->batch, p->beside && is_large(p));
+            phase_batch_start(p->batch, p->beside && job_phases_batch_is_large(p));
     } while (count > 0);
     code = code != 0 ? code : count;
-    return code != 0 ? code : tell_open(p, &effort);
+    return code != 0 ? code : job_phases_list_open(p, &effort);
 }
 
-/* ---- telling ----------------------------------------------------------------------------- */
+/* ---- listing ----------------------------------------------------------------------------- */
 
 int job_phases_changed(const struct job_phases *p)
 {
     return p->changed;
 }
 
-static void messages_of(const struct job_phases *p, const struct job_phase_list *list,
-                        struct wire_phases *out, struct wire_curve *curve)
+static void job_phases_make_messages(const struct job_phases *p, const struct job_phase_list *list,
+                                     struct wire_phases *out, struct wire_curve *curve)
 {
     struct phases_counts counts = {.gap_ns = INT64_MAX};
     if (p->phases != NULL)
@@ -446,30 +451,30 @@ static void messages_of(const struct job_phases *p, const struct job_phase_list 
         .window = p->window, .points = list->points, .points_count = list->point_count};
 }
 
-int job_phases_news(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+int job_phases_list_changes(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
 {
     struct job_phase_list list = {0};
-    int code = p->rows == NULL ? 0 : job_phase_rows_news(p->rows, &list);
+    int code = p->rows == NULL ? 0 : job_phase_rows_list_changes(p->rows, &list);
     if (code == 0)
-        messages_of(p, &list, out, curve);
+        job_phases_make_messages(p, &list, out, curve);
     p->changed = p->changed && code != 0;
     return code;
 }
 
-int job_phases_all(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+int job_phases_list_all(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
 {
     struct job_phase_list list = {0};
-    int code = p->rows == NULL ? 0 : job_phase_rows_all(p->rows, &list);
+    int code = p->rows == NULL ? 0 : job_phase_rows_list_all(p->rows, &list);
     if (code == 0)
-        messages_of(p, &list, out, curve);
+        job_phases_make_messages(p, &list, out, curve);
     return code;
 }
 
-void job_phases_again(struct job_phases *p)
+void job_phases_mark_unpublished(struct job_phases *p)
 {
     if (p->rows == NULL)
         return;
-    job_phase_rows_again(p->rows);
+    job_phase_rows_mark_unpublished(p->rows);
     p->changed = true;
 }
 
@@ -482,17 +487,17 @@ int job_phases_span(const struct job_phases *p, int64_t *from_ns, int64_t *to_ns
     return p->phases != NULL && (p->from_ns != 0 || p->to_ns != 0);
 }
 
-int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t most,
-                   struct phase *out, size_t *count, uint32_t *resolved)
+int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t maximum,
+                   struct job_phases_cut *out)
 {
-    *count = *resolved = 0;
-    if (p->phases == NULL)
+    out->count = out->resolved = 0;
+    if (p->phases != NULL)
+        out->resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
+    if (out->resolved == 0)
         return 0;
-    *resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
-    if (*resolved == 0)
-        return 0;
-    return phases_cut_count(p->phases, from_ns, to_ns, most < *resolved ? most : *resolved, out,
-                            count);
+    return phases_cut_count(p->phases, from_ns, to_ns,
+                            maximum < out->resolved ? maximum : out->resolved, out->phases,
+                            &out->count);
 }
 
 int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struct phase_graph *out)

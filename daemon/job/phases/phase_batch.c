@@ -1,3 +1,4 @@
+/* Closed phases whose communities are computed together, possibly by a thread. */
 #include "daemon/job/phases/phase_batch.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -32,7 +33,7 @@ int phase_batch_create(struct phase_batch **out)
     return 0;
 }
 
-static void wait_for(struct phase_batch *b)
+static void phase_batch_join(struct phase_batch *b)
 {
     if (b->beside)
         pthread_join(b->thread, NULL);
@@ -41,7 +42,7 @@ static void wait_for(struct phase_batch *b)
 
 void phase_batch_clear(struct phase_batch *b)
 {
-    wait_for(b);
+    phase_batch_join(b);
     for (size_t i = 0; i < b->count; i++) {
         phase_graph_finish(&b->items[i].graph);
         free(b->items[i].labels);
@@ -85,7 +86,7 @@ size_t phase_batch_edges(const struct phase_batch *b)
     return edges;
 }
 
-static void *work(void *user)
+static void *phase_batch_run(void *user)
 {
     struct phase_batch *b = user;
     for (size_t i = 0; i < b->count; i++) {
@@ -100,19 +101,19 @@ static void *work(void *user)
     return NULL;
 }
 
-static void *work_beside(void *user)
+static void *phase_batch_thread(void *user)
 {
     /* On Linux the priority is the thread's own (setpriority(2)). */
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
-    return work(user);
+    return phase_batch_run(user);
 }
 
 void phase_batch_start(struct phase_batch *b, int beside)
 {
     b->started = 1;
-    b->beside = beside && pthread_create(&b->thread, NULL, work_beside, b) == 0;
+    b->beside = beside && pthread_create(&b->thread, NULL, phase_batch_thread, b) == 0;
     if (!b->beside)
-        work(b);
+        phase_batch_run(b);
 }
 
 int phase_batch_is_started(const struct phase_batch *b)
@@ -129,14 +130,14 @@ int phase_batch_is_done(struct phase_batch *b)
 
 const struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count)
 {
-    wait_for(b);
+    phase_batch_join(b);
     *count = b->count;
     return b->items;
 }
 
 size_t phase_batch_bytes(struct phase_batch *b)
 {
-    wait_for(b);
+    phase_batch_join(b);
     size_t bytes =
         sizeof(*b) + phase_labels_bytes(b->labels) + b->room * sizeof(struct phase_batch_item);
     for (size_t i = 0; i < b->count; i++)

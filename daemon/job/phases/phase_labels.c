@@ -1,3 +1,4 @@
+/* From the graph of a phase to its communities. */
 #include "daemon/job/phases/phase_labels.h"
 
 #include "daemon/analysis/communities/communities.h"
@@ -9,31 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (1u << 18) /* edges of a graph that is: 8 MiB */
+#define KEPT (1u << 18) /* edges of a graph that is kept: 8 MiB */
 #define PATTERNS 2u
 
-/* A graph, what was told of it, and the communities that begin with it. */
+/* A graph, its results, and the communities that continue from it. */
 struct known {
     struct communities *communities;
     struct phase_graph graph; /* owned */
-    uint32_t *labels;         /* owned; as told */
-    size_t label_room;
+    uint32_t *labels;         /* owned; as returned */
+    size_t label_capacity;
     uint32_t ranks; /* 0: no graph is kept */
-    bool cold;      /* its communities were found from nothing, and have not changed since */
+    bool cold;      /* its communities were computed from scratch, and have not changed since */
     bool missed;    /* the last graph was another one with the same communities */
     struct phase_figures figures;
 };
 
 struct phase_labels {
     struct known known[PATTERNS];
-    uint32_t now;  /* the one of the last phase */
+    uint32_t now;  /* position of the graph of the last phase */
     bool *present; /* room, of the graph at hand */
-    size_t present_room;
+    size_t present_capacity;
     struct communities_edge *edges;
-    size_t edge_room;
+    size_t edge_capacity;
 };
 
-static int make_communities(struct communities **out)
+static int phase_labels_create_communities(struct communities **out)
 {
     struct communities_params params = COMMUNITIES_DEFAULTS;
     params.most_vertices = PHASE_LABELS_RANKS;
@@ -45,7 +46,7 @@ int phase_labels_create(struct phase_labels **out)
     struct phase_labels *l = calloc(1, sizeof(*l));
     int code = l == NULL ? -ENOMEM : 0;
     for (uint32_t i = 0; code == 0 && i < PATTERNS; i++)
-        code = make_communities(&l->known[i].communities);
+        code = phase_labels_create_communities(&l->known[i].communities);
     if (code != 0) {
         phase_labels_destroy(l);
         return code;
@@ -68,7 +69,7 @@ void phase_labels_destroy(struct phase_labels *l)
     free(l);
 }
 
-static void count_edge(struct phase_figures *f, const struct phase_edge *e)
+static void phase_labels_count_edge(struct phase_figures *f, const struct phase_edge *e)
 {
     uint64_t *messages = e->modelled ? &f->modelled : &f->messages;
     uint64_t *bytes = e->modelled ? &f->modelled_bytes : &f->bytes;
@@ -78,8 +79,8 @@ static void count_edge(struct phase_figures *f, const struct phase_edge *e)
 
 /* Sums of a graph; edges of pairs, and which ranks are there, for the communities.
  * @return edges */
-static size_t count_graph(struct phase_labels *l, const struct phase_graph *graph, uint32_t ranks,
-                          struct phase_figures *figures)
+static size_t phase_labels_count_graph(struct phase_labels *l, const struct phase_graph *graph,
+                                       uint32_t ranks, struct phase_figures *figures)
 {
     size_t count = 0;
     const struct phase_edge *before = NULL;
@@ -90,7 +91,7 @@ static size_t count_graph(struct phase_labels *l, const struct phase_graph *grap
         bool same =
             before != NULL && before->source == e->source && before->destination == e->destination;
         before = e;
-        count_edge(figures, e);
+        phase_labels_count_edge(figures, e);
         figures->pairs += !same;
         if (e->source >= ranks || e->destination >= ranks)
             continue;
@@ -107,8 +108,8 @@ static size_t count_graph(struct phase_labels *l, const struct phase_graph *grap
 }
 
 /* Labels of the ranks that communicate, at the greatest modularity. */
-static int cut(const struct communities *c, const bool *present, uint32_t ranks, uint32_t *labels,
-               struct phase_figures *figures)
+static int phase_labels_cut(const struct communities *c, const bool *present, uint32_t ranks,
+                            uint32_t *labels, struct phase_figures *figures)
 {
     uint32_t absent = 0;
     uint32_t best = communities_best(c);
@@ -125,31 +126,32 @@ static int cut(const struct communities *c, const bool *present, uint32_t ranks,
     return 0;
 }
 
-static bool is_same(const struct known *k, uint32_t ranks, const struct phase_graph *graph)
+static bool phase_labels_is_same(const struct known *k, uint32_t ranks,
+                                 const struct phase_graph *graph)
 {
     return k->ranks == ranks && ranks > 0 && phase_graph_is_same(&k->graph, graph);
 }
 
-/* What was told of a graph that is the same. */
-static void tell(struct known *k, const struct phase_graph *graph, uint32_t *labels,
-                 struct phase_figures *figures)
+/* Return the results of the graph before, which was the same. */
+static void phase_labels_report(struct known *k, const struct phase_graph *graph, uint32_t *labels,
+                                struct phase_figures *figures)
 {
     *figures = k->figures;
     figures->folded = graph->other_messages;
     k->missed = false;
-    /* The next one will share its edges with this one rather than with an older one: without memory
-     * its rows are compared. */
+    /* The next graph will share its edges with this one rather than with an older one. Without
+     * memory rows are compared. */
     phase_graph_share(&k->graph, graph);
     memcpy(labels, k->labels, k->ranks * sizeof(*labels));
 }
 
-/* Without memory the next graph is looked at, whatever it is. */
-static void keep(struct known *k, uint32_t ranks, const struct phase_graph *graph,
-                 const uint32_t *labels, const struct phase_figures *figures)
+/* Keep a graph and its results. Without memory the next graph is analysed, whatever it is. */
+static void phase_labels_keep(struct known *k, uint32_t ranks, const struct phase_graph *graph,
+                              const uint32_t *labels, const struct phase_figures *figures)
 {
     k->ranks = 0;
     if (graph->count > KEPT ||
-        array_fit(&k->labels, sizeof(*k->labels), &k->label_room, ranks) != 0 ||
+        array_fit(&k->labels, sizeof(*k->labels), &k->label_capacity, ranks) != 0 ||
         phase_graph_share(&k->graph, graph) != 0)
         return;
     memcpy(k->labels, labels, ranks * sizeof(*labels));
@@ -157,13 +159,14 @@ static void keep(struct known *k, uint32_t ranks, const struct phase_graph *grap
     k->figures = *figures;
 }
 
-/* A graph unlike the last: from nothing, in place of the pattern that was not seen for longer. */
-static int begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keeps)
+/* Compute communities from scratch for a graph unlike the last, in place of the pattern that was
+ * not seen for longer. */
+static int phase_labels_begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keeps)
 {
     struct communities *fresh;
     if (!keeps)
         return communities_update(l->known[l->now].communities, ranks, l->edges, count);
-    int code = make_communities(&fresh);
+    int code = phase_labels_create_communities(&fresh);
     if (code != 0)
         return code;
     code = communities_update(fresh, ranks, l->edges, count);
@@ -177,11 +180,10 @@ static int begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keep
     return 0;
 }
 
-/* What to keep of a graph whose communities are known now. A graph that others are multiples of
- * stays for one of these, or it would be lost to a job that has now one step in a window, now two.
- */
-static void note(struct known *k, uint32_t ranks, const struct phase_graph *graph,
-                 const uint32_t *labels, const struct phase_figures *figures)
+/* Keep a graph whose communities have been computed. A graph of which this one is a multiple stays
+ * once in its place: a job may have one step in one window and two in the next. */
+static void phase_labels_note(struct known *k, uint32_t ranks, const struct phase_graph *graph,
+                              const uint32_t *labels, const struct phase_figures *figures)
 {
     enum communities_start start = communities_started(k->communities);
     bool stays = start == COMMUNITIES_SAME && k->cold && k->ranks != 0 && !k->missed;
@@ -189,7 +191,7 @@ static void note(struct known *k, uint32_t ranks, const struct phase_graph *grap
     if (stays)
         return;
     k->cold = start == COMMUNITIES_COLD;
-    keep(k, ranks, graph, labels, figures);
+    phase_labels_keep(k, ranks, graph, labels, figures);
 }
 
 int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph,
@@ -197,39 +199,39 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
 {
     struct known *k = &l->known[l->now], *other = &l->known[1 - l->now];
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
-    if (is_same(k, ranks, graph)) {
-        tell(k, graph, out, figures);
+    if (phase_labels_is_same(k, ranks, graph)) {
+        phase_labels_report(k, graph, out, figures);
         return 0;
     }
-    if (array_fit(&l->present, sizeof(*l->present), &l->present_room, (size_t)ranks + 1) != 0 ||
-        array_fit(&l->edges, sizeof(*l->edges), &l->edge_room, graph->count + 1) != 0)
+    if (array_fit(&l->present, sizeof(*l->present), &l->present_capacity, (size_t)ranks + 1) != 0 ||
+        array_fit(&l->edges, sizeof(*l->edges), &l->edge_capacity, graph->count + 1) != 0)
         return -ENOMEM;
-    size_t edges = count_graph(l, graph, ranks, figures);
+    size_t edges = phase_labels_count_graph(l, graph, ranks, figures);
     int code = ranks == 0 ? -EINVAL : 1;
     if (code == 1 && communities_vertices(k->communities) == ranks)
         code = communities_continue(k->communities, ranks, l->edges, edges);
-    if (code == 1 && other->cold && is_same(other, ranks, graph)) {
-        l->now = 1 - l->now; /* what would come of it, again */
-        tell(other, graph, out, figures);
+    if (code == 1 && other->cold && phase_labels_is_same(other, ranks, graph)) {
+        l->now = 1 - l->now; /* the results would be these again */
+        phase_labels_report(other, graph, out, figures);
         return 0;
     }
     if (code == 1)
-        code = begin(l, ranks, edges, graph->count <= KEPT);
+        code = phase_labels_begin(l, ranks, edges, graph->count <= KEPT);
     k = &l->known[l->now];
-    code = code != 0 ? code : cut(k->communities, l->present, ranks, out, figures);
+    code = code != 0 ? code : phase_labels_cut(k->communities, l->present, ranks, out, figures);
     if (code == 0)
-        note(k, ranks, graph, out, figures);
+        phase_labels_note(k, ranks, graph, out, figures);
     return code;
 }
 
 size_t phase_labels_bytes(const struct phase_labels *l)
 {
-    size_t bytes =
-        sizeof(*l) + l->present_room * sizeof(*l->present) + l->edge_room * sizeof(*l->edges);
+    size_t bytes = sizeof(*l) + l->present_capacity * sizeof(*l->present) +
+                   l->edge_capacity * sizeof(*l->edges);
     for (uint32_t i = 0; i < PATTERNS; i++) {
         const struct known *k = &l->known[i];
         bytes += communities_bytes(k->communities) + phase_graph_bytes(&k->graph) +
-                 k->label_room * sizeof(*k->labels);
+                 k->label_capacity * sizeof(*k->labels);
     }
     return bytes;
 }

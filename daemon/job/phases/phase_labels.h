@@ -2,11 +2,10 @@
  *
  * The weight of two ranks is messages + bytes between them; what a rank sends to itself and ranks
  * from PHASE_LABELS_RANKS on count in the sums only. A phase that is like the one before it is
- * quick: see communities.h, which says what memory that takes, here twice. One that is just the
- * graph before again is told at once; so is, once it was compared, one that returns to the pattern
- * before, as when a job does something else now and then: of graphs of at most 2^18 edges the last
- * two are kept (8 MiB each, and 4 bytes a rank for its labels). What is told is the same, whatever
- * is kept. */
+ * quick: see communities.h, which says what memory that takes, here twice. The last two graphs of
+ * at most 2^18 edges are kept (8 MiB each, and 4 bytes a rank for their labels): a graph that is
+ * equal to one of them, as when a job does something else now and then, has its results. The
+ * results are the same, whatever is kept. */
 #ifndef HOLTER_DAEMON_JOB_PHASES_PHASE_LABELS_H
 #define HOLTER_DAEMON_JOB_PHASES_PHASE_LABELS_H
 
@@ -18,7 +17,7 @@
 
 struct phase_labels;
 
-/** What is told of a graph. */
+/** Figures of a graph. */
 struct phase_figures {
     uint64_t messages, bytes;          /**< between ranks */
     uint64_t modelled, modelled_bytes; /**< of collectives */

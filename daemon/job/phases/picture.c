@@ -1,3 +1,4 @@
+/* A picture of the CommGram, made in steps of one phase, and sent in parts. */
 #include "daemon/job/phases/picture.h"
 
 #include "daemon/analysis/commgram/commgram.h"
@@ -15,46 +16,43 @@ struct picture {
     struct commgram *commgram; /* NULL: there is nothing to be shown */
     struct commgram_picture made;
     struct phase_graph graph;
-    struct phase *phases; /* owned */
-    size_t count, next;
+    struct job_phases_cut cut; /* its phases are owned */
+    size_t next;
     uint32_t anchors; /* patterns of the job that were put before the first phase */
-    uint32_t resolved;
 };
 
-static uint32_t ranks_of(struct job *job)
+static uint32_t picture_count_ranks(const struct picture_source *source)
 {
-    struct wire_job_row row;
-    job_row(job, &row);
-    uint32_t seen = job_phases_ranks(job_phases(job));
-    uint64_t ranks = row.ranks > seen ? row.ranks : seen;
+    uint32_t seen = job_phases_ranks(source->phases);
+    uint64_t ranks = source->ranks > seen ? source->ranks : seen;
     return ranks > COMMGRAM_MOST_RANKS ? COMMGRAM_MOST_RANKS : (uint32_t)ranks;
 }
 
-static int cut(struct picture *p, struct job_phases *phases, uint32_t ranks)
+static int picture_cut_phases(struct picture *p, struct job_phases *phases, uint32_t ranks)
 {
-    uint64_t most = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
-    most = most < COMMGRAM_MOST_CELLS / ranks ? most : COMMGRAM_MOST_CELLS / ranks;
-    p->phases = malloc(most * sizeof(*p->phases));
-    return p->phases == NULL ? -ENOMEM
-                             : job_phases_cut(phases, p->from_ns, p->to_ns, most, p->phases,
-                                              &p->count, &p->resolved);
+    uint64_t maximum = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
+    maximum = maximum < COMMGRAM_MOST_CELLS / ranks ? maximum : COMMGRAM_MOST_CELLS / ranks;
+    p->cut.phases = malloc(maximum * sizeof(*p->cut.phases));
+    return p->cut.phases == NULL ? -ENOMEM
+                                 : job_phases_cut(phases, p->from_ns, p->to_ns, maximum, &p->cut);
 }
 
-static int begin(struct picture *p, struct job *job, struct commgram_cache *cache)
+static int picture_begin(struct picture *p, const struct picture_source *source,
+                         struct commgram_cache *cache)
 {
-    struct job_phases *phases = job_phases(job);
+    struct job_phases *phases = source->phases;
     int64_t from, to;
-    uint32_t ranks = ranks_of(job);
+    uint32_t ranks = picture_count_ranks(source);
     int any = job_phases_span(phases, &from, &to) && ranks > 0;
     p->from_ns = p->ask.from_ns == INT64_MIN ? from : p->ask.from_ns;
     p->to_ns = p->ask.to_ns == INT64_MAX ? to : p->ask.to_ns;
     p->to_ns = p->to_ns < p->from_ns ? p->from_ns : p->to_ns;
-    int code = any ? cut(p, phases, ranks) : 0;
-    if (code != 0 || p->count == 0)
+    int code = any ? picture_cut_phases(p, phases, ranks) : 0;
+    if (code != 0 || p->cut.count == 0)
         return code;
     struct commgram_params params = {
         .ranks = ranks,
-        .phases = (uint32_t)p->count,
+        .phases = (uint32_t)p->cut.count,
         .communities = p->ask.communities < ranks ? (uint32_t)p->ask.communities : ranks,
         .modelled = p->ask.modelled && job_phases_modelled(phases),
         .only = p->ask.only,
@@ -64,8 +62,8 @@ static int begin(struct picture *p, struct job *job, struct commgram_cache *cach
     return commgram_create(&p->commgram, &params);
 }
 
-int picture_create(struct picture **out, struct job *job, struct picture_ask *ask,
-                   struct commgram_cache *cache)
+int picture_create(struct picture **out, const struct picture_source *source,
+                   struct picture_ask *ask, struct commgram_cache *cache)
 {
     struct picture *p = calloc(1, sizeof(*p));
     if (p == NULL) {
@@ -74,8 +72,8 @@ int picture_create(struct picture **out, struct job *job, struct picture_ask *as
     }
     p->ask = *ask;
     *ask = (struct picture_ask){0};
-    snprintf(p->job, sizeof(p->job), "%s", job_id(job));
-    int code = begin(p, job, cache);
+    snprintf(p->job, sizeof(p->job), "%s", source->job);
+    int code = picture_begin(p, source, cache);
     if (code != 0) {
         picture_destroy(p);
         return code;
@@ -91,12 +89,12 @@ void picture_destroy(struct picture *p)
     commgram_destroy(p->commgram);
     phase_graph_finish(&p->graph);
     picture_ask_finish(&p->ask);
-    free(p->phases);
+    free(p->cut.phases);
     free(p);
 }
 
 /* What is left when all phases are there, a column at a time. */
-static int settle(struct picture *p)
+static int picture_settle(struct picture *p)
 {
     int more = p->commgram == NULL ? 0 : commgram_settle(p->commgram);
     if (more != 0 || p->commgram == NULL)
@@ -104,11 +102,10 @@ static int settle(struct picture *p)
     return commgram_finish(p->commgram, &p->made);
 }
 
-int picture_step(struct picture *p, struct job *job)
+int picture_step(struct picture *p, struct job_phases *phases)
 {
-    struct job_phases *phases = job_phases(job);
-    if (p->next == p->count)
-        return settle(p);
+    if (p->next == p->cut.count)
+        return picture_settle(p);
     /* The patterns of the job, in their order, give colours and heights, whatever the span. */
     size_t edges;
     const struct phase_edge *pattern =
@@ -118,9 +115,9 @@ int picture_step(struct picture *p, struct job *job)
         int failed = commgram_anchor(p->commgram, pattern, edges);
         return failed != 0 ? failed : 1;
     }
-    const struct phase *phase = &p->phases[p->next];
+    const struct phase *phase = &p->cut.phases[p->next];
     /* Up to the next phase: the times of what was merged since lie anywhere between. */
-    int64_t end = p->next + 1 < p->count ? phase[1].begin_ns - 1 : p->to_ns;
+    int64_t end = p->next + 1 < p->cut.count ? phase[1].begin_ns - 1 : p->to_ns;
     int code = job_phases_graph(phases, phase->begin_ns, end, &p->graph);
     const struct commgram_phase column = {
         .begin_ns = phase->begin_ns,
@@ -137,10 +134,10 @@ int picture_step(struct picture *p, struct job *job)
     return code != 0 ? code : 1;
 }
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------- */
 
 /* Rows of one message; which of all come next. */
-struct part {
+struct picture_part {
     struct wire_column_row *columns;
     struct wire_bar_row *bars;
     struct wire_bar_ranks_row *members;
@@ -149,7 +146,7 @@ struct part {
 };
 
 /* @return how many of `count` from `*at` on still fit */
-static size_t take(size_t *left, size_t count, size_t *at)
+static size_t picture_part_take(size_t *left, size_t count, size_t *at)
 {
     size_t rows = count - *at < *left ? count - *at : *left;
     *left -= rows;
@@ -157,10 +154,11 @@ static size_t take(size_t *left, size_t count, size_t *at)
     return rows;
 }
 
-static size_t put_columns(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_columns(struct picture_part *part, const struct commgram_picture *m,
+                                   size_t *left)
 {
     const struct commgram_column *c = m->columns + part->column;
-    size_t rows = take(left, m->column_count, &part->column);
+    size_t rows = picture_part_take(left, m->column_count, &part->column);
     for (size_t i = 0; i < rows; i++) {
         part->columns[i] = (struct wire_column_row){
             .begin_ns = (uint64_t)c[i].begin_ns,
@@ -183,10 +181,11 @@ static size_t put_columns(struct part *part, const struct commgram_picture *m, s
     return rows;
 }
 
-static size_t put_bars(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_bars(struct picture_part *part, const struct commgram_picture *m,
+                                size_t *left)
 {
     const struct commgram_bar *b = m->bars + part->bar;
-    size_t rows = take(left, m->bar_count, &part->bar);
+    size_t rows = picture_part_take(left, m->bar_count, &part->bar);
     for (size_t i = 0; i < rows; i++)
         part->bars[i] = (struct wire_bar_row){b[i].column,   b[i].bar,           b[i].community,
                                               b[i].ranks,    b[i].sent,          b[i].sent_bytes,
@@ -194,20 +193,22 @@ static size_t put_bars(struct part *part, const struct commgram_picture *m, size
     return rows;
 }
 
-static size_t put_members(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_members(struct picture_part *part, const struct commgram_picture *m,
+                                   size_t *left)
 {
     const struct commgram_run *r = m->runs + part->member;
-    size_t rows = take(left, m->run_count, &part->member);
+    size_t rows = picture_part_take(left, m->run_count, &part->member);
     for (size_t i = 0; i < rows; i++)
         part->members[i] =
             (struct wire_bar_ranks_row){r[i].column, r[i].bar, r[i].rank, r[i].count};
     return rows;
 }
 
-static size_t put_ribbons(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_ribbons(struct picture_part *part, const struct commgram_picture *m,
+                                   size_t *left)
 {
     const struct commgram_ribbon *r = m->ribbons + part->ribbon;
-    size_t rows = take(left, m->ribbon_count, &part->ribbon);
+    size_t rows = picture_part_take(left, m->ribbon_count, &part->ribbon);
     for (size_t i = 0; i < rows; i++)
         part->ribbons[i] =
             (struct wire_ribbon_row){r[i].column,   r[i].from,     r[i].to,   r[i].size_class,
@@ -215,8 +216,9 @@ static size_t put_ribbons(struct part *part, const struct commgram_picture *m, s
     return rows;
 }
 
-static int tell_parts(const struct picture *p, struct part *part,
-                      int (*tell)(void *user, const struct wire_commgram *message), void *user)
+static int picture_send_parts(const struct picture *p, struct picture_part *part,
+                              int (*tell)(void *user, const struct wire_commgram *message),
+                              void *user)
 {
     const struct commgram_picture *m = &p->made;
     struct wire_commgram message = {.job = p->job,
@@ -224,7 +226,7 @@ static int tell_parts(const struct picture *p, struct part *part,
                                     .to_ns = (uint64_t)p->to_ns,
                                     .phases = p->ask.phases,
                                     .communities = p->ask.communities,
-                                    .resolved = p->resolved,
+                                    .resolved = p->cut.resolved,
                                     .columns = part->columns,
                                     .bars = part->bars,
                                     .members = part->members,
@@ -232,10 +234,10 @@ static int tell_parts(const struct picture *p, struct part *part,
     int code = 0;
     do {
         size_t left = WIRE_PART_ROWS;
-        message.columns_count = put_columns(part, m, &left);
-        message.bars_count = put_bars(part, m, &left);
-        message.members_count = put_members(part, m, &left);
-        message.ribbons_count = put_ribbons(part, m, &left);
+        message.columns_count = picture_part_columns(part, m, &left);
+        message.bars_count = picture_part_bars(part, m, &left);
+        message.members_count = picture_part_members(part, m, &left);
+        message.ribbons_count = picture_part_ribbons(part, m, &left);
         message.more = part->column + part->bar + part->member + part->ribbon <
                        m->column_count + m->bar_count + m->run_count + m->ribbon_count;
         code = tell(user, &message);
@@ -246,7 +248,7 @@ static int tell_parts(const struct picture *p, struct part *part,
 int picture_tell(const struct picture *p,
                  int (*tell)(void *user, const struct wire_commgram *message), void *user)
 {
-    struct part part = {
+    struct picture_part part = {
         .columns = malloc(WIRE_PART_ROWS * sizeof(*part.columns)),
         .bars = malloc(WIRE_PART_ROWS * sizeof(*part.bars)),
         .members = malloc(WIRE_PART_ROWS * sizeof(*part.members)),
@@ -255,7 +257,7 @@ int picture_tell(const struct picture *p,
     int code =
         part.columns == NULL || part.bars == NULL || part.members == NULL || part.ribbons == NULL
             ? -ENOMEM
-            : tell_parts(p, &part, tell, user);
+            : picture_send_parts(p, &part, tell, user);
     free(part.columns);
     free(part.bars);
     free(part.members);

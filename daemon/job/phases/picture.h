@@ -4,7 +4,7 @@
 #ifndef HOLTER_DAEMON_JOB_PHASES_PICTURE_H
 #define HOLTER_DAEMON_JOB_PHASES_PICTURE_H
 
-#include "daemon/job/job.h"
+#include "daemon/job/phases/job_phases.h"
 #include "daemon/job/phases/picture_ask.h"
 
 #define PICTURE_MOST_PHASES 256u
@@ -12,23 +12,30 @@
 struct commgram_cache;
 struct picture;
 
+/** Of which job. */
+struct picture_source {
+    const char *job;           /**< id; copied */
+    uint64_t ranks;            /**< of the job, as far as known */
+    struct job_phases *phases; /**< borrowed for the call */
+};
+
 /** Begin one.
  *  @param ask    taken over, whatever is returned
  *  @param cache  borrowed until the picture is destroyed
  *  @return 0, -ENOMEM or -HOLTER_ELIMIT */
-int picture_create(struct picture **out, struct job *job, struct picture_ask *ask,
-                   struct commgram_cache *cache);
+int picture_create(struct picture **out, const struct picture_source *source,
+                   struct picture_ask *ask, struct commgram_cache *cache);
 
 /** NULL is fine. */
 void picture_destroy(struct picture *picture);
 
 /** Add the next phase.
- *  @param job  the same, still there
+ *  @param phases  of the same job
  *  @return 1: go on; 0: the picture is done; or -ENOMEM, -HOLTER_ELIMIT */
-int picture_step(struct picture *picture, struct job *job);
+int picture_step(struct picture *picture, struct job_phases *phases);
 
-/** Tell a picture that is done, in parts of at most WIRE_PART_ROWS rows.
- *  @param tell  nonzero ends the telling, and is returned */
+/** Send a picture that is done, in parts of at most WIRE_PART_ROWS rows.
+ *  @param tell  called for each part; nonzero ends the sending, and is returned */
 int picture_tell(const struct picture *picture,
                  int (*tell)(void *user, const struct wire_commgram *message), void *user);
 

@@ -1,3 +1,4 @@
+/* Parser for the argument of the request "commgram". */
 #include "daemon/job/phases/picture_ask.h"
 
 #include "holter/error.h"
@@ -8,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word of the argument, which is not terminated. */
+/* A word of the argument, which is not terminated, and where to say what is wrong with it. */
 struct word {
     const char *text;
     size_t length;
+    char *why;
+    size_t why_size;
 };
 
 void picture_ask_finish(struct picture_ask *ask)
@@ -20,16 +23,17 @@ void picture_ask_finish(struct picture_ask *ask)
     *ask = (struct picture_ask){0};
 }
 
-static int wrong(const struct word *w, const char *wanted, char *why, size_t room)
+static int picture_ask_reject(const struct word *w, const char *wanted)
 {
-    snprintf(why, room, "commgram: '%.*s': %s", w->length < 60 ? (int)w->length : 60, w->text,
-             wanted);
+    snprintf(w->why, w->why_size, "commgram: '%.*s': %s", w->length < 60 ? (int)w->length : 60,
+             w->text, wanted);
     return -HOLTER_EUSAGE;
 }
 
 /* Digits up to the first other character. @return that, or NULL: there is no number, or it is above
  */
-static const char *read_number(const char *at, const char *end, uint64_t most, uint64_t *out)
+static const char *picture_ask_read_number(const char *at, const char *end, uint64_t most,
+                                           uint64_t *out)
 {
     const char *begin = at;
     uint64_t value = 0;
@@ -43,24 +47,24 @@ static const char *read_number(const char *at, const char *end, uint64_t most, u
     return at == begin ? NULL : at;
 }
 
-static int set_number(const struct word *w, const char *value, uint64_t least, uint64_t most,
-                      uint64_t *out, char *why, size_t room)
+static int picture_ask_set_number(const struct word *w, const char *value, uint64_t least,
+                                  uint64_t most, uint64_t *out)
 {
     char wanted[80];
     const char *end = w->text + w->length;
     uint64_t number = 0;
-    if (read_number(value, end, most, &number) == end && number >= least) {
+    if (picture_ask_read_number(value, end, most, &number) == end && number >= least) {
         *out = number;
         return 0;
     }
     snprintf(wanted, sizeof(wanted), "a number from %" PRIu64 " to %" PRIu64 " is wanted", least,
              most);
-    return wrong(w, wanted, why, room);
+    return picture_ask_reject(w, wanted);
 }
 
 /* By words of 64: a list of all ranks, as often as an argument has room for it, must not hold the
  * loop. */
-static void mark_span(uint64_t *marks, uint64_t first, uint64_t last)
+static void picture_ask_mark_span(uint64_t *marks, uint64_t first, uint64_t last)
 {
     for (uint64_t at = first / 64; at <= last / 64; at++) {
         uint64_t from = at == first / 64 ? first % 64 : 0, to = at == last / 64 ? last % 64 : 63;
@@ -69,32 +73,31 @@ static void mark_span(uint64_t *marks, uint64_t first, uint64_t last)
 }
 
 /* One bit a rank: lists may repeat and come in any order. */
-static int mark_ranks(const char *at, const char *end, uint64_t *marks)
+static int picture_ask_mark_ranks(const char *at, const char *end, uint64_t *marks)
 {
     while (at != NULL && at < end) {
         uint64_t first, last;
-        at = read_number(at, end, PICTURE_RANKS - 1, &first);
+        at = picture_ask_read_number(at, end, PICTURE_RANKS - 1, &first);
         last = first;
         if (at != NULL && at < end && *at == '-')
-            at = read_number(at + 1, end, PICTURE_RANKS - 1, &last);
+            at = picture_ask_read_number(at + 1, end, PICTURE_RANKS - 1, &last);
         if (at == NULL || last < first || (at < end && *at != ','))
             return -HOLTER_EUSAGE;
-        mark_span(marks, first, last);
+        picture_ask_mark_span(marks, first, last);
         if (at < end && ++at == end)
             return -HOLTER_EUSAGE;
     }
     return at == NULL ? -HOLTER_EUSAGE : 0;
 }
 
-static int set_ranks(struct picture_ask *ask, const struct word *w, const char *value, char *why,
-                     size_t room)
+static int picture_ask_set_ranks(struct picture_ask *ask, const struct word *w, const char *value)
 {
     const char *end = w->text + w->length;
     uint64_t *marks = calloc(PICTURE_RANKS / 64, sizeof(*marks));
     size_t count = 0;
     int code = marks == NULL  ? -ENOMEM
                : value == end ? -HOLTER_EUSAGE
-                              : mark_ranks(value, end, marks);
+                              : picture_ask_mark_ranks(value, end, marks);
     for (size_t i = 0; code == 0 && i < PICTURE_RANKS / 64; i++)
         count += (size_t)__builtin_popcountll(marks[i]);
     uint32_t *only = code != 0 ? NULL : malloc((count + 1) * sizeof(*only));
@@ -112,40 +115,42 @@ static int set_ranks(struct picture_ask *ask, const struct word *w, const char *
     }
     free(marks);
     if (code == -HOLTER_EUSAGE)
-        return wrong(w, "a list of ranks is wanted, such as 3,8-11", why, room);
+        return picture_ask_reject(w, "a list of ranks is wanted, such as 3,8-11");
     return code;
 }
 
-static const char *value_of(const struct word *w, const char *name)
+static const char *picture_ask_value(const struct word *w, const char *name)
 {
     size_t length = strlen(name);
     int is = w->length > length && memcmp(w->text, name, length) == 0 && w->text[length] == '=';
     return is ? w->text + length + 1 : NULL;
 }
 
-static int take_word(struct picture_ask *ask, const struct word *w, char *why, size_t room)
+static int picture_ask_set_word(struct picture_ask *ask, const struct word *w)
 {
     const char *value;
     uint64_t number;
     int code;
-    if ((value = value_of(w, "from")) != NULL || (value = value_of(w, "to")) != NULL) {
-        code = set_number(w, value, 0, INT64_MAX / 4, &number, why, room);
+    if ((value = picture_ask_value(w, "from")) != NULL ||
+        (value = picture_ask_value(w, "to")) != NULL) {
+        code = picture_ask_set_number(w, value, 0, INT64_MAX / 4, &number);
         if (code == 0)
             *(w->text[0] == 'f' ? &ask->from_ns : &ask->to_ns) = (int64_t)number;
         return code;
     }
-    if ((value = value_of(w, "phases")) != NULL)
-        return set_number(w, value, 1, UINT32_MAX, &ask->phases, why, room);
-    if ((value = value_of(w, "communities")) != NULL)
-        return set_number(w, value, 1, UINT32_MAX, &ask->communities, why, room);
-    if ((value = value_of(w, "modelled")) != NULL) {
-        code = set_number(w, value, 0, 1, &number, why, room);
+    if ((value = picture_ask_value(w, "phases")) != NULL)
+        return picture_ask_set_number(w, value, 1, UINT32_MAX, &ask->phases);
+    if ((value = picture_ask_value(w, "communities")) != NULL)
+        return picture_ask_set_number(w, value, 1, UINT32_MAX, &ask->communities);
+    if ((value = picture_ask_value(w, "modelled")) != NULL) {
+        code = picture_ask_set_number(w, value, 0, 1, &number);
         ask->modelled = code == 0 ? (int)number : 0;
         return code;
     }
-    if ((value = value_of(w, "ranks")) != NULL)
-        return set_ranks(ask, w, value, why, room);
-    return wrong(w, "from=, to=, phases=, communities=, ranks= or modelled= is wanted", why, room);
+    if ((value = picture_ask_value(w, "ranks")) != NULL)
+        return picture_ask_set_ranks(ask, w, value);
+    return picture_ask_reject(w,
+                              "from=, to=, phases=, communities=, ranks= or modelled= is wanted");
 }
 
 int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t room)
@@ -159,12 +164,12 @@ int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, 
     int code = 0;
     snprintf(why, room, "no memory");
     while (code == 0 && *(at += strspn(at, " ")) != '\0') {
-        struct word word = {at, strcspn(at, " ")};
-        code = take_word(&ask, &word, why, room);
+        struct word word = {at, strcspn(at, " "), why, room};
+        code = picture_ask_set_word(&ask, &word);
         at += word.length;
     }
     if (code == 0 && ask.from_ns > ask.to_ns) {
-        snprintf(why, room, "commgram: from= is behind to=");
+        snprintf(why, room, "commgram: from= is after to=");
         code = -HOLTER_EUSAGE;
     }
     if (code != 0) {

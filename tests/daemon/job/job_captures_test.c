@@ -1,4 +1,4 @@
-/* What agents capture of a job: told with its window, kept within bounds, and checked. */
+/* What agents capture of a job: published with its window, kept within bounds, and validated. */
 #include "daemon/job/job_captures.h"
 #include "holter/error.h"
 #include "tests/daemon/agent_words.h"
@@ -18,7 +18,7 @@
 #define NODES 2u
 #define RANKS 8u
 
-/* What was told: "t100" a window's totals, "c3" a message of capture 3. */
+/* What was published: "t100" a window's totals, "c3" a message of capture 3. */
 struct bed {
     struct job *job;
     char told[4096];

@@ -132,7 +132,7 @@ static void a_stream_does_not_depend_on_who_looks_at_large_phases(void **state)
     assert_int_equal(one.hash, other.hash);
 }
 
-/* The patterns alternate: stencil and redistribution. The slow links are found, and said to be
+/* The patterns alternate: stencil and redistribution. The slow links are found, and reported to be
  * that. */
 static void a_job_of_two_patterns_has_two_heights_and_its_slow_links_raise_an_alert(void **state)
 {

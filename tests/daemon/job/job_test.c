@@ -15,7 +15,7 @@
 #define FIRST 100u /* number of the first window */
 #define RANKS 4u   /* of a node */
 
-/* ---- what a job tells, encoded; the moment of publishing set to zero ----- */
+/* ---- what a job publishes, encoded; the time of publishing set to zero --- */
 
 struct told {
     struct wire_buffer messages[512];
@@ -613,7 +613,7 @@ static void losses_are_one_alert_until_they_stop(void **state)
     finish_job(job);
 }
 
-/* As a cut of a recording begins: agents tell sums since their start. */
+/* As a cut of a recording begins: agents report sums since their start. */
 static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
 {
     struct job *job = make_job(&told);

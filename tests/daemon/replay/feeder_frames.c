@@ -1,6 +1,8 @@
 /* Collects what a feeder publishes. */
 #include "tests/daemon/replay/feeder_frames.h"
 
+#include "daemon/server/publish.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

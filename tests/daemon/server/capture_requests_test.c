@@ -1,6 +1,7 @@
 /* Requests for captures: which agents are asked, how often, and what an operator who waits is sent.
  */
 #include "daemon/server/capture_requests.h"
+#include "daemon/server/publish.h"
 #include "holter/error.h"
 #include "tests/daemon/agent_words.h"
 
@@ -144,7 +145,7 @@ static int set_up(void **state)
     assert_int_equal(publisher_create(&bed->publisher), 0);
     struct jobs_options jobs = {
         .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = bed->publisher,
+        .publisher = publisher_for_jobs(bed->publisher),
         .user = bed,
         .kept = on_kept,
         .captured = on_captured};

@@ -235,10 +235,9 @@ static struct wire_links close_window(struct job_network *n, uint64_t number)
         {.source = 0, .destination = 1, .messages = 1, .bytes = 100},
         {.source = 1, .destination = 2, .messages = 1, .bytes = 10},
     };
-    struct job_network_window window = {.number = number, .pairs = pairs, .pair_count = 2};
-    struct counter_rows counters = {0};
+    struct closed_window window = {.number = number, .pairs = pairs, .pair_count = 2};
     struct wire_links links = {.window = 0};
-    assert_int_equal(job_network_close(n, &window, &counters), 0);
+    assert_int_equal(job_network_update(n, &window), 0);
     assert_true(job_network_links(n, &links));
     return links;
 }

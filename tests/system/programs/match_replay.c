@@ -9,7 +9,7 @@
  *   counts MATCHED UNMATCHED REJECTED               one line a node
  *
  * Status 3: the records are not whole, a larger HOLTER_RING is needed. */
-#include "daemon/analysis/clocks/tick_clock.h"
+#include "agent/node/tick_clock_read.h"
 #include "daemon/analysis/matching/match.h"
 #include "holter/segment.h"
 

@@ -239,7 +239,7 @@ static struct attribution_result judge_scope(const struct synthetic_params *p,
         const size_t row_count = window.transfers->count;
         struct transfers rows = {0};
         for (size_t i = 0; i < row_count; i++) {
-            struct transfer row = transfer_at(window.transfers, reverse ? row_count - 1 - i : i);
+            struct transfer row = window.transfers->rows[reverse ? row_count - 1 - i : i];
             assert_int_equal(transfers_add(&rows, &row), 0);
         }
         window.transfers = &rows;

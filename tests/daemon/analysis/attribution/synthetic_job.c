@@ -525,7 +525,7 @@ static int allocate(struct synthetic_job *j)
     j->pair_rows = calloc(places + 2 * ranks, sizeof(*j->pair_rows));
     if (!j->node || !j->partner || !j->back || !j->factor || !j->now || !j->messages ||
         !j->rank_windows || !j->edges || !j->clients || !j->rank_rows || !j->pair_rows ||
-        transfers_room(&j->transfer_rows, places + 2 * ranks) != 0)
+        transfers_reserve(&j->transfer_rows, places + 2 * ranks) != 0)
         return -1;
     memset(j->partner, 0xff, places * sizeof(*j->partner));
     return 0;

@@ -128,7 +128,6 @@ static void busy(struct scene *s, uint32_t rank, uint64_t calls, uint64_t polls)
     leave(s, rank, 0);
     s->ranks[rank].calls = calls;
     s->ranks[rank].polls = polls;
-    s->ranks[rank].seldom = polls > 0;
 }
 
 static void completed(struct scene *s, uint32_t rank, uint32_t call, uint64_t comm, uint64_t calls,
@@ -391,9 +390,8 @@ static void lost_records_blame_nobody(void **state)
     for (uint32_t r = 0; r < 4; r++)
         completed(s, r, CALL_Allreduce, HANG_WORLD, r == 2 ? 1 : 5, 1000);
     s->ranks[2].lost = 40;
-    s->ranks[2].seldom = 1;
     step(s);
-    s->ranks[2].lost = s->ranks[2].seldom = 0;
+    s->ranks[2].lost = 0;
     for (uint32_t r = 0; r < 4; r++)
         enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
     leave(s, 1, 'R');
@@ -821,7 +819,6 @@ static void nonsense_is_survived(void **state)
                                          .in_call_comm = x[3] % 5,
                                          .in_call_peer = (int64_t)x[4],
                                          .process_state = (uint32_t)x[5] % 128,
-                                         .seldom = x[5] % 2,
                                          .calls = x[4],
                                          .polls = x[3]};
             calls[i] =

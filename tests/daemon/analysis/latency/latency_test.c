@@ -125,62 +125,6 @@ static void rows_in_any_order_and_cut_give_the_same(void **state)
     assert_memory_equal(first, regions, sizeof(first));
 }
 
-/* A row of one message or of several, of any times or of such as mostly are. */
-static struct transfer any_row(unsigned i)
-{
-    const uint64_t most = i % 3 == 0 ? RAND_MAX : 100000,
-                   count = i % 2 == 0 ? 1 : 1 + (uint64_t)rand() % 3,
-                   ns = 1 + (uint64_t)rand() % most;
-    struct transfer row = row_of((uint32_t)rand() % (RANKS + 1), (uint32_t)rand() % (RANKS + 1),
-                                 (unsigned)rand() % LOCALITIES, ns);
-    row.log2_sum *= count;
-    row.transfer_ns *= count;
-    row.messages = count;
-    row.delayed = (uint64_t)rand() % 2;
-    row.late_sender_ns = (uint64_t)rand() % most;
-    row.late_receiver_ns = (uint64_t)rand() % most;
-    row.network_ns = (uint64_t)rand() % most;
-    row.joint_ns = (uint64_t)rand() % most;
-    row.size_class = (uint16_t)(rand() % (int)SIZE_CLASSES);
-    return row;
-}
-
-/* Kept in full or not, of one message or of several, a row counts the same. */
-static void rows_that_are_wide_count_like_others(void **state)
-{
-    enum { ROWS = 2000 };
-    static struct transfer rows[ROWS];
-    static uint64_t first_figures[REPORTED][MESSAGE_FIGURES];
-    (void)state;
-    struct transfers list = {0};
-    struct latency_groups groups = begin(777, 3333), again;
-    srand(7);
-    for (unsigned i = 0; i < ROWS; i++) {
-        struct transfer wide = {.messages = UINT64_MAX};
-        rows[i] = any_row(i);
-        wide.source = rows[i].source;
-        wide.destination = rows[i].destination;
-        wide.size_class = rows[i].size_class;
-        wide.locality = rows[i].locality;
-        assert_int_equal(transfers_add(&list, &wide), 0);
-        list.wide[i] = rows[i];
-    }
-    add(&groups, rows, ROWS);
-    struct latency_sum first[REGIONS];
-    struct latency_rank first_ranks[RANKS];
-    memcpy(first, regions, sizeof(first));
-    memcpy(first_ranks, ranks, sizeof(ranks));
-    memcpy(first_figures, messages.figures, sizeof(first_figures));
-    again = begin(777, 3333);
-    latency_add(&again, &scale, &list);
-    transfers_finish(&list);
-    assert_memory_equal(&groups.job, &again.job, sizeof(again.job));
-    assert_memory_equal(first, regions, sizeof(first));
-    assert_memory_equal(first_figures, messages.figures, sizeof(first_figures));
-    assert_memory_equal(first_ranks, ranks, sizeof(ranks));
-    assert_true(groups.job.recent > 0 && groups.job.reference_log2 > 0);
-}
-
 /* Sums by rank are of messages whose ends have both reported. */
 static void messages_of_ranks_that_did_not_report_are_in_no_sum_by_rank(void **state)
 {
@@ -252,7 +196,6 @@ int main(void)
         cmocka_unit_test(one_held_up_message_moves_the_mean_and_not_the_typical),
         cmocka_unit_test(rows_in_any_order_and_cut_give_the_same),
         cmocka_unit_test(messages_without_a_criterion_are_counted_and_have_no_latency),
-        cmocka_unit_test(rows_that_are_wide_count_like_others),
         cmocka_unit_test(messages_of_ranks_that_did_not_report_are_in_no_sum_by_rank),
         cmocka_unit_test(messages_are_expected_by_the_reference_alone),
         cmocka_unit_test(no_transfer_time_overflows_the_sums),

@@ -15,9 +15,10 @@
 #define MESSAGES 40u
 #define WAIT 3u /* windows that an end waits */
 
-static void count(void *user, const struct joined_some *messages)
+static void count(void *user, const struct joined *message)
 {
-    *(size_t *)user += messages->count;
+    (void)message;
+    ++*(size_t *)user;
 }
 
 /* Sends of node 0, or receives of node 1, of messages from rank 0 to rank 1. */

@@ -32,19 +32,9 @@ static void add_row(struct list *list, const struct joined *row)
     list->rows[list->count++] = *row;
 }
 
-static void take(void *user, const struct joined_some *messages)
+static void take(void *user, const struct joined *message)
 {
-    assert_in_range(messages->count, 1, JOINED_AT_ONCE);
-    uint64_t uncertain = 0, error = 0;
-    for (size_t i = 0; i < messages->count; i++) {
-        const struct joined row = joined_at(messages, i);
-        add_row(user, &row);
-        uncertain += (uint64_t)row.uncertain;
-        if (!row.uncertain && row.error_ns != UINT64_MAX && row.error_ns > error)
-            error = row.error_ns;
-    }
-    assert_int_equal(messages->uncertain_count, uncertain);
-    assert_int_equal(messages->most_error_ns, error);
+    add_row(user, message);
 }
 
 static void assert_same(const struct joined *a, const struct joined *b)
@@ -96,7 +86,7 @@ static struct join *join_of(uint32_t windows, size_t most)
 }
 
 /* A message from rank 0 on node 0 to rank 1 on node 1; times in µs from the begin of the epoch. */
-static struct join_half send_at(uint64_t key, uint64_t begin_us, uint64_t length_us)
+static struct join_half match_send_at(uint64_t key, uint64_t begin_us, uint64_t length_us)
 {
     uint64_t begin = EPOCH * SECOND + begin_us * US;
     return (struct join_half){.key = key,
@@ -107,7 +97,7 @@ static struct join_half send_at(uint64_t key, uint64_t begin_us, uint64_t length
                               .local_ns = begin};
 }
 
-static struct join_half receive_at(uint64_t key, uint64_t begin_us, uint64_t end_us)
+static struct join_half match_receive_at(uint64_t key, uint64_t begin_us, uint64_t end_us)
 {
     uint64_t begin = EPOCH * SECOND + begin_us * US;
     return (struct join_half){.key = key,
@@ -150,8 +140,8 @@ static void times_of_a_message_are_split_by_who_was_late(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct join *join = join_of(2, 100);
-        struct join_half send = send_at(7, cases[i].s, 1);
-        struct join_half receive = receive_at(7, cases[i].w, cases[i].r);
+        struct join_half send = match_send_at(7, cases[i].s, 1);
+        struct join_half receive = match_receive_at(7, cases[i].w, cases[i].r);
         receive.bytes = 60; /* a receive may be given more room than there is message */
         add(join, 0, &send);
         add(join, 0, &receive);
@@ -176,8 +166,8 @@ static void add_call_of_three(struct join *join, const uint64_t *sends_us, uint6
                               uint64_t exit_us, uint64_t local_us)
 {
     for (uint32_t i = 0; i < 3; i++) {
-        struct join_half send = send_at(10 + i, sends_us[i], 1);
-        struct join_half receive = receive_at(10 + i, enter_us, exit_us);
+        struct join_half send = match_send_at(10 + i, sends_us[i], 1);
+        struct join_half receive = match_receive_at(10 + i, enter_us, exit_us);
         send.source = receive.source = i == 0 ? 0 : i + 1;
         send.node = send.source;
         receive.together = 3;
@@ -225,7 +215,7 @@ static void what_is_left_is_joint_while_a_send_of_the_call_is_unknown(void **sta
         assert_int_equal(list.rows[i].joint_ns, 100 * US); /* from the latest that is known */
     }
     /* The last send is told a window later: now all of the call are known. */
-    struct join_half send = send_at(12, 200, 1);
+    struct join_half send = match_send_at(12, 200, 1);
     send.source = send.node = 3;
     add(join, 1, &send);
     close_into(join, 1, &list);
@@ -246,7 +236,8 @@ static void an_end_waits_for_as_many_windows_as_told(void **state)
     (void)state;
     for (uint64_t later = 0; later <= 4; later++) {
         struct join *join = join_of(3, 100);
-        struct join_half send = send_at(7, 100, 1), receive = receive_at(7, 200, 4000000);
+        struct join_half send = match_send_at(7, 100, 1),
+                         receive = match_receive_at(7, 200, 4000000);
         add(join, 0, &send);
         for (uint64_t window = 0; window <= 4; window++) {
             if (window == later)
@@ -271,7 +262,7 @@ static void what_comes_after_its_window_is_joined_with_the_next(void **state)
     struct list list = {0};
     (void)state;
     struct join *join = join_of(3, 100);
-    struct join_half send = send_at(7, 100, 1), receive = receive_at(7, 200, 300);
+    struct join_half send = match_send_at(7, 100, 1), receive = match_receive_at(7, 200, 300);
     add(join, 0, &send);
     close_into(join, 0, &list);
     close_into(join, 1, &list);
@@ -289,8 +280,8 @@ static void ends_beyond_the_other_nodes_sample_are_not_unmatched(void **state)
     struct join_counts counts;
     (void)state;
     struct join *join = join_of(1, 100);
-    struct join_half below = send_at(400, 100, 1), above = send_at(600, 100, 1);
-    struct join_half receive = receive_at(499, 200, 300);
+    struct join_half below = match_send_at(400, 100, 1), above = match_send_at(600, 100, 1);
+    struct join_half receive = match_receive_at(499, 200, 300);
     add(join, 0, &below);
     add(join, 0, &above);
     assert_int_equal(join_add(join, EPOCH, 500, &receive, 1), 0);
@@ -299,7 +290,7 @@ static void ends_beyond_the_other_nodes_sample_are_not_unmatched(void **state)
     join_count(join, &counts);
     assert_int_equal(counts.unmatched, 2); /* 400, 499; but not 600, which node 1 left out */
     /* A node that left out everything tells no rank: it may be any node. */
-    below = send_at(700, 100, 1);
+    below = match_send_at(700, 100, 1);
     add(join, 2, &below);
     assert_int_equal(join_add(join, EPOCH + 2, 1, NULL, 0), 0);
     close_into(join, 2, &list);
@@ -325,7 +316,7 @@ static void ends_that_contradict_each_other_are_refused(void **state)
     (void)state;
     for (int what = 0; what < 6; what++) {
         struct join *join = join_of(2, 100);
-        struct join_half send = send_at(7, 100, 1), receive = receive_at(7, 50, 200);
+        struct join_half send = match_send_at(7, 100, 1), receive = match_receive_at(7, 50, 200);
         send.error_ns = receive.error_ns = 5 * US;
         switch (what) {
         case 0:
@@ -368,7 +359,7 @@ static void an_end_that_comes_twice_matches_nothing(void **state)
     (void)state;
     for (uint64_t second = 0; second < 2; second++) {
         struct join *join = join_of(3, 100);
-        struct join_half send = send_at(7, 100, 1), receive = receive_at(7, 150, 200);
+        struct join_half send = match_send_at(7, 100, 1), receive = match_receive_at(7, 150, 200);
         add(join, 0, &send);
         if (second == 1)
             close_into(join, 0, &list);
@@ -394,7 +385,7 @@ static void of_a_message_with_an_unsound_half_nothing_is_taken(void **state)
     (void)state;
     struct join *join = join_of(3, 100);
     for (int what = 0; what < 10; what++) {
-        struct join_half halves[2] = {receive_at(7, 100, 200), receive_at(8, 100, 200)};
+        struct join_half halves[2] = {match_receive_at(7, 100, 200), match_receive_at(8, 100, 200)};
         struct join_half *bad = &halves[1];
         uint64_t window = EPOCH;
         bad->end_ns = what == 0 ? bad->begin_ns - 1 : bad->end_ns;
@@ -418,7 +409,7 @@ static void parameters_out_of_range_are_refused(void **state)
 {
     struct join *join = NULL;
     (void)state;
-    assert_int_equal(join_create(&join, &(struct join_params){JOIN_MOST_WINDOWS + 1, 1000}),
+    assert_int_equal(join_create(&join, &(struct join_params){JOIN_MAXIMUM_WINDOWS + 1, 1000}),
                      -HOLTER_ERANGE);
     assert_int_equal(join_create(&join, &(struct join_params){2, 0}), -HOLTER_ERANGE);
     assert_int_equal(join_create(&join, &(struct join_params){2, SIZE_MAX}), -HOLTER_ERANGE);
@@ -450,8 +441,8 @@ static uint64_t digest_of(uint64_t seed, bool turned)
         while (count < 56) {
             uint64_t key = draw(&random) % 60, call = 100 * (draw(&random) % 4);
             int which = (int)(draw(&random) % 10);
-            struct join_half send = send_at(key, 50 + draw(&random) % 300, 1);
-            struct join_half receive = receive_at(key, call, 500 + call);
+            struct join_half send = match_send_at(key, 50 + draw(&random) % 300, 1);
+            struct join_half receive = match_receive_at(key, call, 500 + call);
             receive.together = 1 + (uint32_t)(call / 100) % 4;
             for (int i = 0; i < 1 + (which == 2); i++)
                 ends[count++] = send;
@@ -745,11 +736,12 @@ static void ends_of_one_message_may_have_errors_of_their_own(void **state)
     struct list list = {0};
     (void)state;
     struct join *join = join_of(2, 100);
-    struct join_half sends[3] = {send_at(7, 100, 1), send_at(8, 100, 1), send_at(9, 100, 1)};
+    struct join_half sends[3] = {match_send_at(7, 100, 1), match_send_at(8, 100, 1),
+                                 match_send_at(9, 100, 1)};
     sends[1].error_ns = 5 * US;
     assert_int_equal(join_add(join, EPOCH, 0, sends, 3), 0);
     for (uint64_t key = 7; key < 10; key++) {
-        struct join_half receive = receive_at(key, 50, 200 + key);
+        struct join_half receive = match_receive_at(key, 50, 200 + key);
         receive.source = 0;
         add(join, 0, &receive);
     }
@@ -795,8 +787,8 @@ static void keys_of_one_lower_half_are_joined_as_others(void **state)
     /* Ends of two messages, some of which have the same place in the index. */
     for (uint64_t other = 2; other < 200; other++) {
         struct join *join = join_of(2, 100);
-        struct join_half send = send_at(UINT64_C(1) << 32 | 7, 1000, 10),
-                         receive = receive_at(other << 32 | 7, 900, 1100);
+        struct join_half send = match_send_at(UINT64_C(1) << 32 | 7, 1000, 10),
+                         receive = match_receive_at(other << 32 | 7, 900, 1100);
         struct list list = {0};
         add(join, 0, &send);
         add(join, 0, &receive);
@@ -920,7 +912,7 @@ static void on_clocks_that_are_not_known_every_transfer_is_uncertain(void **stat
     struct list list = {0};
     (void)state;
     struct join *join = join_of(2, 100);
-    struct join_half send = send_at(7, 100, 1), receive = receive_at(7, 50, 900000);
+    struct join_half send = match_send_at(7, 100, 1), receive = match_receive_at(7, 50, 900000);
     send.error_ns = UINT64_MAX;
     add(join, 0, &send);
     add(join, 0, &receive);
@@ -970,7 +962,7 @@ static void nothing_that_is_told_takes_memory_without_end(void **state)
     struct join *join = join_of(64, 10000);
     for (uint64_t i = 0; i < 300000; i++) {
         /* One end only, each in a window of its own; now and then all with one key. */
-        struct join_half half = send_at(i % 7 == 0 ? 1 : draw(&random), i, 1);
+        struct join_half half = match_send_at(i % 7 == 0 ? 1 : draw(&random), i, 1);
         half.node = (uint32_t)draw(&random) % 1000000;
         uint64_t window = i < 150000 ? i % 3 : draw(&random) % 100000;
         assert_int_equal(join_add(join, EPOCH + window, 1 + draw(&random) % 3, &half, 1), 0);
@@ -1001,8 +993,9 @@ static void hostile_values_do_no_harm(void **state)
     (void)state;
     struct join *join = join_of(3, 5000);
     for (uint64_t i = 0; i < 200000; i++) {
-        struct join_half half = draw(&random) % 2 == 0 ? send_at(0, i % 1000, 5)
-                                                       : receive_at(0, i % 1000, i % 1000 + 50);
+        struct join_half half = draw(&random) % 2 == 0
+                                    ? match_send_at(0, i % 1000, 5)
+                                    : match_receive_at(0, i % 1000, i % 1000 + 50);
         uint64_t *fields[] = {&half.bytes,    &half.begin_ns, &half.end_ns,
                               &half.local_ns, &half.error_ns, &keys_below};
         keys_below = 0;

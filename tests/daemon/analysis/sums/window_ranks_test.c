@@ -1,4 +1,4 @@
-/* Rows of ranks as they lie in a window: the same as a result that is made of them. */
+/* Rows of ranks: those of a window, and of the run that windows are added to. */
 #include "daemon/analysis/sums/window_sum.h"
 #include "tests/daemon/analysis/noise.h"
 
@@ -38,14 +38,6 @@ static void draw(struct rank_row *row, uint32_t rank, struct noise *noise)
     }
 }
 
-static int is_seldom(const struct rank_row *row)
-{
-#define X(name) +(row->name != 0)
-    return (0 RANK_SELDOM(X)) != 0;
-#undef X
-}
-
-/* But for what only one of the two says. */
 static void assert_same(const struct rank_row *a, const struct rank_row *b)
 {
 #define X(name) assert_int_equal(a->name, b->name);
@@ -75,32 +67,26 @@ static void report(struct window_sum *window, uint32_t node, uint32_t count, str
     for (uint32_t i = 0; i < count; i++) {
         draw(&rows[i], i * NODES + node, noise);
         all[rows[i].rank] = rows[i];
-        rows[i].seldom = (uint32_t)(noise_uint(noise) % 2); /* is not read */
     }
-    const struct window_rows told = {.ranks = rows, .rank_count = count};
-    assert_int_equal(window_sum_update(window, &told, NULL), 0);
+    const struct sum_rows reported = {.ranks = rows, .rank_count = count};
+    assert_int_equal(window_sum_update(window, &reported), 0);
 }
 
 static void check_window(const struct window_sum *window, const struct rank_row *all,
-                         uint64_t number, struct known *known, struct sum_result *spare)
+                         uint64_t number, struct known *known)
 {
-    struct rank_rows ranks;
     struct sum_result made = {0};
     size_t at = 0;
-    assert_int_equal(window_sum_ranks(window, spare, &ranks), 0);
     assert_int_equal(window_sum_result(window, SUM_RANKS, 0, &made), 0);
-    assert_int_equal(ranks.count, made.rank_count);
     for (uint32_t rank = 0; rank < WORLD; rank++) {
         if (all[rank].threads == 99)
             continue;
-        assert_true(at < ranks.count);
-        assert_same(&ranks.rows[at], &all[rank]);
+        assert_true(at < made.rank_count);
         assert_same(&made.ranks[at], &all[rank]);
-        assert_int_equal(ranks.rows[at].seldom != 0, is_seldom(&all[rank]));
         know(known, &all[rank], number);
         at++;
     }
-    assert_int_equal(at, ranks.count);
+    assert_int_equal(at, made.rank_count);
     sum_result_finish(&made);
 }
 
@@ -117,17 +103,15 @@ static void check_run(struct run_sum *run, const struct known *known)
 }
 
 /* Nodes come one by one, report in any order, and now and then not all of their ranks. */
-static void tell_windows(uint64_t seed, uint32_t first_nodes)
+static void report_windows(uint64_t seed, uint32_t first_nodes)
 {
     const struct run_sum_limits limits = {
         .ranks = 1000, .pairs = 10, .calls = 10, .comms = 10, .regions = 10};
     struct noise noise = {.state = seed};
     static struct known known;
     struct rank_row all[WORLD];
-    struct sum_result spare = {0};
     struct window_sum *late = NULL;
     struct run_sum *run;
-    uint64_t lying = 0;
     memset(&known, 0, sizeof(known));
     assert_int_equal(run_sum_create(&run, &limits), 0);
     for (uint64_t w = 0; w < WINDOWS; w++) {
@@ -140,20 +124,16 @@ static void tell_windows(uint64_t seed, uint32_t first_nodes)
         uint32_t missing = noise_uint(&noise) % 8 == 0 ? 2 : 0;
         for (uint32_t i = 0; i < nodes; i++)
             report(window, (uint32_t)((from + i) % nodes), RANKS - missing, all, &noise);
-        struct rank_rows ranks;
-        assert_int_equal(window_sum_ranks(window, &spare, &ranks), 0);
-        lying += ranks.rows != spare.ranks;
-        check_window(window, all, w, &known, &spare);
+        check_window(window, all, w, &known);
         assert_int_equal(run_sum_update(run, window, w), 0);
-        if (noise_uint(&noise) % 5 == 0) /* told after it was added: it is not in the run */
+        if (noise_uint(&noise) % 5 == 0) /* reported after the window was added: not in the run */
             report(window, 0, RANKS, all, &noise);
         if (noise_uint(&noise) % 5 == 0)
             check_run(run, &known);
         window_sum_destroy(window);
-        /* Mostly the next windows are written where this one was before anybody asks. */
         if (noise_uint(&noise) % 5 == 0)
             check_run(run, &known);
-        /* Now and then another window is open, and ranks keep their numbers. */
+        /* Now and then another window is open. */
         if (late != NULL)
             window_sum_destroy(late);
         late = NULL;
@@ -162,22 +142,20 @@ static void tell_windows(uint64_t seed, uint32_t first_nodes)
     }
     window_sum_destroy(late);
     check_run(run, &known);
-    assert_true(lying > WINDOWS / 3 && lying < WINDOWS);
-    sum_result_finish(&spare);
     run_sum_destroy(run);
 }
 
-static void rows_as_they_lie_are_those_of_a_result(void **state)
+static void ranks_of_windows_and_of_the_run_are_sums_of_reports(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 8; seed++)
-        tell_windows(seed, 1 + (uint32_t)seed % NODES);
+        report_windows(seed, 1 + (uint32_t)seed % NODES);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_as_they_lie_are_those_of_a_result),
+        cmocka_unit_test(ranks_of_windows_and_of_the_run_are_sums_of_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

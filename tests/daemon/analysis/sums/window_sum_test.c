@@ -74,7 +74,7 @@ static void make_report(struct report *r, uint32_t agent, uint64_t window)
 /* Add rows first to last of a report, with the numbers that this run gives to communicators and
  * regions. */
 static void add_part(struct run_sum *run, struct window_sum *window, const struct report *report,
-                     size_t first, size_t last, struct row_numbers *numbers)
+                     size_t first, size_t last)
 {
     struct report r = *report;
     uint32_t comm[COMMS], region[REGIONS];
@@ -92,20 +92,20 @@ static void add_part(struct run_sum *run, struct window_sum *window, const struc
         r.calls[i].comm = comm[r.calls[i].comm];
         r.calls[i].region = region[r.calls[i].region];
     }
-    struct window_rows rows = {.ranks = r.ranks,
-                               .rank_count = first == 0 ? RANKS : 0,
-                               .pairs = r.pairs + first,
-                               .pair_count = last - first,
-                               .calls = r.calls,
-                               .call_count = first == 0 ? CALLS : 0};
-    assert_int_equal(window_sum_update(window, &rows, numbers), 0);
+    struct sum_rows rows = {.ranks = r.ranks,
+                            .rank_count = first == 0 ? RANKS : 0,
+                            .pairs = r.pairs + first,
+                            .pair_count = last - first,
+                            .calls = r.calls,
+                            .call_count = first == 0 ? CALLS : 0};
+    assert_int_equal(window_sum_update(window, &rows), 0);
 }
 
 static void add(struct run_sum *run, struct window_sum *window, uint32_t agent, uint64_t number)
 {
     struct report report;
     make_report(&report, agent, number);
-    add_part(run, window, &report, 0, PAIRS, NULL);
+    add_part(run, window, &report, 0, PAIRS);
 }
 
 static void assert_same_pair(const struct pair_row *a, const struct pair_row *b)
@@ -199,17 +199,15 @@ static void how_reports_are_cut_into_messages_does_not_show(void **state)
 {
     struct pair_of_runs a, b;
     struct report report;
-    struct row_numbers numbers = {0};
     (void)state;
     open_run(&a);
     open_run(&b);
     make_report(&report, 3, 1);
-    add_part(a.run, a.window, &report, 0, PAIRS, NULL);
-    add_part(b.run, b.window, &report, 40, PAIRS, &numbers);
-    add_part(b.run, b.window, &report, 0, 17, &numbers);
-    add_part(b.run, b.window, &report, 17, 40, &numbers);
+    add_part(a.run, a.window, &report, 0, PAIRS);
+    add_part(b.run, b.window, &report, 40, PAIRS);
+    add_part(b.run, b.window, &report, 0, 17);
+    add_part(b.run, b.window, &report, 17, 40);
     assert_same_windows(a.window, b.window);
-    row_numbers_finish(&numbers);
     close_run(&a);
     close_run(&b);
 }
@@ -305,8 +303,8 @@ static void the_call_in_progress_is_that_of_the_newest_window(void **state)
         struct window_sum *w;
         struct rank_row row = {.rank = 3, .in_call = (uint32_t)number, .in_call_ns = 100 - number};
         assert_int_equal(window_sum_create(&w, a.run), 0);
-        assert_int_equal(
-            window_sum_update(w, &(struct window_rows){.ranks = &row, .rank_count = 1}, NULL), 0);
+        assert_int_equal(window_sum_update(w, &(struct sum_rows){.ranks = &row, .rank_count = 1}),
+                         0);
         assert_int_equal(run_sum_update(a.run, w, number), 0);
         window_sum_destroy(w);
     }
@@ -326,9 +324,8 @@ static void calls_count_each_rank_once(void **state)
     for (uint32_t i = 0; i < 12; i++) { /* four ranks, three reports each */
         struct call_row row = {
             .rank = i % 4, .call = 40, .calls = 1, .time_ns = 5, .longest_ns = i};
-        assert_int_equal(window_sum_update(
-                             a.window, &(struct window_rows){.calls = &row, .call_count = 1}, NULL),
-                         0);
+        assert_int_equal(
+            window_sum_update(a.window, &(struct sum_rows){.calls = &row, .call_count = 1}), 0);
     }
     assert_int_equal(window_sum_result(a.window, SUM_CALLS, 0, &r), 0);
     assert_int_equal(r.call_count, 1);
@@ -407,8 +404,7 @@ static void beyond_the_limit_pairs_join_the_rest_of_their_source(void **state)
         struct pair_row row = {
             .source = (uint32_t)i % 4, .destination = i, .messages = 1, .bytes = 8};
         assert_int_equal(
-            window_sum_update(window, &(struct window_rows){.pairs = &row, .pair_count = 1}, NULL),
-            0);
+            window_sum_update(window, &(struct sum_rows){.pairs = &row, .pair_count = 1}), 0);
     }
     assert_true(run_sum_pair_count(run) <= 10 + 4);
     assert_int_equal(window_sum_result(window, SUM_PAIRS, SIZE_MAX, &r), 0);
@@ -433,15 +429,14 @@ static void more_ranks_than_the_limit_are_refused_whole(void **state)
     tight.ranks = 4;
     assert_int_equal(run_sum_create(&run, &tight), 0);
     assert_int_equal(window_sum_create(&window, run), 0);
-    assert_int_equal(
-        window_sum_update(window, &(struct window_rows){.ranks = rows, .rank_count = 5}, NULL),
-        -ERANGE);
+    assert_int_equal(window_sum_update(window, &(struct sum_rows){.ranks = rows, .rank_count = 5}),
+                     -ERANGE);
     window_sum_totals(window, &totals);
     assert_int_equal(totals.ranks, 0);
-    assert_int_equal(
-        window_sum_update(window, &(struct window_rows){.ranks = rows, .rank_count = 4}, NULL), 0);
-    assert_int_equal(
-        window_sum_update(window, &(struct window_rows){.ranks = rows, .rank_count = 4}, NULL), 0);
+    assert_int_equal(window_sum_update(window, &(struct sum_rows){.ranks = rows, .rank_count = 4}),
+                     0);
+    assert_int_equal(window_sum_update(window, &(struct sum_rows){.ranks = rows, .rank_count = 4}),
+                     0);
     window_sum_destroy(window);
     run_sum_destroy(run);
 }
@@ -474,10 +469,8 @@ static double bytes_a_pair(uint32_t ranks)
         for (int32_t i = 0; i < 26; i++)
             rows[i] =
                 (struct pair_row){.source = rank, .destination = i * 31, .messages = 1, .bytes = 8};
-        assert_int_equal(window_sum_update(a.window,
-                                           &(struct window_rows){.pairs = rows, .pair_count = 26},
-                                           NULL),
-                         0);
+        assert_int_equal(
+            window_sum_update(a.window, &(struct sum_rows){.pairs = rows, .pair_count = 26}), 0);
     }
     assert_int_equal(run_sum_update(a.run, a.window, 1), 0);
     double bytes = (double)(run_sum_bytes(a.run) + window_sum_bytes(a.window)) / (26.0 * ranks);

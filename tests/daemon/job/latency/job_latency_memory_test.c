@@ -1,4 +1,5 @@
-/* Latency of a job where each allocation of a window in turn fails: what the windows after it tell.
+/* Latency of a job where each allocation of a window in turn fails: what the windows after it
+ * report.
  */
 #include "daemon/job/latency/job_latency.h"
 
@@ -38,7 +39,14 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
     struct pair_row rows[RANKS];
     struct latency_rows closed = {0};
     exchange(window, rows);
-    const struct sum_result pairs = {.pairs = rows, .pair_count = RANKS};
+    const struct rank_row last = {.rank = RANKS - 1};
+    const struct closed_window update = {.number = window,
+                                         .world = RANKS,
+                                         .ranks = &last,
+                                         .rank_count = 1,
+                                         .pairs = rows,
+                                         .pair_count = RANKS,
+                                         .latency = &closed};
     for (uint32_t r = 0; r < RANKS; r++) {
         const struct transfer transfer = {.source = r,
                                           .destination = (uint32_t)rows[r].destination,
@@ -47,14 +55,14 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
         assert_int_equal(transfers_add(&closed.transfers, &transfer), 0);
     }
     memory_fail(allocation);
-    int code = job_latency_close(l, window, RANKS, RANKS, &closed, &pairs);
+    int code = job_latency_update(l, &update);
     *failed |= memory_failed();
     memory_fail(0);
     latency_rows_finish(&closed);
     return code;
 }
 
-/* Regions are told as they are found, and each has its series. @return how many */
+/* Regions are published as they are found, and each has its series. @return how many */
 static uint64_t count_regions(struct job_latency *l)
 {
     struct wire_regions regions;
@@ -70,7 +78,7 @@ static uint64_t count_regions(struct job_latency *l)
     return regions.regions_count;
 }
 
-/* A window is told once, or not at all. */
+/* A window is published once, or not at all. */
 static void tell(struct job_latency *l, uint64_t window, int code)
 {
     struct wire_latencies told;

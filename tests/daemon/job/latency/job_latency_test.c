@@ -25,7 +25,7 @@
 #define MESSAGES 40u /* a window, from each rank to each of its two neighbours */
 #define BYTES 4096u
 
-/* ---- what the job tells -------------------------------------------------- */
+/* ---- what the job publishes ---------------------------------------------- */
 
 struct told {
     struct wire_message latencies, regions;
@@ -90,7 +90,7 @@ static struct wire_alert alert_at(size_t n)
     return message.alert;
 }
 
-/* How many messages tell of alerts of this kind in this state. */
+/* Number of messages on alerts of this kind in this state. */
 static size_t alerts_in(const char *kind, const char *state)
 {
     size_t count = 0;

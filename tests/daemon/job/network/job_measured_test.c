@@ -17,7 +17,7 @@ static int keep(struct job_measured *m, uint64_t window, uint32_t links, uint64_
         rows[i] = (struct wire_link_row){
             .link = links - 1 - i, .from = 1, .to = 2, .unit = 1, .measured = amount};
     rows[links] = (struct wire_link_row){.link = links, .measured = UINT64_MAX};
-    int error = job_measured_keep(m, &message);
+    int error = job_measured_add(m, &message);
     free(rows);
     return error;
 }
@@ -74,12 +74,12 @@ static void another_network_begins_anew(void **state)
     (void)state;
     struct job_measured m = {0};
     struct wire_links out;
-    job_measured_network(&m, 1);
+    job_measured_set_network(&m, 1);
     assert_int_equal(keep(&m, 5, 4, 1), 0);
-    job_measured_network(&m, 1);
+    job_measured_set_network(&m, 1);
     assert_int_equal(keep(&m, 6, 4, 1), 0);
     assert_int_equal(m.count, 2);
-    job_measured_network(&m, 2);
+    job_measured_set_network(&m, 2);
     assert_int_equal(job_measured_message(&m, 0, &out), 0);
     assert_int_equal(keep(&m, 7, 1, 1), 0);
     assert_true(m.count == 1 && m.rows == 1);

@@ -1,4 +1,4 @@
-/* What is told of the links of a network that has more of them than are told. */
+/* What is published of the links of a network that has more of them than are published. */
 #include "daemon/job/network/job_network.h"
 
 #include <setjmp.h>
@@ -47,9 +47,9 @@ static void close_window(struct job_network *n, uint64_t number)
                                         .destination = (int32_t)((rank + 1) % HOSTS),
                                         .messages = 1,
                                         .bytes = rank == SLOW ? 10 : 1000 + rank};
-    const struct job_network_window window = {
-        .number = number, .pairs = pairs, .pair_count = HOSTS};
-    assert_int_equal(job_network_close(n, &window, &counters), 0);
+    const struct closed_window window = {
+        .number = number, .pairs = pairs, .pair_count = HOSTS, .counters = &counters};
+    assert_int_equal(job_network_update(n, &window), 0);
     assert_null(counters.list);
     free(pairs);
 }
@@ -93,7 +93,7 @@ static void measured_links_are_all_had_by_number(void **state)
     assert_int_equal(measured.links_count, 2);
     assert_true(measured.links[0].link < measured.links[1].link);
     assert_int_equal(measured.links[0].measured, 10);
-    /* The rest is told as before. */
+    /* The rest is published as before. */
     assert_true(job_network_links(n, &again));
     assert_int_equal(again.links_count, JOB_NETWORK_LINKS);
     assert_int_equal(again.links[0].link, first.link);

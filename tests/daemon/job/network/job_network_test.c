@@ -21,7 +21,7 @@
 #define FIRST 1000u
 #define MOST 64u
 
-/* ---- what the job tells --------------------------------------------------------- */
+/* ---- what the job publishes ----------------------------------------------------- */
 
 struct told {
     char name[65], source[513], fault[513], job_fault[513];
@@ -226,7 +226,7 @@ static void report(struct job *job, unsigned node, const struct report *r)
     job_advance(job, end, end);
 }
 
-/* NULL: it is not told */
+/* NULL: it is not published */
 static const struct wire_link_row *link_of(uint64_t from, uint64_t to)
 {
     for (size_t i = 0; i < told.link_count; i++) {
@@ -267,7 +267,7 @@ static int linked(const char *a, const char *b)
     return ways == 2;
 }
 
-/* ---- the tree of what agents tell ------------------------------------------------------ */
+/* ---- the tree of the hosts that agents report ------------------------------------------ */
 
 static void without_a_network_ranks_sit_on_cores_below_their_hosts(void **state)
 {
@@ -590,7 +590,8 @@ static void slow_messages_make_a_hot_link_congested(void **state)
             struct report r;
             begin(&r, node, 2 * node, FIRST + i);
             if (node == 0) {
-                /* told as messages within a node: what is matched between nodes comes in halves */
+                /* reported as messages within a node: what is matched between nodes comes in halves
+                 */
                 uint64_t ns = slow * 1000000;
                 unsigned class = size_class_of(900);
                 sends(&r, 0, 6, 9000);
@@ -643,7 +644,7 @@ static void traffic_of_others_shows_as_measured_above_modelled(void **state)
     assert_true(fabs(link_of(0, 1)->ratio - 3) < 1e-6);
     assert_int_equal(link_of(1, 0)->measured, 11);
     assert_true(isnan(link_of(1, 0)->ratio));
-    assert_int_equal(link_of(2, 3)->measured, 500); /* told by the receiver */
+    assert_int_equal(link_of(2, 3)->measured, 500); /* counted by the receiver */
     assert_null(link_of(1, 2));
     assert_int_equal(told.interface_count, 4);
     assert_int_equal(told.interfaces[0].node, 0);

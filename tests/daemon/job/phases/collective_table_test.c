@@ -27,7 +27,7 @@ static uint32_t next(uint64_t *random)
     return (uint32_t)(*random >> 33);
 }
 
-/* A window of calls, and which positions of the second communicator are told with it. */
+/* A window of calls, and which positions of the second communicator are reported with it. */
 struct told {
     struct wire_collective_row collectives[COMMS * CALLS];
     struct wire_comm_member_row members[PART];
@@ -49,7 +49,7 @@ static void take(struct collective_table *table, const struct told *told, const 
                                   .collectives_count = COMMS * CALLS,
                                   .comm_members = told->members,
                                   .comm_members_count = told->member_count};
-    assert_int_equal(collective_table_take(table, &m, numbers), 0);
+    assert_int_equal(collective_table_add(table, &m, numbers), 0);
 }
 
 static void make_collectives(struct told *told)
@@ -110,7 +110,7 @@ static struct collective_messages expand(struct collective_table *table, const s
         burst.messages += rows[i].messages;
         burst.bytes += rows[i].bytes;
     }
-    collective_table_window(table);
+    collective_table_begin_window(table);
     assert_int_equal(collective_table_expand(table, told->world, &burst, into, &made), 0);
     return made;
 }
@@ -124,7 +124,7 @@ static struct bursts *make_set(void)
     return set;
 }
 
-/* All pairs, wherever they lie. If it is said that they ascend within pieces, they do. */
+/* All pairs, wherever they lie. If they are reported to ascend within pieces, they do. */
 static struct burst_pair *flatten(const struct collective_messages *made)
 {
     struct burst_pair *pairs = calloc(made->count + 1, sizeof(*pairs));
@@ -186,7 +186,7 @@ static void add_and_compare(struct bursts *set, const struct collective_messages
     assert_true(read[0].messages == made->messages && read[0].bytes == made->bytes);
 }
 
-/* One table takes all windows; for each another is made anew, that was told the positions only. */
+/* One table gets all windows; for each window another is created, which got the positions only. */
 static void what_was_expanded_before_is_what_is_expanded_anew(void **state)
 {
     struct collective_table *table;
@@ -205,7 +205,7 @@ static void what_was_expanded_before_is_what_is_expanded_anew(void **state)
             make_members(&told, window < 20 ? window / 2 : PART, 0);
         else if (window % 50 == 0) /* others than before */
             make_members(&told, PART, window / 50);
-        if (window % 8 == 4) /* as nodes tell them; else in any order */
+        if (window % 8 == 4) /* in the order in which nodes report them; else in any order */
             qsort(told.rows, told.row_count, sizeof(told.rows[0]), by_collective);
         told.world = window < 100 ? 0 : window < 200 ? WORLD : WORLD + 8;
         struct collective_messages made = expand(table, &told, set);
@@ -239,12 +239,12 @@ static void bounds_of_a_window_hold_for_what_is_known(void **state)
     (void)state;
     assert_non_null(rows);
     assert_int_equal(collective_table_create(&table), 0);
-    assert_int_equal(collective_table_take(table, &m, &numbers), 0);
+    assert_int_equal(collective_table_add(table, &m, &numbers), 0);
     for (uint32_t i = 0; i < 2 * RANKS; i++)
         rows[i] = (struct burst_pair){i % RANKS, numbers[0], 0, 0, 1 + i / RANKS, 8};
     const struct burst_sums burst = {.pairs = rows, .pair_count = 2 * RANKS};
     for (unsigned window = 0; window < 3; window++) {
-        collective_table_window(table);
+        collective_table_begin_window(table);
         assert_int_equal(collective_table_expand(table, RANKS, &burst, set, &made), 0);
         assert_int_equal(made.count, COLLECTIVE_ROWS);
         assert_true(made.others.messages > 0 && made.others.pairs <= 2 * RANKS);

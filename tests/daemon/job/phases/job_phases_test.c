@@ -24,7 +24,7 @@
 #define BYTES 4096u
 #define COMM 77u /* id of a communicator of the even ranks */
 
-/* ---- what the job tells --------------------------------------------------------- */
+/* ---- what the job publishes ----------------------------------------------------- */
 
 struct told {
     struct wire_phase_row phases[256]; /* newest state, by id */
@@ -188,7 +188,8 @@ static int give(struct job *job, const struct message *m, unsigned node, struct 
     return job_window(job, node + 1, &m->window, (m->window.window + 1) * S, fault);
 }
 
-/* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that tell no bursts.
+/* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that report no
+ * bursts.
  */
 static void window_in(struct job *job, unsigned window, char pattern, const unsigned *order)
 {
@@ -205,7 +206,7 @@ static void window_in(struct job *job, unsigned window, char pattern, const unsi
     job_advance(job, (window + 1) * S + MS, (window + 1) * S + MS);
 }
 
-/* Windows one after the other, as the letters say. */
+/* Consecutive windows, one for each letter. */
 static void run_in(struct job *job, unsigned from, const char *patterns, const unsigned *order)
 {
     for (unsigned i = 0; patterns[i] != '\0'; i++)
@@ -583,19 +584,19 @@ static void a_span_is_cut_into_the_phases_asked_for(void **state)
 {
     (void)state;
     struct job *job = make_job(1);
-    struct phase cut[8];
+    struct phase list[8];
+    struct job_phases_cut cut = {.phases = list};
     size_t count;
-    uint32_t resolved;
     int64_t from, to;
     run(job, FIRST, "A    B    A    C    ");
     struct job_phases *phases = job_phases(job);
     assert_true(job_phases_span(phases, &from, &to));
-    assert_int_equal(job_phases_cut(phases, from, to, 4, cut, &count, &resolved), 0);
-    assert_int_equal(count, 4);
-    assert_true(resolved >= 8);
-    assert_int_equal(cut[1].begin_ns / (int64_t)S, FIRST + 5);
-    assert_int_equal(job_phases_cut(phases, 0, 10, 4, cut, &count, &resolved), 0);
-    assert_int_equal(count + resolved, 0);
+    assert_int_equal(job_phases_cut(phases, from, to, 4, &cut), 0);
+    assert_int_equal(cut.count, 4);
+    assert_true(cut.resolved >= 8);
+    assert_int_equal(list[1].begin_ns / (int64_t)S, FIRST + 5);
+    assert_int_equal(job_phases_cut(phases, 0, 10, 4, &cut), 0);
+    assert_int_equal(cut.count + cut.resolved, 0);
     for (uint32_t i = 0; i < 2; i++) { /* A and B are closed */
         size_t edges = 0;
         assert_non_null(job_phases_pattern(phases, i, &edges));
@@ -632,9 +633,11 @@ static struct drawn draw(struct job *job, const char *words, unsigned column)
     struct picture *picture;
     char why[128];
     assert_int_equal(picture_ask_parse(&ask, words, why, sizeof(why)), 0);
-    assert_int_equal(picture_create(&picture, job, &ask, NULL), 0);
+    struct picture_source source;
+    job_picture_source(job, &source);
+    assert_int_equal(picture_create(&picture, &source, &ask, NULL), 0);
     int code;
-    while ((code = picture_step(picture, job)) == 1) {
+    while ((code = picture_step(picture, job_phases(job))) == 1) {
     }
     assert_int_equal(code, 0);
     assert_int_equal(picture_tell(picture, note_column, &d), 0);
@@ -692,9 +695,10 @@ static struct wire_phase_row close_one(struct job_phases *phases, struct burst_r
     struct wire_phases news;
     struct wire_curve curve;
     assert_int_equal(job_phases_prepare(phases, rows, m, 1, MANY), 0);
-    job_phases_take(phases, rows, m);
-    assert_int_equal(job_phases_close(phases, rows, m->window, 0, MANY), 0);
-    assert_int_equal(job_phases_news(phases, &news, &curve), 0);
+    job_phases_add(phases, rows, m);
+    const struct closed_window window = {.number = m->window, .world = MANY, .bursts = rows};
+    assert_int_equal(job_phases_update(phases, &window), 0);
+    assert_int_equal(job_phases_list_changes(phases, &news, &curve), 0);
     assert_int_equal(news.phases_count, 1);
     return news.phases[0];
 }
@@ -728,14 +732,14 @@ static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
     }
     while (end && job_phases_end(phases, 0) == 1)
         ;
-    assert_int_equal(job_phases_all(phases, &news, &curve), 0);
+    assert_int_equal(job_phases_list_all(phases, &news, &curve), 0);
     assert_int_equal(news.phases_count, 1);
     burst_rows_finish(&rows);
     free(pairs);
     return news.phases[0];
 }
 
-/* And told with the window after that, so that no window waits for what is looked for in it; or
+/* It is published with the window after that, so that no window waits for its analysis; or
  * when the job ends. */
 static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
 {
@@ -756,7 +760,7 @@ static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **sta
         assert_memory_equal(&closed[i], &closed[0], sizeof(closed[0]));
 }
 
-/* A thread that looks at phases when they are not wanted any more harms nothing. */
+/* Phases may be destroyed while a thread analyses one. */
 static void phases_may_go_while_they_are_looked_at(void **state)
 {
     (void)state;

@@ -44,7 +44,7 @@ static int by_ranks(const void *left, const void *right)
     return (a->destination > b->destination) - (a->destination < b->destination);
 }
 
-/* As it is said in the headers: edges of pairs to the communities of before, cut at the best level.
+/* As the headers specify: edges of pairs to the communities of before, cut at the best level.
  */
 static void find_plainly(struct communities *c, const struct phase_graph *graph, uint32_t *labels,
                          double *modularity)

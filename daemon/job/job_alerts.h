@@ -1,0 +1,65 @@
+/* The alerts of a job, and what deserves one besides latency and hangs (job_watch.h): ranks that
+ * died, agents that fell silent, losses, a recording that stopped. */
+#ifndef HOLTER_DAEMON_JOB_JOB_ALERTS_H
+#define HOLTER_DAEMON_JOB_JOB_ALERTS_H
+
+#include "daemon/alert/alerts.h"
+#include "daemon/alert/rules.h"
+#include "daemon/job/job_nodes.h"
+#include "daemon/job/job_stream.h"
+
+struct job_death {
+    struct wire_death_row row;
+    char host[65];
+};
+
+struct job_alerts {
+    struct alerts list;
+    const struct rules *rules; /**< borrowed; NULL: every alert is published */
+
+    struct job_death *deaths; /**< owned; MPI_Abort first, then by time, then by rank */
+    uint32_t *dead_ranks;     /**< owned; in the order in which they were reported */
+    size_t death_count;
+
+    struct job_losses losses, announced; /**< so far; of that, what an alert was about */
+    uint64_t windows_without_loss;
+    uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
+};
+
+void job_alerts_finish(struct job_alerts *alerts);
+
+/** An alert as a message, with the rule that it falls under.
+ *  @return 0: there are rules, and none that it falls under */
+int job_alerts_message(const struct job_alerts *alerts, const char *job, const struct alert *alert,
+                       struct wire_alert *out);
+
+/** Publish an alert that has changed. NULL is fine. */
+void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream *stream,
+                        const struct alert *alert);
+
+/** Raise an alert about the ranks that died, if a message names one that is new. */
+void job_alerts_add_deaths(struct job_alerts *alerts, const struct job_stream *stream,
+                           const struct wire_window *window, const char *host, uint64_t now_ns);
+
+void job_alerts_add_losses(struct job_alerts *alerts, struct job_losses losses);
+
+/** Raise or resolve the alert about losses. */
+void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream *stream,
+                             uint64_t now_ns);
+
+/** How long a node may be silent. */
+struct job_silence {
+    uint64_t bound_ns, window_ns;
+    uint64_t heard_ns; /**< all that arrived before this time has been read */
+};
+
+/** Give up contact to nodes that have been silent for too long. */
+void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream *stream,
+                              struct job_nodes *nodes, const struct job_silence *silence,
+                              uint64_t now_ns);
+
+/** The agent of a host reports again. */
+void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stream *stream,
+                                const char *host, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,182 @@
+/* Windows of a job are closed. This is the fourth stage of the way of a window message, after
+ * job_accept.c, job_validate.c and job_merge.c: when all nodes have reported a window, or it is
+ * overdue, the analyses are brought up to date in a fixed order, and each publishes its results. */
+#include "daemon/job/job_close.h"
+
+#include "daemon/job/job_publish.h"
+#include "daemon/job/job_state.h"
+
+#include <stdlib.h>
+
+/* ---- analyses ------------------------------------------------------------ */
+
+/* An analysis that lacks memory lacks what was in the window: the others go on. */
+
+static void close_totals(struct job *job, const struct closed_window *window)
+{
+    job_totals_update(&job->totals, window, job->windows.next);
+    if (job->totals.has_newest)
+        job_publish_totals(&job->stream, &job->totals.newest);
+}
+
+static void close_sums(struct job *job, const struct closed_window *window)
+{
+    job_publish_window_sums(&job->stream, &job->sums, window, job->options.most_pairs);
+    job_sums_update(&job->sums, window);
+}
+
+static void close_nodes(struct job *job, const struct closed_window *window)
+{
+    if (!window->late && job_stream_wants(&job->stream, WIRE_TYPE_NODES))
+        job_publish_nodes(&job->stream, &job->nodes, window->number);
+}
+
+static void close_rank_history(struct job *job, const struct closed_window *window)
+{
+    rank_history_put(&job->rank_history, window->number, window->ranks, window->rank_count);
+}
+
+static void close_latency(struct job *job, const struct closed_window *window)
+{
+    job_latency_update(job->latency, window);
+    if (!window->late)
+        job_publish_latency(&job->stream, job->latency);
+}
+
+static void close_network(struct job *job, const struct closed_window *window)
+{
+    struct wire_links links;
+    if (window->late)
+        return;
+    job_network_update(job->network, window);
+    job->info.changed |= job_publish_topology_changes(&job->stream, job->network);
+    if (job_stream_wants(&job->stream, WIRE_TYPE_LINKS) && job_network_links(job->network, &links))
+        job_publish_links(&job->stream, &links);
+}
+
+static void close_phases(struct job *job, const struct closed_window *window)
+{
+    job_phases_update(job->phases, window);
+    if (!window->late)
+        job_publish_phase_changes(&job->stream, job->phases);
+}
+
+/* Raises and resolves alerts. */
+static void close_watch(struct job *job, const struct closed_window *window)
+{
+    if (!window->late && job->watch != NULL)
+        job_watch_update(job->watch, window);
+}
+
+/* Send the agents what messages normally take, when that has changed. */
+static void close_criteria(struct job *job, const struct closed_window *window)
+{
+    struct wire_criteria criteria;
+    const struct job_output *output = &job->stream.output;
+    if (window->late || job->stream.silent || output->tell_agents == NULL ||
+        !job_latency_criteria(job->latency, &criteria))
+        return;
+    uint64_t *instances = malloc((job->nodes.count + 1) * sizeof(*instances));
+    size_t count = 0;
+    for (uint32_t i = 0; instances != NULL && i < job->nodes.count; i++) {
+        const struct job_node *node = job->nodes.list[i];
+        if (!node->final && !node->lost_contact)
+            instances[count++] = node->instance;
+    }
+    criteria.job = job->info.id;
+    if (count > 0)
+        output->tell_agents(output->user, instances, count, &criteria);
+    free(instances);
+}
+
+/* All that a window brings up to date, in this order, which is also that of the published messages.
+ * An analysis may use the results of those before it (closed_window.h), and none calls another.
+ *
+ * To add one: write daemon/analysis/NAME, keep its state in struct job, add a line here, a topic to
+ * the wire's list (holter/wire.h) with a line in job_snapshot.c, and a view to the viewer. */
+static const struct {
+    const char *name;
+    void (*close)(struct job *job, const struct closed_window *window);
+} analyses[] = {
+    {"totals", close_totals},
+    {"sums", close_sums},
+    {"nodes", close_nodes},
+    {"history of ranks", close_rank_history},
+    {"latency and regions", close_latency},
+    {"network", close_network},
+    {"phases", close_phases},
+    {"hangs and growth of latency", close_watch},
+    {"criteria for the agents", close_criteria},
+};
+
+/* ---- closing ------------------------------------------------------------- */
+
+void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
+{
+    struct open_window open = job_windows_remove(&job->windows, at);
+    struct closed_window window = {
+        .number = open.number,
+        .length_ns = job->options.window_ns,
+        .world = job->info.world,
+        .late = open.late,
+        .flags = open.flags,
+        .published_ns = now_ns,
+        .reported = &open.reported,
+        .missing_nodes = open_window_count_missing(&open, &job->nodes),
+        .sum = open.sum,
+        .calls = open.calls,
+        .call_count = open.call_count,
+        .pending = open.pending,
+        .pending_count = open.pending_count,
+        .dead_ranks = job->alerts.dead_ranks,
+        .dead_count = job->alerts.death_count,
+        .latency = &open.latency,
+        .bursts = &open.bursts,
+        .counters = &open.counters,
+        .scale = job_latency_scale(job->latency),
+        .rank_messages = job_latency_rank_messages(job->latency),
+    };
+    job_sums_list(&job->sums, &window);
+    job->windows.closed++;
+    for (size_t i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++)
+        analyses[i].close(job, &window);
+    if (!window.late) {
+        job->windows.next = window.number + 1;
+        job->alerts.windows_without_loss++;
+        job_captures_publish_due(&job->captures, &job->stream, window.number);
+    }
+    open_window_finish(&open);
+}
+
+static int close_is_complete(const struct job *job, const struct open_window *window)
+{
+    /* As long as ranks are unknown, so are the nodes that may report. */
+    return job->info.world != 0 && job->places.keys.count >= job->info.world &&
+           open_window_is_complete(window, &job->nodes);
+}
+
+void job_close_due(struct job *job, uint64_t heard_ns, uint64_t now_ns)
+{
+    int waiting = 0; /* for a window before it: they are published in order */
+    for (uint32_t at = 0; at < job->windows.count;) {
+        const struct open_window *window = &job->windows.open[at];
+        int due = heard_ns >= window->due_ns ||
+                  (!window->late && !waiting && close_is_complete(job, window)) ||
+                  (window->late && job->nodes.active == 0); /* no node can add to it */
+        /* While a recording is read again, what it has no tables of is published after that. */
+        int unrecorded =
+            job->stream.silent && !window->late && window->number > job->windows.recorded;
+        if (due && !unrecorded && (window->late || !waiting)) {
+            job_close_window(job, at, now_ns);
+            continue;
+        }
+        waiting |= !window->late;
+        at++;
+    }
+}
+
+void job_close_all(struct job *job, uint64_t now_ns)
+{
+    while (job->windows.count > 0)
+        job_close_window(job, 0, now_ns);
+}

@@ -1,0 +1,200 @@
+/* The nodes of a job and the agents that report them. */
+#include "daemon/job/job_nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void job_nodes_init(struct job_nodes *nodes)
+{
+    *nodes = (struct job_nodes){.count = 0};
+    key_table_init(&nodes->agent_keys);
+}
+
+void job_nodes_finish(struct job_nodes *nodes)
+{
+    for (uint32_t i = 0; i < nodes->count; i++)
+        free(nodes->list[i]);
+    free(nodes->list);
+    free(nodes->agents);
+    key_table_finish(&nodes->agent_keys);
+}
+
+/* ---- agents -------------------------------------------------------------- */
+
+struct job_agent *job_nodes_find_agent(const struct job_nodes *nodes, uint64_t instance)
+{
+    uint32_t at = key_table_find(&nodes->agent_keys, (struct key){.hi = instance});
+    return at == KEY_NONE ? NULL : &nodes->agents[at];
+}
+
+uint32_t job_nodes_find_node(const struct job_nodes *nodes, uint64_t instance)
+{
+    const struct job_agent *agent = job_nodes_find_agent(nodes, instance);
+    return agent == NULL ? KEY_NONE : agent->node;
+}
+
+static struct job_agent *job_nodes_add_agent(struct job_nodes *nodes, uint64_t instance)
+{
+    struct job_agent *agent = job_nodes_find_agent(nodes, instance);
+    if (agent != NULL)
+        return agent;
+    if (key_table_reserve(&nodes->agent_keys, 1) != 0)
+        return NULL;
+    uint32_t capacity = nodes->agent_keys.room;
+    if (capacity > nodes->agent_capacity) {
+        struct job_agent *agents = realloc(nodes->agents, capacity * sizeof(*agents));
+        if (agents == NULL)
+            return NULL;
+        nodes->agents = agents;
+        nodes->agent_capacity = capacity;
+    }
+    agent = &nodes->agents[key_table_add_hashed(&nodes->agent_keys, (struct key){.hi = instance})];
+    *agent = (struct job_agent){.instance = instance, .node = KEY_NONE};
+    return agent;
+}
+
+static int job_nodes_add(struct job_nodes *nodes, const char *host)
+{
+    if (nodes->count == nodes->capacity) {
+        uint32_t capacity = nodes->capacity == 0 ? 8 : 2 * nodes->capacity;
+        struct job_node **list = realloc(nodes->list, capacity * sizeof(struct job_node *));
+        if (list == NULL)
+            return 0;
+        nodes->list = list;
+        nodes->capacity = capacity;
+    }
+    struct job_node *node = calloc(1, sizeof(*node));
+    if (node == NULL)
+        return 0;
+    snprintf(node->host, sizeof(node->host), "%s", host);
+    node->first_window = UINT64_MAX;
+    node->row.host = node->host;
+    nodes->list[nodes->count++] = node;
+    nodes->active++;
+    return 1;
+}
+
+struct job_agent *job_nodes_bind_agent(struct job_nodes *nodes, uint64_t instance, const char *host,
+                                       uint32_t known_node, int *bound)
+{
+    struct job_agent *agent = job_nodes_add_agent(nodes, instance);
+    if (agent == NULL || agent->node != KEY_NONE)
+        return agent;
+    if (known_node != KEY_NONE && strcmp(nodes->list[known_node]->host, host) == 0)
+        agent->node = known_node;
+    else if (job_nodes_add(nodes, host))
+        agent->node = nodes->count - 1;
+    else
+        return NULL;
+    nodes->list[agent->node]->instance = instance;
+    *bound = 1;
+    return agent;
+}
+
+void job_agent_note_seq(struct job_agent *agent, uint64_t seq)
+{
+    agent->last_seq = seq > agent->last_seq ? seq : agent->last_seq;
+}
+
+/* ---- who still reports --------------------------------------------------- */
+
+int job_nodes_mark_heard(struct job_nodes *nodes, struct job_node *node, uint64_t now_ns)
+{
+    node->heard_ns = now_ns;
+    nodes->heard_ns = now_ns;
+    if (!node->lost_contact)
+        return 0;
+    node->lost_contact = 0;
+    nodes->active += !node->final;
+    return 1;
+}
+
+void job_nodes_mark_lost(struct job_nodes *nodes, struct job_node *node)
+{
+    node->lost_contact = 1;
+    nodes->active--;
+}
+
+void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int final)
+{
+    if (node->final == final)
+        return;
+    node->final = final;
+    if (node->lost_contact)
+        return;
+    if (final)
+        nodes->active--;
+    else
+        nodes->active++;
+}
+
+void job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance)
+{
+    uint32_t at = job_nodes_find_node(nodes, instance);
+    if (at != KEY_NONE && nodes->list[at]->instance == instance)
+        job_nodes_set_final(nodes, nodes->list[at], 1);
+}
+
+int job_nodes_all_final(const struct job_nodes *nodes)
+{
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        if (!nodes->list[i]->final)
+            return 0;
+    }
+    return nodes->count > 0;
+}
+
+void job_nodes_note_window(struct job_nodes *nodes, struct job_node *node, uint64_t number,
+                           int final)
+{
+    if (node->first_window > number)
+        node->first_window = number;
+    if (node->last_window < number)
+        node->last_window = number;
+    if (final || number == node->last_window)
+        job_nodes_set_final(nodes, node, final);
+}
+
+/* ---- losses -------------------------------------------------------------- */
+
+/* Did the daemon begin to listen in the midst of the job, as with a recording that was cut? Then
+ * messages are missing before the first window of an agent that the agent did not drop, and what it
+ * lost before, which is in its sums, is no loss of what is seen here. */
+static int job_nodes_began_midway(const struct job_agent *agent, const struct wire_window *window)
+{
+    uint64_t before = agent->others + window->node[0].windows_dropped;
+    return !agent->reported && window->seq > before && window->seq - 1 > before;
+}
+
+static void job_nodes_skip_losses(struct job_node *node, const struct wire_window *window)
+{
+    uint64_t lost = 0;
+    for (uint64_t i = 0; i < window->ranks_count; i++)
+        lost += window->ranks[i].lost;
+    uint64_t total = window->node[0].lost, before = total > lost ? total - lost : 0;
+    uint64_t dropped = window->node[0].windows_dropped;
+    if (node->row.lost < before)
+        node->row.lost = before;
+    if (node->row.windows_dropped < dropped)
+        node->row.windows_dropped = dropped;
+}
+
+struct job_losses job_nodes_update_row(struct job_node *node, const struct job_agent *agent,
+                                       const struct wire_window *window)
+{
+    struct job_losses losses = {0, 0};
+    if (window->node_count == 0)
+        return losses;
+    const struct wire_node_row *row = &window->node[0];
+    if (job_nodes_began_midway(agent, window))
+        job_nodes_skip_losses(node, window);
+    /* An agent that was started again counts from 0: only what rises is a loss. */
+    if (row->lost > node->row.lost)
+        losses.records = row->lost - node->row.lost;
+    if (row->windows_dropped > node->row.windows_dropped)
+        losses.windows = row->windows_dropped - node->row.windows_dropped;
+    node->row = *row;
+    node->row.host = node->host;
+    return losses;
+}

@@ -1,0 +1,88 @@
+/* The nodes of a job and the agents that report them. A node outlives its agent: one that was
+ * started again reports the same node under another instance. */
+#ifndef HOLTER_DAEMON_JOB_JOB_NODES_H
+#define HOLTER_DAEMON_JOB_JOB_NODES_H
+
+#include "daemon/analysis/tables/key_table.h"
+#include "holter/wire.h"
+
+#define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
+
+struct job_node {
+    char host[65];
+    uint64_t instance;     /**< of the agent that reports it now */
+    uint64_t first_window; /**< number of its first window; UINT64_MAX: none yet */
+    uint64_t last_window;
+    uint64_t heard_ns; /**< when its last message came, daemon time */
+    uint64_t cores;
+    int final; /**< no window follows last_window */
+    int lost_contact;
+    struct wire_node_row row; /**< newest report of the agent on itself; its host points here */
+};
+
+/** One agent process. Numbers of messages are its own. */
+struct job_agent {
+    uint64_t instance;
+    uint64_t last_seq; /**< highest number of its messages that were accepted */
+    uint64_t others;   /**< messages that were no windows, before its first window */
+    uint32_t node;     /**< KEY_NONE: not known yet */
+    int reported;      /**< a window has come */
+};
+
+struct job_nodes {
+    struct job_node **list; /**< owned */
+    uint32_t count, capacity;
+    uint32_t active;             /**< nodes that are neither final nor lost */
+    struct key_table agent_keys; /**< hi: instance */
+    struct job_agent *agents;    /**< owned; by number of the key */
+    uint32_t agent_capacity;
+    uint64_t heard_ns; /**< when the last message of any agent came */
+};
+
+void job_nodes_init(struct job_nodes *nodes);
+void job_nodes_finish(struct job_nodes *nodes);
+
+/** @return NULL: no message of it came */
+struct job_agent *job_nodes_find_agent(const struct job_nodes *nodes, uint64_t instance);
+
+/** Number of the node that an agent reports; KEY_NONE: not known. */
+uint32_t job_nodes_find_node(const struct job_nodes *nodes, uint64_t instance);
+
+/** The agent of a message, and its node. An agent that is new reports a node that is known, if one
+ * of its ranks was on it and the host is the same; else a node of its own, since two nodes may have
+ * one name (containers).
+ *  @param known_node  of one of its ranks; KEY_NONE: none is known
+ *  @param bound       set to 1 when the agent was new, else left alone
+ *  @return NULL without memory */
+struct job_agent *job_nodes_bind_agent(struct job_nodes *nodes, uint64_t instance, const char *host,
+                                       uint32_t known_node, int *bound);
+
+/** A message of a node came. @return 1: contact to it was lost until now */
+int job_nodes_mark_heard(struct job_nodes *nodes, struct job_node *node, uint64_t now_ns);
+
+void job_nodes_mark_lost(struct job_nodes *nodes, struct job_node *node);
+void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int final);
+
+/** Its agent has left in order. */
+void job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance);
+
+/** A message of it was accepted. */
+void job_agent_note_seq(struct job_agent *agent, uint64_t seq);
+
+/** Are there nodes, and does none of them report any more? */
+int job_nodes_all_final(const struct job_nodes *nodes);
+
+/** Note that a node has reported a window. */
+void job_nodes_note_window(struct job_nodes *nodes, struct job_node *node, uint64_t number,
+                           int final);
+
+/** What agents have lost beyond what was known before. */
+struct job_losses {
+    uint64_t records, windows;
+};
+
+/** Take over what an agent reports on itself, and what it has lost. */
+struct job_losses job_nodes_update_row(struct job_node *node, const struct job_agent *agent,
+                                       const struct wire_window *window);
+
+#endif

@@ -1,0 +1,59 @@
+/* Where the ranks of a job run. */
+#include "daemon/job/job_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void job_places_init(struct job_places *places)
+{
+    *places = (struct job_places){.capacity = 0};
+    key_table_init(&places->keys);
+}
+
+void job_places_finish(struct job_places *places)
+{
+    for (uint32_t i = 0; i < places->keys.count; i++)
+        free(places->list[i].placement);
+    free(places->list);
+    key_table_finish(&places->keys);
+}
+
+uint32_t job_places_find_node(const struct job_places *places, uint64_t rank)
+{
+    uint32_t at = key_table_find(&places->keys, (struct key){.hi = rank});
+    return at == KEY_NONE ? KEY_NONE : places->list[at].node;
+}
+
+struct job_place *job_places_add(struct job_places *places, uint64_t rank)
+{
+    if (key_table_reserve(&places->keys, 1) != 0)
+        return NULL;
+    if (places->keys.room > places->capacity) {
+        struct job_place *list = realloc(places->list, places->keys.room * sizeof(*list));
+        if (list == NULL)
+            return NULL;
+        places->list = list;
+        places->capacity = places->keys.room;
+    }
+    uint32_t known = places->keys.count;
+    uint32_t at = key_table_add_hashed(&places->keys, (struct key){.hi = rank});
+    if (at == known)
+        places->list[at] = (struct job_place){.rank = (uint32_t)rank, .node = KEY_NONE};
+    return &places->list[at];
+}
+
+int job_places_update(struct job_places *places, struct job_place *place, uint32_t node,
+                      const struct wire_member_row *member)
+{
+    const char *placement = member->placement == NULL ? "" : member->placement;
+    if (place->node == node && place->pid == member->pid && place->placement != NULL &&
+        strcmp(place->placement, placement) == 0)
+        return 0;
+    char *copy = strdup(placement); /* without memory the place is known, but not its cores */
+    free(place->placement);
+    place->placement = copy;
+    place->node = node;
+    place->pid = member->pid;
+    places->changed = 1;
+    return 1;
+}

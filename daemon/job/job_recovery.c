@@ -1,0 +1,85 @@
+/* Going on with a job that a daemon before this one recorded. */
+#include "daemon/job/job_recovery.h"
+
+#include "daemon/job/job_accept.h"
+#include "daemon/storage/recording.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "jobs"
+
+struct recovery {
+    struct job *job;
+    struct sinks *sinks; /* NULL: none */
+    struct wire_arena arena;
+    uint64_t messages;
+};
+
+static int recovery_read_alert(void *user, const struct wire_alert *alert)
+{
+    struct recovery *recovery = user;
+    struct wire_alert known = *alert;
+    known.job = job_id(recovery->job);
+    job_restore_alert(recovery->job, alert);
+    if (recovery->sinks != NULL)
+        sinks_restore(recovery->sinks, &known);
+    return 0;
+}
+
+static int recovery_skip_alert(void *user, const struct wire_alert *alert)
+{
+    (void)user;
+    (void)alert;
+    return 0;
+}
+
+static int recovery_read_message(void *user, const struct recorded *head, const void *bytes,
+                                 size_t length)
+{
+    struct recovery *recovery = user;
+    struct wire_message message;
+    struct job_fault fault;
+    uint64_t capture;
+    if (job_has(recovery->job, head->instance, head->seq))
+        return 0; /* parts begin with messages that the parts before have too */
+    if (wire_decode(&message, &recovery->arena, bytes, length, NULL) != 0)
+        return 0; /* it was valid when it was recorded; if it is damaged, the others are not */
+    if (job_accept(recovery->job, head, &message, &capture, &fault) == 0 &&
+        message.type == WIRE_TYPE_RANKS)
+        job_keep_rank_message(recovery->job, head, bytes, length);
+    job_advance(recovery->job, head->received_ns, head->received_ns);
+    recovery->messages++;
+    return 0;
+}
+
+void job_recover(struct job *job, struct sinks *sinks, const char *base)
+{
+    struct recovery recovery = {.job = job, .sinks = sinks};
+    unsigned part, last;
+    uint64_t recorded;
+    char path[560];
+    if (recording_last_window(base, &recorded) == 0)
+        job_told(job, recorded);
+    job_replaying(job, 1);
+    for (recording_parts_find(base, &part, &last); part <= last; part++) {
+        struct recording_reader reader = {&recovery,
+                                          part == last ? recovery_read_alert : recovery_skip_alert,
+                                          recovery_read_message};
+        if (recording_part_path(base, part, path, sizeof(path)) != 0 || access(path, F_OK) != 0)
+            continue;
+        int code = recording_read(path, &reader);
+        if (code != 0)
+            log_error("%s: read back up to message %" PRIu64 ": %s", path, recovery.messages,
+                      holter_strerror(code));
+        else
+            log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
+                     recovery.messages);
+    }
+    job_replaying(job, 0);
+    wire_arena_finish(&recovery.arena);
+    job_set_recording(job, path);
+}

@@ -1,0 +1,184 @@
+/* What is added up of a job. */
+#include "daemon/job/job_sums.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/job/job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAXIMUM_PAIRS_LISTED ((size_t)1 << 24) /* of one window, for the analyses */
+
+static const struct run_sum_limits job_sums_limits = {
+    .ranks = JOB_MOST_RANKS,
+    .pairs = 1u << 26,
+    .calls = 1u << 26,
+    .comms = 65536,
+    .regions = 4096,
+};
+
+int job_sums_init(struct job_sums *sums)
+{
+    *sums = (struct job_sums){.windows = 0};
+    return run_sum_create(&sums->run, &job_sums_limits);
+}
+
+void job_sums_finish(struct job_sums *sums)
+{
+    run_sum_destroy(sums->run);
+    sum_result_finish(&sums->result);
+    sum_result_finish(&sums->ranks);
+    sum_result_finish(&sums->pairs);
+    sum_result_finish(&sums->calls);
+    free(sums->rank_rows);
+    free(sums->pair_rows);
+    free(sums->call_rows);
+    free(sums->numbers);
+}
+
+/* ---- rows of a message --------------------------------------------------- */
+
+static int job_sums_number_comms(struct job_sums *sums, const struct wire_window *window,
+                                 uint32_t *numbers)
+{
+    numbers[0] = 0;
+    for (size_t i = 0; i < window->comms_count; i++) {
+        const struct wire_comm_row *c = &window->comms[i];
+        struct comm_row comm = {
+            .id = c->id, .parent = c->parent, .size = c->size, .remote_size = c->remote_size};
+        if (c->name != NULL)
+            memcpy(comm.name, c->name, strnlen(c->name, sizeof(comm.name) - 1));
+        int64_t number = run_sum_comm(sums->run, &comm);
+        if (number < 0)
+            return -ENOMEM;
+        numbers[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
+static int job_sums_number_regions(struct job_sums *sums, const struct wire_window *window,
+                                   uint32_t *numbers)
+{
+    numbers[0] = 0;
+    for (size_t i = 0; i < window->regions_count; i++) {
+        const char *name = i == 0 || window->regions[i].name == NULL ? "" : window->regions[i].name;
+        int64_t number = run_sum_region(sums->run, name);
+        if (number < 0)
+            return -ENOMEM;
+        numbers[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
+static void job_sums_convert_ranks(struct rank_row *rows, const struct wire_window *window)
+{
+    for (size_t i = 0; i < window->ranks_count; i++) {
+        const struct wire_rank_row *r = &window->ranks[i];
+        rows[i] = (struct rank_row){
+#define X(name) .name = r->name,
+            RANK_SUMS(X)
+#undef X
+                .rank = (uint32_t)r->rank,
+            .in_call = (uint32_t)r->in_call,
+            .process_state = (uint32_t)r->process_state,
+            .in_call_ns = r->in_call_ns,
+            .in_call_comm = r->in_call_comm,
+            .in_call_peer = r->in_call_peer,
+            .threads = r->threads,
+        };
+    }
+}
+
+static void job_sums_convert_pairs(struct pair_row *rows, const struct wire_window *window,
+                                   const uint32_t *comms, const uint32_t *regions)
+{
+    for (size_t i = 0; i < window->pairs_count; i++) {
+        const struct wire_pair_row *p = &window->pairs[i];
+        rows[i] = (struct pair_row){
+            .source = (uint32_t)p->source,
+            .destination = (int32_t)p->destination,
+            .comm = comms[p->comm],
+            .region = (uint16_t)regions[p->region],
+            .size_class = (uint16_t)p->size_class,
+            .messages = p->messages,
+            .bytes = p->bytes,
+        };
+    }
+}
+
+static void job_sums_convert_calls(struct call_row *rows, const struct wire_window *window,
+                                   const uint32_t *comms, const uint32_t *regions)
+{
+    for (size_t i = 0; i < window->calls_count; i++) {
+        const struct wire_call_row *c = &window->calls[i];
+        rows[i] = (struct call_row){
+            .rank = (uint32_t)c->rank,
+            .call = (uint32_t)c->call,
+            .comm = comms[c->comm],
+            .region = regions[c->region],
+            .calls = c->calls,
+            .bytes = c->bytes,
+            .bytes_in = c->bytes_in,
+            .time_ns = c->time_ns,
+            .longest_ns = c->longest_ns,
+        };
+    }
+}
+
+int job_sums_convert(struct job_sums *sums, const struct wire_window *window, struct sum_rows *rows)
+{
+    /* Rows may name the first communicator and region of a message that lists none. */
+    size_t comms = window->comms_count == 0 ? 1 : window->comms_count;
+    size_t regions = window->regions_count == 0 ? 1 : window->regions_count;
+    if (array_fit(&sums->numbers, sizeof(*sums->numbers), &sums->number_capacity,
+                  comms + regions) != 0 ||
+        array_fit(&sums->rank_rows, sizeof(*sums->rank_rows), &sums->rank_capacity,
+                  window->ranks_count) != 0 ||
+        array_fit(&sums->pair_rows, sizeof(*sums->pair_rows), &sums->pair_capacity,
+                  window->pairs_count) != 0 ||
+        array_fit(&sums->call_rows, sizeof(*sums->call_rows), &sums->call_capacity,
+                  window->calls_count) != 0 ||
+        job_sums_number_comms(sums, window, sums->numbers) != 0 ||
+        job_sums_number_regions(sums, window, sums->numbers + comms) != 0)
+        return -ENOMEM;
+    job_sums_convert_ranks(sums->rank_rows, window);
+    job_sums_convert_pairs(sums->pair_rows, window, sums->numbers, sums->numbers + comms);
+    job_sums_convert_calls(sums->call_rows, window, sums->numbers, sums->numbers + comms);
+    *rows = (struct sum_rows){
+        .ranks = sums->rank_rows,
+        .rank_count = window->ranks_count,
+        .pairs = sums->pair_rows,
+        .pair_count = window->pairs_count,
+        .calls = sums->call_rows,
+        .call_count = window->calls_count,
+    };
+    return 0;
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+void job_sums_list(struct job_sums *sums, struct closed_window *window)
+{
+    if (window_sum_result(window->sum, SUM_RANKS, 0, &sums->ranks) == 0) {
+        window->ranks = sums->ranks.ranks;
+        window->rank_count = sums->ranks.rank_count;
+    }
+    if (window->late)
+        return;
+    if (window_sum_result(window->sum, SUM_PAIRS, MAXIMUM_PAIRS_LISTED, &sums->pairs) == 0) {
+        window->pairs = sums->pairs.pairs;
+        window->pair_count = sums->pairs.pair_count;
+    }
+    if (window_sum_result(window->sum, SUM_CALLS, 0, &sums->calls) == 0) {
+        window->comms = sums->calls.comms;
+        window->comm_count = sums->calls.comm_count;
+    }
+}
+
+int job_sums_update(struct job_sums *sums, const struct closed_window *window)
+{
+    int code = run_sum_update(sums->run, window->sum, window->number);
+    sums->windows += code == 0 && !window->late;
+    return code;
+}

@@ -1,0 +1,48 @@
+/* Totals of the newest windows of a job, as they were published. */
+#include "daemon/job/job_totals.h"
+
+void job_totals_finish(struct job_totals *totals)
+{
+    for (uint32_t i = 0; i < JOB_RECENT_WINDOWS; i++)
+        node_set_finish(&totals->reported[i]);
+}
+
+const struct wire_totals *job_totals_find(const struct job_totals *totals, uint64_t window)
+{
+    const struct wire_totals *known = &totals->recent[window % JOB_RECENT_WINDOWS];
+    return known->length_ns != 0 && known->window == window ? known : NULL;
+}
+
+void job_totals_update(struct job_totals *totals, const struct closed_window *window, uint64_t next)
+{
+    const struct wire_totals *known = job_totals_find(totals, window->number);
+    struct node_set *reported = &totals->reported[window->number % JOB_RECENT_WINDOWS];
+    struct wire_totals out = {.window = window->number};
+    totals->has_newest =
+        !(window->late && known == NULL && window->number + JOB_RECENT_WINDOWS <= next);
+    if (!totals->has_newest)
+        return;
+    if (known != NULL)
+        out = *known;
+    else
+        node_set_clear(reported);
+    struct sum_totals sums;
+    window_sum_totals(window->sum, &sums);
+#define X(name) out.name += sums.name;
+    RANK_TOTALS(X)
+#undef X
+    out.ranks += sums.ranks;
+    uint64_t added = node_set_join(reported, window->reported);
+    out.agents += added;
+    if (known == NULL)
+        out.agents_missing = window->missing_nodes;
+    else
+        out.agents_missing -= out.agents_missing < added ? out.agents_missing : added;
+    out.start_ns = window->number * window->length_ns;
+    out.length_ns = window->length_ns;
+    out.published_ns = window->published_ns;
+    out.flags |= window->flags;
+    out.late = (uint64_t)window->late;
+    totals->newest = out;
+    totals->recent[window->number % JOB_RECENT_WINDOWS] = out;
+}

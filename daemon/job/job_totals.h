@@ -1,0 +1,29 @@
+/* Totals of the newest windows of a job, as they were published: for those who come late, and for
+ * corrections, which are published in full. */
+#ifndef HOLTER_DAEMON_JOB_JOB_TOTALS_H
+#define HOLTER_DAEMON_JOB_JOB_TOTALS_H
+
+#include "daemon/job/rows/closed_window.h"
+#include "holter/wire.h"
+
+#define JOB_RECENT_WINDOWS 1024u
+
+/** Zero-initialised is empty. */
+struct job_totals {
+    struct wire_totals recent[JOB_RECENT_WINDOWS]; /**< by number modulo; texts are not set */
+    struct node_set reported[JOB_RECENT_WINDOWS];  /**< likewise: nodes that are counted there */
+    struct wire_totals newest;                     /**< of the window that was closed last */
+    int has_newest; /**< 0: the figures that it corrects are not known any more */
+};
+
+void job_totals_finish(struct job_totals *totals);
+
+/** Add a window that is closed to what was published of it before.
+ *  @param next  number of the window after the newest that was published */
+void job_totals_update(struct job_totals *totals, const struct closed_window *window,
+                       uint64_t next);
+
+/** @return NULL: nothing of this window is kept */
+const struct wire_totals *job_totals_find(const struct job_totals *totals, uint64_t window);
+
+#endif

@@ -1,0 +1,58 @@
+/* A window of a job that is closed, as all analyses get it: what all nodes have reported of it, and
+ * what the analyses before in the list of job_close.c have found. Everything is borrowed and holds
+ * while the window is being closed. */
+#ifndef HOLTER_DAEMON_JOB_ROWS_CLOSED_WINDOW_H
+#define HOLTER_DAEMON_JOB_ROWS_CLOSED_WINDOW_H
+
+#include "daemon/analysis/hang/hang.h"
+#include "daemon/analysis/latency/latency.h"
+#include "daemon/analysis/sums/window_sum.h"
+#include "daemon/job/rows/burst_rows.h"
+#include "daemon/job/rows/counter_rows.h"
+#include "daemon/job/rows/latency_rows.h"
+#include "daemon/job/rows/node_set.h"
+
+struct closed_window {
+    uint64_t number;
+    uint64_t length_ns;
+    uint64_t world; /**< ranks of the job; 0: not known yet */
+    /** A correction: the window was published before, and these are the rows of late nodes only.
+     * Pairs are not listed then. */
+    int late;
+    uint64_t flags;        /**< WINDOW_*, or-ed */
+    uint64_t published_ns; /**< daemon time */
+
+    const struct node_set *reported; /**< nodes that have reported it */
+    uint64_t missing_nodes;          /**< that were to report it and have not */
+    struct window_sum *sum;          /**< of all rows of ranks, pairs and calls */
+    const struct rank_row *ranks;    /**< ascending, each rank once */
+    size_t rank_count;
+    const struct pair_row *pairs; /**< in canonical order */
+    size_t pair_count;
+    const struct comm_row *comms; /**< that calls were made on */
+    size_t comm_count;
+    const struct hang_calls *calls; /**< those that hang_counts(), of all ranks */
+    size_t call_count;
+    const struct hang_pending *pending; /**< receives for which ranks wait */
+    size_t pending_count;
+    const uint32_t *dead_ranks; /**< that have died since the job began */
+    size_t dead_count;
+
+    /** Messages whose times are known. The latency analysis adds those whose two ends came from
+     * different nodes, and those of corrections. */
+    struct latency_rows *latency;
+    struct burst_rows *bursts;     /**< the analysis of phases empties them */
+    struct counter_rows *counters; /**< the analysis of the network takes them over */
+
+    /** Results of the latency analysis; NULL: there is none. */
+    const struct latency_scale *scale;
+    const struct message_ranks *rank_messages;
+};
+
+/** One above the highest rank that has reported. */
+static inline uint32_t closed_window_rank_end(const struct closed_window *window)
+{
+    return window->rank_count == 0 ? 0 : window->ranks[window->rank_count - 1].rank + 1;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* What agents report of message times in one window, as rows for the analyses. */
+#include "daemon/job/rows/latency_rows.h"
+
+void latency_rows_finish(struct latency_rows *rows)
+{
+    transfers_finish(&rows->transfers);
+    time_counts_finish(&rows->times);
+    *rows = (struct latency_rows){0};
+}
+
+/* ---- collecting ---------------------------------------------------------- */
+
+static int latency_rows_add_transfer(struct latency_rows *rows, const struct wire_transfer_row *t)
+{
+    const struct transfer transfer = {
+#define X(name) .name = t->name,
+        TRANSFER_SUMS(X)
+#undef X
+            .source = (uint32_t)t->source,
+        .destination = (uint32_t)t->destination,
+        .size_class = (uint16_t)t->size_class,
+        .locality = LOCALITY_INTRA,
+    };
+    return transfers_add(&rows->transfers, &transfer);
+}
+
+static unsigned latency_rows_class(const struct wire_latency_row *latency)
+{
+    return time_counts_class((unsigned)latency->locality, (unsigned)latency->size_class);
+}
+
+/* Remove the first so many rows of a message, which were added last. */
+static void latency_rows_remove(struct latency_rows *rows, const struct wire_window *window,
+                                size_t transfers, size_t times)
+{
+    rows->transfers.count -= transfers;
+    for (size_t i = 0; i < times; i++) {
+        const struct wire_latency_row *l = &window->latencies[i];
+        time_counts_remove(&rows->times, latency_rows_class(l), (uint32_t)l->bucket, l->messages);
+    }
+}
+
+int latency_rows_add(struct latency_rows *rows, const struct wire_window *window)
+{
+    size_t transfers = 0, times = 0;
+    int code = window->transfers_count == 0
+                   ? 0
+                   : transfers_reserve(&rows->transfers, window->transfers_count);
+    for (; code == 0 && transfers < window->transfers_count; transfers += code == 0)
+        code = latency_rows_add_transfer(rows, &window->transfers[transfers]);
+    for (; code == 0 && times < window->latencies_count; times += code == 0) {
+        const struct wire_latency_row *l = &window->latencies[times];
+        code =
+            time_counts_add(&rows->times, latency_rows_class(l), (uint32_t)l->bucket, l->messages);
+    }
+    if (code != 0)
+        latency_rows_remove(rows, window, transfers, times);
+    return code;
+}
+
+void latency_rows_undo(struct latency_rows *rows, const struct wire_window *window)
+{
+    latency_rows_remove(rows, window, window->transfers_count, window->latencies_count);
+}
+
+int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
+{
+    const size_t before = to->transfers.count;
+    int code = transfers_reserve(&to->transfers, from->transfers.count);
+    for (size_t i = 0; code == 0 && i < from->transfers.count; i++) {
+        const struct transfer row = from->transfers.rows[i];
+        code = transfers_add(&to->transfers, &row);
+    }
+    code = code != 0 ? code : time_counts_move(&to->times, &from->times);
+    if (code != 0)
+        to->transfers.count = before;
+    else
+        transfers_clear(&from->transfers);
+    return code;
+}
+
+/* ---- messages between nodes ---------------------------------------------- */
+
+int latency_rows_add_joined(struct latency_rows *rows, const struct joined *message,
+                            const double *recent)
+{
+    const uint16_t size_class = size_class_of(message->bytes);
+    const struct transfer transfer = {
+        .source = message->source,
+        .destination = message->destination,
+        .size_class = size_class,
+        .locality = LOCALITY_INTER,
+        .messages = 1,
+        .delayed = (double)message->transfer_ns > recent[size_class],
+        .transfer_ns = message->transfer_ns,
+        .late_sender_ns = message->late_sender_ns,
+        .late_receiver_ns = message->late_receiver_ns,
+        .network_ns = message->network_ns,
+        .joint_ns = message->joint_ns,
+        .log2_sum = (uint64_t)time_log2(message->transfer_ns),
+    };
+    const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class);
+    const uint32_t bucket = time_class_of(message->transfer_ns);
+    if (message->uncertain)
+        return 0;
+    int code = time_counts_add(&rows->times, class_, bucket, 1);
+    if (code == 0 && (code = transfers_add(&rows->transfers, &transfer)) != 0)
+        time_counts_remove(&rows->times, class_, bucket, 1);
+    return code;
+}
+
+int latency_rows_join_halves(const struct wire_window *window, uint32_t node, uint64_t number,
+                             struct join *join)
+{
+    const uint64_t start = window->window * window->length_ns;
+    const struct join_report report = {.window = number,
+                                       .keys_below = window->keys_below,
+                                       .error_ns = window->clock_error_ns,
+                                       .node = node,
+                                       .count = window->halves_count};
+    struct join_writer writer;
+    if (window->halves_count == 0 && window->keys_below == 0)
+        return 0;
+    int code = join_begin(join, &writer, &report);
+    if (code != 0 || writer.ends == NULL)
+        return code;
+    for (uint64_t i = 0; i < window->halves_count; i++) {
+        const struct wire_half_row *h = &window->halves[i];
+        const uint64_t begin = start + (uint64_t)h->begin_ns;
+        const struct join_half half = {
+            .key = h->key,
+            .receive = (int)h->receive,
+            .source = (uint32_t)h->source,
+            .destination = (uint32_t)h->destination,
+            .bytes = h->bytes,
+            .begin_ns = begin,
+            .end_ns = begin + h->length_ns,
+            .local_ns = start + (uint64_t)h->local_ns,
+            .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
+        };
+        join_put(&writer, &half);
+    }
+    return join_commit(join, &writer);
+}
