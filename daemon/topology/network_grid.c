@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is told -------------------------------------------------------- */
+/* ---- messages of agents -------------------------------------------------------- */
 
 static int network_grid_report_fault(char *why, size_t room, const char *format, ...)
 {
