@@ -77,19 +77,6 @@ static int cmd_commgram_set_seconds(const struct asking *a, double *out, const c
                : command_line_wrong(a->dial.command, option, text);
 }
 
-/* The daemon reads the word, and says what is wrong with it. */
-static int cmd_commgram_add_argument(struct asking *a, const char *name, const char *value)
-{
-    size_t used = strlen(a->words);
-    int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
-    if ((size_t)length >= sizeof a->words - used) {
-        terminal_print("commgram: --%s is too long: there is room for %zu characters", name,
-                       sizeof a->words);
-        return 2;
-    }
-    return strchr(value, ' ') == NULL ? 0 : command_line_wrong(a->dial.command, name, value);
-}
-
 static int cmd_commgram_set_option(void *user, int option, const char *value)
 {
     struct asking *a = user;
@@ -99,18 +86,16 @@ static int cmd_commgram_set_option(void *user, int option, const char *value)
     case OPT_TO:
         return cmd_commgram_set_seconds(a, &a->to, "to", value);
     case OPT_PHASES:
-        return cmd_commgram_add_argument(a, "phases", value);
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "phases", value);
     case OPT_COMMUNITIES:
-        return cmd_commgram_add_argument(a, "communities", value);
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "communities",
+                                   value);
     case OPT_RANKS:
-        return cmd_commgram_add_argument(a, "ranks", value);
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "ranks", value);
     case OPT_NO_COLLECTIVES:
-        return cmd_commgram_add_argument(a, "modelled", "0");
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "modelled", "0");
     case 'f':
-        a->json = strcmp(value, "json") == 0;
-        return a->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong(a->dial.command, "format", value);
+        return command_line_format(a->dial.command, value, &a->json);
     default:
         a->job = value;
         return 0;
@@ -199,7 +184,8 @@ static int cmd_commgram_ask_all(struct asking *a)
     if (!isnan(a->to))
         length += snprintf(argument + length, sizeof argument - (size_t)length, " to=%" PRIu64,
                            a->start_ns + (uint64_t)llround(a->to * 1e9));
-    snprintf(argument + length, sizeof argument - (size_t)length, "%s", a->words);
+    snprintf(argument + length, sizeof argument - (size_t)length, "%s%s",
+             a->words[0] == '\0' ? "" : " ", a->words);
     return cmd_commgram_ask(a, "commgram", NULL, argument);
 }
 

@@ -319,14 +319,9 @@ int cmd_export(int argc, char **argv)
     struct exporting e = {.format = FORMATS, .output = "-"};
     const struct command_line line = {"export", help, "f:o:h", long_options, cmd_export_set_option,
                                       &e};
-    int status = command_line_read(&line, argc, argv);
+    int status = command_line_read_one(&line, argc, argv, "one recording", &e.source.path);
     if (status >= 0)
         return status;
-    if (optind + 1 != argc) {
-        terminal_print("export: one recording is wanted; `holter export --help` tells more");
-        return 2;
-    }
-    e.source.path = argv[optind];
     status = cmd_export_check(&e);
     return status != 0 ? status : cmd_export_run(&e);
 }

@@ -145,9 +145,8 @@ static int cmd_import_check(const struct importing *i)
                                                      : NULL;
     if (option == NULL)
         return 0;
-    terminal_print(
-        "import: --%s is not for sources of format %s%s; `holter import --help` tells more", option,
-        name, otf2 ? " without --hosts" : "");
+    terminal_print("import: --%s is not for sources of format %s%s; see `holter import --help`",
+                   option, name, otf2 ? " without --hosts" : "");
     return 2;
 }
 
@@ -201,14 +200,13 @@ static int cmd_import_parse(struct importing *i, int argc, char **argv)
 {
     const struct command_line line = {"import", help, "o:h", long_options, cmd_import_set_option,
                                       i};
-    int status = command_line_read(&line, argc, argv);
+    int status = command_line_read_one(&line, argc, argv, "-o and one source", &i->source);
     if (status >= 0)
         return status;
-    if (optind + 1 != argc || !i->output) {
-        terminal_print("import: -o and one source are wanted; `holter import --help` tells more");
+    if (!i->output) {
+        terminal_print("import: expected -o and one source; see `holter import --help`");
         return 2;
     }
-    i->source = argv[optind];
     return find_format(i);
 }
 

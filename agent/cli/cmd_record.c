@@ -1,6 +1,7 @@
 /* holter record: a recording of a job that runs already, made from what its daemon publishes. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
+#include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recordings/attach.h"
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -270,12 +270,7 @@ int cmd_record(int argc, char **argv)
     }
     log_start("holter", -1);
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    r.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    r.signals = end_signals_open(0);
     status = dial_open(&r.dial, &r.client);
     if (status == 0 && client_follow(r.client, r.job, ATTACH_TOPICS) != 0) {
         terminal_print("record: %s", client_error(r.client));

@@ -148,16 +148,8 @@ static int cmd_remap_set_option(void *user, int option, const char *value)
 static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
 {
     const struct command_line line = {"remap", help, "o:h", long_options, cmd_remap_set_option, m};
-    int status = command_line_read(&line, argc, argv);
-    if (status >= 0)
-        return status;
-    if (optind + 1 != argc) {
-        terminal_print(
-            "remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
-        return 2;
-    }
-    m->input.path = argv[optind];
-    return -1;
+    return command_line_read_one(&line, argc, argv, "one recording or hop-byte file",
+                                 &m->input.path);
 }
 
 /* ---- the mapping as text ------------------------------------------------- */

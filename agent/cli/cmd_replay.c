@@ -10,7 +10,6 @@
 #include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static const char help[] =
     "for wrong\n"
     "usage.\n";
 
-#define MOST_ARGUMENTS 64
+#define MAX_ARGUMENTS 64
 #define AGAIN_MS 20 /* between looks at a seek under way */
 
 enum {
@@ -211,55 +210,48 @@ static int is_asked(int argc, char **argv)
     return 0;
 }
 
-/* @return -1 to go on, or the exit status */
-static int cmd_replay_read_options(int argc, char **argv, char **arguments)
+/* The command line of holterd: program, "--replay", recording, options. */
+struct serving {
+    char *arguments[MAX_ARGUMENTS];
+    int count;
+};
+
+static int cmd_replay_add_daemon_option(void *user, int option, const char *value)
 {
-    static char replay[] = "--replay";
-    int count = 3, option;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, DIAL_LETTERS, long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (option == DIAL_OPTION_TIMEOUT) {
-            terminal_print("replay: --timeout goes with --ask");
-            return 2;
-        }
-        if (count + 2 >= MOST_ARGUMENTS) {
-            terminal_print("replay: too many options");
-            return 2;
-        }
-        arguments[count++] = daemon_option(option);
-        if (optarg != NULL)
-            arguments[count++] = optarg;
-    }
-    if (optind + 1 != argc) {
-        terminal_print("replay: one recording is wanted; `holter replay --help` tells more");
+    struct serving *serving = user;
+    if (option == DIAL_OPTION_TIMEOUT) {
+        terminal_print("replay: --timeout goes with --ask");
         return 2;
     }
-    arguments[1] = replay;
-    arguments[2] = argv[optind];
-    return -1;
+    if (serving->count + 2 >= MAX_ARGUMENTS) {
+        terminal_print("replay: too many options");
+        return 2;
+    }
+    serving->arguments[serving->count++] = daemon_option(option);
+    if (value != NULL)
+        serving->arguments[serving->count++] = (char *)value;
+    return 0;
 }
 
 int cmd_replay(int argc, char **argv)
 {
     char program[PATH_MAX];
-    char *arguments[MOST_ARGUMENTS] = {program, NULL};
+    const char *recording;
+    struct serving serving = {.arguments = {program, "--replay"}, .count = 3};
+    const struct command_line line = {
+        "replay", help, DIAL_LETTERS, long_options, cmd_replay_add_daemon_option, &serving};
     if (is_asked(argc, argv))
         return ask_running(argc, argv);
-    int status = cmd_replay_read_options(argc, argv, arguments);
+    int status = command_line_read_one(&line, argc, argv, "one recording", &recording);
     if (status >= 0)
         return status;
+    serving.arguments[2] = (char *)recording;
     int rc = paths_program(program, sizeof program, "holterd");
     if (rc < 0) {
         terminal_print("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
         return 1;
     }
-    execv(program, arguments);
+    execv(program, serving.arguments);
     terminal_print("replay: %s: %s", program, strerror(errno));
     return 1;
 }

@@ -186,15 +186,10 @@ static int cmd_report_parse(struct reporting *r, int argc, char **argv)
 {
     const struct command_line line = {"report", help, "o:h", long_options, cmd_report_set_option,
                                       r};
-    int status = command_line_read(&line, argc, argv);
+    struct stat given, output;
+    int status = command_line_read_one(&line, argc, argv, "one recording", &r->recording);
     if (status >= 0)
         return status;
-    struct stat given, output;
-    if (optind + 1 != argc) {
-        terminal_print("report: one recording is wanted; `holter report --help` tells more");
-        return 2;
-    }
-    r->recording = argv[optind];
     if (stat(r->recording, &given) == 0 && stat(r->output, &output) == 0 &&
         given.st_dev == output.st_dev && given.st_ino == output.st_ino) {
         terminal_print("report: %s is the recording itself", r->output);

@@ -127,9 +127,7 @@ static int cmd_reroute_set_option(void *user, int option, const char *value)
                    ? command_line_wrong("reroute", "ranks-per-node", value)
                    : 0;
     case 'f':
-        r->json = strcmp(value, "json") == 0;
-        return !r->json && strcmp(value, "text") ? command_line_wrong("reroute", "format", value)
-                                                 : 0;
+        return command_line_format("reroute", value, &r->json);
     default:
         r->output = value;
         return 0;
@@ -141,17 +139,12 @@ static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
 {
     const struct command_line line = {
         "reroute", help, "f:o:h", long_options, cmd_reroute_set_option, r};
-    int status = command_line_read(&line, argc, argv);
-    if (status >= 0)
+    int status = command_line_read_one(&line, argc, argv, "one file", &r->input.path);
+    if (status >= 0 || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) <= 1)
         return status;
-    if (optind + 1 != argc || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) > 1) {
-        terminal_print(
-            "reroute: one file is wanted, and one of --routes, --link and --top at most; "
-            "`holter reroute --help` tells more");
-        return 2;
-    }
-    r->input.path = argv[optind];
-    return -1;
+    terminal_print("reroute: --routes, --link and --top exclude each other; "
+                   "see `holter reroute --help`");
+    return 2;
 }
 
 /* ---- flows and loads --------------------------------------------------------- */

@@ -57,15 +57,13 @@ static const struct option long_options[] = {
 static int cmd_status_set_option(void *user, int option, const char *value)
 {
     struct status *status = user;
+    if (option == 'f')
+        return command_line_format(status->dial.command, value, &status->json);
     if (option == 'j')
         status->job = value;
-    else if (option == 'v')
-        status->verbose = 1;
     else
-        status->json = strcmp(value, "json") == 0;
-    return option != 'f' || status->json || strcmp(value, "text") == 0
-               ? 0
-               : command_line_wrong(status->dial.command, "format", value);
+        status->verbose = 1;
+    return 0;
 }
 
 /* ---- asking -------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/tap_text.h"
+#include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -92,10 +92,7 @@ static int cmd_tap_set_option(void *user, int option, const char *value)
         tap->topics = value;
         return 0;
     case 'f':
-        tap->json = strcmp(value, "json") == 0;
-        return tap->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong(tap->dial.command, "format", value);
+        return command_line_format(tap->dial.command, value, &tap->json);
     case 'j':
         tap->job = value;
         return 0;
@@ -263,12 +260,7 @@ int cmd_tap(int argc, char **argv)
     /* A reader that has seen enough closes the pipe: that is an error of the write, not our
      * death. */
     signal(SIGPIPE, SIG_IGN);
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    tap.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    tap.signals = end_signals_open(0);
     status = dial_open(&tap.dial, &tap.client);
     if (status == 0)
         status = cmd_tap_run(&tap);

@@ -299,10 +299,7 @@ static int cmd_topology_set_option(void *user, int option, const char *value)
         asked->recording = value;
         return 0;
     case 'f':
-        asked->json = strcmp(value, "json") == 0;
-        return asked->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong("topology", "format", value);
+        return command_line_format("topology", value, &asked->json);
     default: /* of two words */
         if (optind >= asked->argc) {
             terminal_print("topology: --route wants two ends");
@@ -319,15 +316,9 @@ int cmd_topology(int argc, char **argv)
     struct asked asked = {.argc = argc, .argv = argv};
     const struct command_line line = {
         "topology", help, "f:h", long_options, cmd_topology_set_option, &asked};
-    int status = command_line_read(&line, argc, argv);
+    int status = command_line_read_one(&line, argc, argv, "one file or short form", &asked.given);
     if (status >= 0)
         return status;
-    if (optind + 1 != argc) {
-        terminal_print(
-            "topology: one file or short form is wanted; `holter topology --help` tells more");
-        return 2;
-    }
-    asked.given = argv[optind];
     if (asked.recording && strcmp(asked.given, NETWORK_GRID) != 0) {
         terminal_print("topology: --recording goes with " NETWORK_GRID ", not with '%s'",
                        asked.given);

@@ -81,8 +81,8 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
     if (optind < argc && dial->word)
         *dial->word = argv[optind++];
     if (optind < argc) {
-        terminal_print("%s: \"%s\" is one word too many; `holter %s --help` tells more",
-                       dial->command, argv[optind], dial->command);
+        terminal_print("%s: unexpected argument \"%s\"; see `holter %s --help`", dial->command,
+                       argv[optind], dial->command);
         return 2;
     }
     status = dial_resolve(dial, given.connect, given.keys);

@@ -4,6 +4,7 @@
 #include "agent/cli/top/top_layout.h"
 #include "agent/cli/top/top_model.h"
 #include "agent/cli/top/top_screen.h"
+#include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -341,17 +341,6 @@ static int cmd_top_run(struct top *top)
     return top->once ? run_once(top) : run_live(top);
 }
 
-static int block_signals(void)
-{
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    return signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 int cmd_top(int argc, char **argv)
 {
     struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
@@ -361,7 +350,7 @@ int cmd_top(int argc, char **argv)
     log_start("holter", -1);
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
-    top.signals = block_signals();
+    top.signals = end_signals_open(1);
     top_model_init(&top.model);
     top.view.utf8 = top_screen_utf8();
     top.view.daemon = top.dial.endpoint;
