@@ -8,7 +8,7 @@
 #define DIMENSIONS ((int)CART_DIMENSIONS)
 
 /* What MPI says of it. @return 1 when it is a grid of all its ranks */
-static int shape_of(MPI_Comm comm, int size, struct cart_slot *out)
+static int cartesian_read_shape(MPI_Comm comm, int size, struct cart_slot *out)
 {
     int dimensions = 0, sizes[DIMENSIONS], wraps[DIMENSIONS], mine[DIMENSIONS];
     int64_t ranks = 1;
@@ -29,7 +29,7 @@ static int shape_of(MPI_Comm comm, int size, struct cart_slot *out)
 void cartesian_made(MPI_Comm comm, int rank, int size, uint64_t id, uint32_t made)
 {
     struct cart_slot cart = {.position = (uint32_t)rank, .id = id, .made = made};
-    if (!shape_of(comm, size, &cart))
+    if (!cartesian_read_shape(comm, size, &cart))
         return;
     /* Threads may make them at one time: each has a slot of its own. */
     uint32_t index = atomic_fetch_add_explicit(&probe.segment->carts_made, 1, memory_order_relaxed);

@@ -6,15 +6,15 @@
  * is freed empties all of them: its handle may be given to another type. */
 const struct type_size type_null = {.handle = ~UINT64_C(0)};
 
-static struct type_size *place_of(struct thread *t, uint64_t handle)
+static struct type_size *type_cache_slot(struct thread *t, uint64_t handle)
 {
-    _Static_assert(TYPE_ROOM == 32, "the shift below");
+    _Static_assert(TYPE_CAPACITY == 32, "the shift below");
     return &t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
 }
 
-uint64_t type_size(struct thread *t, MPI_Datatype type)
+uint64_t type_lookup_size(struct thread *t, MPI_Datatype type)
 {
-    struct type_size *known = place_of(t, HANDLE(type));
+    struct type_size *known = type_cache_slot(t, HANDLE(type));
     t->type = known;
     if (known->handle == HANDLE(type) && t->type_epoch == probe.type_epoch)
         return known->bytes;
@@ -34,7 +34,7 @@ uint64_t type_size(struct thread *t, MPI_Datatype type)
 
 void type_freed(struct thread *t, uint64_t handle)
 {
-    struct type_size *known = place_of(t, handle);
+    struct type_size *known = type_cache_slot(t, handle);
     if (known->handle == handle)
         known->handle = 0;
     uint32_t before = __atomic_fetch_add(&probe.type_epoch, 1, __ATOMIC_ACQ_REL);

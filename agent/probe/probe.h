@@ -78,15 +78,15 @@ extern struct objects probe_objects;
 
 /* ---- memory: all of it is static, together below 256 KiB ----------------- */
 
-#define REQUEST_ROOM 4096u    /* requests outstanding at one time, a power of two */
-#define REQUEST_WINDOW 16u    /* slots that a request may lie behind its first */
-#define COLLECTIVE_ROOM 256u  /* persistent collectives, and how far one may lie */
-#define COLLECTIVE_WINDOW 16u /* behind its first slot */
-#define PEER_ROOM 1024u       /* cached translations of ranks, a power of two */
-#define TYPE_ROOM 32u         /* cached datatype sizes for each thread, a power of two */
-#define REGION_DEPTH 32u      /* code regions nested in a thread */
-#define STATUS_ROOM 1024u     /* statuses on the stack, when the application does not want them, */
-#define STATUS_MOST 4096u     /* and where the call cannot be made by pieces */
+#define REQUEST_CAPACITY 4096u   /* requests outstanding at one time, a power of two */
+#define REQUEST_WINDOW 16u       /* slots that a request may lie behind its first */
+#define COLLECTIVE_CAPACITY 256u /* persistent collectives, and how far one may lie */
+#define COLLECTIVE_WINDOW 16u    /* behind its first slot */
+#define PEER_CAPACITY 1024u      /* cached translations of ranks, a power of two */
+#define TYPE_CAPACITY 32u        /* cached datatype sizes for each thread, a power of two */
+#define REGION_DEPTH 32u         /* code regions nested in a thread */
+#define STATUS_BATCH 1024u /* statuses on the stack, when the application does not want them, */
+#define MAX_STATUSES 4096u /* and where the call cannot be made by pieces */
 
 /** One outstanding or persistent request. Two of its words are those of a record, so that its
  *  completion copies them. */
@@ -160,13 +160,13 @@ struct thread {
     uint16_t region;              /**< innermost */
     uint16_t depth;               /**< regions open */
     uint16_t regions[REGION_DEPTH];
-    struct type_size types[TYPE_ROOM];
+    struct type_size types[TYPE_CAPACITY];
 };
 
 struct probe {
-    struct request requests[REQUEST_ROOM]; /**< first, so that its offsets are those in here */
-    struct segment *segment;               /**< NULL: passive */
-    uint32_t paused;                       /**< MPI_Pcontrol(0) is in force */
+    struct request requests[REQUEST_CAPACITY]; /**< first, so that its offsets are those in here */
+    struct segment *segment;                   /**< NULL: passive */
+    uint32_t paused;                           /**< MPI_Pcontrol(0) is in force */
     uint32_t multiple;     /**< MPI_THREAD_MULTIPLE: requests are shared between threads */
     uint32_t tick_unit;    /**< enum tick_unit */
     uint32_t type_epoch;   /**< raised whenever a datatype is freed */
@@ -175,8 +175,8 @@ struct probe {
     int32_t size;
     MPI_Group world; /**< group of MPI_COMM_WORLD, while world_known */
     int world_known;
-    struct collective collectives[COLLECTIVE_ROOM];
-    _Atomic uint64_t peers[PEER_ROOM];
+    struct collective collectives[COLLECTIVE_CAPACITY];
+    _Atomic uint64_t peers[PEER_CAPACITY];
 };
 
 extern struct probe probe;
@@ -189,20 +189,20 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 COLD struct thread *thread_start(void);
 
 /** Learn rank, size, thread level and the predefined communicators, once MPI is initialised. */
-COLD void probe_initialized(void);
+COLD void probe_on_initialized(void);
 
 /** MPI_Finalize is about to begin. */
-COLD void probe_finalizing(void);
+COLD void probe_on_finalize(void);
 
 /** First call of any MPI function in this process: find the MPI library and decide between watching
  *  and passive. Called by the stubs. */
 void probe_first(void);
 
 /** One line on standard error, the only one that a process ever prints. */
-COLD void probe_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+COLD void probe_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Called instead of functions that the loaded MPI library does not have. */
-int probe_missing(void);
+int probe_fail_missing(void);
 
 /* ---- the generated file -------------------------------------------------- */
 
@@ -271,13 +271,13 @@ COLD void cartesian_made(MPI_Comm comm, int rank, int size, uint64_t id, uint32_
 /* ---- persistent.c -------------------------------------------------------- */
 
 /** A persistent collective was made: keep what each start gets. */
-COLD void collective_keep(struct thread *t, uint64_t handle, uint64_t bytes_in);
+COLD void collective_store_bytes(struct thread *t, uint64_t handle, uint64_t bytes_in);
 
 /** Of the request with this number. @return bytes, 0 when none are kept */
 COLD uint64_t collective_bytes_in(uint32_t number);
 
 /** Its request is freed. */
-COLD void collective_forget(uint32_t number);
+COLD void collective_remove(uint32_t number);
 
 /* ---- region.c ------------------------------------------------------------ */
 
