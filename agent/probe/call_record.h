@@ -29,8 +29,9 @@ HOT uint64_t probe_read_ticks(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Ask for the line of a record to come while there is time: it was last written a lap ago, or an
- * agent has read it meanwhile. Behind the ring's end it is a line of something else: no harm. */
+/* Prefetch the cache line of a record four slots ahead for writing: it was last written one lap of
+ * the ring ago, or an agent has read it since. After the last slot the line belongs to other data
+ * of the segment, which does no harm. */
 HOT void record_prefetch_next(const struct event *slot)
 {
     const char *line = (const char *)slot + 4 * sizeof(*slot);
@@ -41,7 +42,8 @@ HOT void record_prefetch_next(const struct event *slot)
 #endif
 }
 
-/** The thread, when this call is to be recorded; else NULL: pass it through. */
+/** Begin to record a call. @return the calling thread, or NULL if the call must not be recorded:
+ *  the wrapper then only calls the MPI library */
 HOT struct thread *scope_open(struct scope *s, uint16_t call)
 {
     struct thread *t = &thread_self;
@@ -57,8 +59,8 @@ HOT struct thread *scope_open(struct scope *s, uint16_t call)
     return t;
 }
 
-/** A word of the record that is open. To read it back after the call is cheaper than to keep it
- * over the call, which would be a store and a load of its own. */
+/** Read a word of the open record. Reading it back after the MPI call is cheaper than keeping it in
+ *  a local variable, which the compiler would store to the stack and load again. */
 HOT uint64_t record_read_word(const struct event *slot, enum ring_word word)
 {
     typedef const uint64_t __attribute__((may_alias)) event_word;
@@ -73,7 +75,8 @@ HOT uint32_t record_read_flags(const struct event *slot)
 /** The ends of a call without a peer. */
 #define NO_ENDS ring_ends(PEER_NONE, TAG_NONE)
 
-/** Entry fields: the call is in progress from here on. ends: as ring_ends() has them. */
+/** Write the entry fields; a reader of the ring sees the call as in progress from here on.
+ *  @param ends  packed peer and tag, see ring_ends() */
 HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, uint64_t ends,
                      uint32_t request, uint16_t comm, uint32_t flags)
 {
@@ -88,7 +91,7 @@ HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, u
     ring_enter(&s->t->ring, slot);
 }
 
-/** Exit stamp. Other exit fields are put between this and scope_close(). */
+/** Write the exit time. Other exit fields are written between this and scope_close(). */
 HOT uint64_t scope_exit(const struct scope *s)
 {
     uint64_t now = probe_read_ticks();
@@ -99,7 +102,7 @@ HOT uint64_t scope_exit(const struct scope *s)
 
 HOT void record_publish(struct thread *t, struct event *slot)
 {
-    if (unlikely(probe.paused)) { /* never to be seen: the slot serves the next call */
+    if (unlikely(probe.paused)) { /* not published: the next call reuses the slot */
         ring_put(slot, RING_WORD_SEQ, UINT64_MAX);
         ring_fence();
         return;
@@ -131,7 +134,7 @@ HOT void scope_close(const struct scope *s)
     scope_leave(s);
 }
 
-/** Change what the call turned out to be. */
+/** Replace the flags of the call and its number of further records. */
 HOT void scope_what(const struct scope *s, uint32_t flags, unsigned parts)
 {
     ring_put(s->slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_CALL, (uint16_t)parts));
@@ -142,7 +145,7 @@ HOT void scope_place(const struct scope *s, uint32_t request, uint16_t comm)
     ring_put(s->slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
 }
 
-/** A polling call that found nothing: it leaves no record. */
+/** End a polling call that found nothing: it is counted and leaves no record. */
 HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now)
 {
     if (unlikely(probe.paused)) {
@@ -157,7 +160,7 @@ HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now
     scope_leave(s);
 }
 
-/** A further message of the call: its own record behind the call's. */
+/** Write a record of its own for a further message of the call, after the call's record. */
 HOT void record_write_part(const struct scope *s, uint64_t t_exit, uint64_t bytes, uint64_t t_post,
                            uint64_t ends, uint32_t request, uint16_t comm, uint32_t flags)
 {
@@ -175,10 +178,10 @@ HOT void record_write_part(const struct scope *s, uint64_t t_exit, uint64_t byte
 
 /* ---- sizes, communicators, ranks ----------------------------------------- */
 
-/** Bytes of one element of a type that is not the last one used. */
+/** @return bytes of one element of a datatype that is not the one used last */
 uint64_t type_lookup_size(struct thread *t, MPI_Datatype type);
 
-/** Bytes of count elements. */
+/** @return bytes of count elements of a datatype */
 HOT uint64_t type_payload_bytes(struct thread *t, int64_t count, MPI_Datatype type)
 {
     if (count <= 0)
@@ -218,8 +221,8 @@ HOT uint32_t ends_wildcard_flag(int source, int tag)
     return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? EVENT_WILDCARD : 0;
 }
 
-/** Both ends of a message, as ring_ends() has them, when one of the two is no plain number:
- *  MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ANY_TAG. All of these are negative. */
+/** Pack peer and tag as ring_ends() does, where at least one is a negative constant of MPI:
+ *  MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ANY_TAG. */
 static __attribute__((noinline, unused)) uint64_t ends_resolve_open(const struct comm *comm,
                                                                     int rank, int tag)
 {
@@ -228,8 +231,8 @@ static __attribute__((noinline, unused)) uint64_t ends_resolve_open(const struct
 
 /* ---- statuses ------------------------------------------------------------ */
 
-/** Bytes of the message that a status describes. The fields of the MPIs' own mpi.h; a test compares
- *  with MPI_Get_count. */
+/** Bytes of the message that a status describes, from fields that are private to each mpi.h; a test
+ *  compares them with MPI_Get_count. */
 HOT uint64_t status_payload_bytes(const MPI_Status *status)
 {
 #if defined(OPEN_MPI)
@@ -249,7 +252,7 @@ HOT int status_is_cancelled(const MPI_Status *status)
 #endif
 }
 
-/** The ends that a receive's status tells, when source or tag were left open. */
+/** Peer and tag of a receive from its status, for wildcard receives. */
 HOT uint64_t ends_from_status(uint64_t ends, uint16_t slot, const MPI_Status *status)
 {
     int32_t peer = ring_peer(ends);
@@ -262,8 +265,8 @@ HOT uint64_t ends_from_status(uint64_t ends, uint16_t slot, const MPI_Status *st
 
 /* ---- requests ------------------------------------------------------------ */
 
-/** Has the library answered with the handle that stands for "complete already"? Such a request
- *  cannot be told from others, and nothing is left to wait for. */
+/** Is this the handle that the library returns for every request that was complete at once? Such
+ *  requests share one handle, and there is nothing to wait for. */
 HOT int request_is_complete(uint64_t handle)
 {
 #if defined(OPEN_MPI)
@@ -279,7 +282,7 @@ HOT struct request *request_home_slot(uint64_t handle)
     return &probe.requests[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
 }
 
-/** Requests that a call may complete, found before it, when their handles are still there. */
+/** A request that a call may complete, looked up before the call, while its handle is valid. */
 struct found {
     uint32_t index; /**< in the application's array */
     uint32_t at;    /**< bytes from the start of probe.requests */
@@ -296,15 +299,16 @@ HOT struct request *found_request(const struct found *found)
     return (struct request *)(void *)((char *)probe.requests + found->at);
 }
 
-/** MPI_Waitall without statuses, of more requests than statuses fit the stack: by pieces, which is
- *  as good to the application, because all have to end. Notes in the table how each ended. */
+/** MPI_Waitall with MPI_STATUSES_IGNORE for more than STATUS_BATCH requests. The real function is
+ *  called once for each batch, with statuses on the stack; the application sees no difference,
+ *  because all requests have to complete. The outcome of each request is stored in its entry. */
 COLD int request_wait_in_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
                                 MPI_Request *requests, const struct found *found, uint32_t n);
 
 COLD struct request *request_find_displaced(uint64_t handle);
 COLD struct request *request_add_displaced(uint64_t handle);
 
-/** The request or message with this handle. @return NULL when it is not known */
+/** Find the request or message with this handle. @return NULL if it is not in the table */
 HOT struct request *request_find(uint64_t handle)
 {
     struct request *request = request_home_slot(handle);
@@ -313,8 +317,8 @@ HOT struct request *request_find(uint64_t handle)
     return request_find_displaced(handle);
 }
 
-/** Keep a new request, which the record that is open posts.
- *  @return NULL when there is no room: counted as untracked */
+/** Enter a request that the call of the open record posts.
+ *  @return NULL if the table is full; the request is then counted as untracked */
 HOT const struct request *request_add(const struct scope *s, uint64_t handle, uint64_t bytes,
                                       uint64_t ends, uint16_t comm, uint32_t flags)
 {
@@ -345,7 +349,7 @@ HOT void request_remove(struct request *request)
     __atomic_store_n(&request->handle, 0, __ATOMIC_RELEASE);
 }
 
-/** What a request turned out to be when it completed. */
+/** Outcome of a request, for the record of the call that completed it. */
 struct completion {
     uint64_t bytes;
     uint64_t ends;
@@ -368,7 +372,7 @@ HOT struct completion request_outcome(const struct request *request, const MPI_S
         c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_CANCELLED;
         c.bytes = 0;
     } else if ((own & (EVENT_RECV | REQUEST_KNOWN)) == EVENT_RECV) {
-        if (unlikely(!status)) { /* nobody knows what arrived */
+        if (unlikely(!status)) { /* the size of the message is unknown */
             c.flags = EVENT_UNTRACKED;
             return c;
         }
@@ -385,7 +389,7 @@ HOT int request_needs_status(const struct request *request)
     return request->flags & (EVENT_RECV | REQUEST_CANCELLED);
 }
 
-/** It is complete: forget it, or keep it idle when it is persistent. */
+/** Handle the completion of a request: mark a persistent one idle, remove any other. */
 HOT void request_retire(struct request *request)
 {
     if (unlikely(request->flags & EVENT_PERSISTENT))

@@ -1,11 +1,10 @@
-/* What each collective gives and gets on this rank, in bytes, and its root.
+/* Bytes that each collective sends and receives on this rank, and its root.
  *
- *   give   bytes this rank puts in, one copy for each rank it sends its own part to
- *   get    bytes this rank takes out
- * With MPI_IN_PLACE what would have been given from the send buffer is taken from the receive
- * buffer's own part. On inter-communicators the group that gives and the group that gets are the
- * two sides; in rooted ones the root passes MPI_ROOT, its own side MPI_PROC_NULL (MPI 4.0, section
- * 6.2.3). */
+ *   give   bytes that this rank contributes, one copy for each rank to which it sends a separate
+ * part get    bytes that this rank receives With MPI_IN_PLACE the rank's contribution is its own
+ * part of the receive buffer. On inter-communicators the group that gives and the group that gets
+ * are the two sides; in rooted ones the root passes MPI_ROOT, its own side MPI_PROC_NULL (MPI 4.0,
+ * section 6.2.3). */
 #ifndef HOLTER_PROBE_COLLECTIVE_H
 #define HOLTER_PROBE_COLLECTIVE_H
 
@@ -26,7 +25,7 @@ HOT struct exchange exchange_init(const struct comm *c)
 
 enum part { PART_ROOT, PART_OTHER, PART_NONE };
 
-/** This rank's part in a rooted collective; sets the root. */
+/** Set the root of a rooted collective. @return the part of this rank in it */
 HOT enum part exchange_set_root(struct exchange *x, const struct comm *c, int root)
 {
     if (likely(!(c->flags & EVENT_INTER))) {
@@ -49,14 +48,14 @@ HOT int exchange_mark_in_place(struct exchange *x, const void *buffer)
     return 1;
 }
 
-/** A buffer's parts, one for each rank or neighbour. */
+/** Parts of a buffer, one for each rank or neighbour. */
 struct parts {
     enum { PARTS_SAME, PARTS_COUNTED, PARTS_LARGE } kind;
     int64_t count;             /**< PARTS_SAME: of each */
     const int *counts;         /**< PARTS_COUNTED */
     const MPI_Count *large;    /**< PARTS_LARGE */
-    MPI_Datatype type;         /**< of all, */
-    const MPI_Datatype *types; /**< unless each has its own */
+    MPI_Datatype type;         /**< of all parts, */
+    const MPI_Datatype *types; /**< unless this is set: one for each part */
 };
 
 HOT struct parts parts_same(int64_t count, MPI_Datatype type)
@@ -84,7 +83,7 @@ HOT struct parts parts_large_types(const MPI_Count *counts, const MPI_Datatype *
     return (struct parts){.kind = PARTS_LARGE, .large = counts, .types = types};
 }
 
-/* From a count, an array of int or one of MPI_Count. */
+/* Make a struct parts from a single count, an array of int or an array of MPI_Count. */
 #define PARTS(counts, type)                                                                        \
     _Generic((counts),                                                                             \
         const int *: parts_counted,                                                                \
@@ -107,7 +106,7 @@ HOT uint64_t part_bytes(struct thread *t, const struct parts *p, int i)
     return type_payload_bytes(t, part_count(p, i), p->types ? p->types[i] : p->type);
 }
 
-/** Bytes of n parts; of those left out (bit i: part i) none. */
+/** Bytes of n parts. @param left_out  bit i: part i does not count */
 HOT uint64_t parts_bytes(struct thread *t, const struct parts *p, int n, uint64_t left_out)
 {
     uint64_t sum = 0;
@@ -272,7 +271,7 @@ HOT void shape_collective_enter(const struct scope *s, const struct exchange *x)
     scope_enter(s, x->give, x->get, ring_ends(x->root, TAG_NONE), 0, x->comm, x->flags);
 }
 
-/** A persistent one. */
+/** The request of a persistent collective. */
 HOT struct posted posted_make_collective(const struct exchange *x)
 {
     return (struct posted){.bytes = x->give,

@@ -1,10 +1,12 @@
-/* Communicators: world ranks of their members, and ids that all members agree on without a message.
+/* Communicators: world ranks of their members, and ids that all members agree on without
+ * communication.
  *
- * An id is a 64-bit hash of what every member knows alike. Where all members of the parent take
- * part in the making: the parent's id, how many were made from it before, and the world rank of the
- * new one's rank 0, which tells the parts of a split apart. Where only the members of the new one
- * take part (MPI_Comm_create_group, MPI_Intercomm_create): the world ranks of its groups in order,
- * the tag, and how many with the same groups and tag were made before. */
+ * An id is a 64-bit hash of values that every member knows. If all members of the parent call the
+ * constructor, these are the id of the parent, the number of communicators made from it before, and
+ * the world rank of rank 0 of the new communicator, which distinguishes the parts of a split. If
+ * only the members of the new communicator call it (MPI_Comm_create_group, MPI_Intercomm_create),
+ * these are the world ranks of its groups in order, the tag, and the number of communicators made
+ * with the same groups and tag before. */
 #include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
@@ -25,7 +27,7 @@ static const struct comm comm_full = {.handle = ~UINT64_C(0), .slot = COMM_SLOT_
 
 static struct comm comms[SEGMENT_COMMS];
 static _Atomic uint16_t by_handle[INDEX_CAPACITY]; /* index in comms + 1; 0: free */
-static uint16_t freed[SEGMENT_COMMS];              /* slots to be used again, oldest first */
+static uint16_t freed[SEGMENT_COMMS];              /* slots for reuse, oldest first */
 static uint32_t freed_first, freed_count, never_used;
 static struct {
     uint64_t key;
@@ -142,17 +144,18 @@ static void comm_remove_locked(struct comm *comm)
     uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
     atomic_store_explicit(&slot->generation, generation + 1, memory_order_release);
     comm_table_remove(comm->handle, comm->slot);
-    /* The rest stays as it is: receives that are under way are still translated by it. */
+    /* The other fields stay: pending receives still translate their ranks by them. */
     __atomic_store_n(&comm->handle, 0, __ATOMIC_RELEASE);
     comm_release_slot(comm->slot);
 }
 
-/* Enter a communicator. made: its fields but handle and slot. @return it, or comm_full */
+/* Add a communicator. @param made  its fields except handle and slot
+ * @return the new entry, or comm_full */
 static const struct comm *comm_add_locked(const struct comm *made, uint64_t handle, uint64_t id,
                                           uint64_t parent, const char *name)
 {
     struct comm *stale = comm_table_find(handle);
-    if (stale) /* freed behind our back */
+    if (stale) /* it was freed by a call that the probe does not cover */
         comm_remove_locked(stale);
     uint32_t index = comm_allocate_slot();
     if (index == NONE || !comm_table_insert(handle, (uint16_t)index)) {
@@ -182,8 +185,8 @@ static int comm_world_rank(MPI_Group group, int rank)
     return world;
 }
 
-/* Hash of the world ranks of a group, in order; and offset and stride, if they have them.
- * @return 1 when world rank = offset + stride * rank for all of them */
+/* Hash the world ranks of a group in order, and find their offset and stride.
+ * @return 1 if world rank = offset + stride * rank for all members */
 static int comm_scan_group(MPI_Group group, int size, int32_t *offset, int32_t *stride,
                            uint64_t *hash)
 {
@@ -215,7 +218,7 @@ static int comm_scan_group(MPI_Group group, int size, int32_t *offset, int32_t *
     return affine;
 }
 
-/* Group that the peers of a communicator are in. @return MPI_GROUP_NULL on failure */
+/* Group of the peers of a communicator. @return MPI_GROUP_NULL on failure */
 static MPI_Group comm_peer_group(MPI_Comm comm, int inter)
 {
     MPI_Group group = MPI_GROUP_NULL;
@@ -224,9 +227,9 @@ static MPI_Group comm_peer_group(MPI_Comm comm, int inter)
     return error == MPI_SUCCESS ? group : MPI_GROUP_NULL;
 }
 
-/* What can be asked of a communicator without communication. hash: of its groups, the same on both
- * sides of an inter-communicator; NULL: not wanted, so that large groups need not be gone through.
- */
+/* Fill the fields that MPI returns without communication.
+ * @param hash  set to a hash of the groups, which is the same on both sides of an
+ *              inter-communicator; NULL: not needed, so that large groups are not scanned */
 static void comm_describe(struct comm *out, MPI_Comm comm, uint64_t *hash)
 {
     int inter = 0;
@@ -260,7 +263,7 @@ static void comm_describe(struct comm *out, MPI_Comm comm, uint64_t *hash)
     *hash = inter ? comm_mix_hash(peers_hash + local_hash, peers_hash ^ local_hash) : peers_hash;
 }
 
-/* The same number on all members, different for disjoint groups: from the world ranks of rank 0. */
+/* Hash of the world rank of rank 0: the same on all members, different for disjoint groups. */
 static uint64_t comm_hash_first_member(MPI_Comm comm, int inter)
 {
     uint64_t member = 0;
@@ -302,7 +305,7 @@ void comm_predefined(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Next child of a parent: its id before the members are mixed in. */
+/* Id of the next communicator made from a parent, before its members are hashed in. */
 static uint64_t comm_next_child_id(const struct comm *parent)
 {
     return parent->slot < COMM_SLOT_OTHER
@@ -327,7 +330,8 @@ void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
     pthread_mutex_unlock(&lock);
 }
 
-/* Same members, same order: nothing has to be asked of the new one, which may not even be ready. */
+/* A duplicate has the same members in the same order. It is not queried, because after
+ * MPI_Comm_idup it may not be usable yet. */
 void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
 {
     const struct comm *from = comm_find(t, parent);
@@ -353,8 +357,8 @@ void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win 
     pthread_mutex_unlock(&lock);
 }
 
-/* How many were made with this key before. When the table is full, ids of the same groups repeat.
- */
+/* Number of communicators made with this key before. If the table is full, ids of communicators
+ * with the same groups repeat. */
 static uint32_t comm_ordinal_locked(uint64_t key)
 {
     for (uint32_t i = 0; i < ORDINALS; i++) {
@@ -375,7 +379,8 @@ void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int ta
     struct comm made;
     uint64_t hash = 0;
     comm_describe(&made, child, &hash);
-    /* The local communicators of an inter-communicator differ: their ids must not enter. */
+    /* The two sides of an inter-communicator have different local communicators, so the hash must
+     * not contain their ids. */
     uint64_t key = comm_mix_hash(hash, (uint64_t)(uint32_t)tag);
     if (call == CALL_Comm_create_group)
         key = comm_mix_hash(key, from);
@@ -418,8 +423,8 @@ static MPI_Comm comm_handle(uint64_t handle)
 #endif
 }
 
-/* One that no covered call made. Its members may not all come here, so the id rests on the group
- * alone. */
+/* Add a communicator that was made by a call that the probe does not cover. Other members may never
+ * use it, so the id depends on the group only. */
 static const struct comm *comm_add_unknown(MPI_Comm handle)
 {
     struct comm made;
@@ -465,7 +470,7 @@ static MPI_Win comm_window_handle(uint64_t handle)
 }
 #endif
 
-/* Translations are kept one to a word: index of the communicator + 1, rank, world rank + 1. */
+/* A cached translation is one word: index of the communicator + 1, rank, world rank + 1. */
 int32_t comm_peer_lookup(const struct comm *comm, int rank)
 {
     if (comm->handle == 0 || comm->slot >= COMM_SLOT_OTHER || rank < 0 || rank >= comm->peers ||
@@ -493,8 +498,8 @@ int32_t comm_peer_lookup(const struct comm *comm, int rank)
     return world;
 }
 
-/* A Cartesian communicator has two neighbours in each dimension, down before up. Beyond an open
- * border there is MPI_PROC_NULL: its counts and buffers are given, but nothing is exchanged with it
+/* A Cartesian communicator has two neighbours in each dimension, first down, then up. At an open
+ * border the neighbour is MPI_PROC_NULL: the buffers have a part for it, but no data is exchanged
  * (MPI 4.0, section 8.6). */
 static uint64_t comm_absent_neighbours(MPI_Comm handle, int dimensions)
 {

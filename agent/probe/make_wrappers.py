@@ -4,8 +4,8 @@ COMPILER... preprocesses a file from standard input: which functions the MPI's m
 its output. For each call NAME of calls.def that is declared:
 
     stub            the exported symbols MPI_NAME and PMPI_NAME: a jump through probe_jump
-    watch_MPI_NAME  the wrapper: opens a scope, notes what goes in, calls the next definition, notes what came
-                    out. The notes are made by the functions of shapes.h, collective.h and rma.h.
+    watch_MPI_NAME  the wrapper: opens a scope, records the arguments, calls the real function, records the
+                    results. Both are recorded by functions of shapes.h, collective.h, rma.h and environment.h.
 
 A shape is a Python function below that gives the C text before and after the call, and replaced arguments.
 """
@@ -23,8 +23,8 @@ Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_versio
 
 
 class Wrapper:
-    """C text of one wrapper: declarations and entry, the arguments, the exit. instead: another call than that
-    of the real function."""
+    """C text of one wrapper: before the call, after it, and arguments that replace those of the application.
+    instead: C text that replaces the call of the real function."""
 
     def __init__(self, before, after, instead=None, **arguments):
         self.before, self.after, self.instead, self.arguments = before, after, instead, arguments
@@ -267,7 +267,7 @@ COLLECTIVES = {
     "reduce_scatter": "sendbuf recv comm",
     "neighbor_allgather": "send recv comm", "neighbor_alltoall": "send recv comm",
 }
-# Shapes that give and get what another does, with counts or types of their own for each rank.
+# Shapes whose bytes are computed as those of another one, from counts or types for each rank.
 SAME = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall",
         "alltoallw": "alltoall", "scan": "allreduce", "exscan": "allreduce",
         "reduce_scatter_block": "reduce_scatter", "neighbor_allgatherv": "neighbor_allgather",
@@ -473,7 +473,7 @@ def write_wrapper(out, call, name, large):
 
 STUBS_X86_64 = r"""
 /* Exported symbols. Each jumps through its word of probe_jump, with all registers as the application set them,
- * so that it is right for any MPI's handles and for variadic calls. At first the word leads to code behind the
+ * so that it is right for any MPI's handles and for variadic calls. At first the word leads to code after the
  * stub, which saves the argument registers (System V ABI, section 3.2.3), has probe_first() fill the words,
  * and jumps again. */
 __asm__(
@@ -542,8 +542,8 @@ def write_source(out, functions):
 
 
 def start_write_header(out, functions):
-    out.write("/* Made from agent/probe/calls.def by make_wrappers.py: the next definitions behind this library;\n"
-              " * NULL when the loaded MPI does not have one. */\n"
+    out.write("/* Made from agent/probe/calls.def by make_wrappers.py: the definitions that follow this library;\n"
+              " * NULL if the loaded MPI does not have a function. */\n"
               "#ifndef HOLTER_PROBE_WRAPPERS_H\n#define HOLTER_PROBE_WRAPPERS_H\n\n#include <mpi.h>\n\n")
     names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
     for name in names + [f"PMPI_{name}" for name in USED]:

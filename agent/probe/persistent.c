@@ -1,5 +1,5 @@
-/* What each start of a persistent collective gets. A request's entry has room for one size, which
- * is what the collective gives; few requests have this second one, so it is kept apart. */
+/* Bytes that each start of a persistent collective receives. The entry of a request holds one size,
+ * that of the sent data; this second size, which few requests have, is in a table of its own. */
 #include "agent/probe/call_record.h"
 
 #define FILLING UINT32_MAX /* the slot is being filled by another thread */

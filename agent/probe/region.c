@@ -1,11 +1,11 @@
 /* Code regions and pausing: MPI_Pcontrol(level, ...).
  *
- * MPI says nothing about the arguments behind the level, and C does not tell how many there are.
- * After a bare MPI_Pcontrol(1) the register of the first variadic argument holds whatever was last
- * in it, often a pointer to some text. So an argument counts as a region's name only when it can be
- * read, looks like a name, and lies where names lie: in the constants or variables of the program
- * or a library, or, for names put together in a buffer, when it is nothing but letters, digits and
- * a few marks. */
+ * MPI does not define the arguments after the level, and a C function cannot find out how many it
+ * was given. After a bare MPI_Pcontrol(1) the register of the first variadic argument holds an
+ * earlier value, often a pointer to some text. So an argument is accepted as the name of a code
+ * region only if it can be read and looks like a name, and is either in the constants or variables
+ * of the program or a library, or, for names composed in a buffer, consists of letters, digits and
+ * a few punctuation characters. */
 #include "agent/probe/probe.h"
 
 #include PROBE_WRAPPERS_H
@@ -22,7 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct range {
     uintptr_t address;
-    uintptr_t end; /* of the part of a module that holds it; 0: none does */
+    uintptr_t end; /* end of the module segment that contains the address; 0: none does */
 };
 
 static int region_find_module(struct dl_phdr_info *module, size_t size, void *argument)
@@ -41,8 +41,8 @@ static int region_find_module(struct dl_phdr_info *module, size_t size, void *ar
     return 0;
 }
 
-/* Bytes from an address to the end of the program's or library's memory that it lies in; 0: in
- * none. */
+/* Bytes from an address to the end of the segment of the program or library that contains it; 0 if
+ * none does. */
 static size_t region_bytes_in_program(const void *address)
 {
     struct range range = {.address = (uintptr_t)address};
@@ -83,7 +83,8 @@ static int region_is_printable(const char *text)
     return 1;
 }
 
-/* @return 1 and the name, or 0 when the argument is no name. constant: it is part of the program */
+/* @param constant  set to 1 if the text is part of the program
+ * @return 1 and the name, or 0 if the argument is not a name */
 static int region_read_name(char name[NAME_CAPACITY], const void *argument, int *constant)
 {
     if ((uintptr_t)argument < 4096)
@@ -99,14 +100,15 @@ static int region_read_name(char name[NAME_CAPACITY], const void *argument, int 
     if (!memchr(name, '\0', length)) {
         if (length < NAME_CAPACITY)
             return 0;
-        name[NAME_CAPACITY - 1] = '\0'; /* a long name is cut */
+        name[NAME_CAPACITY - 1] = '\0'; /* a long name is truncated */
     }
     if (name[0] == '\0')
         return 0;
     return *constant ? region_is_printable(name) : region_is_plain_name(name);
 }
 
-/* Index of a region's name, entered when it is new. @return 0 when there is no room */
+/* Index of the name of a code region, which is added if it is new. @return 0 if the table is full
+ */
 static uint16_t region_index(const char *name)
 {
     uint16_t index = 0;
@@ -137,7 +139,7 @@ static int region_open(struct thread *t, const char *name)
     if (t->depth < REGION_DEPTH)
         t->regions[t->depth] = index;
     if (t->depth < UINT16_MAX)
-        t->depth++; /* deeper ones are counted, so that their ends match */
+        t->depth++; /* deeper regions are only counted, so that their ends match */
     t->region = region_innermost(t);
     return index;
 }

@@ -1,9 +1,11 @@
+/* The table of requests beyond the fast path: collisions, threads, and MPI_Waitall in batches. */
 #include "agent/probe/call_record.h"
 
-/* Slots behind the first one, for handles that fell on the same. With MPI_THREAD_MULTIPLE a library
- * may give a handle out again before the thread that completed the former request has come to
- * remove it here: both are in the table for a moment. Who looks holds the handle, so the newer one
- * is his; the other's owner has its address already. */
+/* Find a request that is not in the home slot of its handle: linear probing. With
+ * MPI_THREAD_MULTIPLE the library may reuse a handle before the thread that completed the former
+ * request has removed its entry: both are in the table for a moment. A caller that searches owns
+ * the handle, so the newer entry belongs to it; the owner of the older entry has its address
+ * already. */
 struct request *request_find_displaced(uint64_t handle)
 {
     if (handle <= 1)
@@ -22,8 +24,8 @@ struct request *request_find_displaced(uint64_t handle)
     return found;
 }
 
-/* A slot for a new request, taken. Without threads a request of the same handle is one whose end
- * was not seen: it gives way. */
+/* Claim a slot for a new request. Without threads, an entry with the same handle belongs to a
+ * request whose completion was not seen: it is replaced. */
 struct request *request_add_displaced(uint64_t handle)
 {
     struct request *first = request_home_slot(handle);

@@ -1,5 +1,5 @@
-/* One-sided calls. A window is a communicator of its own here, so that its traffic can be told
- * apart. */
+/* One-sided calls. An RMA window is recorded as a communicator of its own, so that its traffic can
+ * be distinguished. */
 #ifndef HOLTER_PROBE_RMA_H
 #define HOLTER_PROBE_RMA_H
 
@@ -13,7 +13,7 @@ HOT void shape_rma_enter(const struct scope *s, uint64_t give, uint64_t get, int
                 w->flags | flags);
 }
 
-/** Synchronisation of the whole window. */
+/** Synchronisation of the whole RMA window. */
 HOT void shape_window_enter(const struct scope *s, MPI_Win win)
 {
     const struct comm *w = window_find(s->t, win);

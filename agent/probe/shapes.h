@@ -1,6 +1,6 @@
-/* Before and after the MPI call, for each shape of call in calls.def but collectives
- * (collective.h). The wrappers that make_wrappers.py writes call a pair of these around the real
- * function. */
+/* What a wrapper records before and after the MPI call, for each shape of call in calls.def except
+ * collectives (collective.h). The wrappers that make_wrappers.py generates call a pair of these
+ * functions, shape_X_enter() and shape_X_leave(), around the real function. */
 #ifndef HOLTER_PROBE_SHAPES_H
 #define HOLTER_PROBE_SHAPES_H
 
@@ -10,13 +10,13 @@
 
 #define MOVED (EVENT_SEND | EVENT_RECV | EVENT_POST | EVENT_DONE)
 
-/** The call failed: nothing moved. */
+/** Mark the call as failed: no data was transferred. */
 HOT void scope_set_failed(const struct scope *s)
 {
     scope_what(s, (record_read_flags(s->slot) & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
 }
 
-/** End a call whose entry fields stand, but for a failure. */
+/** End a call whose entry fields remain valid unless it failed. */
 HOT void shape_plain_leave(const struct scope *s, int result)
 {
     scope_exit(s);
@@ -32,7 +32,7 @@ HOT void shape_plain_enter(const struct scope *s)
 
 /* ---- messages ------------------------------------------------------------ */
 
-/** A message as the call posts it; the wrapper keeps it over the call, or what it needs of it. */
+/** A message that a call posts; a local variable of the wrapper. */
 struct posted {
     uint64_t bytes;
     uint64_t ends; /**< as ring_ends() has them */
@@ -62,7 +62,7 @@ HOT void shape_post_enter(const struct scope *s, const struct posted *p)
     scope_enter(s, p->bytes, p->more, p->ends, 0, p->comm, p->flags);
 }
 
-/** What a receive's status tells. */
+/** Replace size, source and tag by those of the received message. */
 HOT void posted_set_received(struct posted *p, const MPI_Status *status)
 {
     p->bytes = status_payload_bytes(status);
@@ -86,8 +86,9 @@ HOT void shape_recv_leave(const struct scope *s, int result, const MPI_Status *s
     scope_close(s);
 }
 
-/** Keep the request of a posted operation. @return flags of the record; number: of the request, 0:
- *  none */
+/** Enter the request of a posted operation into the table.
+ *  @param number  set to the number of the request, 0 if there is none
+ *  @return flags of the record */
 HOT uint32_t request_track_posted(const struct scope *s, const struct posted *p, uint64_t handle,
                                   uint32_t *number)
 {
@@ -104,8 +105,8 @@ HOT uint32_t request_track_posted(const struct scope *s, const struct posted *p,
     return p->flags;
 }
 
-/** A request was made, and its record says already what it is for.
- *  @param bytes  that its completion shall count: 0 where this call has counted them */
+/** End a call that made a request; the open record describes the request's message.
+ *  @param bytes  bytes that the completion counts; 0 if this call has counted them */
 HOT void shape_immediate_leave(const struct scope *s, int result, uint64_t bytes,
                                const MPI_Request *request)
 {
@@ -130,7 +131,7 @@ HOT void shape_immediate_leave(const struct scope *s, int result, uint64_t bytes
     scope_close(s);
 }
 
-/** Persistent and partitioned requests: nothing moves before MPI_Start. */
+/** Persistent and partitioned requests: no data is transferred before MPI_Start. */
 HOT void shape_init_leave(const struct scope *s, int result, const struct posted *p,
                           const MPI_Request *request)
 {
@@ -146,7 +147,8 @@ HOT void shape_init_leave(const struct scope *s, int result, const struct posted
     scope_close(s);
 }
 
-/** Send and receive in one call: the call's record carries what goes out, a part what comes in. */
+/** Send and receive in one call: the call's record describes the sent message, a further record the
+ *  received one. */
 HOT void shape_sendrecv_leave(const struct scope *s, int result, const struct posted *out,
                               struct posted *in, const MPI_Status *status)
 {
@@ -191,8 +193,8 @@ HOT struct posted posted_make_probe(const struct scope *s, int source, int tag, 
                            .flags = comm->flags | ends_wildcard_flag(source, tag)};
 }
 
-/** A message was found. It is not received by this, so the record carries no bytes. message: NULL
- *  unless it was taken (MPI_Mprobe). */
+/** End a probe that found a message. The message is not received yet, so the record has no bytes.
+ *  @param message  NULL unless the message was matched (MPI_Mprobe) */
 HOT void shape_probe_leave(const struct scope *s, int result, struct posted *p,
                            const MPI_Status *status, const MPI_Message *message)
 {
@@ -212,7 +214,7 @@ HOT void shape_probe_leave(const struct scope *s, int result, struct posted *p,
     scope_close(s);
 }
 
-/** Iprobe, Improbe: the record is begun only when something was found. */
+/** Iprobe, Improbe: the record is begun only if a message was found. */
 HOT void shape_iprobe_leave(const struct scope *s, int result, struct posted *p, int flag,
                             const MPI_Status *status, const MPI_Message *message)
 {
@@ -224,7 +226,7 @@ HOT void shape_iprobe_leave(const struct scope *s, int result, struct posted *p,
     shape_probe_leave(s, result, p, status, message);
 }
 
-/** Mrecv, Imrecv: what the probe that took the message has kept. */
+/** Mrecv, Imrecv: source, tag and communicator are those stored by the matching probe. */
 HOT struct posted posted_make_matched(const struct scope *s, uint64_t handle, int64_t count,
                                       MPI_Datatype type, uint32_t flags)
 {
@@ -249,14 +251,14 @@ HOT struct posted posted_make_matched(const struct scope *s, uint64_t handle, in
 
 /* ---- completion of one request ------------------------------------------- */
 
-/** The request that a call completes; kept over the call. */
+/** The request that a call completes; a local variable of the wrapper. */
 struct waited {
-    struct request *request; /**< NULL: none, or not known */
+    struct request *request; /**< NULL: none, or not in the table */
     uint64_t handle;
-    MPI_Status own; /**< used when the application does not want one */
+    MPI_Status own; /**< used if the application passed MPI_STATUS_IGNORE */
 };
 
-/** A known request that is under way. */
+/** Find a request that is in the table and active. */
 HOT struct request *request_find_active(uint64_t handle)
 {
     if (handle == HANDLE(MPI_REQUEST_NULL))
@@ -265,7 +267,7 @@ HOT struct request *request_find_active(uint64_t handle)
     return request && !(request->flags & REQUEST_IDLE) ? request : NULL;
 }
 
-/** Is it one that should be known, but is not? */
+/** Should this request be in the table, but is not? */
 HOT int request_is_unknown(uint64_t handle)
 {
     return handle != HANDLE(MPI_REQUEST_NULL) && !request_is_complete(handle) &&
@@ -284,14 +286,14 @@ HOT void shape_wait_enter(const struct scope *s, struct waited *w, const MPI_Req
         shape_plain_enter(s);
 }
 
-/** Where the library shall put the status. */
+/** Choose where the library stores the status. */
 HOT MPI_Status *waited_choose_status(struct waited *w, MPI_Status *status)
 {
     return status == MPI_STATUS_IGNORE && w->request && request_needs_status(w->request) ? &w->own
                                                                                          : status;
 }
 
-/** The record of a call that completed one request; exit stamp is set. */
+/** End a call that completed one request; the exit time is set already. */
 HOT void shape_completed_leave(const struct scope *s, int result, struct request *r,
                                uint64_t handle, const MPI_Request *request,
                                const MPI_Status *status)
@@ -320,8 +322,9 @@ HOT void shape_wait_leave(const struct scope *s, int result, struct waited *w,
     shape_completed_leave(s, result, w->request, w->handle, request, status);
 }
 
-/** Before a call that may complete a request: where threads share requests it must be found now,
- *  while the handle is the caller's; else there is time until something was completed. */
+/** Look up a request before a call that may complete it. This is needed only where threads share
+ *  requests: after completion the library may give the handle to another thread. Without threads
+ *  the lookup is postponed until the call has completed something. */
 HOT struct request *request_find_before_call(uint64_t handle)
 {
     return unlikely(probe.multiple) ? request_find_active(handle) : NULL;
@@ -338,8 +341,8 @@ HOT int request_is_idle(uint64_t handle)
     return request && request->flags & REQUEST_IDLE;
 }
 
-/** MPI_Test that found something, or failed. Apart from the wrapper, so that this stays short for
- *  those that find nothing. */
+/** End an MPI_Test that completed a request or failed. Not inlined, so that the wrapper stays short
+ *  for calls that complete nothing. */
 static __attribute__((noinline, unused)) void
 shape_test_leave_found(const struct scope *s, int result, struct request *early, uint64_t handle,
                        const MPI_Request *request, const MPI_Status *status)
@@ -364,8 +367,8 @@ HOT void shape_test_leave(const struct scope *s, int result, struct request *ear
         shape_test_leave_found(s, result, early, handle, request, status);
 }
 
-/** MPI_Request_get_status looks without completing: the request number stands in the record, DONE
- *  does not. */
+/** MPI_Request_get_status does not complete the request: the record has the request's number, but
+ * not EVENT_DONE. */
 HOT void shape_get_status_leave(const struct scope *s, int result, uint64_t handle, int flag)
 {
     struct request *r = request_find_active(handle);
@@ -386,15 +389,15 @@ HOT void shape_get_status_leave(const struct scope *s, int result, uint64_t hand
 #define FOUND_CAPACITY(count)                                                                      \
     ((size_t)((unsigned)(count) < REQUEST_CAPACITY ? (unsigned)(count) : REQUEST_CAPACITY))
 
-/** What an array of requests holds before a call. */
+/** Summary of an array of requests before a call. */
 struct survey {
-    uint32_t known; /**< requests found */
-    int wants;      /**< some of them need a status */
-    int unknown;    /**< some should be known, but are not */
-    int complete;   /**< some were complete when they were posted */
+    uint32_t known; /**< active requests in the table */
+    int wants;      /**< nonzero if some of them need a status */
+    int unknown;    /**< nonzero if some should be in the table, but are not */
+    int complete;   /**< nonzero if some were complete when they were posted */
 };
 
-/** Known requests under way among an array. */
+/** Look up the active requests of an array. */
 HOT struct survey survey_fill(struct found *found, int count, const MPI_Request *requests)
 {
     struct survey survey = {0};
@@ -423,9 +426,10 @@ HOT struct survey survey_fill(struct found *found, int count, const MPI_Request 
     return survey;
 }
 
-/** Records of the requests found: the first in the call's record, the others behind it. t_exit is
- *  set. For calls that failed, and while recording is paused.
- *  @param statuses  by found.index; NULL when none is wanted */
+/** Write the completions of several requests: the first into the call's record, the others as
+ * further records. The exit time is set already. Used for calls that failed and while recording is
+ * paused.
+ *  @param statuses  indexed by found.index; NULL if none of the requests needs a status */
 static __attribute__((noinline, cold, unused)) void
 shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
                      uint32_t n, const MPI_Status *statuses, uint32_t flags)
@@ -453,9 +457,10 @@ shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const s
     scope_leave(s);
 }
 
-/** The same for calls that succeeded: the loop in which MPI_Waitall of many requests spends its
- *  time. A record's words are those of the request, but for a receive's size, which the status has;
- *  requests of which there is more to learn take the longer way. */
+/** Write the completions of several requests after a call that succeeded. MPI_Waitall of many
+ *  requests spends its time in this loop. A record repeats the words of the request, except for the
+ *  size of a receive, which comes from the status; requests with special flags go through
+ *  request_outcome(). */
 HOT void shape_all_leave(const struct scope *s, int result, uint64_t t_exit,
                          const struct found *found, uint32_t n, const MPI_Status *statuses,
                          uint32_t flags)
@@ -513,7 +518,7 @@ HOT void shape_all_leave(const struct scope *s, int result, uint64_t t_exit,
     scope_leave(s);
 }
 
-/** The first request found stands for all while the call is in progress. */
+/** Write the entry fields: the first request represents all while the call is in progress. */
 HOT void shape_all_enter(const struct scope *s, const struct found *found, uint32_t n)
 {
     if (n == 0) {
@@ -525,10 +530,11 @@ HOT void shape_all_enter(const struct scope *s, const struct found *found, uint3
                 r->flags & ~(uint32_t)REQUEST_OWN);
 }
 
-/** An array of requests as it was before the call that completes some of it. */
+/** Copy of an array of requests, made before the call that completes some of them. */
 struct snapshot {
-    const MPI_Request *handles; /**< copy; NULL when the array was too long */
-    struct request **entries; /**< where threads share requests: found before the call; else NULL */
+    const MPI_Request *handles; /**< NULL if the array was too long to be copied */
+    struct request *
+        *entries; /**< if threads share requests: looked up before the call; else NULL */
 };
 
 HOT void snapshot_fill(struct snapshot *before, MPI_Request *handles, struct request **entries,
@@ -547,7 +553,8 @@ HOT struct request *snapshot_find(const struct snapshot *before, int index)
                            : request_find_active(HANDLE(before->handles[index]));
 }
 
-/** One of an array was completed: index is MPI_UNDEFINED when there was nothing to wait for. */
+/** End a call that completed one of an array.
+ *  @param index  MPI_UNDEFINED if the array has no active request */
 HOT void shape_any_leave(const struct scope *s, int result, int index,
                          const struct snapshot *before, const MPI_Request *requests,
                          const MPI_Status *status)
@@ -565,7 +572,7 @@ HOT void shape_any_leave(const struct scope *s, int result, int index,
     }
 }
 
-/** Some of an array were completed; statuses are in the order of the indices. */
+/** End a call that completed some of an array; statuses are in the order of the indices. */
 HOT void shape_some_leave(const struct scope *s, int result, int done, const int *indices,
                           const struct snapshot *before, struct found *found,
                           const MPI_Status *statuses)
@@ -593,7 +600,7 @@ HOT int request_is_collective(const struct request *r)
     return !(r->flags & (EVENT_SEND | EVENT_RECV));
 }
 
-/** What a start gets besides: that of a collective. */
+/** Bytes that a start receives: those of a persistent collective. */
 HOT uint64_t request_start_bytes_in(const struct request *r)
 {
     return unlikely(request_is_collective(r)) ? collective_bytes_in(r->number) : 0;
@@ -666,7 +673,7 @@ HOT void shape_startall_leave(const struct scope *s, int result, int count,
     scope_leave(s);
 }
 
-/** MPI_Cancel, MPI_Request_free: the record names the request. */
+/** MPI_Cancel, MPI_Request_free: the record has the number of the request. */
 HOT void shape_request_enter(const struct scope *s, const struct request *r)
 {
     if (r)
@@ -680,7 +687,7 @@ HOT void shape_request_free_leave(const struct scope *s, int result, struct requ
     uint32_t flags = 0;
     if (r && result == MPI_SUCCESS) {
         if ((r->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV) {
-            /* It will complete, or not, without anybody being told. */
+            /* Its completion cannot be observed any more. */
             _Atomic uint64_t *count = &s->t->ring.control->untracked;
             atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                                   memory_order_relaxed);

@@ -1,10 +1,11 @@
-/* Start and end: finding the MPI library, making the segment, giving rings to threads.
+/* Start and end of the probe: finds the MPI library, makes the shared memory segment and assigns
+ * rings to threads.
  *
  * Every exported function is a stub that jumps through probe_jump. At first all stubs lead to
- * probe_first(), which looks for the MPI library: of this probe's kind, the stubs are pointed at
- * the wrappers; of another kind, or when anything is in the way, at the library itself, and the
- * probe costs one jump a call from then on. The segment is made when the first wrapper runs, so
- * that a process that never calls MPI leaves no trace. */
+ * probe_first(), which looks for the MPI library. If it is the MPI that this probe was built for,
+ * the stubs are pointed at the wrappers; if not, or if an error prevents recording, at the library
+ * itself, and each call costs one additional jump from then on. The segment is made when the first
+ * wrapper runs, so that a process that never calls MPI leaves no trace. */
 #include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
@@ -38,15 +39,15 @@ __thread struct thread thread_self __attribute__((tls_model("initial-exec"))) = 
 
 static struct {
     pthread_mutex_t lock;
-    pthread_key_t key; /* ends a thread's ring */
+    pthread_key_t key; /* its destructor closes the ring of a thread */
     int resolved;      /* real_* are filled */
-    int passive;       /* for good */
-    int watching;      /* the segment is there */
-    int pid;           /* that the segment belongs to */
+    int passive;       /* recording is off until the process ends */
+    int watching;      /* the segment exists */
+    int pid;           /* of the process that made the segment */
     int complained;
     char name[96];                 /* of the segment */
     char job[64];                  /* job id */
-    int preload_left;              /* we are out of LD_PRELOAD */
+    int preload_left;              /* the probe was removed from LD_PRELOAD */
     uint64_t tick_load, mono_load; /* when the library was loaded */
 } start = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -98,9 +99,10 @@ static const char *start_find_mapped_mpi(void)
 
 static void start_leave_preload(void);
 
-/* A handle to search for MPI's functions: RTLD_NEXT where the program was linked with MPI, so that
- * other tools between us and the library keep their place; the library itself where it was opened
- * later and for its opener only (dlopen(3), RTLD_LOCAL), as Python does. NULL: there is none. */
+/* Handle in which dlsym(3) searches for the functions of MPI: RTLD_NEXT if the program was linked
+ * with MPI, so that other tools between this library and MPI keep their place; the MPI library
+ * itself if it was opened later with RTLD_LOCAL (dlopen(3)), as Python does. NULL: there is no MPI
+ * library. */
 static void *start_find_library(void)
 {
     if (dlsym(RTLD_NEXT, "PMPI_Init"))
@@ -158,7 +160,7 @@ static int start_resolve_functions(void)
     if (flavour != PROBE_FLAVOUR) {
         if (getenv("HOLTER_SESSION"))
             probe_print_error(
-                "holter: the MPI library is of another kind than the probe: not watched");
+                "holter: the MPI library is not the one that the probe was built for: not watched");
         start.passive = 1;
     }
     return 1;
@@ -171,15 +173,15 @@ void probe_first(void)
     if (!start.resolved) {
         if (!start_resolve_functions()) {
             static const char text[] =
-                "holter: an MPI function was called, but no MPI library is there\n";
+                "holter: an MPI function was called, but no MPI library is loaded\n";
             ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
             (void)written;
-            abort(); /* as the program would have ended without us: undefined symbol */
+            abort(); /* the program would end here without the probe, too: undefined symbol */
         }
         const char *session = getenv("HOLTER_SESSION");
         if (!start.passive && (!session || !*session))
             start.passive = 1;
-        /* This is the application after all: it has opened the MPI library by itself. */
+        /* A process that opens the MPI library itself is the application. */
         start_leave_preload();
         start_point_stubs(!start.passive);
     }
@@ -197,7 +199,7 @@ static uint64_t start_clock_ns(clockid_t clock)
 }
 
 #if defined(__x86_64__)
-/* The start of a small file of the kernel's, as text. */
+/* Read the first bytes of a file of the kernel as text. */
 static void start_read_file(char *out, size_t room, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -207,20 +209,20 @@ static void start_read_file(char *out, size_t room, const char *path)
         close(fd);
 }
 
-/* Is the time stamp counter invariant (CPUID 0x80000007, EDX bit 8)? Where the instruction is
- * emulated and says no, the kernel knows. */
+/* Is the time stamp counter invariant (CPUID 0x80000007, EDX bit 8)? Emulated processors may not
+ * report it; the kernel's flags are used then. */
 static int start_tsc_is_invariant(void)
 {
     unsigned a, b, c, d;
     if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & (1u << 8))
         return 1;
-    char text[4096]; /* the first processor's flags are within */
+    char text[4096]; /* contains the flags of the first processor */
     start_read_file(text, sizeof(text), "/proc/cpuinfo");
     return strstr(text, " constant_tsc") && strstr(text, " nonstop_tsc");
 }
 #endif
 
-/* The counter, unless it is not invariant or the kernel itself does not trust it. */
+/* The time stamp counter, unless it is not invariant or the kernel does not use it. */
 static enum tick_unit start_choose_tick_unit(void)
 {
 #if defined(__x86_64__)
@@ -234,7 +236,7 @@ static enum tick_unit start_choose_tick_unit(void)
     return TICK_NS;
 }
 
-/* Tick and nanosecond of one moment: of some readings, the one that took the shortest. */
+/* Read both clocks at one moment: the fastest of five readings. */
 static void start_pair_clocks(uint64_t *tick, uint64_t *mono)
 {
     uint64_t best = UINT64_MAX;
@@ -260,7 +262,7 @@ static void start_copy_text(char *out, size_t room, const char *text)
     out[length] = '\0';
 }
 
-/* Cores the process may run on, "0-3,8". */
+/* Write the list of cores on which the process may run, "0-3,8". */
 static void start_write_affinity(char *out, size_t room)
 {
     cpu_set_t set;
@@ -297,7 +299,7 @@ static void start_write_header(struct segment *segment)
     segment->real_start_ns = start_clock_ns(CLOCK_REALTIME);
     segment->tick_hz = 1e9;
     if (probe.tick_unit == TICK_TSC) {
-        /* From loading the library to here; at least a quarter of a millisecond. */
+        /* Measured from the loading of this library to here, at least over 250 microseconds. */
         uint64_t tick = segment->tick_start, mono = segment->mono_start_ns;
         while (mono - start.mono_load < 250000)
             start_pair_clocks(&tick, &mono);
@@ -346,7 +348,7 @@ static int start_create_segment(void)
         if ((error != -ENOSPC && error != -EFBIG && error != -ENOMEM) ||
             shape.first_capacity <= 1024)
             return error;
-        shape.first_capacity /= 4; /* little room: shorter rings, then fewer */
+        shape.first_capacity /= 4; /* /dev/shm is nearly full: shorter rings, then fewer */
         if (shape.first_capacity < 1024)
             shape.first_capacity = 1024;
         shape.early_capacity = 1024;
@@ -369,7 +371,7 @@ static int start_prepare_segment(void)
     }
     probe.tick_unit = start_choose_tick_unit();
     error = start_create_segment();
-    if (error == -EEXIST) { /* left by a process that had this pid before */
+    if (error == -EEXIST) { /* left by an earlier process with the same pid */
         shm_unlink(start.name);
         error = start_create_segment();
     }
@@ -431,7 +433,7 @@ struct thread *thread_start(void)
 {
     struct thread *t = &thread_self;
     int error = errno, ready = 0;
-    t->gate = GATE_INSIDE; /* what is asked of MPI below is not counted */
+    t->gate = GATE_INSIDE; /* calls of MPI made below are not recorded */
     int watched = __atomic_load_n(&start.watching, __ATOMIC_ACQUIRE);
     if (!watched) {
         pthread_mutex_lock(&start.lock);
@@ -453,7 +455,7 @@ struct thread *thread_start(void)
             probe_on_initialized();
     }
     errno = error;
-    /* A thread that found no ring tries again at its next call: another may have ended. */
+    /* A thread without a ring tries again at its next call: another thread may have ended. */
     t->gate = ready ? 0 : probe.segment && !start.passive ? GATE_NEW : GATE_CLOSED;
     return ready ? t : NULL;
 }
@@ -487,7 +489,8 @@ void probe_on_finalize(void)
     probe.world_known = 0;
 }
 
-/* A child of fork() has the parent's segment mapped: it must not write there, nor end it. */
+/* A child of fork() has the segment of its parent mapped: it must neither write to it nor close it.
+ */
 static void start_after_fork_in_child(void)
 {
     thread_self.gate |= GATE_CLOSED;
@@ -495,7 +498,7 @@ static void start_after_fork_in_child(void)
     start.pid = 0;
 }
 
-/* Children of the application are not to be watched, nor to pay for us. */
+/* Remove this library from LD_PRELOAD: children of the application are not watched. */
 static void start_leave_preload(void)
 {
     Dl_info self;
@@ -546,8 +549,8 @@ __attribute__((constructor)) static void start_on_load(void)
     errno = error;
 }
 
-/* Will an agent read and remove the segment? On a full node it may not have come to it yet: then
- * there is one if this process was started by `holter exec`, which gave it the job's id. */
+/* Will an agent read and remove the segment? On a busy node the agent may not have attached yet;
+ * one exists if the process was started by `holter exec`, which passes the id of the job. */
 static int start_agent_will_read(void)
 {
     int32_t agent = atomic_load_explicit(&probe.segment->agent_pid, memory_order_relaxed);
@@ -556,8 +559,7 @@ static int start_agent_will_read(void)
     return kill(agent, 0) == 0 || errno == EPERM;
 }
 
-/* The process leaves through exit(). What still calls MPI after this goes straight to the library.
- */
+/* Runs at exit(). Later calls of MPI go directly to the library. */
 __attribute__((destructor)) static void start_on_exit(void)
 {
     if (!probe.segment || start.passive || start.pid != (int)getpid())
