@@ -1,3 +1,4 @@
+/* Makes, loads and applies CURVE keys. */
 #include "proto/curve_keys.h"
 
 #include "holter/error.h"

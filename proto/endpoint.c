@@ -1,3 +1,4 @@
+/* Checks and derives endpoints. */
 #include "proto/endpoint.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* Log lines with a rate limit for each topic. */
 #include "proto/log.h"
 
 #include "holter/clock.h"

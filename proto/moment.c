@@ -1,3 +1,4 @@
+/* Parses points in time of a recording. */
 #include "proto/moment.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* Parses lists of ranks. */
 #include "proto/rank_spans.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* Makes, maps and checks segments. */
 #include "holter/segment.h"
 
 #include "holter/error.h"

@@ -43,7 +43,7 @@ struct capturing {
     int json;
     const char *job;    /* NULL: the newest running one */
     const char *output; /* NULL: standard output */
-    char words[4096];   /* of the argument */
+    char words[4096];   /* argument of the request */
     FILE *out;
     struct capture_view view;
 };

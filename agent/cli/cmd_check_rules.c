@@ -1,3 +1,4 @@
+/* holter check-rules: checks a file of alert rules, by the parser of holterd. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"

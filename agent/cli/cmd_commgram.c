@@ -45,13 +45,13 @@ struct asking {
     int json;
     const char *job;  /* NULL: the newest */
     double from, to;  /* seconds since the job's begin; NaN: not given */
-    char words[3500]; /* of the argument, but for from and to */
+    char words[3500]; /* argument of the request, except from and to */
     char found[65];   /* the job */
     uint64_t start_ns;
-    FILE *out; /* of the question that is open */
+    FILE *out; /* output of the current request */
 };
 
-enum { OVERTAKEN = -1 }; /* by another run of a replay, which is to be asked for all */
+enum { OVERTAKEN = -1 }; /* another run of a replay took over: repeat all requests */
 
 enum { OPT_FROM = 256, OPT_TO, OPT_PHASES, OPT_COMMUNITIES, OPT_RANKS, OPT_NO_COLLECTIVES };
 
@@ -126,7 +126,7 @@ static int cmd_commgram_refused(const struct asking *a, const struct wire_reply 
     return reply->code == -HOLTER_EUSAGE ? 2 : 1;
 }
 
-/* Take the answers to a question up to the reply. @return 0, OVERTAKEN, or the exit status */
+/* Receive the answers to a request up to its reply. @return 0, OVERTAKEN, or the exit status */
 static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
 {
     uint64_t away_since = 0;
@@ -151,7 +151,8 @@ static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
     }
 }
 
-/* Ask, and print what was answered when it is whole. @return as cmd_commgram_receive_answers() */
+/* Send a request, and print its answers when all were received. @return as
+ * cmd_commgram_receive_answers() */
 static int cmd_commgram_ask(struct asking *a, const char *op, const char *topic,
                             const char *argument)
 {

@@ -1,4 +1,4 @@
-/* holter cut, holter merge: recordings made of others. */
+/* holter cut, holter merge: copy a part of a recording, join recordings. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/progress.h"

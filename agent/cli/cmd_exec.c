@@ -1,3 +1,4 @@
+/* holter exec: runs a program as one watched rank. */
 #include "agent/cli/cmd.h"
 #include "agent/launch/watch.h"
 #include "agent/terminal/command_line.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As env(1) and the shells have it. */
+/* Exit statuses of env(1) and shells. */
 #define STATUS_NOT_RUNNABLE 126
 #define STATUS_NOT_FOUND 127
 

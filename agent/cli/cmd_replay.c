@@ -1,5 +1,4 @@
-/* holter replay: a daemon that replays a recording, in the foreground; and what is asked of one
- * that does. */
+/* holter replay: runs a daemon that replays a recording, or controls one that does (--ask). */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/tap_replay.h"
@@ -60,7 +59,7 @@ static const char help[] =
     "usage.\n";
 
 #define MAX_ARGUMENTS 64
-#define AGAIN_MS 20 /* between looks at a seek under way */
+#define SEEK_CHECK_MS 20 /* between checks of a seek in progress */
 
 enum {
     OPT_SPEED = 256,
@@ -96,7 +95,7 @@ static const struct option long_options[] = {
 struct asking {
     struct dial dial;
     const char *words;
-    int settles; /* a preview is not enough */
+    int settles; /* wait for the final state, not only for a preview */
 };
 
 static int cmd_replay_set_option(void *user, int option, const char *value)
@@ -110,7 +109,7 @@ static int cmd_replay_set_option(void *user, int option, const char *value)
     return 0;
 }
 
-/* The next message of the answer. @return 0, or the exit status */
+/* Receive the next message of the answer. @return 0, or the exit status */
 static int cmd_replay_await(const struct asking *asking, struct client *client,
                             uint64_t *away_since, struct client_message *got)
 {
@@ -127,8 +126,8 @@ static int cmd_replay_await(const struct asking *asking, struct client *client,
     }
 }
 
-/* One question and its answer: the state is printed, unless it seeks or steps.
- * @return 0, -1: ask once more, or the exit status */
+/* Send one request and receive its answer; prints the state unless a seek or step is in progress.
+ * @return 0, -1 if the request has to be repeated, or the exit status */
 static int cmd_replay_ask(struct asking *asking, struct client *client)
 {
     uint64_t away_since = 0;
@@ -148,11 +147,11 @@ static int cmd_replay_ask(struct asking *asking, struct client *client)
             if (!seeks)
                 tap_replay(stdout, &m->replay);
         } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {
-            return -1; /* another run took over meanwhile: this one did not do it */
+            return -1; /* another run took over, and the request was not executed */
         } else if (m->type == WIRE_TYPE_REPLY) {
             if (m->reply.code != 0)
                 terminal_print("replay: %s", m->reply.text);
-            asking->words = ""; /* from now on it is waited for */
+            asking->words = ""; /* from now on only the state is queried */
             return m->reply.code != 0 ? 1 : seeks ? -1 : 0;
         }
     }
@@ -179,9 +178,9 @@ static int ask_running(int argc, char **argv)
     }
     if (status == 0)
         status = cmd_replay_ask(&asking, client);
-    while (status == -1) { /* a client follows a seek by itself, and so has to dial again */
+    while (status == -1) { /* after a seek the client reconnects by itself */
         struct client_message got;
-        client_next(client, AGAIN_MS, &got);
+        client_next(client, SEEK_CHECK_MS, &got);
         status = dial_wait(&asking.dial, &client);
         status = status != 0 ? status : cmd_replay_ask(&asking, client);
     }
@@ -191,7 +190,7 @@ static int ask_running(int argc, char **argv)
 
 /* ---- serving ------------------------------------------------------------------------- */
 
-/* The daemon's name of an option. */
+/* Name of an option for holterd. */
 static char *daemon_option(int option)
 {
     static char name[64];

@@ -1,4 +1,4 @@
-/* holter report: a recording as one HTML file. */
+/* holter report: writes a recording as one HTML file. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/report_extras.h"
 #include "agent/terminal/command_line.h"
@@ -83,7 +83,7 @@ static int cmd_report_open_source(struct reporting *r)
     return 0;
 }
 
-/* Results of this network, or any at all, are not in the recording? */
+/* Does the recording lack results, or results for this network? */
 static int lacks_results(const struct reporting *r)
 {
     return r->topology != NULL ||
@@ -101,7 +101,7 @@ static int cmd_report_replay(struct reporting *r)
                             &(struct report_span){r->content.first_window, r->content.last_window},
                             lacking ? r->analysed : NULL);
     if (status != 0)
-        return lacking ? status : 0; /* the report goes without pictures */
+        return lacking ? status : 0; /* the report has no pictures then */
     if (!r->no_pictures) {
         int captures =
             tables_number(r->source.tables, "SELECT count(*) FROM capture_events", 0) > 0;
@@ -148,7 +148,7 @@ static int cmd_report_gather(struct reporting *r)
     return status;
 }
 
-/* What cannot be written is said before anything is read. */
+/* The output is opened first, so that errors are reported before the recording is read. */
 static int cmd_report_write_file(struct reporting *r)
 {
     struct output_file output;

@@ -68,10 +68,10 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What one vertex sends another. */
+/* Traffic from one vertex to another. */
 struct flow {
     uint32_t source, destination;
-    uint64_t bytes, heaviest; /* heaviest: of its links */
+    uint64_t bytes, heaviest; /* heaviest: load of its most loaded link */
 };
 
 struct rerouting {
@@ -157,7 +157,8 @@ static int cmd_reroute_compare_by_ends(const void *left, const void *right)
     return (a->destination > b->destination) - (a->destination < b->destination);
 }
 
-/* No link carries more than all. @return 0, or the exit status, after saying why */
+/* Check that sums do not overflow: no link carries more than the total.
+ * @return 0, or the exit status after printing an error */
 static int check_bytes(const struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
@@ -291,7 +292,7 @@ static uint32_t cmd_reroute_vertex_of(const struct rerouting *r, const char *nam
     return vertex;
 }
 
-/* "FROM-TO", where names may have dashes of their own. */
+/* Split "FROM-TO", where names may contain dashes. */
 static uint32_t cmd_reroute_link_of(const struct rerouting *r)
 {
     char text[256];
@@ -394,8 +395,7 @@ static const char *cmd_reroute_name_of(const struct rerouting *r, uint32_t verte
     return own_name(r, vertex, text);
 }
 
-/* The vertices of a new route. @param separator  between them @param own  by the network's own
- * names */
+/* Print the vertices of a new route. @param own  use the names of the network */
 static void put_path(const struct rerouting *r, FILE *out, size_t at, const char *separator,
                      bool own, void (*put)(FILE *out, const char *name))
 {
@@ -418,7 +418,7 @@ static void cmd_reroute_put_plain(FILE *out, const char *name)
 struct totals {
     uint64_t heaviest, heaviest_after, length, length_after;
     size_t better;
-    double gain; /* sum over better routes of the share that their heaviest link carries less */
+    double gain; /* sum over better routes of the relative decrease of their heaviest load */
 };
 
 static struct totals cmd_reroute_sum_up(const struct rerouting *r)
@@ -488,8 +488,9 @@ static void cmd_reroute_print_json(const struct rerouting *r)
            r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
 }
 
-/* The better routes, and if the file is of the whole network those that it was given and that stay.
- * There hosts have the names that the network has for them: a recording may have others. */
+/* Write the better routes, and, if the file contains the whole network, the given routes that are
+ * unchanged. Hosts have their names in the network, which may differ from those in the recording.
+ */
 static int put_routes(const struct rerouting *r, FILE *out, bool whole)
 {
     struct topology_ends *better = calloc(r->count + 1, sizeof *better);
@@ -512,7 +513,8 @@ static int put_routes(const struct rerouting *r, FILE *out, bool whole)
     return 0;
 }
 
-/* The network with its better routes; of trees and graphs, which have a file, the routes alone.
+/* Write the network with its better routes; for trees and graphs, which have a file, only the
+ * routes.
  * @return 0, or the exit status */
 static int write_routes(const struct rerouting *r)
 {

@@ -1,3 +1,4 @@
+/* holter run: watches a command: starts a daemon, launches the job, records it. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
 #include "agent/launch/run.h"
@@ -169,7 +170,7 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
     return -1;
 }
 
-/** The window is the user's: it stays when the job has ended. */
+/** Start holter-view as a process of its own, which continues after the job has ended. */
 static void open_view(const struct run_session *s)
 {
     char viewer[PATH_MAX];
@@ -210,16 +211,17 @@ static void cmd_run_announce(const struct run_session *s, const struct run_optio
                                         : s->record);
 }
 
-/* The daemon writes what is wrong with it into a log that goes with the session. */
+/* Check the network here, because errors of the daemon go to a log that is removed with the
+ * session. */
 static void check_network(const struct run_options *o)
 {
     struct topology_file file = {.topology = NULL};
     const char *given = o->topology != NULL ? o->topology : getenv("HOLTER_TOPOLOGY");
     if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run) ||
-        strcmp(given, NETWORK_GRID) == 0) /* nobody knows that one yet */
+        strcmp(given, NETWORK_GRID) == 0) /* it is known only after the job has started */
         return;
     if (topology_file_given(&file, given, network_input_tell, NULL) != 0)
-        terminal_print("going on without the network of %s", given);
+        terminal_print("continuing without the network of %s", given);
     topology_file_finish(&file);
 }
 
@@ -294,7 +296,7 @@ int cmd_run(int argc, char **argv)
     if (planned && run_session_open(&session, &o) == 0) {
         if (run_asked_to_end()) {
             run_session_close(&session);
-            sigprocmask(SIG_SETMASK, &before, NULL); /* ends us */
+            sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends this process */
             return 1;
         }
         status = run_watched(&session, &o, &target, &command, &before);

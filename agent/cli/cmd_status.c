@@ -1,4 +1,4 @@
-/* holter status: how daemon, jobs and agents are. */
+/* holter status: prints the state of daemon, jobs and agents. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/status_text.h"
@@ -31,7 +31,7 @@ static const char help[] =
     "\n"
     "Status: 0 when the daemon answered, 1 when it did not, 2 for wrong usage.\n";
 
-/* A message kept beyond the client's next one. */
+/* A copy of a message, which remains valid after the next client_next(). */
 struct kept {
     struct wire_message message;
     struct wire_arena arena;
@@ -68,7 +68,7 @@ static int cmd_status_set_option(void *user, int option, const char *value)
 
 /* ---- asking -------------------------------------------------------------- */
 
-enum { OVERTAKEN = 1 }; /* by another run of a replay, which is to be asked for all */
+enum { OVERTAKEN = 1 }; /* another run of a replay took over: repeat all requests */
 
 static const char *cmd_status_job_of(const struct kept *kept)
 {
@@ -86,7 +86,7 @@ static const char *cmd_status_job_of(const struct kept *kept)
     }
 }
 
-/* The newest kept message of this type and job; NULL: none. */
+/* The newest stored message of this type and job; NULL: none. */
 static struct kept *cmd_status_find(const struct status *status, enum wire_type type,
                                     const char *job)
 {
@@ -98,7 +98,7 @@ static struct kept *cmd_status_find(const struct status *status, enum wire_type 
     return NULL;
 }
 
-/* Copy a message by way of the wire. Of a job's windows only the newest is kept. */
+/* Copy a message by encoding and decoding it. Only the newest window of a job is stored. */
 static int cmd_status_store_message(struct status *status, const struct wire_message *message)
 {
     struct kept *place = NULL;
@@ -122,7 +122,7 @@ static int cmd_status_store_message(struct status *status, const struct wire_mes
     return error;
 }
 
-/* Nothing is kept any more. */
+/* Remove all stored messages. */
 static void cmd_status_release_messages(struct status *status)
 {
     for (size_t i = 0; i < status->count; i++)
@@ -132,8 +132,8 @@ static void cmd_status_release_messages(struct status *status)
     status->count = 0;
 }
 
-/* Ask and keep all that is answered.
- * @return 0, OVERTAKEN, the error code of the reply or of something on this side; said already */
+/* Send a request and store all answers.
+ * @return 0, OVERTAKEN, or an error code, which was printed */
 static int cmd_status_ask(struct status *status, const char *op, const char *job,
                           const char *topics)
 {
@@ -167,7 +167,7 @@ static int cmd_status_ask(struct status *status, const char *op, const char *job
     }
 }
 
-/* Are details of this job wanted? Those that run, and the newest of the others. */
+/* Are details of this job printed? Those of running jobs and of the newest other one. */
 static int is_detailed(const struct status *status, const struct wire_status *daemon,
                        uint64_t index)
 {
@@ -188,14 +188,14 @@ static int cmd_status_ask_all(struct status *status)
     }
     int found = 0;
     for (uint64_t i = 0; i < status->kept[0].message.status.jobs_count && !error; i++) {
-        /* Asking moves what is kept, but not the rows in its arena. */
+        /* A request may move the stored messages, but not the rows in their arenas. */
         const struct wire_status *daemon = &status->kept[0].message.status;
         if (!is_detailed(status, daemon, i))
             continue;
         found = 1;
         error = cmd_status_ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes,links");
         if (error == -HOLTER_ENOJOB)
-            error = 0; /* it was forgotten meanwhile */
+            error = 0; /* the daemon has removed the job meanwhile */
     }
     if (!error && status->job && !found) {
         terminal_print("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
@@ -255,7 +255,7 @@ static void print_object(const struct kept *kept)
     fputc('}', stdout);
 }
 
-/* How many there are in each state: which ones is told by topic links. */
+/* Number of links in each state; topic "links" lists them. */
 static void print_json_links(const struct kept *kept)
 {
     const struct wire_links *links = kept ? &kept->message.links : NULL;

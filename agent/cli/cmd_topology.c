@@ -56,8 +56,8 @@ struct asked {
 struct shown {
     const struct asked *asked;
     struct topology_file file;
-    uint32_t links;  /* that there are */
-    uint32_t *route; /* links; owned */
+    uint32_t links;  /* number of existing links */
+    uint32_t *route; /* numbers of links; owned */
     uint32_t length, ends[2];
 };
 
@@ -181,7 +181,7 @@ static void cmd_topology_print_text(const struct shown *s)
         print_route(s);
 }
 
-/* Routes with a gap: what they would tell is not guessed. */
+/* Print remarks about routes with a gap, which were not used. */
 static void cmd_topology_print_remarks(const struct shown *s)
 {
     char *rest = s->file.remarks, *line;
@@ -300,9 +300,9 @@ static int cmd_topology_set_option(void *user, int option, const char *value)
         return 0;
     case 'f':
         return command_line_format("topology", value, &asked->json);
-    default: /* of two words */
+    default: /* --route has two arguments */
         if (optind >= asked->argc) {
-            terminal_print("topology: --route wants two ends");
+            terminal_print("topology: --route needs two ends");
             return 2;
         }
         asked->ends[0] = value;

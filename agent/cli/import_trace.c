@@ -1,3 +1,4 @@
+/* Imports traces (OTF2, DUMPI, tables of messages) and prints a summary. */
 #include "agent/cli/import_trace.h"
 
 #include "agent/cli/network_input.h"
@@ -104,7 +105,7 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
            f->files, f->version[0], f->version[1], f->version[2]);
     print_messages(&c->counts);
     printf("  collectives  %" PRIu64 " calls\n", c->counts.collectives);
-    if (f->broken > 0 && c->counts.failed_streams == 0) /* else that is told above */
+    if (f->broken > 0 && c->counts.failed_streams == 0) /* otherwise reported above */
         printf("  broken       %" PRIu32 " files; what is whole of them is imported\n", f->broken);
     if (f->missing > 0)
         printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
@@ -118,13 +119,13 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
 }
 
-/* @return what the exit status is of counts that all of them have */
+/* @return the exit status by the counts that all formats have */
 static int is_wrong(const struct trace_counts *counts)
 {
     return counts->failed_streams > 0 || counts->lost > 0;
 }
 
-/* What all of them are asked for alike. @return 0, or 1 after saying what is wrong */
+/* Prepare the options that all formats have. @return 0, or 1 after printing an error */
 static int import_trace_begin(struct trace_wishes *wishes, struct topology_file *network,
                               struct showing *showing, const struct import_wish *wish)
 {
