@@ -38,16 +38,16 @@ static void record_thread_report_stop(struct recorder *r, struct record_stop *st
 static void record_thread_fill(struct record_stop *stop, const struct record_track *t,
                                const char *why)
 {
-    snprintf(stop->job, sizeof(notice->job), "%s", t->job);
+    snprintf(stop->job, sizeof(stop->job), "%s", t->job);
     snprintf(stop->why, sizeof(stop->why), "%s", why);
 }
 
 /* Without memory no notice is sent: readers of the first part find the later parts by its name. */
 static void record_thread_report_moved(struct recorder *r, const struct record_track *t)
 {
-    struct record_stop *stop = calloc(1, sizeof(*notice));
+    struct record_stop *stop = calloc(1, sizeof(*stop));
     log_info("recording of job %s goes on in %s", t->job, t->path);
-    if (notice == NULL)
+    if (stop == NULL)
         return;
     stop->moved = 1;
     record_thread_fill(stop, t, t->path);
