@@ -103,7 +103,7 @@ static int cmd_cut_report(const struct asked *a, int code, const struct copy_cou
         printf("; %" PRIu64 " between them are in none of the files", counts->missing);
     putchar('\n');
     if (counts->damaged == 0 && counts->lacking == 0)
-        return say_printed(a->command);
+        return terminal_flush_output(a->command);
     if (counts->lacking > 0)
         terminal_print("%s: cut short: %" PRIu64
                        " bytes at the end are missing; what can be read is there",

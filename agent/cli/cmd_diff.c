@@ -91,5 +91,5 @@ int cmd_diff(int argc, char **argv)
         diff_print_text(stdout, &diff, paths);
     status = diff.differences > 0;
     diff_finish(&diff);
-    return say_printed("diff") != 0 ? 2 : status;
+    return terminal_flush_output("diff") != 0 ? 2 : status;
 }

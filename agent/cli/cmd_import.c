@@ -280,16 +280,16 @@ static int run_pairs(const struct importing *i)
 
 static int run_trace(const struct importing *i)
 {
-    struct import_wish wish = {.source = i->file,
-                               .output = i->output,
-                               .topology = i->topology,
-                               .window_ns = i->window_ns,
-                               .threads = i->threads,
-                               .hosts = i->hosts,
-                               .per_node = (uint32_t)i->per_node};
+    struct import_options options = {.source = i->file,
+                                     .output = i->output,
+                                     .topology = i->topology,
+                                     .window_ns = i->window_ns,
+                                     .threads = i->threads,
+                                     .hosts = i->hosts,
+                                     .per_node = (uint32_t)i->per_node};
     if (i->format == IMPORT_CSV)
-        return import_trace_csv(&wish);
-    return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
+        return import_trace_csv(&options);
+    return i->format == IMPORT_OTF2 ? import_trace_otf2(&options) : import_trace_dumpi(&options);
 }
 
 static int cmd_import_run(const struct importing *i)

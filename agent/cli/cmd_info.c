@@ -84,5 +84,5 @@ int cmd_info(int argc, char **argv)
             fputc('\n', stdout);
         status |= cmd_info_print(argv[i], json);
     }
-    return say_printed("info") != 0 ? 1 : status;
+    return terminal_flush_output("info") != 0 ? 1 : status;
 }

@@ -178,7 +178,7 @@ static int check_bytes(const struct rerouting *r)
 static int cmd_reroute_sum_flows(struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
-    size_t used = 0, kept = 0;
+    size_t used = 0, distinct = 0;
     r->flows = calloc(p->edge_count + 1, sizeof *r->flows);
     if (!r->flows)
         return -ENOMEM;
@@ -190,12 +190,12 @@ static int cmd_reroute_sum_flows(struct rerouting *r)
     }
     qsort(r->flows, used, sizeof *r->flows, cmd_reroute_compare_by_ends);
     for (size_t i = 0; i < used; i++) {
-        if (kept > 0 && cmd_reroute_compare_by_ends(&r->flows[kept - 1], &r->flows[i]) == 0)
-            r->flows[kept - 1].bytes += r->flows[i].bytes;
+        if (distinct > 0 && cmd_reroute_compare_by_ends(&r->flows[distinct - 1], &r->flows[i]) == 0)
+            r->flows[distinct - 1].bytes += r->flows[i].bytes;
         else
-            r->flows[kept++] = r->flows[i];
+            r->flows[distinct++] = r->flows[i];
     }
-    r->flow_count = kept;
+    r->flow_count = distinct;
     return 0;
 }
 

@@ -249,9 +249,10 @@ static int run_watched(struct run_session *s, const struct run_options *o,
     uint64_t start = clock_mono_ns();
     int status = run_and_wait(command, &s->daemon, before);
     uint64_t elapsed = clock_mono_ns() - start;
-    int told = !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
+    int collected =
+        !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
     run_session_close(s);
-    if (told == 0) {
+    if (collected == 0) {
         if (o->output != NULL)
             run_report_rename(&report, o->output);
         run_report_print(&report);

@@ -5,7 +5,7 @@
 #include "daemon/import/trace/trace.h"
 
 /** Options of an import. */
-struct import_wish {
+struct import_options {
     const char *source, *output;
     const char *topology; /**< NULL: none */
     uint64_t window_ns;   /**< 0: chosen */
@@ -15,12 +15,12 @@ struct import_wish {
 };
 
 /** Import an OTF2 archive. @return exit status, after printing errors */
-int import_trace_otf2(const struct import_wish *wish);
+int import_trace_otf2(const struct import_options *options);
 
 /** Import a DUMPI trace. @return exit status, after printing errors */
-int import_trace_dumpi(const struct import_wish *wish);
+int import_trace_dumpi(const struct import_options *options);
 
 /** Import a table of messages. @return exit status, after printing errors */
-int import_trace_csv(const struct import_wish *wish);
+int import_trace_csv(const struct import_options *options);
 
 #endif

@@ -29,7 +29,7 @@ void terminal_print(const char *format, ...)
     errno = saved;
 }
 
-int say_printed(const char *command)
+int terminal_flush_output(const char *command)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))

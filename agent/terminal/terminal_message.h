@@ -8,6 +8,6 @@ void terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /** Flush standard output and check that everything was written.
  *  @param command  name for the error message @return 0, or 1 after printing an error */
-int say_printed(const char *command);
+int terminal_flush_output(const char *command);
 
 #endif

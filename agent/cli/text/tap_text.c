@@ -524,6 +524,37 @@ static void print_recorded(FILE *out, const struct wire_recorded *r)
             quantity_bytes(&bytes, (double)r->bytes_count), r->more ? " and more" : "");
 }
 
+/* Topics that are printed by other files. */
+static void tap_text_print_other(FILE *out, const struct wire_message *message,
+                                 const struct network_names *names)
+{
+    switch (message->type) {
+    case WIRE_TYPE_PHASES:
+        tap_phases(out, &message->phases);
+        break;
+    case WIRE_TYPE_CURVE:
+        tap_curve(out, &message->curve);
+        break;
+    case WIRE_TYPE_COMMGRAM:
+        tap_commgram(out, &message->commgram);
+        break;
+    case WIRE_TYPE_TOPOLOGY:
+        tap_topology(out, &message->topology);
+        break;
+    case WIRE_TYPE_LINKS:
+        tap_links(out, &message->links, names);
+        break;
+    case WIRE_TYPE_REPLAY:
+        tap_replay(out, &message->replay);
+        break;
+    case WIRE_TYPE_CAPTURE:
+        capture_brief(out, &message->capture);
+        break;
+    default:
+        break;
+    }
+}
+
 void tap_text(FILE *out, const struct wire_message *message, int snapshot,
               const struct network_names *names)
 {
@@ -561,31 +592,10 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
     case WIRE_TYPE_REGIONS:
         print_regions(out, &message->regions);
         break;
-    case WIRE_TYPE_PHASES:
-        tap_phases(out, &message->phases);
-        break;
-    case WIRE_TYPE_CURVE:
-        tap_curve(out, &message->curve);
-        break;
-    case WIRE_TYPE_COMMGRAM:
-        tap_commgram(out, &message->commgram);
-        break;
-    case WIRE_TYPE_TOPOLOGY:
-        tap_topology(out, &message->topology);
-        break;
-    case WIRE_TYPE_LINKS:
-        tap_links(out, &message->links, names);
-        break;
-    case WIRE_TYPE_REPLAY:
-        tap_replay(out, &message->replay);
-        break;
-    case WIRE_TYPE_CAPTURE:
-        capture_brief(out, &message->capture);
-        break;
     case WIRE_TYPE_RECORDED:
         print_recorded(out, &message->recorded);
         break;
     default:
-        break;
+        tap_text_print_other(out, message, names);
     }
 }

@@ -81,7 +81,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
 /* Are there messages in this series? Jobs on one node have none between nodes. */
 static bool top_layout_is_shown(const struct top_model *m, const struct top_series *s)
 {
-    if (!s->spoken || s->heard + TOP_WINDOWS <= m->window)
+    if (!s->has_messages || s->last_with_messages + TOP_WINDOWS <= m->window)
         return s->scope == SERIES_JOB;
     return s->scope != SERIES_REGION || s->last == m->window;
 }

@@ -125,9 +125,9 @@ static void top_model_apply_series(struct top_model *m, const struct wire_series
     double value = row->typical > 0 ? row->typical : row->reference;
     series->value[window % TOP_WINDOWS] = (float)(row->messages == 0 ? NAN : value);
     series->stamp[window % TOP_WINDOWS] = window + 1;
-    if (row->messages > 0 && window >= series->heard) {
-        series->heard = window;
-        series->spoken = true;
+    if (row->messages > 0 && window >= series->last_with_messages) {
+        series->last_with_messages = window;
+        series->has_messages = true;
     }
     if (window < series->last)
         return;

@@ -15,12 +15,12 @@
 
 /** Latency of one scope over the last windows. */
 struct top_series {
-    uint64_t scope; /**< enum series_scope */
-    uint64_t id;    /**< region; 0 otherwise */
-    uint64_t last;  /**< newest published window */
-    uint64_t heard; /**< newest window with messages */
-    bool spoken;    /**< any window had messages */
-    uint64_t trend; /**< enum series_trend, of that window, as all below */
+    uint64_t scope;              /**< enum series_scope */
+    uint64_t id;                 /**< region; 0 otherwise */
+    uint64_t last;               /**< newest published window */
+    uint64_t last_with_messages; /**< newest window with messages */
+    bool has_messages;           /**< any window had messages */
+    uint64_t trend;              /**< enum series_trend, of that window, as all below */
     uint64_t trend_since;
     uint64_t messages, delayed;
     double slope; /**< growth a minute, as a share; NaN: not known */
