@@ -1,3 +1,4 @@
+/* Names and classes of MPI calls. */
 #include "holter/call.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Converts captured messages to those of topic "captures". */
 #include "proto/capture_request.h"
 
 struct wire_capture wire_capture_from_captured(const struct wire_captured *m)

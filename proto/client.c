@@ -1,5 +1,5 @@
-/* The conversation with the daemon: dialling, hello and welcome, requests and their answers,
- * liveness. */
+/* The connection to the daemon: hello and welcome, requests and their answers, detection of a lost
+ * connection. */
 #include "proto/client.h"
 
 #include "holter/clock.h"
@@ -19,11 +19,12 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define HELLO_NS CLIENT_SECOND /* the daemon hears of us this often, and answers */
+#define HELLO_NS CLIENT_SECOND /* interval of hello messages, which the daemon answers */
 #define HELLOS_UNTIL_LOST 3
-#define REFUSED_NS (5 * CLIENT_SECOND) /* how long a refusal is taken for an answer */
+#define REFUSED_NS (5 * CLIENT_SECOND) /* how long a refusal is valid */
 #define TICK_NS (CLIENT_SECOND / 4)
-#define STREAM_HWM 512 /* frames that wait for a slow reader; beyond, the daemon drops them */
+#define STREAM_HWM 512 /* frames queued for a slow reader; further ones are dropped by the daemon  \
+                        */
 
 void client_complain(struct client *c, const char *format, ...)
 {
@@ -40,7 +41,7 @@ static int client_set_option(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value) ? -errno : 0;
 }
 
-/* An option of type int; -1 when it cannot be had. */
+/* Read an option of type int; -1 on failure. */
 static int get_option(void *socket, int option)
 {
     int value = -1;
@@ -123,7 +124,7 @@ void client_say_hello(struct client *c)
                                .version = HOLTER_VERSION,
                                .host = host,
                                .pid = (uint64_t)getpid()};
-    /* A full queue means that nobody has listened for long: the hellos in it will do. */
+    /* A full queue means that the daemon is unreachable; the queue has enough hello messages. */
     (void)client_send_message(c, WIRE_TYPE_HELLO, &hello);
     c->hello_ns = clock_mono_ns();
     c->unanswered++;
@@ -163,7 +164,7 @@ int64_t client_ask(struct client *c, const char *op, const char *job, const char
 
 /* ---- state --------------------------------------------------------------- */
 
-/* Drop the connection with all that was under way, and dial. */
+/* Drop the connection with all pending requests, and connect again. */
 static void start_over(struct client *c, enum client_state state)
 {
     client_close_socket(c, &c->front);
@@ -218,8 +219,8 @@ static void client_on_welcome(struct client *c, const struct wire_welcome *welco
     if (c->instance == welcome->instance)
         return; /* the answer to a later hello */
     if (c->instance != 0) {
-        /* Another run of the daemon: what is queued or under way belongs to the old one. A replay
-         * that was sent elsewhere is at hand. */
+        /* Another run of the daemon: queued messages and pending requests belong to the old one.
+         * After a seek the new run of a replay can be reached at once. */
         start_over(c, c->replays ? CLIENT_DIALLING : CLIENT_LOST);
         return;
     }
@@ -247,13 +248,15 @@ static void client_on_welcome(struct client *c, const struct wire_welcome *welco
 static void on_refused(struct client *c, const struct wire_refused *refused)
 {
     client_complain(c, "%s: refused: %s", c->endpoint, refused->text);
-    /* Who was welcome and now is not meets another run of the daemon, which wants a hello first. */
+    /* A refusal after a welcome comes from another run of the daemon, which expects a hello first.
+     */
     start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : CLIENT_REFUSED);
 }
 
 /* ---- receiving ----------------------------------------------------------- */
 
-/* First request under way that such messages answer; 0: any that are not slow. NULL: none is. */
+/* First pending request that is answered by messages of this type; 0: any that is not slow.
+ * @return NULL if there is none */
 static const struct pending *answered_by(const struct client *c, enum wire_type slow)
 {
     for (size_t i = 0; i < c->pending_count; i++)
@@ -269,8 +272,8 @@ static int on_reply(struct client *c, struct client_message *out)
     size_t at = 0;
     while (at < c->pending_count && c->pending[at].id != reply->id)
         at++;
-    /* Answers come in the order of the requests, but for slow ones; one that answers nothing we
-     * asked is dropped. */
+    /* Answers come in the order of the requests, except for slow ones. Unexpected answers are
+     * dropped. */
     if (at == c->pending_count || (!c->pending[at].slow && &c->pending[at] != first))
         return 0;
     enum request_kind kind = c->pending[at].kind;
@@ -338,7 +341,7 @@ static int read_front(struct client *c, struct client_message *out)
     return result;
 }
 
-/* A request that went down with its connection is answered here. */
+/* Requests that were lost with a connection are answered here. */
 static int fail_request(struct client *c, struct client_message *out)
 {
     uint64_t id = c->failed[0];
@@ -352,7 +355,7 @@ static int fail_request(struct client *c, struct client_message *out)
     return 1;
 }
 
-/* @return 1 when out was set, 0 when all is read that is there, -ENOMEM */
+/* @return 1 when out was set, 0 when no message is left, -ENOMEM */
 static int client_read_all(struct client *c, struct client_message *out)
 {
     enum client_state state = c->state;
@@ -363,7 +366,7 @@ static int client_read_all(struct client *c, struct client_message *out)
         if (result == -HOLTER_EEMPTY && follow_reads(c))
             result = follow_read(c, out);
         if (result == -HOLTER_EEMPTY || c->state != state) {
-            /* The unread stream's edge is taken off, or client_fd() would stay readable. */
+            /* Consume the edge of the unread stream, or client_fd() would stay readable. */
             if (c->stream && !follow_reads(c))
                 (void)get_option(c->stream, ZMQ_EVENTS);
             return result == 1;
@@ -373,7 +376,7 @@ static int client_read_all(struct client *c, struct client_message *out)
     }
 }
 
-/* Wait until something may have come. @return 0 or -errno */
+/* Wait until a message may have arrived. @return 0 or -errno */
 static int wait_for_input(struct client *c, uint64_t until)
 {
     uint64_t now = clock_mono_ns();

@@ -1,4 +1,4 @@
-/* Following a job: find it, subscribe, take its current state, then the news from there on.
+/* Following a job: find it, subscribe, request a snapshot, then read the stream.
  *
  * Nothing is lost in between: the current state is asked for only after the daemon has confirmed
  * the subscriptions (a frame of topic "sync/..."), and the stream stays unread in its socket's
@@ -17,11 +17,12 @@
 
 #define SYNC_NS (5 * CLIENT_SECOND) /* a confirmation that takes longer is not waited for */
 #define SILENCE_NS                                                                                 \
-    (2 * CLIENT_SECOND)               /* without news, before it is asked what the last ones were */
-#define AGAIN_NS (10 * CLIENT_SECOND) /* and then */
-#define RECORDED "recorded" /* is no part of all topics: the bytes of all that agents send */
+    (2 * CLIENT_SECOND) /* time without frames after which the numbers of the last frames are      \
+                           requested */
+#define CHECK_AGAIN_NS (10 * CLIENT_SECOND) /* interval of further requests */
+#define RECORDED "recorded"                 /* not included in "all topics", because of its size */
 
-/* Name of a topic by its number; NULL behind the last one. */
+/* Name of a topic by its number; NULL after the last one. */
 static const char *topic_name(int number)
 {
     const struct wire_table *table;
@@ -103,7 +104,7 @@ static void end_sync(struct client *c)
     f->sync[0] = '\0';
 }
 
-/* @param behind  "", or "/" and the job whose newest frames are to be told */
+/* @param behind  "", or "/" and the job whose newest frame numbers are requested */
 static void subscribe_sync(struct client *c, const char *behind, const char *job)
 {
     struct follow *f = &c->follow;
@@ -144,7 +145,7 @@ void follow_begin(struct client *c)
         return;
     f->frame = 0;
     memset(f->last, 0, sizeof f->last);
-    /* Whoever follows "the newest" stays with the job it found, also beyond a restart of the
+    /* A client that follows the newest job keeps the job that it found, even after a restart of the
      * daemon. */
     const char *job = f->wanted[0] ? f->wanted : f->job;
     if (job[0]) {
@@ -180,7 +181,7 @@ static void client_follow_ask(struct client *c, enum follow_phase phase,
     f->phase = phase;
 }
 
-/* The subscriptions are in force: ask what there is. */
+/* The subscriptions are in force: request jobs or the snapshot. */
 static void after_sync(struct client *c)
 {
     struct follow *f = &c->follow;
@@ -243,11 +244,11 @@ void follow_tick(struct client *c, uint64_t now_ns)
     struct follow *f = &c->follow;
     if (c->state == CLIENT_CONNECTED && f->phase == FOLLOW_WAIT_SYNC && now_ns >= f->sync_due_ns)
         after_sync(c);
-    /* Silence may be that of a job that is over, or of frames that were dropped: none behind them
-     * tells of the gap. */
+    /* Without frames the job may have ended, or the last frames may have been dropped, which no
+     * later frame reveals. */
     if (client_is_current(c) && now_ns >= f->check_ns) {
         subscribe_sync(c, "/", f->job);
-        f->check_ns = now_ns + AGAIN_NS;
+        f->check_ns = now_ns + CHECK_AGAIN_NS;
     }
 }
 
@@ -271,7 +272,7 @@ struct parts {
     int count; /* more than three are counted, and dropped */
 };
 
-/* Take all parts of the next frame, to be given back with close_parts().
+/* Receive all parts of the next frame, which close_parts() releases.
  * @return 0 or -HOLTER_EEMPTY */
 static int client_follow_receive_parts(void *socket, struct parts *parts)
 {
@@ -331,21 +332,20 @@ static int read_frame(struct frame *frame, const struct client_part *topic,
     return 0;
 }
 
-/* Is the frame of another run than the one that the client was welcomed to? ZeroMQ reconnects by
- * itself: those of the next run may come before its welcome, and their numbers mean nothing beside
- * the state that is known. */
+/* Is the frame of another run than that of the last welcome? ZeroMQ reconnects by itself: frames of
+ * the next run may arrive before its welcome, and their numbers are unrelated to the snapshot. */
 static int is_strange(struct client *c, const struct frame *frame)
 {
     if (frame->instance == c->instance)
         return 0;
     if (frame->instance != c->follow.strange)
-        client_say_hello(c); /* its answer will tell */
+        client_say_hello(c); /* its answer has the number of the run */
     c->follow.strange = frame->instance;
     return 1;
 }
 
-/* Is the frame news of the followed job? Keeps count of what was missed. Those that tell where a
- * replay is are counted apart. */
+/* Is the frame a new one of the followed job? Counts missed frames. Frames of topic "replay" are
+ * counted separately. */
 static int client_follow_is_news(struct client *c, const struct frame *frame)
 {
     struct follow *f = &c->follow;
@@ -368,9 +368,9 @@ static int client_follow_is_news(struct client *c, const struct frame *frame)
     return 1;
 }
 
-/* The newest frame of a topic, told behind all those that come. Of frames of a topic of which none
- * came since the state it is not known how many there were; those of a replay have numbers of their
- * own. */
+/* Handle the number of the newest frame of a topic, which follows all its frames. If no frame of
+ * the topic was received since the snapshot, the number of missed frames is not known; topic
+ * "replay" has numbers of its own. */
 static void note_newest(struct client *c, const struct frame *frame, const char *topic)
 {
     struct follow *f = &c->follow;
@@ -406,7 +406,7 @@ static int decode_body(struct client *c, const struct client_part *body)
     return error;
 }
 
-/* While no job is known, any that runs will do. */
+/* While no job is known, any running job is accepted. */
 static void consider_job(struct client *c)
 {
     if (c->message.type == WIRE_TYPE_JOB && strcmp(c->message.job.state, "running") == 0)

@@ -15,7 +15,7 @@
 /* Following a job, step by step:
  *   WAIT_SYNC   subscribed; waits until the daemon has seen that
  *   WAIT_JOBS   asked which jobs there are, to find the newest running one
- *   WAIT_JOB    none runs: waits for one on the stream
+ *   WAIT_JOB    no job is running: waits for one on the stream
  *   WAIT_STATE  asked for the job's current state; the stream is left unread meanwhile
  *   LIVE        reads the stream */
 enum follow_phase {
@@ -29,15 +29,15 @@ enum follow_phase {
 
 struct follow {
     enum follow_phase phase;
-    char wanted[CLIENT_JOB_BYTES]; /* as asked for; "": the newest */
+    char wanted[CLIENT_JOB_BYTES]; /* job given by the user; "": the newest */
     char job[CLIENT_JOB_BYTES];    /* the one found; "": none yet */
     uint64_t topics;               /* set of topic numbers */
-    uint64_t request;              /* id of the request whose reply is waited for */
-    char sync[96];                 /* topic whose frame is waited for; "": none */
+    uint64_t request;              /* id of the pending request */
+    char sync[96];                 /* topic of the expected sync frame; "": none */
     uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
-    uint64_t check_ns;             /* live: when to ask for what may not have come */
+    uint64_t check_ns;             /* live: when to check for missed frames */
     uint64_t frame;                /* newest frame seen or contained in the snapshot */
-    uint64_t strange;              /* run whose frame made us say hello last */
+    uint64_t strange;              /* unknown run whose frame caused the last hello */
     uint64_t last[CLIENT_TOPICS];  /* number of the newest frame of each topic; 0: none */
 };
 
@@ -68,13 +68,13 @@ struct client {
     enum client_state state;
     char error[320];
     uint64_t instance;   /* of the daemon's run; 0: not known */
-    int replays;         /* it serves a recording: its job is followed though it has ended */
-    uint64_t hello_ns;   /* when the last hello left, CLOCK_MONOTONIC */
-    unsigned unanswered; /* hellos without a word from the daemon since */
+    int replays;         /* it replays a recording: the job is followed even if it has ended */
+    uint64_t hello_ns;   /* time of the last hello, CLOCK_MONOTONIC */
+    unsigned unanswered; /* hello messages since the last message from the daemon */
 
     struct pending pending[CLIENT_PENDING]; /* in the order asked; answered so, but for slow ones */
     size_t pending_count;
-    uint64_t failed[CLIENT_PENDING]; /* requests of the user that went down with a connection */
+    uint64_t failed[CLIENT_PENDING]; /* requests of the user that were lost with a connection */
     size_t failed_count;
     uint64_t next_id;
 
@@ -89,7 +89,7 @@ struct client {
 /** Number of a topic, counted from 0 in the order of the message types; -1 for none. */
 int client_topic_number(const char *topic, size_t length);
 
-/** Put words to an error; shown by client_error(). */
+/** Set the text of an error, for client_error(). */
 void client_complain(struct client *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -97,13 +97,13 @@ void client_complain(struct client *c, const char *format, ...)
 int64_t client_request(struct client *c, enum request_kind kind,
                        const struct wire_request *request);
 
-/** Say who we are, and be told who the daemon is. */
+/** Send a hello message, which the daemon answers by welcome. */
 void client_say_hello(struct client *c);
 
-/** Make the stream's socket anew, without subscriptions. @return 0 or -errno */
+/** Replace the socket of the stream by a new one without subscriptions. @return 0 or -errno */
 int client_open_stream(struct client *c);
 
-/** Begin to follow what is wanted, on a fresh connection. */
+/** Begin to follow the given job and topics on a new connection. */
 void follow_begin(struct client *c);
 
 /** Nothing is followed. */
@@ -116,7 +116,7 @@ int follow_answer(struct client *c, uint64_t request);
 /** The reply to a request of ours. */
 void follow_reply(struct client *c, const struct wire_reply *reply);
 
-/** Is the stream to be read now? */
+/** Should the stream be read now? */
 int follow_reads(const struct client *c);
 
 /** One part of a received message. */
@@ -125,11 +125,11 @@ struct client_part {
     size_t length;
 };
 
-/** Take a message of the front. @return 1 when out was set, 0 when it is not for the user,
+/** Handle a message of the front. @return 1 when out was set, 0 when it is not for the user,
  *  -ENOMEM */
 int client_take(struct client *c, const struct client_part *message, struct client_message *out);
 
-/** Take a frame of the stream. @return as client_take() */
+/** Handle a frame of the stream. @return as client_take() */
 int follow_frame(struct client *c, const struct client_part parts[3], struct client_message *out);
 
 /** Read the next frame of the stream.

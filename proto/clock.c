@@ -1,3 +1,4 @@
+/* Clocks, by clock_gettime(2). */
 #include "holter/clock.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* Makes, loads and applies CURVE keys. */
 #include "proto/curve_keys.h"
 
 #include "holter/error.h"
@@ -62,7 +63,7 @@ static int curve_keys_write_file(int directory, const char *name, const char *te
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return -errno;
-    int error = fchmod(fd, 0600) ? -errno : 0; /* whatever the umask took away */
+    int error = fchmod(fd, 0600) ? -errno : 0; /* independent of the umask */
     while (!error && length > 0) {
         ssize_t written = write(fd, text, length);
         if (written < 0 && errno != EINTR)
@@ -158,7 +159,7 @@ int curve_make(const char *path)
 
 /* ---- loading ------------------------------------------------------------- */
 
-/* Ours, and closed to everybody else. */
+/* Owned by this user, without access for others. */
 static int curve_keys_check_private(int fd, mode_t type)
 {
     struct stat status;

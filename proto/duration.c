@@ -1,3 +1,4 @@
+/* Parses durations. */
 #include "proto/duration.h"
 
 #include "holter/error.h"

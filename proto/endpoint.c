@@ -1,3 +1,4 @@
+/* Checks and derives endpoints. */
 #include "proto/endpoint.h"
 
 #include "holter/error.h"
@@ -24,7 +25,7 @@ static int endpoint_refuse(char *why, size_t room, const char *endpoint, const c
     return -HOLTER_EUSAGE;
 }
 
-/* What stands behind the prefix, or NULL when the text does not begin with it. */
+/* Text after the prefix, or NULL if the text does not begin with it. */
 static const char *endpoint_skip_prefix(const char *text, const char *prefix)
 {
     while (*prefix) {
@@ -34,7 +35,7 @@ static const char *endpoint_skip_prefix(const char *text, const char *prefix)
     return text;
 }
 
-/* @return NULL, or what is wrong */
+/* @return NULL, or the text of an error */
 static const char *parse_port(const char *text, unsigned *port)
 {
     size_t digits = strspn(text, "0123456789");
@@ -48,7 +49,7 @@ static const char *parse_port(const char *text, unsigned *port)
     return NULL;
 }
 
-/* @return NULL, or what is wrong */
+/* @return NULL, or the text of an error */
 static const char *parse_tcp(const char *text, struct address *out)
 {
     const char *host = text, *colon, *host_end;
@@ -84,7 +85,7 @@ static const char *parse_tcp(const char *text, struct address *out)
     return parse_port(colon + 1, &out->port);
 }
 
-/* @return NULL, or what is wrong */
+/* @return NULL, or the text of an error */
 static const char *check_ipc(const char *path)
 {
     if (path[0] != '/')

@@ -1,5 +1,5 @@
-/* Endpoints: where a daemon listens. The front (ROUTER) is what people name; the published
- * stream (XPUB) is derived from it: the next TCP port, or the ipc path with ".stream" behind it. */
+/* Endpoints: where a daemon listens. People give the front (ROUTER); the published stream (XPUB)
+ * is derived from it: the next TCP port, or the ipc path with ".stream" appended. */
 #ifndef HOLTER_PROTO_ENDPOINT_H
 #define HOLTER_PROTO_ENDPOINT_H
 

@@ -1,3 +1,4 @@
+/* Texts of error codes. */
 #include "holter/error.h"
 
 #include <string.h>

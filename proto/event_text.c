@@ -1,3 +1,4 @@
+/* Records of a ring in words. */
 #include "proto/event_text.h"
 
 #include "holter/event.h"

@@ -1,4 +1,4 @@
-/* What a record of a ring says, in words. */
+/* Fields of a record of a ring as text. */
 #ifndef HOLTER_PROTO_EVENT_TEXT_H
 #define HOLTER_PROTO_EVENT_TEXT_H
 

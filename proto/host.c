@@ -1,3 +1,4 @@
+/* The name of this host. */
 #include "proto/host.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* Prints messages as JSON. */
 #include "proto/json.h"
 
 #include "holter/call.h"

@@ -1,3 +1,4 @@
+/* Log lines with a rate limit for each topic. */
 #include "proto/log.h"
 
 #include "holter/clock.h"
@@ -12,12 +13,12 @@
 #define LINES_A_SECOND 10
 #define TOPICS 64
 
-/* How much a topic has said in the running second. */
+/* Lines of a topic in the current second. */
 struct budget {
     const char *topic; /* borrowed: string literals; NULL: free */
     uint64_t second;
     unsigned lines;
-    unsigned long held; /* lines held back since the last one printed */
+    unsigned long held; /* lines suppressed since the last printed one */
 };
 
 /* A process has one standard error; its log is as global as that. */

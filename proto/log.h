@@ -1,5 +1,5 @@
 /* Log lines on standard error: "holterd: ingest: rejected ...". One topic per file, lowercase;
- * repeated lines are held back and counted. Never used by the probe. */
+ * repeated lines are suppressed and counted. Never used by the probe. */
 #ifndef HOLTER_PROTO_LOG_H
 #define HOLTER_PROTO_LOG_H
 
@@ -12,13 +12,13 @@ void log_start(const char *program, int level);
 /** Is this level printed? */
 int log_enabled(enum log_level level);
 
-/** One line. At most ten a second for each topic; what was held back is counted in the next
+/** One line. At most ten a second for each topic; suppressed lines are counted in the next
  *  line. */
 void log_line(enum log_level level, const char *topic, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** What a line tells may come from a peer or a file: it must not fake a second line or steer a
- * terminal. Characters that could become "?". */
+/** Replace control characters by "?": texts from peers and files must not forge a second line or
+ * send control sequences to a terminal. */
 void log_make_printable(char *text);
 
 #define log_error(...) log_line(LOG_ERROR, LOG_TOPIC, __VA_ARGS__)

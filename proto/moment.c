@@ -1,3 +1,4 @@
+/* Parses points in time of a recording. */
 #include "proto/moment.h"
 
 #include "holter/error.h"
@@ -11,7 +12,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* What was written, before it is known in which recording. */
+/* A parsed point in time, not yet applied to a recording. */
 struct moment {
     enum { ABSOLUTE, FROM_BEGIN, BEFORE_END, SHARE } kind;
     uint64_t ns;        /* ABSOLUTE, FROM_BEGIN, BEFORE_END */

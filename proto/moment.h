@@ -3,8 +3,11 @@
  *   1763788800000000000        nanoseconds since 1970, daemon time: more than ten digits
  *   2026-11-22T05:00:00.5Z     RFC 3339, section 5.6: with Z or an offset, "T" may be a space
  *   12.5s  +10m  1h2m30s  90   from the begin: units ns, us, ms, s, m or min, h, larger ones first;
- * none: seconds -10s                       before the end 40%                        share of the
- * time between them */
+ *                              no unit: seconds
+ *
+ *   -10s                       before the end
+ *
+ *   40%                        share of the span */
 #ifndef HOLTER_PROTO_MOMENT_H
 #define HOLTER_PROTO_MOMENT_H
 
@@ -21,7 +24,7 @@
 int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
                  size_t room);
 
-/** Can the text be read at all? For options, before the recording is known. @return as above,
+/** Check the syntax, for options that are read before the recording is known. @return as above,
  * without -HOLTER_ERANGE */
 int moment_check(const char *text, char *why, size_t room);
 

@@ -1,3 +1,4 @@
+/* Formats quantities for people. */
 #include "proto/quantity.h"
 
 #include "holter/error.h"

@@ -1,18 +1,19 @@
+/* Parses lists of ranks. */
 #include "proto/rank_spans.h"
 
 #include "holter/error.h"
 
 #include <string.h>
 
-#define MOST_RANK (UINT64_MAX / 20) /* room for one more digit */
+#define MAX_RANK (UINT64_MAX / 20) /* room for one more digit */
 
-/* @return behind the digits, or NULL: there are none, or too many */
+/* @return the position after the digits, or NULL if there are none or too many */
 static const char *rank_spans_read_number(const char *at, uint64_t *out)
 {
     const char *begin = at;
     uint64_t value = 0;
     for (; *at >= '0' && *at <= '9'; at++) {
-        if (value > MOST_RANK)
+        if (value > MAX_RANK)
             return NULL;
         value = 10 * value + (uint64_t)(*at - '0');
     }

@@ -1,3 +1,4 @@
+/* Reader of the ring of events. */
 #include "holter/ring.h"
 
 #include "holter/error.h"

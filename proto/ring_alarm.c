@@ -1,4 +1,4 @@
-/* Its own file: the probe links it, and nothing else of the ring. */
+/* The alarm of a ring. A file of its own, because the probe links nothing else of the ring. */
 #include "holter/ring.h"
 
 #include <errno.h>

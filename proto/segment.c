@@ -1,3 +1,4 @@
+/* Makes, maps and checks segments. */
 #include "holter/segment.h"
 
 #include "holter/error.h"
@@ -54,8 +55,8 @@ int segment_name(char *out, size_t room, uint32_t uid, const char *session, int3
     return length > 0 && (size_t)length < room ? 0 : -HOLTER_ERANGE;
 }
 
-/* Decimal number without sign or leading zeros, up to a dot or the end. @return behind it, or NULL
- */
+/* Parse a decimal number without sign or leading zeros, up to a dot or the end. @return the
+ * position after it, or NULL */
 static const char *parse_number(const char *text, uint64_t max, uint64_t *out)
 {
     uint64_t value = 0;

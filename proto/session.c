@@ -1,3 +1,4 @@
+/* Run directory, keys of sessions, job ids. */
 #include "holter/session.h"
 
 #include "holter/error.h"

@@ -114,7 +114,7 @@ static int wire_spec_check_page(const char *path, const char *after, const char 
         return 0;
     fprintf(stderr,
             "wire-spec: %s differs from include/holter/wire.h in line %zu below the marker; "
-            "`ninja spec` writes it anew\n",
+            "`ninja spec` writes it\n",
             path, line);
     return 1;
 }

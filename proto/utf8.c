@@ -1,3 +1,4 @@
+/* Checks and cuts UTF-8. */
 #include "proto/utf8.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* Memory of decoded messages. */
 #include "proto/wire_arena.h"
 
 #include <stdint.h>

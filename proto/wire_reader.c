@@ -263,7 +263,7 @@ static int read_map(struct cursor *c, uint64_t *count)
     return 0;
 }
 
-/* ---- values nobody asked for --------------------------------------------- */
+/* ---- unknown values -------------------------------------------------------- */
 
 /* Step over one value's head and, unless it is a container, its body.
  * @param inside  set to the number of values that the container holds, else 0 */
@@ -292,8 +292,8 @@ static int skip_head(struct cursor *c, uint64_t *inside)
     } else if (tag >= 0xd4 && tag <= 0xd8) { /* fixext: its type, and 1 to 16 bytes */
         body = 1u + (1u << (tag - 0xd4u));
     } else {
-        /* bin c4..c6, ext c7..c9, str d9..db: a length of 1, 2 or 4 bytes; behind that of an ext
-         * its type */
+        /* bin c4..c6, ext c7..c9, str d9..db: a length of 1, 2 or 4 bytes; after the length of an
+         * ext its type */
         unsigned width = 1u << (tag <= 0xc6   ? tag - 0xc4u
                                 : tag <= 0xc9 ? tag - 0xc7u
                                               : tag - 0xd9u);

@@ -1,3 +1,4 @@
+/* Tables of messages and rows, expanded from holter/wire.h. */
 #include "proto/wire_table.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The tables behind the codec, made from the lists of holter/wire.h.
+/* The tables of the codec, expanded from the lists of holter/wire.h.
  *
  * They drive encoder, decoder, the JSON printer and the tables of SPEC.md. Every column and
  * field is a slot of eight bytes in its struct (a ROWS or BIN field is two: the rows or bytes,
@@ -32,7 +32,7 @@ struct wire_rows {
     const char *name; /**< "pair" */
     const struct wire_column *columns;
     size_t count; /**< columns */
-    size_t base;  /**< columns that stand in every row */
+    size_t base;  /**< columns that every row has */
     size_t size;  /**< of the row's struct, bytes */
 };
 
@@ -51,7 +51,7 @@ struct wire_table {
     enum wire_type type;
     const char *constant;  /**< "WINDOW" */
     const char *name;      /**< "window" */
-    const char *direction; /**< who sends it to whom, or "topic " and its name */
+    const char *direction; /**< sender and receiver, or "topic " and its name */
     const struct wire_field *fields;
     size_t count; /**< fields */
     size_t size;  /**< of the message's struct, bytes */
@@ -60,19 +60,19 @@ struct wire_table {
 /** Table of a type. @return static, or NULL for an unknown type */
 const struct wire_table *wire_table(unsigned type);
 
-/** All message types, in the order of their numbers. @return NULL behind the last one */
+/** All message types, in the order of their numbers. @return NULL after the last one */
 const struct wire_table *wire_table_at(size_t index);
 
 /** Job that a published message is about: the first field of each of them. @return NULL for
  *  other types */
 const char *wire_job_of(const struct wire_message *message);
 
-/** What other decoders than wire_decode() need, beside proto/wire_arena.h: the value of a field or
- * column that is not told; of all fields. */
+/** For decoders other than wire_decode(), besides proto/wire_arena.h: default value of an absent
+ * field or column; of all fields. */
 void wire_set_default(enum wire_kind kind, void *slot);
 void wire_set_defaults(const struct wire_table *table, void *message);
 
-/** All row tables. @return NULL behind the last one */
+/** All row tables. @return NULL after the last one */
 const struct wire_rows *wire_rows_at(size_t index);
 
 #endif

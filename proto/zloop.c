@@ -1,8 +1,8 @@
-/* Why this is more than a uv_poll: ZMQ_FD becomes readable once when the state of the socket
- * changes, not while messages are there, and any zmq_send or zmq_getsockopt may consume that
- * edge (zmq_getsockopt(3), ZMQ_FD). So ZMQ_EVENTS is asked after each bounded read and, when
- * sends have happened, once more just before the loop would sleep. While it says that messages
- * are there, an idle handle keeps the loop from sleeping. */
+/* A ZeroMQ socket in a libuv loop. A uv_poll is not enough: ZMQ_FD becomes readable once when the
+ * state of the socket changes, not while messages are there, and any zmq_send or zmq_getsockopt may
+ * consume that edge (zmq_getsockopt(3), ZMQ_FD). So ZMQ_EVENTS is asked after each bounded read
+ * and, when sends have happened, once more just before the loop would sleep. While it says that
+ * messages are there, an idle handle keeps the loop from sleeping. */
 #include "proto/zloop.h"
 
 #include <errno.h>

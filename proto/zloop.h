@@ -1,6 +1,6 @@
 /* A ZeroMQ socket in a libuv loop. The socket's descriptor is edge-triggered: it must be read
- * until ZMQ_EVENTS is dry, after sends too (zmq_getsockopt(3), ZMQ_FD). This is the one place
- * that does so. */
+ * until ZMQ_EVENTS is dry, after sends too (zmq_getsockopt(3), ZMQ_FD). Only this file
+ * does so. */
 #ifndef HOLTER_PROTO_ZLOOP_H
 #define HOLTER_PROTO_ZLOOP_H
 
@@ -22,9 +22,9 @@ int zloop_open(struct zloop **out, uv_loop_t *loop, void *socket, zloop_readable
 /** To be called after every send on the socket: the edge may have been consumed by it. */
 void zloop_sent(struct zloop *zloop);
 
-/** When the socket is dry, leave it alone for so long before it is read again: where thousands
- *  of messages come in a second, they are then taken in by the dozen, and not with a wake-up
- *  each. 0: read at once (the default). Milliseconds. */
+/** When the socket is dry, leave it alone for so long before it is read again: with
+ *  thousands of messages a second, many are then read per wake-up. 0: read at once (the default).
+ *  Milliseconds. */
 void zloop_gather(struct zloop *zloop, unsigned ms);
 
 /** Stop watching. closed may be NULL; the memory is freed after it. NULL is fine. */

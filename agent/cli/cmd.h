@@ -6,9 +6,9 @@
 #define HOLTER_COMMANDS(X)                                                                         \
     X(run, "watch a command: start a daemon, launch, record")                                      \
     X(exec, "run a program as one watched rank")                                                   \
-    X(view, "open the window on the live stream")                                                  \
-    X(top, "see the live stream in the terminal")                                                  \
-    X(record, "record a job that runs, from now on")                                               \
+    X(view, "open the viewer")                                                                     \
+    X(top, "show the live stream in the terminal")                                                 \
+    X(record, "record a running job, from now on")                                                 \
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
     X(capture, "print the last calls of each rank")                                                \
@@ -17,13 +17,13 @@
     X(topology, "check and print a network")                                                       \
     X(remap, "find a better mapping of ranks to nodes")                                            \
     X(reroute, "find better routes")                                                               \
-    X(import, "make a recording of what others recorded")                                          \
+    X(import, "convert a trace or table to a recording")                                           \
     X(export, "write a recording as csv, json, perfetto, otf2 or dot")                             \
-    X(info, "tell what is in a recording")                                                         \
-    X(cut, "make a recording of a part of one")                                                    \
-    X(merge, "make one recording of several of one job")                                           \
-    X(diff, "tell how two recordings of one job differ")                                           \
-    X(status, "tell how daemon, agents and jobs are")
+    X(info, "print what a recording contains")                                                     \
+    X(cut, "copy a part of a recording")                                                           \
+    X(merge, "join recordings of one job")                                                         \
+    X(diff, "compare two recordings of one job")                                                   \
+    X(status, "print the state of daemon, agents and jobs")
 
 /** Run a command. argv[0] is its name.
  *  @return the exit status: 0, 2 for wrong usage, 1 for failure, or the status of what was run */
@@ -31,7 +31,7 @@
 HOLTER_COMMANDS(X)
 #undef X
 
-/** `holter check-rules`, whose name is none of C. */
+/** `holter check-rules`, whose name is not an identifier of C. */
 int cmd_check_rules(int argc, char **argv);
 
 #endif

@@ -43,7 +43,7 @@ struct capturing {
     int json;
     const char *job;    /* NULL: the newest running one */
     const char *output; /* NULL: standard output */
-    char words[4096];   /* of the argument */
+    char words[4096];   /* argument of the request */
     FILE *out;
     struct capture_view view;
 };
@@ -58,35 +58,19 @@ static const struct option long_options[] = {
     DIAL_OPTIONS,
 };
 
-/* The daemon reads the word, and says what is wrong with it. */
-static int cmd_capture_add_argument(struct capturing *c, const char *name, const char *value)
-{
-    size_t used = strlen(c->words), room = sizeof c->words - used;
-    if (strchr(value, ' ') != NULL)
-        return command_line_wrong(c->dial.command, name, value);
-    if ((size_t)snprintf(c->words + used, room, "%s%s=%s", used == 0 ? "" : " ", name, value) <
-        room)
-        return 0;
-    terminal_print("capture: --%s is too long: there is room for %zu characters", name, room);
-    return 2;
-}
-
 static int cmd_capture_set_option(void *user, int option, const char *value)
 {
     struct capturing *c = user;
     switch (option) {
     case OPT_RANKS:
-        return cmd_capture_add_argument(c, "ranks", value);
+        return command_line_append(c->dial.command, c->words, sizeof c->words, "ranks", value);
     case OPT_EVENTS:
-        return cmd_capture_add_argument(c, "events", value);
+        return command_line_append(c->dial.command, c->words, sizeof c->words, "events", value);
     case 'o':
         c->output = value;
         return 0;
     default:
-        c->json = strcmp(value, "json") == 0;
-        return c->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong(c->dial.command, "format", value);
+        return command_line_format(c->dial.command, value, &c->json);
     }
 }
 

@@ -1,10 +1,11 @@
+/* holter check-rules: checks a file of alert rules, by the parser of holterd. */
 #include "agent/cli/cmd.h"
+#include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,29 +28,28 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int cmd_check_rules_wrong_usage(void)
+static int cmd_check_rules_set_option(void *user, int option, const char *value)
 {
-    fputs(usage, stderr);
-    return 2;
+    (void)option;
+    (void)value;
+    *(int *)user = 1;
+    return 0;
 }
 
-/* The daemon reads the rules, so it is the one to ask. */
+/* holterd has the parser of rules and checks the file. */
 int cmd_check_rules(int argc, char **argv)
 {
     char daemon[PATH_MAX];
     int print = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c != OPTION_PRINT_DEFAULTS)
-            return cmd_check_rules_wrong_usage();
-        print = 1;
-    }
-    if (argc - optind != (print ? 0 : 1))
-        return cmd_check_rules_wrong_usage();
+    const struct command_line line = {
+        "check-rules", usage, "h", options, cmd_check_rules_set_option, &print};
+    int status = command_line_read(&line, argc, argv);
+    if (status < 0 && argc - optind != (print ? 0 : 1))
+        status = 2;
+    if (status > 0)
+        fputs(usage, stderr);
+    if (status >= 0)
+        return status;
     int rc = paths_program(daemon, sizeof daemon, "holterd");
     if (rc < 0) {
         terminal_print("check-rules: holterd is not installed beside holter: %s",

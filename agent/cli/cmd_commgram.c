@@ -45,13 +45,13 @@ struct asking {
     int json;
     const char *job;  /* NULL: the newest */
     double from, to;  /* seconds since the job's begin; NaN: not given */
-    char words[3500]; /* of the argument, but for from and to */
+    char words[3500]; /* argument of the request, except from and to */
     char found[65];   /* the job */
     uint64_t start_ns;
-    FILE *out; /* of the question that is open */
+    FILE *out; /* output of the current request */
 };
 
-enum { OVERTAKEN = -1 }; /* by another run of a replay, which is to be asked for all */
+enum { OVERTAKEN = -1 }; /* another run of a replay took over: repeat all requests */
 
 enum { OPT_FROM = 256, OPT_TO, OPT_PHASES, OPT_COMMUNITIES, OPT_RANKS, OPT_NO_COLLECTIVES };
 
@@ -77,19 +77,6 @@ static int cmd_commgram_set_seconds(const struct asking *a, double *out, const c
                : command_line_wrong(a->dial.command, option, text);
 }
 
-/* The daemon reads the word, and says what is wrong with it. */
-static int cmd_commgram_add_argument(struct asking *a, const char *name, const char *value)
-{
-    size_t used = strlen(a->words);
-    int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
-    if ((size_t)length >= sizeof a->words - used) {
-        terminal_print("commgram: --%s is too long: there is room for %zu characters", name,
-                       sizeof a->words);
-        return 2;
-    }
-    return strchr(value, ' ') == NULL ? 0 : command_line_wrong(a->dial.command, name, value);
-}
-
 static int cmd_commgram_set_option(void *user, int option, const char *value)
 {
     struct asking *a = user;
@@ -99,18 +86,16 @@ static int cmd_commgram_set_option(void *user, int option, const char *value)
     case OPT_TO:
         return cmd_commgram_set_seconds(a, &a->to, "to", value);
     case OPT_PHASES:
-        return cmd_commgram_add_argument(a, "phases", value);
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "phases", value);
     case OPT_COMMUNITIES:
-        return cmd_commgram_add_argument(a, "communities", value);
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "communities",
+                                   value);
     case OPT_RANKS:
-        return cmd_commgram_add_argument(a, "ranks", value);
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "ranks", value);
     case OPT_NO_COLLECTIVES:
-        return cmd_commgram_add_argument(a, "modelled", "0");
+        return command_line_append(a->dial.command, a->words, sizeof a->words, "modelled", "0");
     case 'f':
-        a->json = strcmp(value, "json") == 0;
-        return a->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong(a->dial.command, "format", value);
+        return command_line_format(a->dial.command, value, &a->json);
     default:
         a->job = value;
         return 0;
@@ -141,7 +126,7 @@ static int cmd_commgram_refused(const struct asking *a, const struct wire_reply 
     return reply->code == -HOLTER_EUSAGE ? 2 : 1;
 }
 
-/* Take the answers to a question up to the reply. @return 0, OVERTAKEN, or the exit status */
+/* Receive the answers to a request up to its reply. @return 0, OVERTAKEN, or the exit status */
 static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
 {
     uint64_t away_since = 0;
@@ -166,7 +151,8 @@ static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
     }
 }
 
-/* Ask, and print what was answered when it is whole. @return as cmd_commgram_receive_answers() */
+/* Send a request, and print its answers when all were received. @return as
+ * cmd_commgram_receive_answers() */
 static int cmd_commgram_ask(struct asking *a, const char *op, const char *topic,
                             const char *argument)
 {
@@ -199,7 +185,8 @@ static int cmd_commgram_ask_all(struct asking *a)
     if (!isnan(a->to))
         length += snprintf(argument + length, sizeof argument - (size_t)length, " to=%" PRIu64,
                            a->start_ns + (uint64_t)llround(a->to * 1e9));
-    snprintf(argument + length, sizeof argument - (size_t)length, "%s", a->words);
+    snprintf(argument + length, sizeof argument - (size_t)length, "%s%s",
+             a->words[0] == '\0' ? "" : " ", a->words);
     return cmd_commgram_ask(a, "commgram", NULL, argument);
 }
 

@@ -1,4 +1,4 @@
-/* holter cut, holter merge: recordings made of others. */
+/* holter cut, holter merge: copy a part of a recording, join recordings. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/progress.h"
@@ -81,8 +81,8 @@ static int cmd_cut_parse(struct asked *a, int argc, char **argv, const struct op
     if (status >= 0)
         return status;
     if (a->output == NULL || optind == argc) {
-        terminal_print("%s: -o and a recording are wanted; `holter %s --help` tells more",
-                       a->command, a->command);
+        terminal_print("%s: expected -o and a recording; see `holter %s --help`", a->command,
+                       a->command);
         return 2;
     }
     return -1;
@@ -103,7 +103,7 @@ static int cmd_cut_report(const struct asked *a, int code, const struct copy_cou
         printf("; %" PRIu64 " between them are in none of the files", counts->missing);
     putchar('\n');
     if (counts->damaged == 0 && counts->lacking == 0)
-        return say_printed(a->command);
+        return terminal_flush_output(a->command);
     if (counts->lacking > 0)
         terminal_print("%s: cut short: %" PRIu64
                        " bytes at the end are missing; what can be read is there",
@@ -125,7 +125,7 @@ int cmd_cut(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        terminal_print("cut: one recording is wanted; `holter merge` makes one of several");
+        terminal_print("cut: expected one recording; `holter merge` joins several into one");
         return 2;
     }
     const char *path = argv[optind];

@@ -36,38 +36,30 @@ struct asked {
     int json, quiet;
 };
 
-/* @return the long name of an option whose value cannot be; NULL: it can */
-static const char *cmd_diff_parse_option(struct asked *a, int option, const char *value)
+static int cmd_diff_set_option(void *user, int option, const char *value)
 {
+    struct asked *a = user;
     char *end = NULL;
-    if (option == 'q')
-        a->quiet = 1;
-    if (option == 'f') {
-        a->json = strcmp(value, "json") == 0;
-        return a->json || strcmp(value, "text") == 0 ? NULL : "format";
-    }
-    if (option == 't') {
+    switch (option) {
+    case 'f':
+        return command_line_format("diff", value, &a->json);
+    case 't':
         a->options.tolerance = strtod(value, &end);
         return *value != '\0' && *end == '\0' && a->options.tolerance >= 0 &&
                        a->options.tolerance <= 1
-                   ? NULL
-                   : "tolerance";
-    }
-    if (option == 'n') {
+                   ? 0
+                   : command_line_wrong("diff", "tolerance", value);
+    case 'n':
         errno = 0;
-        unsigned long lines = strtoul(value, &end, 10);
-        a->options.items = lines;
-        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && lines <= 1000000
-                   ? NULL
-                   : "lines";
+        a->options.items = strtoul(value, &end, 10);
+        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
+                       a->options.items <= 1000000
+                   ? 0
+                   : command_line_wrong("diff", "lines", value);
+    default:
+        a->quiet = 1;
+        return 0;
     }
-    return NULL;
-}
-
-static int cmd_diff_set_option(void *user, int option, const char *value)
-{
-    const char *wrong = cmd_diff_parse_option(user, option, value);
-    return wrong == NULL ? 0 : command_line_wrong("diff", wrong, value);
 }
 
 int cmd_diff(int argc, char **argv)
@@ -82,7 +74,7 @@ int cmd_diff(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind + 2 != argc) {
-        terminal_print("diff: two recordings are wanted; `holter diff --help` tells more");
+        terminal_print("diff: expected two recordings; see `holter diff --help`");
         return 2;
     }
     const char *const paths[2] = {argv[optind], argv[optind + 1]};
@@ -99,5 +91,5 @@ int cmd_diff(int argc, char **argv)
         diff_print_text(stdout, &diff, paths);
     status = diff.differences > 0;
     diff_finish(&diff);
-    return say_printed("diff") != 0 ? 2 : status;
+    return terminal_flush_output("diff") != 0 ? 2 : status;
 }

@@ -1,18 +1,19 @@
+/* holter exec: runs a program as one watched rank. */
 #include "agent/cli/cmd.h"
 #include "agent/launch/watch.h"
+#include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* As env(1) and the shells have it. */
+/* Exit statuses of env(1) and shells. */
 #define STATUS_NOT_RUNNABLE 126
 #define STATUS_NOT_FOUND 127
 
@@ -36,42 +37,31 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/** @return -1 to go on, or the exit status */
-static int cmd_exec_read_options(int argc, char **argv, struct watch_options *watch)
+static int cmd_exec_set_option(void *user, int option, const char *value)
 {
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "+vh", options, NULL)) != -1;) {
-        if (session_options_take(&watch->session, c, optarg))
-            continue;
-        switch (c) {
-        case OPTION_JOB:
-            watch->job = optarg;
-            break;
-        case 'v':
-            watch->verbose = 1;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            fputs(usage, stderr);
-            return 2;
-        }
-    }
-    return -1;
+    struct watch_options *watch = user;
+    if (session_options_take(&watch->session, option, value))
+        return 0;
+    if (option == OPTION_JOB)
+        watch->job = value;
+    else
+        watch->verbose = 1;
+    return 0;
 }
 
 int cmd_exec(int argc, char **argv)
 {
     struct watch_options watch = {0};
-    int status = cmd_exec_read_options(argc, argv, &watch);
+    const struct command_line line = {"exec", usage, "+vh", options, cmd_exec_set_option, &watch};
+    int status = command_line_read(&line, argc, argv);
+    if (status < 0 && optind >= argc) {
+        terminal_print("exec: no program is given");
+        status = 2;
+    }
+    if (status > 0)
+        fputs(usage, stderr);
     if (status >= 0)
         return status;
-    if (optind >= argc) {
-        terminal_print("exec: no program is given");
-        fputs(usage, stderr);
-        return 2;
-    }
     char program[PATH_MAX];
     char **words = argv + optind;
     int rc = paths_search(program, sizeof program, words[0], getenv("PATH"));

@@ -1,4 +1,4 @@
-/* holter export: recordings in the formats of others. */
+/* holter export: writes recordings in formats of other programs. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/progress.h"
@@ -40,7 +40,7 @@ static const char help[] =
     "\n"
     "Status: 0, 1 when something failed, 2 for wrong usage.\n";
 
-#define EDGES UINT64_C(2000) /* unless asked for */
+#define EDGES UINT64_C(2000) /* default */
 #define MOST_EDGES UINT64_C(100000000)
 
 enum { OPT_TABLE = 256, OPT_OF, OPT_EDGES, OPT_NO_RANKS };
@@ -65,12 +65,12 @@ struct exporting {
     enum format format;
     const char *output, *table;
     enum export_graph graph;
-    int has_graph;  /* it was asked for */
-    uint64_t edges; /* 0: not asked for */
+    int has_graph;  /* the option was given */
+    uint64_t edges; /* 0: option not given */
     int no_ranks;
     struct export_source source;
     struct content content;
-    int has_content; /* it was read, well or not */
+    int has_content; /* it was read, successfully or not */
 };
 
 /* ---- options -------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static int same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Options of one format. @return 0, or 2 after telling */
+/* Check the options of one format. @return 0, or 2 after printing an error */
 static int check_options(const struct exporting *e)
 {
     const struct {
@@ -158,7 +158,7 @@ static int check_options(const struct exporting *e)
     return 0;
 }
 
-/* @return 0, or 2 after telling */
+/* @return 0, or 2 after printing an error */
 static int cmd_export_check(const struct exporting *e)
 {
     int to_directory = e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL);
@@ -194,7 +194,7 @@ static int cmd_export_failed(const char *what, const char *why)
     return 1;
 }
 
-/* Sums of messages, if what is asked for has some. @return exit status */
+/* Read the sums of messages if the requested output needs them. @return exit status */
 static int read_content(struct exporting *e)
 {
     char why[600];
@@ -266,7 +266,7 @@ static int write_tables(struct exporting *e)
 static int write_archive(struct exporting *e)
 {
     char why[512];
-    /* The library would make all directories above, and none of them would go again. */
+    /* The library would create missing parent directories, which nobody would remove. */
     int code = output_check(e->output);
     if (code != 0)
         return cmd_export_failed(e->output, strerror(-code));
@@ -319,14 +319,9 @@ int cmd_export(int argc, char **argv)
     struct exporting e = {.format = FORMATS, .output = "-"};
     const struct command_line line = {"export", help, "f:o:h", long_options, cmd_export_set_option,
                                       &e};
-    int status = command_line_read(&line, argc, argv);
+    int status = command_line_read_one(&line, argc, argv, "one recording", &e.source.path);
     if (status >= 0)
         return status;
-    if (optind + 1 != argc) {
-        terminal_print("export: one recording is wanted; `holter export --help` tells more");
-        return 2;
-    }
-    e.source.path = argv[optind];
     status = cmd_export_check(&e);
     return status != 0 ? status : cmd_export_run(&e);
 }

@@ -1,4 +1,4 @@
-/* holter import: what others recorded as a recording of Holter. */
+/* holter import: converts traces and tables of other programs to recordings. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/import_results.h"
 #include "agent/cli/import_trace.h"
@@ -59,9 +59,9 @@ static const char help[] =
     "Status: 0, 1 when the input is wrong (what is whole of a trace is imported), 2 for wrong "
     "usage.\n";
 
-#define WINDOW_LEAST_NS UINT64_C(1000)
-#define WINDOW_MOST_NS UINT64_C(60000000000)
-#define THREADS_MOST 64u
+#define MIN_WINDOW_NS UINT64_C(1000)
+#define MAX_WINDOW_NS UINT64_C(60000000000)
+#define MAX_THREADS 64u
 
 enum {
     OPT_FORMAT = 256,
@@ -91,7 +91,7 @@ struct importing {
     const char *source, *output, *topology, *hosts;
     uint64_t per_node, window_ns, threads;
     int no_results;
-    char file[4096]; /* the source, or what stands for it */
+    char file[4096]; /* main file of the source */
 };
 
 static int cmd_import_set_option(void *user, int option, const char *value)
@@ -115,12 +115,12 @@ static int cmd_import_set_option(void *user, int option, const char *value)
                    ? command_line_wrong("import", "ranks-per-node", value)
                    : 0;
     case OPT_WINDOW:
-        return duration_parse(value, &i->window_ns) != 0 || i->window_ns < WINDOW_LEAST_NS ||
-                       i->window_ns > WINDOW_MOST_NS
+        return duration_parse(value, &i->window_ns) != 0 || i->window_ns < MIN_WINDOW_NS ||
+                       i->window_ns > MAX_WINDOW_NS
                    ? command_line_wrong("import", "window", value)
                    : 0;
     case OPT_THREADS:
-        return network_input_number(value, THREADS_MOST, &i->threads) || i->threads == 0
+        return network_input_number(value, MAX_THREADS, &i->threads) || i->threads == 0
                    ? command_line_wrong("import", "threads", value)
                    : 0;
     default:
@@ -129,7 +129,7 @@ static int cmd_import_set_option(void *user, int option, const char *value)
     }
 }
 
-/* What is asked for must fit the format. @return 0 or the exit status */
+/* Check that the options apply to the format. @return 0 or the exit status */
 static int cmd_import_check(const struct importing *i)
 {
     int csv = i->format == IMPORT_CSV, otf2 = i->format == IMPORT_OTF2,
@@ -145,13 +145,12 @@ static int cmd_import_check(const struct importing *i)
                                                      : NULL;
     if (option == NULL)
         return 0;
-    terminal_print(
-        "import: --%s is not for sources of format %s%s; `holter import --help` tells more", option,
-        name, otf2 ? " without --hosts" : "");
+    terminal_print("import: --%s is not for sources of format %s%s; see `holter import --help`",
+                   option, name, otf2 ? " without --hosts" : "");
     return 2;
 }
 
-/* Something that can be read once only, so that nobody can look into it before. */
+/* A pipe can be read only once, so that its format cannot be detected. */
 static int is_pipe(const char *source)
 {
     struct stat status;
@@ -201,14 +200,13 @@ static int cmd_import_parse(struct importing *i, int argc, char **argv)
 {
     const struct command_line line = {"import", help, "o:h", long_options, cmd_import_set_option,
                                       i};
-    int status = command_line_read(&line, argc, argv);
+    int status = command_line_read_one(&line, argc, argv, "-o and one source", &i->source);
     if (status >= 0)
         return status;
-    if (optind + 1 != argc || !i->output) {
-        terminal_print("import: -o and one source are wanted; `holter import --help` tells more");
+    if (!i->output) {
+        terminal_print("import: expected -o and one source; see `holter import --help`");
         return 2;
     }
-    i->source = argv[optind];
     return find_format(i);
 }
 
@@ -224,17 +222,17 @@ static int run_counters(const struct importing *i)
     return counts.wrong_rows > 0;
 }
 
-/* Routes tell of their network, if they are whole. */
+/* Infer the network from the routes, which must be complete. */
 static int infer_network(const struct importing *i, const struct pairs *pairs,
                          struct topology_file *network)
 {
     if (pairs->wrong_lines == 0 &&
         topology_file_given(network, i->source, network_input_tell, NULL) == 0)
         return 0;
-    terminal_print(
-        "import: %s: no network can be inferred from these routes: going on without, see "
-        "--topology",
-        i->source);
+    terminal_print("import: %s: no network can be inferred from these routes: importing without a "
+                   "network, see "
+                   "--topology",
+                   i->source);
     return 1;
 }
 
@@ -274,7 +272,7 @@ static int run_pairs(const struct importing *i)
     if (pairs.source == wanted)
         status = write_pairs(i, &pairs);
     else
-        terminal_print("import: %s is no file of format %s", i->source,
+        terminal_print("import: %s is not a file of format %s", i->source,
                        import_format_name(i->format));
     pairs_finish(&pairs);
     return status;
@@ -282,16 +280,16 @@ static int run_pairs(const struct importing *i)
 
 static int run_trace(const struct importing *i)
 {
-    struct import_wish wish = {.source = i->file,
-                               .output = i->output,
-                               .topology = i->topology,
-                               .window_ns = i->window_ns,
-                               .threads = i->threads,
-                               .hosts = i->hosts,
-                               .per_node = (uint32_t)i->per_node};
+    struct import_options options = {.source = i->file,
+                                     .output = i->output,
+                                     .topology = i->topology,
+                                     .window_ns = i->window_ns,
+                                     .threads = i->threads,
+                                     .hosts = i->hosts,
+                                     .per_node = (uint32_t)i->per_node};
     if (i->format == IMPORT_CSV)
-        return import_trace_csv(&wish);
-    return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
+        return import_trace_csv(&options);
+    return i->format == IMPORT_OTF2 ? import_trace_otf2(&options) : import_trace_dumpi(&options);
 }
 
 static int cmd_import_run(const struct importing *i)
@@ -301,7 +299,8 @@ static int cmd_import_run(const struct importing *i)
     return i->format == IMPORT_COUNTERS ? run_counters(i) : run_pairs(i);
 }
 
-/* Said before the source is read, which may take long. @return 0, or 1 after telling */
+/* Checked before the source is read, which may take long. @return 0, or 1 after printing an error
+ */
 static int check_output(const char *path)
 {
     struct stat status;
@@ -329,7 +328,7 @@ int cmd_import(int argc, char **argv)
     struct unfinished unfinished;
     unfinished_begin(&unfinished, i.output);
     status = cmd_import_run(&i);
-    /* Of what is wrong in part, the whole part has results, too. */
+    /* A partly imported source gets results for the part that was imported. */
     if (!i.no_results && cmd_import_is_there(i.output))
         status |= import_results(i.output);
     unfinished_end(&unfinished);

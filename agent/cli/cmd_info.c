@@ -31,12 +31,8 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-struct asked {
-    int json;
-};
-
 /* @return the exit status */
-static int cmd_info_print(const char *path, const struct asked *asked)
+static int cmd_info_print(const char *path, int json)
 {
     struct info *info = malloc(sizeof(*info));
     struct progress progress;
@@ -54,7 +50,7 @@ static int cmd_info_print(const char *path, const struct asked *asked)
         free(info);
         return 1;
     }
-    if (asked->json)
+    if (json)
         info_print_json(stdout, info);
     else
         info_print_text(stdout, info);
@@ -66,33 +62,27 @@ static int cmd_info_print(const char *path, const struct asked *asked)
 
 static int cmd_info_set_option(void *user, int option, const char *value)
 {
-    struct asked *asked = user;
-    if (option == OPT_CHECK) {
-        /* Every message is always taken apart. */
-        return 0;
-    }
-    asked->json = strcmp(value, "json") == 0;
-    return asked->json || strcmp(value, "text") == 0 ? 0
-                                                     : command_line_wrong("info", "format", value);
+    /* --check changes nothing: every message is decoded in any case. */
+    return option == OPT_CHECK ? 0 : command_line_format("info", value, user);
 }
 
 int cmd_info(int argc, char **argv)
 {
-    struct asked asked = {0};
+    int json = 0;
     const struct command_line line = {"info", help, "f:h", long_options, cmd_info_set_option,
-                                      &asked};
+                                      &json};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     status = 0;
     if (optind == argc) {
-        terminal_print("info: which recording? `holter info --help` tells more");
+        terminal_print("info: expected a recording; see `holter info --help`");
         return 2;
     }
     for (int i = optind; i < argc; i++) {
-        if (i > optind && !asked.json)
+        if (i > optind && !json)
             fputc('\n', stdout);
-        status |= cmd_info_print(argv[i], &asked);
+        status |= cmd_info_print(argv[i], json);
     }
-    return say_printed("info") != 0 ? 1 : status;
+    return terminal_flush_output("info") != 0 ? 1 : status;
 }

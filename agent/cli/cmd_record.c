@@ -1,6 +1,7 @@
-/* holter record: a recording of a job that runs already, made from what its daemon publishes. */
+/* holter record: records a running job from the stream that its daemon publishes. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
+#include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recordings/attach.h"
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -44,23 +44,23 @@ static const char help[] =
     "be written\n"
     "or the daemon is out of reach, 2 for wrong usage.\n";
 
-#define LOOK_MS 250          /* how often to look whether the daemon is somewhere else or away */
-#define WAIT_NS 1000000000u  /* for a job, until it is said that there is none */
-#define COMMIT_NS 500000000u /* between commits: a second is promised */
+#define LOOK_MS 250          /* interval of checks whether the daemon moved or is unreachable */
+#define WAIT_NS 1000000000u  /* time without a job after which a message is printed */
+#define COMMIT_NS 500000000u /* between commits: the manual promises one second */
 
 struct record {
     struct dial dial;
     struct client *client;
-    struct attach *attach; /* NULL: nothing to keep has come yet */
-    int signals;           /* signalfd of the signals that end us */
+    struct attach *attach; /* NULL: nothing was recorded yet */
+    int signals;           /* signalfd of the signals that end the command */
     const char *job, *output;
     uint64_t most_bytes;
     uint64_t committed_ns; /* CLOCK_MONOTONIC */
-    uint64_t asked_missed; /* frames missed when it was asked whether the job has ended */
-    uint64_t told;         /* missed messages that were told */
-    int ended;             /* the job has */
+    uint64_t asked_missed; /* missed frames at the last query of the state of the job */
+    uint64_t reported;     /* missed messages that were reported */
+    int ended;             /* the job has ended */
     uint64_t connected_ns; /* CLOCK_MONOTONIC; 0: not yet */
-    int told_waiting;      /* that there is no job yet */
+    int reported_waiting;  /* the lack of a job was reported */
 };
 
 enum { OPT_MAX_SIZE = 256 };
@@ -85,7 +85,7 @@ static int cmd_record_set_option(void *user, int option, const char *value)
 
 /* ---- the file ---------------------------------------------------------------- */
 
-/* Names of jobs become names of files. */
+/* The id of the job becomes a part of the file name. */
 static int is_name(const char *job)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
@@ -122,7 +122,7 @@ static int cmd_record_fail(struct record *r, int code)
     return -1;
 }
 
-/* @return 0, or -1 when the recording cannot go on, after saying why */
+/* @return 0, or -1 after printing why the recording cannot continue */
 static int cmd_record_commit(struct record *r, uint64_t now_ns)
 {
     if (r->attach == NULL || (now_ns - r->committed_ns < COMMIT_NS && !attach_is_due(r->attach)))
@@ -132,9 +132,9 @@ static int cmd_record_commit(struct record *r, uint64_t now_ns)
     if (code != 0)
         return cmd_record_fail(r, code);
     uint64_t missed = attach_missed_count(r->attach);
-    if (missed > r->told)
-        terminal_print("record: %" PRIu64 " messages of agents did not come", missed - r->told);
-    r->told = missed;
+    if (missed > r->reported)
+        terminal_print("record: %" PRIu64 " messages of agents did not come", missed - r->reported);
+    r->reported = missed;
     return 0;
 }
 
@@ -155,7 +155,7 @@ static int cmd_record_write_message(struct record *r, const struct client_messag
         terminal_print("record: job %s has ended", m->job.job);
         return -1;
     }
-    /* The job comes before all else; of one that begins now, what agents say does. */
+    /* The job message comes first; for a job that starts now, a recorded message may precede it. */
     const char *job = m->type == WIRE_TYPE_JOB        ? m->job.job
                       : m->type == WIRE_TYPE_RECORDED ? m->recorded.job
                                                       : NULL;
@@ -167,7 +167,7 @@ static int cmd_record_write_message(struct record *r, const struct client_messag
 
 /* ---- running ------------------------------------------------------------------- */
 
-/* The end of the job may be among the frames that did not come. */
+/* The end of the job may have been among the missed frames. */
 static void cmd_record_ask_for_end(struct record *r)
 {
     uint64_t missed = client_missed(r->client);
@@ -176,22 +176,22 @@ static void cmd_record_ask_for_end(struct record *r)
         r->asked_missed = missed;
 }
 
-/* Whoever started us may have mistyped the job. */
+/* The user may have mistyped the job. */
 static void cmd_record_report_waiting(struct record *r, uint64_t now_ns)
 {
-    if (r->attach != NULL || r->told_waiting || client_state(r->client) != CLIENT_CONNECTED)
+    if (r->attach != NULL || r->reported_waiting || client_state(r->client) != CLIENT_CONNECTED)
         return;
     r->connected_ns = r->connected_ns == 0 ? now_ns : r->connected_ns;
     if (now_ns - r->connected_ns < WAIT_NS)
         return;
-    r->told_waiting = 1;
+    r->reported_waiting = 1;
     if (r->job != NULL)
         terminal_print("record: there is no job %s yet; waiting for it", r->job);
     else
         terminal_print("record: no job runs; waiting for the next");
 }
 
-/* @return 1 when the end was reached, or -1 */
+/* @return 1 at the end of the job, or -1 */
 static int cmd_record_follow(struct record *r)
 {
     uint64_t away_since = 0;
@@ -270,12 +270,7 @@ int cmd_record(int argc, char **argv)
     }
     log_start("holter", -1);
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    r.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    r.signals = end_signals_open(0);
     status = dial_open(&r.dial, &r.client);
     if (status == 0 && client_follow(r.client, r.job, ATTACH_TOPICS) != 0) {
         terminal_print("record: %s", client_error(r.client));

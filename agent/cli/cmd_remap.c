@@ -148,22 +148,14 @@ static int cmd_remap_set_option(void *user, int option, const char *value)
 static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
 {
     const struct command_line line = {"remap", help, "o:h", long_options, cmd_remap_set_option, m};
-    int status = command_line_read(&line, argc, argv);
-    if (status >= 0)
-        return status;
-    if (optind + 1 != argc) {
-        terminal_print(
-            "remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
-        return 2;
-    }
-    m->input.path = argv[optind];
-    return -1;
+    return command_line_read_one(&line, argc, argv, "one recording or hop-byte file",
+                                 &m->input.path);
 }
 
 /* ---- the mapping as text ------------------------------------------------- */
 
-/* Numbers of nodes stand for the ranks of a file with one rank a node. Launchers want ranks: those
- * of the nodes in their order. */
+/* In a file with one rank per node, ids are numbers of nodes. Launchers need ranks: the positions
+ * of the nodes in ascending order. */
 static int ids_are_nodes(const struct remapping *m)
 {
     const struct pairs *p = &m->input.pairs;
@@ -171,7 +163,7 @@ static int ids_are_nodes(const struct remapping *m)
            p->ids[p->processes - 1] < topology_nodes(m->input.network.topology);
 }
 
-/* @return 0, or the exit status, after saying why */
+/* @return 0, or the exit status after printing an error */
 static int write_mapping(const struct remapping *m, const uint32_t *seats, const char *path)
 {
     const struct pairs *p = &m->input.pairs;
@@ -274,7 +266,7 @@ static int cmd_remap_run(struct remapping *m)
 {
     int status = m->output ? network_input_output(&m->input, m->output) : 0;
     status = status ? status : network_input_read(&m->input);
-    /* What the format cannot say is told before the work, not behind it. */
+    /* Limits of the format are reported before the search, which may take long. */
     status = status ? status : write_mapping(m, m->input.seats, NULL);
     status = status ? status : cmd_remap_prepare(m);
     if (status)

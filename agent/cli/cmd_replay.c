@@ -1,5 +1,4 @@
-/* holter replay: a daemon that replays a recording, in the foreground; and what is asked of one
- * that does. */
+/* holter replay: runs a daemon that replays a recording, or controls one that does (--ask). */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/tap_replay.h"
@@ -10,7 +9,6 @@
 #include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +58,8 @@ static const char help[] =
     "for wrong\n"
     "usage.\n";
 
-#define MOST_ARGUMENTS 64
-#define AGAIN_MS 20 /* between looks at a seek under way */
+#define MAX_ARGUMENTS 64
+#define SEEK_CHECK_MS 20 /* between checks of a seek in progress */
 
 enum {
     OPT_SPEED = 256,
@@ -97,7 +95,7 @@ static const struct option long_options[] = {
 struct asking {
     struct dial dial;
     const char *words;
-    int settles; /* a preview is not enough */
+    int settles; /* wait for the final state, not only for a preview */
 };
 
 static int cmd_replay_set_option(void *user, int option, const char *value)
@@ -111,7 +109,7 @@ static int cmd_replay_set_option(void *user, int option, const char *value)
     return 0;
 }
 
-/* The next message of the answer. @return 0, or the exit status */
+/* Receive the next message of the answer. @return 0, or the exit status */
 static int cmd_replay_await(const struct asking *asking, struct client *client,
                             uint64_t *away_since, struct client_message *got)
 {
@@ -128,8 +126,8 @@ static int cmd_replay_await(const struct asking *asking, struct client *client,
     }
 }
 
-/* One question and its answer: the state is printed, unless it seeks or steps.
- * @return 0, -1: ask once more, or the exit status */
+/* Send one request and receive its answer; prints the state unless a seek or step is in progress.
+ * @return 0, -1 if the request has to be repeated, or the exit status */
 static int cmd_replay_ask(struct asking *asking, struct client *client)
 {
     uint64_t away_since = 0;
@@ -149,11 +147,11 @@ static int cmd_replay_ask(struct asking *asking, struct client *client)
             if (!seeks)
                 tap_replay(stdout, &m->replay);
         } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {
-            return -1; /* another run took over meanwhile: this one did not do it */
+            return -1; /* another run took over, and the request was not executed */
         } else if (m->type == WIRE_TYPE_REPLY) {
             if (m->reply.code != 0)
                 terminal_print("replay: %s", m->reply.text);
-            asking->words = ""; /* from now on it is waited for */
+            asking->words = ""; /* from now on only the state is queried */
             return m->reply.code != 0 ? 1 : seeks ? -1 : 0;
         }
     }
@@ -180,9 +178,9 @@ static int ask_running(int argc, char **argv)
     }
     if (status == 0)
         status = cmd_replay_ask(&asking, client);
-    while (status == -1) { /* a client follows a seek by itself, and so has to dial again */
+    while (status == -1) { /* after a seek the client reconnects by itself */
         struct client_message got;
-        client_next(client, AGAIN_MS, &got);
+        client_next(client, SEEK_CHECK_MS, &got);
         status = dial_wait(&asking.dial, &client);
         status = status != 0 ? status : cmd_replay_ask(&asking, client);
     }
@@ -192,7 +190,7 @@ static int ask_running(int argc, char **argv)
 
 /* ---- serving ------------------------------------------------------------------------- */
 
-/* The daemon's name of an option. */
+/* Name of an option for holterd. */
 static char *daemon_option(int option)
 {
     static char name[64];
@@ -211,55 +209,48 @@ static int is_asked(int argc, char **argv)
     return 0;
 }
 
-/* @return -1 to go on, or the exit status */
-static int cmd_replay_read_options(int argc, char **argv, char **arguments)
+/* The command line of holterd: program, "--replay", recording, options. */
+struct serving {
+    char *arguments[MAX_ARGUMENTS];
+    int count;
+};
+
+static int cmd_replay_add_daemon_option(void *user, int option, const char *value)
 {
-    static char replay[] = "--replay";
-    int count = 3, option;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, DIAL_LETTERS, long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (option == DIAL_OPTION_TIMEOUT) {
-            terminal_print("replay: --timeout goes with --ask");
-            return 2;
-        }
-        if (count + 2 >= MOST_ARGUMENTS) {
-            terminal_print("replay: too many options");
-            return 2;
-        }
-        arguments[count++] = daemon_option(option);
-        if (optarg != NULL)
-            arguments[count++] = optarg;
-    }
-    if (optind + 1 != argc) {
-        terminal_print("replay: one recording is wanted; `holter replay --help` tells more");
+    struct serving *serving = user;
+    if (option == DIAL_OPTION_TIMEOUT) {
+        terminal_print("replay: --timeout goes with --ask");
         return 2;
     }
-    arguments[1] = replay;
-    arguments[2] = argv[optind];
-    return -1;
+    if (serving->count + 2 >= MAX_ARGUMENTS) {
+        terminal_print("replay: too many options");
+        return 2;
+    }
+    serving->arguments[serving->count++] = daemon_option(option);
+    if (value != NULL)
+        serving->arguments[serving->count++] = (char *)value;
+    return 0;
 }
 
 int cmd_replay(int argc, char **argv)
 {
     char program[PATH_MAX];
-    char *arguments[MOST_ARGUMENTS] = {program, NULL};
+    const char *recording;
+    struct serving serving = {.arguments = {program, "--replay"}, .count = 3};
+    const struct command_line line = {
+        "replay", help, DIAL_LETTERS, long_options, cmd_replay_add_daemon_option, &serving};
     if (is_asked(argc, argv))
         return ask_running(argc, argv);
-    int status = cmd_replay_read_options(argc, argv, arguments);
+    int status = command_line_read_one(&line, argc, argv, "one recording", &recording);
     if (status >= 0)
         return status;
+    serving.arguments[2] = (char *)recording;
     int rc = paths_program(program, sizeof program, "holterd");
     if (rc < 0) {
         terminal_print("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
         return 1;
     }
-    execv(program, arguments);
+    execv(program, serving.arguments);
     terminal_print("replay: %s: %s", program, strerror(errno));
     return 1;
 }

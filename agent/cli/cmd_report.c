@@ -1,4 +1,4 @@
-/* holter report: a recording as one HTML file. */
+/* holter report: writes a recording as one HTML file. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/report_extras.h"
 #include "agent/terminal/command_line.h"
@@ -83,7 +83,7 @@ static int cmd_report_open_source(struct reporting *r)
     return 0;
 }
 
-/* Results of this network, or any at all, are not in the recording? */
+/* Does the recording lack results, or results for this network? */
 static int lacks_results(const struct reporting *r)
 {
     return r->topology != NULL ||
@@ -101,7 +101,7 @@ static int cmd_report_replay(struct reporting *r)
                             &(struct report_span){r->content.first_window, r->content.last_window},
                             lacking ? r->analysed : NULL);
     if (status != 0)
-        return lacking ? status : 0; /* the report goes without pictures */
+        return lacking ? status : 0; /* the report has no pictures then */
     if (!r->no_pictures) {
         int captures =
             tables_number(r->source.tables, "SELECT count(*) FROM capture_events", 0) > 0;
@@ -148,7 +148,7 @@ static int cmd_report_gather(struct reporting *r)
     return status;
 }
 
-/* What cannot be written is said before anything is read. */
+/* The output is opened first, so that errors are reported before the recording is read. */
 static int cmd_report_write_file(struct reporting *r)
 {
     struct output_file output;
@@ -186,15 +186,10 @@ static int cmd_report_parse(struct reporting *r, int argc, char **argv)
 {
     const struct command_line line = {"report", help, "o:h", long_options, cmd_report_set_option,
                                       r};
-    int status = command_line_read(&line, argc, argv);
+    struct stat given, output;
+    int status = command_line_read_one(&line, argc, argv, "one recording", &r->recording);
     if (status >= 0)
         return status;
-    struct stat given, output;
-    if (optind + 1 != argc) {
-        terminal_print("report: one recording is wanted; `holter report --help` tells more");
-        return 2;
-    }
-    r->recording = argv[optind];
     if (stat(r->recording, &given) == 0 && stat(r->output, &output) == 0 &&
         given.st_dev == output.st_dev && given.st_ino == output.st_ino) {
         terminal_print("report: %s is the recording itself", r->output);

@@ -68,10 +68,10 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What one vertex sends another. */
+/* Traffic from one vertex to another. */
 struct flow {
     uint32_t source, destination;
-    uint64_t bytes, heaviest; /* heaviest: of its links */
+    uint64_t bytes, heaviest; /* heaviest: load of its most loaded link */
 };
 
 struct rerouting {
@@ -127,9 +127,7 @@ static int cmd_reroute_set_option(void *user, int option, const char *value)
                    ? command_line_wrong("reroute", "ranks-per-node", value)
                    : 0;
     case 'f':
-        r->json = strcmp(value, "json") == 0;
-        return !r->json && strcmp(value, "text") ? command_line_wrong("reroute", "format", value)
-                                                 : 0;
+        return command_line_format("reroute", value, &r->json);
     default:
         r->output = value;
         return 0;
@@ -141,17 +139,12 @@ static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
 {
     const struct command_line line = {
         "reroute", help, "f:o:h", long_options, cmd_reroute_set_option, r};
-    int status = command_line_read(&line, argc, argv);
-    if (status >= 0)
+    int status = command_line_read_one(&line, argc, argv, "one file", &r->input.path);
+    if (status >= 0 || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) <= 1)
         return status;
-    if (optind + 1 != argc || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) > 1) {
-        terminal_print(
-            "reroute: one file is wanted, and one of --routes, --link and --top at most; "
-            "`holter reroute --help` tells more");
-        return 2;
-    }
-    r->input.path = argv[optind];
-    return -1;
+    terminal_print("reroute: --routes, --link and --top exclude each other; "
+                   "see `holter reroute --help`");
+    return 2;
 }
 
 /* ---- flows and loads --------------------------------------------------------- */
@@ -164,7 +157,8 @@ static int cmd_reroute_compare_by_ends(const void *left, const void *right)
     return (a->destination > b->destination) - (a->destination < b->destination);
 }
 
-/* No link carries more than all. @return 0, or the exit status, after saying why */
+/* Check that sums do not overflow: no link carries more than the total.
+ * @return 0, or the exit status after printing an error */
 static int check_bytes(const struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
@@ -184,7 +178,7 @@ static int check_bytes(const struct rerouting *r)
 static int cmd_reroute_sum_flows(struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
-    size_t used = 0, kept = 0;
+    size_t used = 0, distinct = 0;
     r->flows = calloc(p->edge_count + 1, sizeof *r->flows);
     if (!r->flows)
         return -ENOMEM;
@@ -196,12 +190,12 @@ static int cmd_reroute_sum_flows(struct rerouting *r)
     }
     qsort(r->flows, used, sizeof *r->flows, cmd_reroute_compare_by_ends);
     for (size_t i = 0; i < used; i++) {
-        if (kept > 0 && cmd_reroute_compare_by_ends(&r->flows[kept - 1], &r->flows[i]) == 0)
-            r->flows[kept - 1].bytes += r->flows[i].bytes;
+        if (distinct > 0 && cmd_reroute_compare_by_ends(&r->flows[distinct - 1], &r->flows[i]) == 0)
+            r->flows[distinct - 1].bytes += r->flows[i].bytes;
         else
-            r->flows[kept++] = r->flows[i];
+            r->flows[distinct++] = r->flows[i];
     }
-    r->flow_count = kept;
+    r->flow_count = distinct;
     return 0;
 }
 
@@ -298,7 +292,7 @@ static uint32_t cmd_reroute_vertex_of(const struct rerouting *r, const char *nam
     return vertex;
 }
 
-/* "FROM-TO", where names may have dashes of their own. */
+/* Split "FROM-TO", where names may contain dashes. */
 static uint32_t cmd_reroute_link_of(const struct rerouting *r)
 {
     char text[256];
@@ -401,8 +395,7 @@ static const char *cmd_reroute_name_of(const struct rerouting *r, uint32_t verte
     return own_name(r, vertex, text);
 }
 
-/* The vertices of a new route. @param separator  between them @param own  by the network's own
- * names */
+/* Print the vertices of a new route. @param own  use the names of the network */
 static void put_path(const struct rerouting *r, FILE *out, size_t at, const char *separator,
                      bool own, void (*put)(FILE *out, const char *name))
 {
@@ -425,7 +418,7 @@ static void cmd_reroute_put_plain(FILE *out, const char *name)
 struct totals {
     uint64_t heaviest, heaviest_after, length, length_after;
     size_t better;
-    double gain; /* sum over better routes of the share that their heaviest link carries less */
+    double gain; /* sum over better routes of the relative decrease of their heaviest load */
 };
 
 static struct totals cmd_reroute_sum_up(const struct rerouting *r)
@@ -495,8 +488,9 @@ static void cmd_reroute_print_json(const struct rerouting *r)
            r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
 }
 
-/* The better routes, and if the file is of the whole network those that it was given and that stay.
- * There hosts have the names that the network has for them: a recording may have others. */
+/* Write the better routes, and, if the file contains the whole network, the given routes that are
+ * unchanged. Hosts have their names in the network, which may differ from those in the recording.
+ */
 static int put_routes(const struct rerouting *r, FILE *out, bool whole)
 {
     struct topology_ends *better = calloc(r->count + 1, sizeof *better);
@@ -519,7 +513,8 @@ static int put_routes(const struct rerouting *r, FILE *out, bool whole)
     return 0;
 }
 
-/* The network with its better routes; of trees and graphs, which have a file, the routes alone.
+/* Write the network with its better routes; for trees and graphs, which have a file, only the
+ * routes.
  * @return 0, or the exit status */
 static int write_routes(const struct rerouting *r)
 {

@@ -1,3 +1,4 @@
+/* holter run: watches a command: starts a daemon, launches the job, records it. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
 #include "agent/launch/run.h"
@@ -10,8 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,88 +97,53 @@ static int cmd_run_wrong_usage(const char *why)
     return 2;
 }
 
-/** @return 1 when it was taken, 0 when it is none of these */
-static int cmd_run_set_alert_option(struct run_options *o, int c)
-{
-    switch (c) {
-    case OPTION_RULES:
-        o->rules = optarg;
-        return 1;
-    case OPTION_ALERT_LOG:
-        o->alert_log = optarg;
-        return 1;
-    case OPTION_ON_ALERT:
-        o->on_alert = optarg;
-        return 1;
-    case OPTION_ALERTMANAGER:
-        o->alertmanager = optarg;
-        return 1;
-    case OPTION_SYSLOG:
-        o->syslog = 1;
-        return 1;
-    default:
-        return 0;
-    }
-}
+/* Members of struct run_options that an option sets. */
+#define MEMBER(name) offsetof(struct run_options, name)
+static const struct {
+    int option;
+    size_t offset;
+} texts[] =
+    {
+        {'o', MEMBER(output)},
+        {OPTION_RECORD, MEMBER(record)},
+        {OPTION_MAX_SIZE, MEMBER(max_size)},
+        {OPTION_WINDOW, MEMBER(window)},
+        {OPTION_TOPOLOGY, MEMBER(topology)},
+        {OPTION_LISTEN, MEMBER(listen)},
+        {OPTION_DAEMON, MEMBER(daemon)},
+        {OPTION_KEYS, MEMBER(keys)},
+        {OPTION_RULES, MEMBER(rules)},
+        {OPTION_ALERT_LOG, MEMBER(alert_log)},
+        {OPTION_ON_ALERT, MEMBER(on_alert)},
+        {OPTION_ALERTMANAGER, MEMBER(alertmanager)},
+},
+  flags[] = {
+      {OPTION_NO_RECORD, MEMBER(no_record)},
+      {OPTION_VIEW, MEMBER(view)},
+      {OPTION_SYSLOG, MEMBER(syslog)},
+      {OPTION_DRY_RUN, MEMBER(dry_run)},
+      {'v', MEMBER(verbose)},
+};
 
-/** @return 1 when it was taken, 0 when it is none of these */
-static int cmd_run_set_option(struct run_options *o, int c)
+static int cmd_run_set_option(void *user, int option, const char *value)
 {
-    switch (c) {
-    case 'o':
-        o->output = optarg;
-        return 1;
-    case OPTION_MAX_SIZE:
-        o->max_size = optarg;
-        return 1;
-    case OPTION_RECORD:
-        o->record = optarg;
-        return 1;
-    case OPTION_NO_RECORD:
-        o->no_record = 1;
-        return 1;
-    case OPTION_WINDOW:
-        o->window = optarg;
-        return 1;
-    case OPTION_TOPOLOGY:
-        o->topology = optarg;
-        return 1;
-    case OPTION_VIEW:
-        o->view = 1;
-        return 1;
-    case OPTION_LISTEN:
-        o->listen = optarg;
-        return 1;
-    case OPTION_DAEMON:
-        o->daemon = optarg;
-        return 1;
-    case OPTION_KEYS:
-        o->keys = optarg;
-        return 1;
-    case OPTION_DRY_RUN:
-        o->dry_run = 1;
-        return 1;
-    case 'v':
-        o->verbose = 1;
-        return 1;
-    default:
-        return cmd_run_set_alert_option(o, c);
-    }
+    char *members = user;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].option == option)
+            *(const char **)(void *)(members + texts[i].offset) = value;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].option == option)
+            *(int *)(void *)(members + flags[i].offset) = 1;
+    return 0;
 }
 
 /** @return -1 to go on, or the exit status */
 static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
 {
-    int status;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "+o:vh", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (!cmd_run_set_option(o, c))
-            return cmd_run_wrong_usage(NULL);
-    }
+    const struct command_line line = {"run", usage, "+o:vh", options, cmd_run_set_option, o};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status == 0 ? 0 : cmd_run_wrong_usage(NULL);
     if (optind >= argc)
         return cmd_run_wrong_usage("no command is given");
     if (o->no_record && (o->output != NULL || o->record != NULL))
@@ -204,7 +170,7 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
     return -1;
 }
 
-/** The window is the user's: it stays when the job has ended. */
+/** Start holter-view as a process of its own, which continues after the job has ended. */
 static void open_view(const struct run_session *s)
 {
     char viewer[PATH_MAX];
@@ -245,16 +211,17 @@ static void cmd_run_announce(const struct run_session *s, const struct run_optio
                                         : s->record);
 }
 
-/* The daemon writes what is wrong with it into a log that goes with the session. */
+/* Check the network here, because errors of the daemon go to a log that is removed with the
+ * session. */
 static void check_network(const struct run_options *o)
 {
     struct topology_file file = {.topology = NULL};
     const char *given = o->topology != NULL ? o->topology : getenv("HOLTER_TOPOLOGY");
     if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run) ||
-        strcmp(given, NETWORK_GRID) == 0) /* nobody knows that one yet */
+        strcmp(given, NETWORK_GRID) == 0) /* it is known only after the job has started */
         return;
     if (topology_file_given(&file, given, network_input_tell, NULL) != 0)
-        terminal_print("going on without the network of %s", given);
+        terminal_print("continuing without the network of %s", given);
     topology_file_finish(&file);
 }
 
@@ -282,9 +249,10 @@ static int run_watched(struct run_session *s, const struct run_options *o,
     uint64_t start = clock_mono_ns();
     int status = run_and_wait(command, &s->daemon, before);
     uint64_t elapsed = clock_mono_ns() - start;
-    int told = !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
+    int collected =
+        !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
     run_session_close(s);
-    if (told == 0) {
+    if (collected == 0) {
         if (o->output != NULL)
             run_report_rename(&report, o->output);
         run_report_print(&report);
@@ -329,7 +297,7 @@ int cmd_run(int argc, char **argv)
     if (planned && run_session_open(&session, &o) == 0) {
         if (run_asked_to_end()) {
             run_session_close(&session);
-            sigprocmask(SIG_SETMASK, &before, NULL); /* ends us */
+            sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends this process */
             return 1;
         }
         status = run_watched(&session, &o, &target, &command, &before);

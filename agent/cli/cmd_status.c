@@ -1,4 +1,4 @@
-/* holter status: how daemon, jobs and agents are. */
+/* holter status: prints the state of daemon, jobs and agents. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/status_text.h"
@@ -31,8 +31,8 @@ static const char help[] =
     "\n"
     "Status: 0 when the daemon answered, 1 when it did not, 2 for wrong usage.\n";
 
-/* A message kept beyond the client's next one. */
-struct kept {
+/* A copy of a message, which remains valid after the next client_next(). */
+struct stored {
     struct wire_message message;
     struct wire_arena arena;
 };
@@ -43,7 +43,7 @@ struct status {
     int json;
     int verbose;
     const char *job; /* NULL: all */
-    struct kept *kept;
+    struct stored *stored;
     size_t count;
 };
 
@@ -57,64 +57,62 @@ static const struct option long_options[] = {
 static int cmd_status_set_option(void *user, int option, const char *value)
 {
     struct status *status = user;
+    if (option == 'f')
+        return command_line_format(status->dial.command, value, &status->json);
     if (option == 'j')
         status->job = value;
-    else if (option == 'v')
-        status->verbose = 1;
     else
-        status->json = strcmp(value, "json") == 0;
-    return option != 'f' || status->json || strcmp(value, "text") == 0
-               ? 0
-               : command_line_wrong(status->dial.command, "format", value);
+        status->verbose = 1;
+    return 0;
 }
 
 /* ---- asking -------------------------------------------------------------- */
 
-enum { OVERTAKEN = 1 }; /* by another run of a replay, which is to be asked for all */
+enum { OVERTAKEN = 1 }; /* another run of a replay took over: repeat all requests */
 
-static const char *cmd_status_job_of(const struct kept *kept)
+static const char *cmd_status_job_of(const struct stored *stored)
 {
-    switch (kept->message.type) {
+    switch (stored->message.type) {
     case WIRE_TYPE_JOB:
-        return kept->message.job.job;
+        return stored->message.job.job;
     case WIRE_TYPE_TOTALS:
-        return kept->message.totals.job;
+        return stored->message.totals.job;
     case WIRE_TYPE_NODES:
-        return kept->message.nodes.job;
+        return stored->message.nodes.job;
     case WIRE_TYPE_LINKS:
-        return kept->message.links.job;
+        return stored->message.links.job;
     default:
         return "";
     }
 }
 
-/* The newest kept message of this type and job; NULL: none. */
-static struct kept *cmd_status_find(const struct status *status, enum wire_type type,
-                                    const char *job)
+/* The newest stored message of this type and job; NULL: none. */
+static struct stored *cmd_status_find(const struct status *status, enum wire_type type,
+                                      const char *job)
 {
     for (size_t i = status->count; i-- > 0;) {
-        if (status->kept[i].message.type == type &&
-            strcmp(cmd_status_job_of(&status->kept[i]), job) == 0)
-            return &status->kept[i];
+        if (status->stored[i].message.type == type &&
+            strcmp(cmd_status_job_of(&status->stored[i]), job) == 0)
+            return &status->stored[i];
     }
     return NULL;
 }
 
-/* Copy a message by way of the wire. Of a job's windows only the newest is kept. */
+/* Copy a message by encoding and decoding it. Only the newest window of a job is stored. */
 static int cmd_status_store_message(struct status *status, const struct wire_message *message)
 {
-    struct kept *place = NULL;
+    struct stored *place = NULL;
     if (message->type == WIRE_TYPE_TOTALS)
         place = cmd_status_find(status, WIRE_TYPE_TOTALS, message->totals.job);
     else if (message->type == WIRE_TYPE_LINKS)
         place = cmd_status_find(status, WIRE_TYPE_LINKS, message->links.job);
     if (!place) {
-        struct kept *more = reallocarray(status->kept, status->count + 1, sizeof *more);
+        struct stored *more = reallocarray(status->stored, status->count + 1, sizeof *more);
         if (!more)
             return -ENOMEM;
-        status->kept = more;
+        status->stored = more;
         place = &more[status->count++];
-        *place = (struct kept){0};
+        *place = (struct stored){0};
     }
     struct wire_buffer buffer = {0};
     int error = wire_encode(&buffer, message->type, &message->hello);
@@ -124,18 +122,18 @@ static int cmd_status_store_message(struct status *status, const struct wire_mes
     return error;
 }
 
-/* Nothing is kept any more. */
+/* Remove all stored messages. */
 static void cmd_status_release_messages(struct status *status)
 {
     for (size_t i = 0; i < status->count; i++)
-        wire_arena_finish(&status->kept[i].arena);
-    free(status->kept);
-    status->kept = NULL;
+        wire_arena_finish(&status->stored[i].arena);
+    free(status->stored);
+    status->stored = NULL;
     status->count = 0;
 }
 
-/* Ask and keep all that is answered.
- * @return 0, OVERTAKEN, the error code of the reply or of something on this side; said already */
+/* Send a request and store all answers.
+ * @return 0, OVERTAKEN, or an error code, which was printed */
 static int cmd_status_ask(struct status *status, const char *op, const char *job,
                           const char *topics)
 {
@@ -169,7 +167,7 @@ static int cmd_status_ask(struct status *status, const char *op, const char *job
     }
 }
 
-/* Are details of this job wanted? Those that run, and the newest of the others. */
+/* Are details of this job printed? Those of running jobs and of the newest other one. */
 static int is_detailed(const struct status *status, const struct wire_status *daemon,
                        uint64_t index)
 {
@@ -184,20 +182,20 @@ static int cmd_status_ask_all(struct status *status)
     int error = cmd_status_ask(status, "status", NULL, NULL);
     if (error)
         return error;
-    if (status->count == 0 || status->kept[0].message.type != WIRE_TYPE_STATUS) {
+    if (status->count == 0 || status->stored[0].message.type != WIRE_TYPE_STATUS) {
         terminal_print("status: %s: the daemon gave no status", status->dial.endpoint);
         return -HOLTER_EMISSING;
     }
     int found = 0;
-    for (uint64_t i = 0; i < status->kept[0].message.status.jobs_count && !error; i++) {
-        /* Asking moves what is kept, but not the rows in its arena. */
-        const struct wire_status *daemon = &status->kept[0].message.status;
+    for (uint64_t i = 0; i < status->stored[0].message.status.jobs_count && !error; i++) {
+        /* A request may move the stored messages, but not the rows in their arenas. */
+        const struct wire_status *daemon = &status->stored[0].message.status;
         if (!is_detailed(status, daemon, i))
             continue;
         found = 1;
         error = cmd_status_ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes,links");
         if (error == -HOLTER_ENOJOB)
-            error = 0; /* it was forgotten meanwhile */
+            error = 0; /* the daemon has removed the job meanwhile */
     }
     if (!error && status->job && !found) {
         terminal_print("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
@@ -223,13 +221,13 @@ static int ask_daemon(struct status *status)
 
 static void cmd_status_print_text(const struct status *status)
 {
-    const struct wire_status *daemon = &status->kept[0].message.status;
+    const struct wire_status *daemon = &status->stored[0].message.status;
     status_text_daemon(stdout, status->dial.endpoint, daemon);
     for (uint64_t i = 0; i < daemon->jobs_count; i++) {
         const char *job = daemon->jobs[i].job;
-        const struct kept *about = cmd_status_find(status, WIRE_TYPE_JOB, job),
-                          *latest = cmd_status_find(status, WIRE_TYPE_TOTALS, job),
-                          *links = cmd_status_find(status, WIRE_TYPE_LINKS, job);
+        const struct stored *about = cmd_status_find(status, WIRE_TYPE_JOB, job),
+                            *latest = cmd_status_find(status, WIRE_TYPE_TOTALS, job),
+                            *links = cmd_status_find(status, WIRE_TYPE_LINKS, job);
         if (!about) {
             if (!status->job)
                 status_text_brief(stdout, &daemon->jobs[i]);
@@ -241,26 +239,26 @@ static void cmd_status_print_text(const struct status *status)
         if (links)
             status_text_links(stdout, &links->message.links);
         for (size_t k = 0; k < status->count; k++) {
-            if (status->kept[k].message.type == WIRE_TYPE_NODES &&
-                strcmp(status->kept[k].message.nodes.job, job) == 0)
-                status_text_nodes(stdout, &status->kept[k].message.nodes);
+            if (status->stored[k].message.type == WIRE_TYPE_NODES &&
+                strcmp(status->stored[k].message.nodes.job, job) == 0)
+                status_text_nodes(stdout, &status->stored[k].message.nodes);
         }
     }
     if (daemon->jobs_count == 0)
         puts("no job yet");
 }
 
-static void print_object(const struct kept *kept)
+static void print_object(const struct stored *stored)
 {
     fputc('{', stdout);
-    json_fields(stdout, &kept->message);
+    json_fields(stdout, &stored->message);
     fputc('}', stdout);
 }
 
-/* How many there are in each state: which ones is told by topic links. */
-static void print_json_links(const struct kept *kept)
+/* Number of links in each state; topic "links" lists them. */
+static void print_json_links(const struct stored *stored)
 {
-    const struct wire_links *links = kept ? &kept->message.links : NULL;
+    const struct wire_links *links = stored ? &stored->message.links : NULL;
     if (!links) {
         fputs(",\"links\":null", stdout);
         return;
@@ -270,10 +268,10 @@ static void print_json_links(const struct kept *kept)
            links->window, links->idle, links->busy, links->hot, links->congested);
 }
 
-static void print_json_job(const struct status *status, const struct kept *about)
+static void print_json_job(const struct status *status, const struct stored *about)
 {
     const char *job = about->message.job.job;
-    const struct kept *latest = cmd_status_find(status, WIRE_TYPE_TOTALS, job);
+    const struct stored *latest = cmd_status_find(status, WIRE_TYPE_TOTALS, job);
     int parts = 0;
     fputc('{', stdout);
     json_fields(stdout, &about->message);
@@ -285,11 +283,11 @@ static void print_json_job(const struct status *status, const struct kept *about
     print_json_links(cmd_status_find(status, WIRE_TYPE_LINKS, job));
     fputs(",\"agents\":[", stdout);
     for (size_t i = 0; i < status->count; i++) {
-        if (status->kept[i].message.type != WIRE_TYPE_NODES ||
-            strcmp(cmd_status_job_of(&status->kept[i]), job) != 0)
+        if (status->stored[i].message.type != WIRE_TYPE_NODES ||
+            strcmp(cmd_status_job_of(&status->stored[i]), job) != 0)
             continue;
         fputs(parts++ ? "," : "", stdout);
-        print_object(&status->kept[i]);
+        print_object(&status->stored[i]);
     }
     fputs("]}", stdout);
 }
@@ -302,13 +300,13 @@ static void cmd_status_print_json(const struct status *status)
     fputs("{\"endpoint\":", stdout);
     json_text(stdout, status->dial.endpoint);
     fputs(",\"daemon\":", stdout);
-    print_object(&status->kept[0]);
+    print_object(&status->stored[0]);
     fputs(",\"jobs\":[", stdout);
     for (size_t i = 0; i < status->count; i++) {
-        if (status->kept[i].message.type != WIRE_TYPE_JOB)
+        if (status->stored[i].message.type != WIRE_TYPE_JOB)
             continue;
         fputs(jobs++ ? "," : "", stdout);
-        print_json_job(status, &status->kept[i]);
+        print_json_job(status, &status->stored[i]);
     }
     fputs("]}\n", stdout);
 }

@@ -1,7 +1,8 @@
-/* holter tap: the published stream as lines. */
+/* holter tap: prints the published stream as lines. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/tap_text.h"
+#include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -47,12 +47,12 @@ static const char help[] =
     "2 for wrong\n"
     "usage.\n";
 
-#define LOOK_MS 250 /* how often to look whether the daemon is somewhere else or away */
+#define LOOK_MS 250 /* interval of checks whether the daemon moved or is unreachable */
 
 struct tap {
     struct dial dial;
     struct client *client;
-    int signals; /* signalfd of the signals that end us */
+    int signals; /* signalfd of the signals that end the command */
     /* options */
     const char *topics; /* NULL: all */
     const char *job;    /* NULL: the newest */
@@ -61,13 +61,13 @@ struct tap {
     int until_end;
     uint64_t for_ns;      /* 0: no end */
     uint64_t count;       /* 0: no end */
-    const char *followed; /* topics, and those needed to see the end */
+    const char *followed; /* topics, and those needed to detect the end */
     /* progress */
     uint64_t printed;
     struct network_names names;
-    int ended;             /* the job has */
-    int cut;               /* standard output takes no more */
-    uint64_t asked_missed; /* frames missed when it was asked whether the job has ended */
+    int ended;             /* the job has ended */
+    int cut;               /* errno of standard output; 0: no error */
+    uint64_t asked_missed; /* missed frames at the last query of the state of the job */
 };
 
 enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT };
@@ -92,10 +92,7 @@ static int cmd_tap_set_option(void *user, int option, const char *value)
         tap->topics = value;
         return 0;
     case 'f':
-        tap->json = strcmp(value, "json") == 0;
-        return tap->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong(tap->dial.command, "format", value);
+        return command_line_format(tap->dial.command, value, &tap->json);
     case 'j':
         tap->job = value;
         return 0;
@@ -147,7 +144,7 @@ static void cmd_tap_print_message(struct tap *tap, const struct client_message *
     const struct wire_job *job = got->message->type == WIRE_TYPE_JOB ? &got->message->job : NULL;
     if (job && strcmp(job->job, client_job(tap->client)) == 0)
         tap->ended = strcmp(job->state, "running") != 0;
-    if (!topic || got->id) /* no news, but what was asked for */
+    if (!topic || got->id) /* an answer to a request, not a published message */
         return;
     network_names_take(&tap->names, got->message);
     if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
@@ -157,7 +154,7 @@ static void cmd_tap_print_message(struct tap *tap, const struct client_message *
     else
         tap_text(stdout, got->message, got->snapshot, &tap->names);
     tap->printed++;
-    /* Readers of the lines want each when it comes. */
+    /* Each line is written at once, for programs that read them. */
     if (fflush(stdout) || ferror(stdout))
         tap->cut = errno ? errno : EIO;
 }
@@ -168,12 +165,12 @@ static int has_all(const struct tap *tap)
 {
     if (tap->count && tap->printed >= tap->count)
         return 1;
-    /* In a current state the job's end may stand before other topics. */
+    /* In a snapshot the end of the job may precede other topics. */
     return tap->until_end && tap->ended && client_is_current(tap->client);
 }
 
-/* Wait for the client, at most until the end of the time asked for.
- * @return 1 when a signal ends us, or nobody reads any more */
+/* Wait for a message, at most until the time limit.
+ * @return 1 after a signal, or if the reader has closed standard output */
 static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
 {
     struct pollfd watched[] = {{.fd = client_fd(tap->client), .events = POLLIN},
@@ -184,7 +181,7 @@ static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
     return watched[1].revents != 0 || (watched[2].revents & POLLERR);
 }
 
-/* The end may be among the frames that did not come. */
+/* The end of the job may have been among the missed frames. */
 static void cmd_tap_ask_for_end(struct tap *tap)
 {
     uint64_t missed = client_missed(tap->client);
@@ -193,8 +190,8 @@ static void cmd_tap_ask_for_end(struct tap *tap)
         tap->asked_missed = missed;
 }
 
-/* @return 1 when the end was reached that was asked for, 0 when a limit or a signal came first,
- *         negative when there is nothing more to hope for */
+/* @return 1 at the requested end, 0 if a time limit or a signal came first, negative after an error
+ */
 static int cmd_tap_follow(struct tap *tap)
 {
     uint64_t away_since = 0;
@@ -226,7 +223,8 @@ static int cmd_tap_run(struct tap *tap)
     char topics[256];
     tap->followed = tap->topics;
     if (tap->topics) {
-        int names = !tap->json && is_asked_for(tap, "links"); /* links are told by their ends */
+        int names = !tap->json &&
+                    is_asked_for(tap, "links"); /* links are printed with the names of their ends */
         snprintf(topics, sizeof topics, "%s%s%s", tap->topics, tap->until_end ? ",job" : "",
                  names ? ",topology,places" : "");
         tap->followed = topics;
@@ -246,7 +244,7 @@ static int cmd_tap_run(struct tap *tap)
     }
     if (result < 0)
         return 1;
-    /* A time limit or a signal is the end asked for, unless there was another. */
+    /* A time limit or a signal is the regular end, unless another end was requested. */
     return result == 1 || (!tap->count && !tap->until_end) ? 0 : 1;
 }
 
@@ -260,15 +258,9 @@ int cmd_tap(int argc, char **argv)
     if (status >= 0)
         return status;
     log_start("holter", -1);
-    /* A reader that has seen enough closes the pipe: that is an error of the write, not our
-     * death. */
+    /* If the reader closes the pipe, write(2) fails with EPIPE instead of a fatal signal. */
     signal(SIGPIPE, SIG_IGN);
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    tap.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    tap.signals = end_signals_open(0);
     status = dial_open(&tap.dial, &tap.client);
     if (status == 0)
         status = cmd_tap_run(&tap);

@@ -56,8 +56,8 @@ struct asked {
 struct shown {
     const struct asked *asked;
     struct topology_file file;
-    uint32_t links;  /* that there are */
-    uint32_t *route; /* links; owned */
+    uint32_t links;  /* number of existing links */
+    uint32_t *route; /* numbers of links; owned */
     uint32_t length, ends[2];
 };
 
@@ -181,7 +181,7 @@ static void cmd_topology_print_text(const struct shown *s)
         print_route(s);
 }
 
-/* Routes with a gap: what they would tell is not guessed. */
+/* Print remarks about routes with a gap, which were not used. */
 static void cmd_topology_print_remarks(const struct shown *s)
 {
     char *rest = s->file.remarks, *line;
@@ -299,13 +299,10 @@ static int cmd_topology_set_option(void *user, int option, const char *value)
         asked->recording = value;
         return 0;
     case 'f':
-        asked->json = strcmp(value, "json") == 0;
-        return asked->json || strcmp(value, "text") == 0
-                   ? 0
-                   : command_line_wrong("topology", "format", value);
-    default: /* of two words */
+        return command_line_format("topology", value, &asked->json);
+    default: /* --route has two arguments */
         if (optind >= asked->argc) {
-            terminal_print("topology: --route wants two ends");
+            terminal_print("topology: --route needs two ends");
             return 2;
         }
         asked->ends[0] = value;
@@ -319,15 +316,9 @@ int cmd_topology(int argc, char **argv)
     struct asked asked = {.argc = argc, .argv = argv};
     const struct command_line line = {
         "topology", help, "f:h", long_options, cmd_topology_set_option, &asked};
-    int status = command_line_read(&line, argc, argv);
+    int status = command_line_read_one(&line, argc, argv, "one file or short form", &asked.given);
     if (status >= 0)
         return status;
-    if (optind + 1 != argc) {
-        terminal_print(
-            "topology: one file or short form is wanted; `holter topology --help` tells more");
-        return 2;
-    }
-    asked.given = argv[optind];
     if (asked.recording && strcmp(asked.given, NETWORK_GRID) != 0) {
         terminal_print("topology: --recording goes with " NETWORK_GRID ", not with '%s'",
                        asked.given);

@@ -1,3 +1,4 @@
+/* holter view: replaces this process by holter-view. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal_message.h"

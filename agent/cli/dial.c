@@ -1,3 +1,4 @@
+/* Finds the endpoint and keys of a daemon and connects a client to it. */
 #include "agent/cli/dial.h"
 
 #include "agent/terminal/terminal_message.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where to dial. @return 0, or the exit status */
+/* Find the endpoint and keys. @return 0, or the exit status */
 static int dial_resolve(struct dial *dial, const char *connect, const char *keys)
 {
     char why[512];
@@ -24,8 +25,7 @@ static int dial_resolve(struct dial *dial, const char *connect, const char *keys
         error =
             connect ? -HOLTER_ERANGE : session_find_daemon(dial->endpoint, sizeof dial->endpoint);
     if (error) {
-        terminal_print("%s: no daemon can be looked for: %s", dial->command,
-                       holter_strerror(error));
+        terminal_print("%s: cannot look for a daemon: %s", dial->command, holter_strerror(error));
         return connect ? 2 : 1;
     }
     if (endpoint_check(dial->endpoint, why, sizeof why)) {
@@ -42,7 +42,7 @@ static int dial_resolve(struct dial *dial, const char *connect, const char *keys
     return error ? 2 : 0;
 }
 
-/* What has been read. */
+/* Options read so far. */
 struct given {
     struct dial *dial;
     const struct command_line *line;
@@ -81,8 +81,8 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
     if (optind < argc && dial->word)
         *dial->word = argv[optind++];
     if (optind < argc) {
-        terminal_print("%s: \"%s\" is one word too many; `holter %s --help` tells more",
-                       dial->command, argv[optind], dial->command);
+        terminal_print("%s: unexpected argument \"%s\"; see `holter %s --help`", dial->command,
+                       argv[optind], dial->command);
         return 2;
     }
     status = dial_resolve(dial, given.connect, given.keys);
@@ -115,7 +115,7 @@ int dial_moved(struct dial *dial, struct client **client)
     struct client_options options = {.endpoint = found.endpoint,
                                      .key_dir = found.keys[0] ? found.keys : NULL,
                                      .role = dial->role};
-    /* Keys may not be there yet: the next look will tell. */
+    /* The keys may not exist yet: the next call tries again. */
     if (client_create(&other, &options))
         return 0;
     client_destroy(*client);

@@ -1,4 +1,4 @@
-/* Reaching a daemon from the command line: endpoint and keys from options, environment or run
+/* Connecting to a daemon from the command line: endpoint and keys from options, environment or run
  * directory. */
 #ifndef HOLTER_AGENT_CLI_DIAL_H
 #define HOLTER_AGENT_CLI_DIAL_H
@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 struct dial {
-    const char *command; /**< "tap": put before what is said */
+    const char *command; /**< name for error messages, "tap" */
     char endpoint[PATH_MAX];
     char keys[PATH_MAX]; /**< "": none */
-    int named;           /**< the endpoint was given, not found */
-    int keys_named;      /**< the key directory was given */
+    int named;           /**< the endpoint was given by an option */
+    int keys_named;      /**< the key directory was given by an option */
     enum role role;
-    const char **word;    /**< set to the one word that may stand beside options; NULL: none may */
-    uint64_t patience_ns; /**< how long a daemon may be away before it is given up */
+    const char **word;    /**< set to the argument, if any; NULL: no argument is allowed */
+    uint64_t patience_ns; /**< how long to wait for an unreachable daemon */
 };
 
-/** Options that all clients have: entries that end a command's list, and their letters. */
+/** Options of all clients: the last entries of the list of a command, and their letters. */
 enum { DIAL_OPTION_KEYS = 1000, DIAL_OPTION_TIMEOUT };
 #define DIAL_OPTIONS                                                                               \
     {"connect", required_argument, NULL, 'c'},                                                     \
@@ -32,35 +32,35 @@ enum { DIAL_OPTION_KEYS = 1000, DIAL_OPTION_TIMEOUT };
     }
 #define DIAL_LETTERS "c:h"
 
-/** Read a command line of options, and of one word where that is wanted, and find out where to
- * dial.
- *  @param line  its letters and names include DIAL_LETTERS and DIAL_OPTIONS; `set` is told of its
- * own options
- *  @return -1 to go on, or the exit status, after saying why */
+/** Read the command line, options and at most one argument, and find the endpoint and keys.
+ *  @param line  its letters and names include DIAL_LETTERS and DIAL_OPTIONS; `set` is called for
+ * all other options
+ *  @return -1 to go on, or the exit status after printing an error */
 int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv);
 
-/** Make the client. @return 0, or the exit status, after saying why */
+/** Make the client. @return 0, or the exit status after printing an error */
 int dial_open(const struct dial *dial, struct client **out);
 
-/** Has another daemon appeared where daemons are looked for, while the one dialled has never
- *  answered? The client is then made anew, for that one; what it followed or asked is gone.
- *  @return 1 when it was */
+/** Replace the client if its daemon has never answered and another daemon has been started in the
+ * run directory meanwhile. Subscriptions and requests of the old client are lost.
+ *  @return 1 if the client was replaced */
 int dial_moved(struct dial *dial, struct client **client);
 
-/** Wait until the daemon has said welcome. @return 0, or the exit status, after saying why */
+/** Wait for the welcome of the daemon. @return 0, or the exit status after printing an error */
 int dial_wait(struct dial *dial, struct client **client);
 
-/** Was a question not answered because a replay was sent elsewhere, or began anew? It is to be
- * asked of the run that took over, behind dial_wait(). */
+/** Was a request not answered because another run of a replay took over, after a seek or at the
+ *  start of a loop? The request has to be sent again after dial_wait(). */
 int dial_is_overtaken(const struct client *client, const struct wire_reply *reply);
 
-/** A time in seconds from the command line, "2.5". @return nanoseconds, or 0 when it is none
- *  above 0 */
+/** A time in seconds from the command line, "2.5". @return nanoseconds, or 0 if it is
+ *  not a positive number */
 uint64_t dial_seconds(const char *text);
 
-/** Is the daemon out of reach for good: refused, or away for too long? Says so then.
- *  @param since_ns  state of the caller, 0 at first: since when the daemon is away, CLOCK_MONOTONIC
- *  @return 1 when it is to be given up */
+/** Has the daemon refused the client, or been unreachable for longer than patience_ns? Prints an
+ * error then.
+ *  @param since_ns  state of the caller, 0 at first: begin of the outage, CLOCK_MONOTONIC
+ *  @return 1 if the command should end */
 int dial_is_hopeless(const struct dial *dial, const struct client *client, uint64_t *since_ns);
 
 #endif

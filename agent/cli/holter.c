@@ -1,6 +1,6 @@
-/* The front door: `holter COMMAND ...` runs cmd_COMMAND(). Under the name of a launcher, which it
- * has in the PATH of job scripts (see run_make_shims), it is that launcher with the applications
- * under watch. */
+/* The program `holter`: `holter COMMAND ...` runs cmd_COMMAND(). When it is called by the name of a
+ * launcher, by a link in the PATH of a job script (see run_make_shims), it runs that launcher and
+ * watches the applications. */
 #include "agent/cli/cmd.h"
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
@@ -45,9 +45,9 @@ static void print_help(FILE *out)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].text);
     fputs("\n"
           "  holter run -- mpirun -n 8 ./sim input    watch a job and record it\n"
-          "  holter view                              see it live, from another terminal\n"
+          "  holter view                              view it live, from another terminal\n"
           "\n"
-          "`holter COMMAND --help` and holter-COMMAND(1) tell more; holter(7) is the overview.\n",
+          "See `holter COMMAND --help` and holter-COMMAND(1); holter(7) is the overview.\n",
           out);
 }
 

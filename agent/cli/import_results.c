@@ -1,3 +1,4 @@
+/* Runs holterd over an imported recording, which adds the results of the analyses. */
 #include "agent/cli/import_results.h"
 
 #include "agent/terminal/paths.h"
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* @param out  what the daemon says on standard output @return its pid, or -1 */
+/* @param out  standard output of the daemon @return its pid, or -1 */
 static pid_t import_results_start(const char *program, const char *recording, FILE **out)
 {
     int ends[2];
@@ -75,6 +76,6 @@ int import_results(const char *recording)
     if (code == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     terminal_print(
-        "import: the results are not made; `holter replay` and `holter report` make them anew");
+        "import: the results are not made; `holter replay` and `holter report` make them");
     return 1;
 }

@@ -1,3 +1,4 @@
+/* Imports traces (OTF2, DUMPI, tables of messages) and prints a summary. */
 #include "agent/cli/import_trace.h"
 
 #include "agent/cli/network_input.h"
@@ -53,10 +54,10 @@ static void print_messages(const struct trace_counts *c)
                c->failed_streams);
 }
 
-static void print_otf2(const struct import_wish *wish, const struct import_otf2_counts *c)
+static void print_otf2(const struct import_options *options, const struct import_otf2_counts *c)
 {
     struct quantity ranks, hosts, windows, window;
-    printf("%s: %s on %s, %s of %s\n", wish->output, quantity_things(&ranks, c->ranks, "rank"),
+    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&ranks, c->ranks, "rank"),
            quantity_things(&hosts, c->hosts, "host"),
            quantity_things(&windows, c->counts.windows, "window"),
            quantity_duration(&window, (double)c->window_ns));
@@ -92,11 +93,11 @@ static void print_otf2(const struct import_wish *wish, const struct import_otf2_
                "names some that are not there, or twice\n");
 }
 
-static void print_dumpi(const struct import_wish *wish, const struct dumpi_counts *c)
+static void print_dumpi(const struct import_options *options, const struct dumpi_counts *c)
 {
     struct quantity ranks, hosts, windows, window;
     const struct dumpi_facts *f = &c->facts;
-    printf("%s: %s on %s, %s of %s\n", wish->output, quantity_things(&ranks, f->ranks, "rank"),
+    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&ranks, f->ranks, "rank"),
            quantity_things(&hosts, c->hosts, "host"),
            quantity_things(&windows, c->counts.windows, "window"),
            quantity_duration(&window, (double)c->window_ns));
@@ -104,7 +105,7 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
            f->files, f->version[0], f->version[1], f->version[2]);
     print_messages(&c->counts);
     printf("  collectives  %" PRIu64 " calls\n", c->counts.collectives);
-    if (f->broken > 0 && c->counts.failed_streams == 0) /* else that is told above */
+    if (f->broken > 0 && c->counts.failed_streams == 0) /* otherwise reported above */
         printf("  broken       %" PRIu32 " files; what is whole of them is imported\n", f->broken);
     if (f->missing > 0)
         printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
@@ -118,70 +119,70 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
 }
 
-/* @return what the exit status is of counts that all of them have */
+/* @return the exit status by the counts that all formats have */
 static int is_wrong(const struct trace_counts *counts)
 {
     return counts->failed_streams > 0 || counts->lost > 0;
 }
 
-/* What all of them are asked for alike. @return 0, or 1 after saying what is wrong */
+/* Prepare the options that all formats have. @return 0, or 1 after printing an error */
 static int import_trace_begin(struct trace_wishes *wishes, struct topology_file *network,
-                              struct showing *showing, const struct import_wish *wish)
+                              struct showing *showing, const struct import_options *options)
 {
     progress_begin(&showing->progress, "import");
     *network = (struct topology_file){.topology = NULL};
-    if (wish->topology != NULL &&
-        topology_file_given(network, wish->topology, network_input_tell, NULL) != 0)
+    if (options->topology != NULL &&
+        topology_file_given(network, options->topology, network_input_tell, NULL) != 0)
         return 1;
-    *wishes = (struct trace_wishes){.window_ns = wish->window_ns,
-                                    .threads = (unsigned)wish->threads,
-                                    .per_node = wish->per_node,
-                                    .hosts = wish->hosts,
+    *wishes = (struct trace_wishes){.window_ns = options->window_ns,
+                                    .threads = (unsigned)options->threads,
+                                    .per_node = options->per_node,
+                                    .hosts = options->hosts,
                                     .network = network->topology,
-                                    .network_source = wish->topology,
+                                    .network_source = options->topology,
                                     .on_progress = import_trace_on_progress,
                                     .fault = import_trace_on_fault,
                                     .user = showing};
     return 0;
 }
 
-int import_trace_otf2(const struct import_wish *wish)
+int import_trace_otf2(const struct import_options *options)
 {
     struct showing showing;
     struct topology_file network;
     struct trace_wishes wishes;
     struct import_otf2_counts counts;
-    if (import_trace_begin(&wishes, &network, &showing, wish) != 0)
+    if (import_trace_begin(&wishes, &network, &showing, options) != 0)
         return 1;
-    int code = import_otf2(wish->output, wish->source, &wishes, &counts);
+    int code = import_otf2(options->output, options->source, &wishes, &counts);
     progress_end(&showing.progress);
     topology_file_finish(&network);
     if (code == 0)
-        print_otf2(wish, &counts);
+        print_otf2(options, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.definitions_broken;
 }
 
-int import_trace_dumpi(const struct import_wish *wish)
+int import_trace_dumpi(const struct import_options *options)
 {
     struct showing showing;
     struct topology_file network;
     struct trace_wishes wishes;
     struct dumpi_counts counts;
-    if (import_trace_begin(&wishes, &network, &showing, wish) != 0)
+    if (import_trace_begin(&wishes, &network, &showing, options) != 0)
         return 1;
-    int code = dumpi_import(wish->output, wish->source, &wishes, &counts);
+    int code = dumpi_import(options->output, options->source, &wishes, &counts);
     progress_end(&showing.progress);
     topology_file_finish(&network);
     if (code == 0)
-        print_dumpi(wish, &counts);
+        print_dumpi(options, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.facts.broken > 0 ||
            counts.facts.missing > 0 || counts.facts.left_out > 0 || counts.facts.too_many;
 }
 
-static void print_csv(const struct import_wish *wish, const struct import_csv_counts *c)
+static void print_csv(const struct import_options *options, const struct import_csv_counts *c)
 {
     struct quantity ranks, hosts, windows, window;
-    printf("%s: %s on %s, %s of %s\n", wish->output, quantity_things(&ranks, c->ranks, "rank"),
+    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&ranks, c->ranks, "rank"),
            quantity_things(&hosts, c->hosts, "host"),
            quantity_things(&windows, c->counts.windows, "window"),
            quantity_duration(&window, (double)c->window_ns));
@@ -203,18 +204,18 @@ static void print_csv(const struct import_wish *wish, const struct import_csv_co
         printf("  left out     %" PRIu64 " rows that are wrong\n", c->bad);
 }
 
-int import_trace_csv(const struct import_wish *wish)
+int import_trace_csv(const struct import_options *options)
 {
     struct showing showing;
     struct topology_file network;
     struct trace_wishes wishes;
     struct import_csv_counts counts;
-    if (import_trace_begin(&wishes, &network, &showing, wish) != 0)
+    if (import_trace_begin(&wishes, &network, &showing, options) != 0)
         return 1;
-    int code = import_csv(wish->output, wish->source, &wishes, 0, &counts);
+    int code = import_csv(options->output, options->source, &wishes, 0, &counts);
     progress_end(&showing.progress);
     topology_file_finish(&network);
     if (code == 0)
-        print_csv(wish, &counts);
+        print_csv(options, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.bad > 0 || counts.broken;
 }

@@ -1,26 +1,26 @@
-/* Traces as `holter import` takes them. */
+/* Import of traces for `holter import`. */
 #ifndef HOLTER_AGENT_CLI_IMPORT_TRACE_H
 #define HOLTER_AGENT_CLI_IMPORT_TRACE_H
 
 #include "daemon/import/trace/trace.h"
 
-/** What was asked for. */
-struct import_wish {
+/** Options of an import. */
+struct import_options {
     const char *source, *output;
     const char *topology; /**< NULL: none */
     uint64_t window_ns;   /**< 0: chosen */
     uint64_t threads;     /**< 0: as many as there are processors */
     const char *hosts;    /**< csv, otf2: list; NULL: none */
-    uint32_t per_node;    /**< csv, otf2: ranks a host; 0: not said */
+    uint32_t per_node;    /**< csv, otf2: ranks a host; 0: not given */
 };
 
-/** Import an OTF2 archive. @return exit status, after saying what was wrong */
-int import_trace_otf2(const struct import_wish *wish);
+/** Import an OTF2 archive. @return exit status, after printing errors */
+int import_trace_otf2(const struct import_options *options);
 
-/** Import a DUMPI trace. @return exit status, after saying what was wrong */
-int import_trace_dumpi(const struct import_wish *wish);
+/** Import a DUMPI trace. @return exit status, after printing errors */
+int import_trace_dumpi(const struct import_options *options);
 
-/** Import a table of messages. @return exit status, after saying what was wrong */
-int import_trace_csv(const struct import_wish *wish);
+/** Import a table of messages. @return exit status, after printing errors */
+int import_trace_csv(const struct import_options *options);
 
 #endif

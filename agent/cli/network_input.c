@@ -1,3 +1,4 @@
+/* Reads traffic, network and placement for the commands about networks. */
 #include "agent/cli/network_input.h"
 
 #include "agent/terminal/terminal_message.h"
@@ -40,7 +41,7 @@ static const char *network_input_name_of(const struct network_input *in)
 
 /* ---- network ------------------------------------------------------------- */
 
-/* Without another: the recording's own network. */
+/* Use the network of the recording. */
 static int own_network(struct network_input *in)
 {
     char why[300] = "";
@@ -51,7 +52,7 @@ static int own_network(struct network_input *in)
     return code != 0;
 }
 
-/* The one that the job itself has made. */
+/* Use the Cartesian communicator of the job. */
 static int process_grid(struct network_input *in)
 {
     char why[300] = "";
@@ -163,8 +164,7 @@ static int network_input_place_ranks(struct network_input *in)
     return in->given ? read_given(in) : 0;
 }
 
-/* The network of the file may be another one than that given: gains would be those of no machine.
- */
+/* Check that the given network fits the file: otherwise the gains would be meaningless. */
 static void compare_hops(const struct network_input *in)
 {
     const struct pair_hops *first = NULL;
@@ -183,7 +183,7 @@ static void network_input_ignore_message(void *user, const char *text)
     (void)text;
 }
 
-/* Do two networks of the same nodes lead a message the same way? links: room for each one's route
+/* Do two networks of the same nodes have the same route for a message? @param links  scratch memory
  */
 static int same_way(const struct topology *a, const struct topology *b, uint32_t from, uint32_t to,
                     uint32_t *links[2])
@@ -201,8 +201,9 @@ static int same_way(const struct topology *a, const struct topology *b, uint32_t
     return 1;
 }
 
-/* Of a route file beside a network that is given only the ends of routes are used: the ways between
- * them are the network's. Where those are others than the file has, loads are those of no run. */
+/* With a given network, only the ends of the routes in a route file are used, and the network
+ * defines the paths. If they differ from those in the file, the loads are not those of the recorded
+ * run: warn. */
 static void network_input_compare_routes(const struct network_input *in,
                                          const struct topology_file *told)
 {
@@ -232,7 +233,7 @@ static void network_input_compare_routes(const struct network_input *in,
     free(links[1]);
 }
 
-/* Messages of routes that lack hops load the network's own routes instead. */
+/* Messages of incomplete routes are assigned to the routes of the network. */
 static void network_input_report_gaps(const struct network_input *in)
 {
     struct topology_file file = {.topology = NULL};
@@ -287,7 +288,7 @@ static int network_input_compare_by_id(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* "8-11" or "8". @return 0, or 2 after saying why */
+/* Parse "8-11" or "8". @return 0, or 2 after printing an error */
 static int network_input_read_range(const struct network_input *in, const char *word,
                                     uint64_t *first, uint64_t *last)
 {

@@ -1,5 +1,5 @@
-/* What the commands about networks read: who sends to whom, the network, and where processes sit in
- * it. */
+/* Input of the commands about networks: traffic between processes, the network, and the placement
+ * of processes in it. */
 #ifndef HOLTER_AGENT_CLI_NETWORK_INPUT_H
 #define HOLTER_AGENT_CLI_NETWORK_INPUT_H
 
@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-/** Zero-initialise, set what was asked for, then read. */
+/** Zero-initialise, set the options, then call network_input_read(). */
 struct network_input {
-    const char *command;  /**< "remap": put before what is said */
+    const char *command;  /**< name for error messages, "remap" */
     const char *path;     /**< recording, hop-byte or route file */
-    const char *named;    /**< as which that is told; NULL: path */
+    const char *named;    /**< name of the file in messages; NULL: path */
     const char *topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the
                              agents saw, of routes what they tell */
     const char *given;    /**< file of a plain mapping; NULL: none */
@@ -24,29 +24,31 @@ struct network_input {
     const char **hosts; /**< set: by vertex, "" or NULL: not known; owned, names are borrowed */
 };
 
-/** @return 0, or the exit status, after saying why */
+/** @return 0, or the exit status, after printing an error */
 int network_input_read(struct network_input *input);
 void network_input_finish(struct network_input *input);
 
-/** A file_fault that says a line. @param user  not used */
+/** A file_fault that prints a line. @param user  not used */
 void network_input_tell(void *user, const char *text);
 
-/** Does every item of a list have text? @return 0, or 2 after saying which does not */
+/** Check that no item of a list is empty. @return 0, or 2 after printing an error */
 int network_input_list(const char *command, const char *option, const char *list);
 
 /** Processes of a list of ranks or ids, "3,8-11".
- *  @param out  set to memory for free() @return 0, or the exit status, after saying why */
+ *  @param out  set to memory for free() @return 0, or the exit status, after printing an error */
 int network_input_ranks(const struct network_input *input, const char *list, uint32_t **out,
                         uint32_t *count);
 
-/** Read a whole number. @return 0, -1: it is none up to `most` */
+/** Read a whole number. @return 0, or -1 if it is not one up to `most` */
 int network_input_number(const char *text, uint64_t most, uint64_t *out);
 
-/** Can the output be written, and is it neither what is mapped nor the network? Asked before long
- * work. @param path  "-": standard output @return 0, or the exit status, after saying why */
+/** Check, before long work, that the output can be written and is neither the recording nor the
+ *  network. @param path  "-": standard output @return 0, or the exit status, after printing an
+ * error */
 int network_input_output(const struct network_input *input, const char *path);
 
-/** Write a text to a file, "-": standard output. @return 0, or the exit status, after saying why */
+/** Write a text to a file, "-": standard output. @return 0, or the exit status, after printing an
+ * error */
 int network_input_write(const char *command, const char *path, const char *text, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* A better mapping for a report: what `holter remap` finds in a second of work. */
+/* A better mapping for a report, searched for one second as by `holter remap`. */
 #include "agent/cli/network_input.h"
 #include "agent/cli/report_extras.h"
 #include "daemon/analysis/network/measures.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EFFORT 1.0 /* seconds of work, about */
+#define EFFORT 1.0 /* seconds, approximately */
 
 static void set_measure(struct report_advice *a, const char *name, int bytes, double before,
                         double after, double bound)

@@ -1,5 +1,5 @@
-/* A replay for a report: a daemon of its own, on a socket of its own, and the viewer without a
- * window. */
+/* The replay for a report: a private daemon on a private socket, and the viewer without a window.
+ */
 #include "agent/cli/report_extras.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/progress.h"
@@ -23,12 +23,12 @@
 #include <unistd.h>
 
 #define SILENCE_NS                                                                                 \
-    UINT64_C(60000000000) /* the replay is given up when nothing is heard for so long */
+    UINT64_C(60000000000) /* the replay is aborted after this time without a message */
 #define MOST_PICTURE ((off_t)64 << 20)
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-/* Run a program whose words are given; what it says goes to the log. @return its pid or -1 */
+/* Run a program; its output goes to the log. @return its pid or -1 */
 static pid_t report_replay_start_daemon(const struct report_replay *r, const char *const *words)
 {
     char log[100];
@@ -51,7 +51,7 @@ static pid_t report_replay_start_daemon(const struct report_replay *r, const cha
     _exit(127);
 }
 
-/* Last line of the log: what went wrong. */
+/* Print the last line of the log, which has the error. */
 static void report_replay_report_log(const struct report_replay *r, const char *what)
 {
     char path[100], line[400], last[400] = "";
@@ -85,7 +85,7 @@ static void report_replay_show_progress(struct progress *progress, const struct 
                       (double)(window - span->first) / ((double)(span->last - span->first) + 1));
 }
 
-/* The job's last state is told when all of it was replayed. */
+/* The final state of the job is published when the whole recording was replayed. */
 static int wait_for_end(struct report_replay *r, const struct report_span *span)
 {
     struct client *client;
@@ -119,7 +119,7 @@ static int wait_for_end(struct report_replay *r, const struct report_span *span)
     return 1;
 }
 
-/* The one recording in a directory. */
+/* Find the only recording in a directory. */
 static int find_recording(const char *directory, char *out, size_t room)
 {
     DIR *list = opendir(directory);
@@ -136,15 +136,15 @@ static int find_recording(const char *directory, char *out, size_t room)
     return found;
 }
 
-/* The stream tells the end before all is written: the recording is whole when nobody holds its lock
- * any more. */
+/* The end is published before everything is written: the recording is complete when its lock is
+ * released. */
 static int await_recording(struct report_replay *r, const char *directory, char *out, size_t room)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     uint64_t since_ns = clock_mono_ns();
     char lock[420];
     for (;;) {
-        int left = has_left(r); /* what it has not written by then never comes */
+        int left = has_left(r); /* if it left without finishing, waiting is useless */
         if (find_recording(directory, out, room)) {
             snprintf(lock, sizeof(lock), "%s.lock", out);
             if (left || access(lock, F_OK) != 0)
@@ -173,7 +173,7 @@ static void remove_files(const char *directory)
     rmdir(directory);
 }
 
-/* In a process of its own: remove the directory when nobody holds the pipe any more. */
+/* Runs in a process of its own: remove the directory when all ends of the pipe are closed. */
 static _Noreturn void report_replay_remove_directory(const struct report_replay *r,
                                                      const int pipe_ends[2])
 {
@@ -187,9 +187,9 @@ static _Noreturn void report_replay_remove_directory(const struct report_replay 
     _exit(0);
 }
 
-/* Make the directory, and a process that removes it, whatever ends us: it ends when we and all that
- * we have started have ended, as these hold its pipe too. No signal ends it before: it never
- * unblocks them.
+/* Make the directory, and a cleaner process that removes it even if this process is killed. The
+ * cleaner waits until this process and its children, which inherit the pipe, have ended. It keeps
+ * all signals blocked.
  * @return 0 or -errno */
 static int report_replay_make_directory(struct report_replay *r)
 {

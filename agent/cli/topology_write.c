@@ -1,3 +1,4 @@
+/* Writes a network as YAML. */
 #include "agent/cli/topology_write.h"
 
 #include <inttypes.h>
@@ -52,7 +53,7 @@ static void write_fat_tree(FILE *out, const struct topology_spec *spec)
     fputs("'\n", out);
 }
 
-/* By number: unlike coordinates, all kinds have it. */
+/* Vertices are written by number, which unlike coordinates all kinds of networks have. */
 static void write_hosts(FILE *out, const struct topology_spec *spec)
 {
     const char *head = "nodes:\n";

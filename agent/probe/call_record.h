@@ -18,7 +18,7 @@ struct scope {
     uint16_t call;
 };
 
-HOT uint64_t ticks(void)
+HOT uint64_t probe_read_ticks(void)
 {
 #if defined(__x86_64__)
     if (likely(probe.tick_unit == TICK_TSC))
@@ -29,9 +29,10 @@ HOT uint64_t ticks(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Ask for the line of a record to come while there is time: it was last written a lap ago, or an
- * agent has read it meanwhile. Behind the ring's end it is a line of something else: no harm. */
-HOT void prefetch_behind(const struct event *slot)
+/* Prefetch the cache line of a record four slots ahead for writing: it was last written one lap of
+ * the ring ago, or an agent has read it since. After the last slot the line belongs to other data
+ * of the segment, which does no harm. */
+HOT void record_prefetch_next(const struct event *slot)
 {
     const char *line = (const char *)slot + 4 * sizeof(*slot);
 #if defined(__x86_64__)
@@ -41,7 +42,8 @@ HOT void prefetch_behind(const struct event *slot)
 #endif
 }
 
-/** The thread, when this call is to be recorded; else NULL: pass it through. */
+/** Begin to record a call. @return the calling thread, or NULL if the call must not be recorded:
+ *  the wrapper then only calls the MPI library */
 HOT struct thread *scope_open(struct scope *s, uint16_t call)
 {
     struct thread *t = &thread_self;
@@ -53,27 +55,28 @@ HOT struct thread *scope_open(struct scope *s, uint16_t call)
     s->t = t;
     s->call = call;
     s->slot = ring_slot(&t->ring);
-    s->t_enter = ticks();
+    s->t_enter = probe_read_ticks();
     return t;
 }
 
-/** A word of the record that is open. To read it back after the call is cheaper than to keep it
- * over the call, which would be a store and a load of its own. */
-HOT uint64_t slot_word(const struct event *slot, enum ring_word word)
+/** Read a word of the open record. Reading it back after the MPI call is cheaper than keeping it in
+ *  a local variable, which the compiler would store to the stack and load again. */
+HOT uint64_t record_read_word(const struct event *slot, enum ring_word word)
 {
     typedef const uint64_t __attribute__((may_alias)) event_word;
     return __atomic_load_n((event_word *)(const void *)slot + word, __ATOMIC_RELAXED);
 }
 
-HOT uint32_t slot_flags(const struct event *slot)
+HOT uint32_t record_read_flags(const struct event *slot)
 {
-    return (uint16_t)(slot_word(slot, RING_WORD_WHAT) >> 16);
+    return (uint16_t)(record_read_word(slot, RING_WORD_WHAT) >> 16);
 }
 
 /** The ends of a call without a peer. */
 #define NO_ENDS ring_ends(PEER_NONE, TAG_NONE)
 
-/** Entry fields: the call is in progress from here on. ends: as ring_ends() has them. */
+/** Write the entry fields; a reader of the ring sees the call as in progress from here on.
+ *  @param ends  packed peer and tag, see ring_ends() */
 HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, uint64_t ends,
                      uint32_t request, uint16_t comm, uint32_t flags)
 {
@@ -88,10 +91,10 @@ HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, u
     ring_enter(&s->t->ring, slot);
 }
 
-/** Exit stamp. Other exit fields are put between this and scope_close(). */
+/** Write the exit time. Other exit fields are written between this and scope_close(). */
 HOT uint64_t scope_exit(const struct scope *s)
 {
-    uint64_t now = ticks();
+    uint64_t now = probe_read_ticks();
     ring_put(s->slot, RING_WORD_T_EXIT, now);
     ring_fence();
     return now;
@@ -99,12 +102,12 @@ HOT uint64_t scope_exit(const struct scope *s)
 
 HOT void record_publish(struct thread *t, struct event *slot)
 {
-    if (unlikely(probe.paused)) { /* never to be seen: the slot serves the next call */
+    if (unlikely(probe.paused)) { /* not published: the next call reuses the slot */
         ring_put(slot, RING_WORD_SEQ, UINT64_MAX);
         ring_fence();
         return;
     }
-    prefetch_behind(slot);
+    record_prefetch_next(slot);
     ring_publish(&t->ring);
     if (unlikely(ring_alarm_due(&t->ring)))
         ring_alarm(&t->ring);
@@ -115,7 +118,7 @@ HOT void scope_leave(const struct scope *s)
     s->t->gate = 0;
 }
 
-HOT void count_paused(const struct scope *s)
+HOT void scope_count_paused(const struct scope *s)
 {
     if (unlikely(probe.paused)) {
         _Atomic uint64_t *calls = &s->t->ring.control->paused_calls;
@@ -126,12 +129,12 @@ HOT void count_paused(const struct scope *s)
 
 HOT void scope_close(const struct scope *s)
 {
-    count_paused(s);
+    scope_count_paused(s);
     record_publish(s->t, s->slot);
     scope_leave(s);
 }
 
-/** Change what the call turned out to be. */
+/** Replace the flags of the call and its number of further records. */
 HOT void scope_what(const struct scope *s, uint32_t flags, unsigned parts)
 {
     ring_put(s->slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_CALL, (uint16_t)parts));
@@ -142,11 +145,11 @@ HOT void scope_place(const struct scope *s, uint32_t request, uint16_t comm)
     ring_put(s->slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
 }
 
-/** A polling call that found nothing: it leaves no record. */
+/** End a polling call that found nothing: it is counted and leaves no record. */
 HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now)
 {
     if (unlikely(probe.paused)) {
-        count_paused(s);
+        scope_count_paused(s);
     } else {
         struct poll_count *count = &s->t->ring.control->polls[family];
         uint64_t calls = atomic_load_explicit(&count->calls, memory_order_relaxed);
@@ -157,9 +160,9 @@ HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now
     scope_leave(s);
 }
 
-/** A further message of the call: its own record behind the call's. */
-HOT void record_part(const struct scope *s, uint64_t t_exit, uint64_t bytes, uint64_t t_post,
-                     uint64_t ends, uint32_t request, uint16_t comm, uint32_t flags)
+/** Write a record of its own for a further message of the call, after the call's record. */
+HOT void record_write_part(const struct scope *s, uint64_t t_exit, uint64_t bytes, uint64_t t_post,
+                           uint64_t ends, uint32_t request, uint16_t comm, uint32_t flags)
 {
     struct event *slot = ring_slot(&s->t->ring);
     ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
@@ -175,18 +178,18 @@ HOT void record_part(const struct scope *s, uint64_t t_exit, uint64_t bytes, uin
 
 /* ---- sizes, communicators, ranks ----------------------------------------- */
 
-/** Bytes of one element of a type that is not the last one used. */
-uint64_t type_size(struct thread *t, MPI_Datatype type);
+/** @return bytes of one element of a datatype that is not the one used last */
+uint64_t type_lookup_size(struct thread *t, MPI_Datatype type);
 
-/** Bytes of count elements. */
-HOT uint64_t payload(struct thread *t, int64_t count, MPI_Datatype type)
+/** @return bytes of count elements of a datatype */
+HOT uint64_t type_payload_bytes(struct thread *t, int64_t count, MPI_Datatype type)
 {
     if (count <= 0)
         return 0;
     const struct type_size *last = t->type;
     if (likely(last->handle == HANDLE(type) && t->type_epoch == probe.type_epoch))
         return (uint64_t)count * last->bytes;
-    return (uint64_t)count * type_size(t, type);
+    return (uint64_t)count * type_lookup_size(t, type);
 }
 
 HOT const struct comm *comm_find(struct thread *t, MPI_Comm comm)
@@ -213,24 +216,24 @@ HOT int32_t comm_peer(const struct comm *comm, int rank)
     return comm_peer_lookup(comm, rank);
 }
 
-HOT uint32_t wildcard(int source, int tag)
+HOT uint32_t ends_wildcard_flag(int source, int tag)
 {
     return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? EVENT_WILDCARD : 0;
 }
 
-/** Both ends of a message, as ring_ends() has them, when one of the two is no plain number:
- *  MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ANY_TAG. All of these are negative. */
-static __attribute__((noinline, unused)) uint64_t open_ends(const struct comm *comm, int rank,
-                                                            int tag)
+/** Pack peer and tag as ring_ends() does, where at least one is a negative constant of MPI:
+ *  MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ANY_TAG. */
+static __attribute__((noinline, unused)) uint64_t ends_resolve_open(const struct comm *comm,
+                                                                    int rank, int tag)
 {
     return ring_ends(comm_peer(comm, rank), tag == MPI_ANY_TAG ? TAG_ANY : tag);
 }
 
 /* ---- statuses ------------------------------------------------------------ */
 
-/** Bytes of the message that a status describes. The fields of the MPIs' own mpi.h; a test compares
- *  with MPI_Get_count. */
-HOT uint64_t status_bytes(const MPI_Status *status)
+/** Bytes of the message that a status describes, from fields that are private to each mpi.h; a test
+ *  compares them with MPI_Get_count. */
+HOT uint64_t status_payload_bytes(const MPI_Status *status)
 {
 #if defined(OPEN_MPI)
     return (uint64_t)status->_ucount;
@@ -240,7 +243,7 @@ HOT uint64_t status_bytes(const MPI_Status *status)
 #endif
 }
 
-HOT int status_cancelled(const MPI_Status *status)
+HOT int status_is_cancelled(const MPI_Status *status)
 {
 #if defined(OPEN_MPI)
     return status->_cancelled;
@@ -249,8 +252,8 @@ HOT int status_cancelled(const MPI_Status *status)
 #endif
 }
 
-/** The ends that a receive's status tells, when source or tag were left open. */
-HOT uint64_t ends_received(uint64_t ends, uint16_t slot, const MPI_Status *status)
+/** Peer and tag of a receive from its status, for wildcard receives. */
+HOT uint64_t ends_from_status(uint64_t ends, uint16_t slot, const MPI_Status *status)
 {
     int32_t peer = ring_peer(ends);
     if (peer == PEER_ANY) {
@@ -262,9 +265,9 @@ HOT uint64_t ends_received(uint64_t ends, uint16_t slot, const MPI_Status *statu
 
 /* ---- requests ------------------------------------------------------------ */
 
-/** Has the library answered with the handle that stands for "complete already"? Such a request
- *  cannot be told from others, and nothing is left to wait for. */
-HOT int request_complete(uint64_t handle)
+/** Is this the handle that the library returns for every request that was complete at once? Such
+ *  requests share one handle, and there is nothing to wait for. */
+HOT int request_is_complete(uint64_t handle)
 {
 #if defined(OPEN_MPI)
     return handle == HANDLE(probe_objects.ompi_request_empty);
@@ -273,19 +276,19 @@ HOT int request_complete(uint64_t handle)
 #endif
 }
 
-HOT struct request *request_first(uint64_t handle)
+HOT struct request *request_home_slot(uint64_t handle)
 {
-    _Static_assert(REQUEST_ROOM == 4096, "the shift below");
+    _Static_assert(REQUEST_CAPACITY == 4096, "the shift below");
     return &probe.requests[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
 }
 
-/** Requests that a call may complete, found before it, when their handles are still there. */
+/** A request that a call may complete, looked up before the call, while its handle is valid. */
 struct found {
     uint32_t index; /**< in the application's array */
     uint32_t at;    /**< bytes from the start of probe.requests */
 };
 
-HOT struct found found_note(int index, const struct request *request)
+HOT struct found found_make(int index, const struct request *request)
 {
     return (struct found){(uint32_t)index,
                           (uint32_t)((const char *)request - (const char *)probe.requests)};
@@ -296,35 +299,36 @@ HOT struct request *found_request(const struct found *found)
     return (struct request *)(void *)((char *)probe.requests + found->at);
 }
 
-/** MPI_Waitall without statuses, of more requests than statuses fit the stack: by pieces, which is
- *  as good to the application, because all have to end. Notes in the table how each ended. */
-COLD int waitall_by_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
-                           MPI_Request *requests, const struct found *found, uint32_t n);
+/** MPI_Waitall with MPI_STATUSES_IGNORE for more than STATUS_BATCH requests. The real function is
+ *  called once for each batch, with statuses on the stack; the application sees no difference,
+ *  because all requests have to complete. The outcome of each request is stored in its entry. */
+COLD int request_wait_in_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
+                                MPI_Request *requests, const struct found *found, uint32_t n);
 
-COLD struct request *request_find_behind(uint64_t handle);
-COLD struct request *request_add_behind(uint64_t handle);
+COLD struct request *request_find_displaced(uint64_t handle);
+COLD struct request *request_add_displaced(uint64_t handle);
 
-/** The request or message with this handle. @return NULL when it is not known */
+/** Find the request or message with this handle. @return NULL if it is not in the table */
 HOT struct request *request_find(uint64_t handle)
 {
-    struct request *request = request_first(handle);
+    struct request *request = request_home_slot(handle);
     if (likely(request->handle == handle && !probe.multiple))
         return request;
-    return request_find_behind(handle);
+    return request_find_displaced(handle);
 }
 
-/** Keep a new request, which the record that is open posts.
- *  @return NULL when there is no room: counted as untracked */
+/** Enter a request that the call of the open record posts.
+ *  @return NULL if the table is full; the request is then counted as untracked */
 HOT const struct request *request_add(const struct scope *s, uint64_t handle, uint64_t bytes,
                                       uint64_t ends, uint16_t comm, uint32_t flags)
 {
-    struct request *request = request_first(handle);
+    struct request *request = request_home_slot(handle);
     uint32_t number;
     if (likely((request->handle == 0 || request->handle == handle) && !probe.multiple)) {
         number = ++probe.next_request;
     } else {
         number = __atomic_add_fetch(&probe.next_request, 1, __ATOMIC_RELAXED);
-        request = request_add_behind(handle);
+        request = request_add_displaced(handle);
         if (!request) {
             _Atomic uint64_t *count = &s->t->ring.control->untracked;
             atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
@@ -332,7 +336,7 @@ HOT const struct request *request_add(const struct scope *s, uint64_t handle, ui
             return NULL;
         }
     }
-    request->t_post = slot_word(s->slot, RING_WORD_T_ENTER);
+    request->t_post = record_read_word(s->slot, RING_WORD_T_ENTER);
     request->bytes = bytes;
     request->ends = ends;
     request->place = ring_place(number, comm, (uint16_t)flags);
@@ -345,7 +349,7 @@ HOT void request_remove(struct request *request)
     __atomic_store_n(&request->handle, 0, __ATOMIC_RELEASE);
 }
 
-/** What a request turned out to be when it completed. */
+/** Outcome of a request, for the record of the call that completed it. */
 struct completion {
     uint64_t bytes;
     uint64_t ends;
@@ -364,28 +368,28 @@ HOT struct completion request_outcome(const struct request *request, const MPI_S
     if (unlikely(failed)) {
         c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_FAILED;
     } else if (unlikely(own & REQUEST_CANCELLED) &&
-               (own & REQUEST_KNOWN || (status && status_cancelled(status)))) {
+               (own & REQUEST_KNOWN || (status && status_is_cancelled(status)))) {
         c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_CANCELLED;
         c.bytes = 0;
     } else if ((own & (EVENT_RECV | REQUEST_KNOWN)) == EVENT_RECV) {
-        if (unlikely(!status)) { /* nobody knows what arrived */
+        if (unlikely(!status)) { /* the size of the message is unknown */
             c.flags = EVENT_UNTRACKED;
             return c;
         }
-        c.bytes = status_bytes(status);
+        c.bytes = status_payload_bytes(status);
         if (own & EVENT_WILDCARD)
-            c.ends = ends_received(request->ends, request->comm, status);
+            c.ends = ends_from_status(request->ends, request->comm, status);
     }
     return c;
 }
 
 /** Does its completion need a status? */
-HOT int request_wants_status(const struct request *request)
+HOT int request_needs_status(const struct request *request)
 {
     return request->flags & (EVENT_RECV | REQUEST_CANCELLED);
 }
 
-/** It is complete: forget it, or keep it idle when it is persistent. */
+/** Handle the completion of a request: mark a persistent one idle, remove any other. */
 HOT void request_retire(struct request *request)
 {
     if (unlikely(request->flags & EVENT_PERSISTENT))

@@ -1,14 +1,14 @@
-/* Cartesian communicators: the shape of each, noted once when it is made. What it tells stays when
- * the communicator is freed: many programs ask where they are in their grid, free it, and send in
- * MPI_COMM_WORLD. */
+/* Cartesian communicators: the shape of each is written to the segment when it is made. The entry
+ * stays when the communicator is freed, because many programs only query their position in the
+ * grid, free the communicator and communicate in MPI_COMM_WORLD. */
 #include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 
 #define DIMENSIONS ((int)CART_DIMENSIONS)
 
-/* What MPI says of it. @return 1 when it is a grid of all its ranks */
-static int shape_of(MPI_Comm comm, int size, struct cart_slot *out)
+/* Query the shape from MPI. @return 1 if the grid contains all ranks of the communicator */
+static int cartesian_read_shape(MPI_Comm comm, int size, struct cart_slot *out)
 {
     int dimensions = 0, sizes[DIMENSIONS], wraps[DIMENSIONS], mine[DIMENSIONS];
     int64_t ranks = 1;
@@ -29,9 +29,9 @@ static int shape_of(MPI_Comm comm, int size, struct cart_slot *out)
 void cartesian_made(MPI_Comm comm, int rank, int size, uint64_t id, uint32_t made)
 {
     struct cart_slot cart = {.position = (uint32_t)rank, .id = id, .made = made};
-    if (!shape_of(comm, size, &cart))
+    if (!cartesian_read_shape(comm, size, &cart))
         return;
-    /* Threads may make them at one time: each has a slot of its own. */
+    /* Several threads may get here at the same time: each claims a slot of its own. */
     uint32_t index = atomic_fetch_add_explicit(&probe.segment->carts_made, 1, memory_order_relaxed);
     if (index >= SEGMENT_CARTS || index >= probe.segment->carts)
         return;

@@ -1,11 +1,10 @@
-/* What each collective gives and gets on this rank, in bytes, and its root.
+/* Bytes that each collective sends and receives on this rank, and its root.
  *
- *   give   bytes this rank puts in, one copy for each rank it sends its own part to
- *   get    bytes this rank takes out
- * With MPI_IN_PLACE what would have been given from the send buffer is taken from the receive
- * buffer's own part. On inter-communicators the group that gives and the group that gets are the
- * two sides; in rooted ones the root passes MPI_ROOT, its own side MPI_PROC_NULL (MPI 4.0, section
- * 6.2.3). */
+ *   give   bytes that this rank contributes, one copy for each rank to which it sends a separate
+ * part get    bytes that this rank receives With MPI_IN_PLACE the rank's contribution is its own
+ * part of the receive buffer. On inter-communicators the group that gives and the group that gets
+ * are the two sides; in rooted ones the root passes MPI_ROOT, its own side MPI_PROC_NULL (MPI 4.0,
+ * section 6.2.3). */
 #ifndef HOLTER_PROBE_COLLECTIVE_H
 #define HOLTER_PROBE_COLLECTIVE_H
 
@@ -19,15 +18,15 @@ struct exchange {
     uint32_t flags;
 };
 
-HOT struct exchange exchange_of(const struct comm *c)
+HOT struct exchange exchange_init(const struct comm *c)
 {
     return (struct exchange){.root = PEER_NONE, .comm = c->slot, .flags = c->flags};
 }
 
 enum part { PART_ROOT, PART_OTHER, PART_NONE };
 
-/** This rank's part in a rooted collective; sets the root. */
-HOT enum part rooted(struct exchange *x, const struct comm *c, int root)
+/** Set the root of a rooted collective. @return the part of this rank in it */
+HOT enum part exchange_set_root(struct exchange *x, const struct comm *c, int root)
 {
     if (likely(!(c->flags & EVENT_INTER))) {
         x->root = comm_peer(c, root);
@@ -41,7 +40,7 @@ HOT enum part rooted(struct exchange *x, const struct comm *c, int root)
     return root == MPI_PROC_NULL ? PART_NONE : PART_OTHER;
 }
 
-HOT int in_place(struct exchange *x, const void *buffer)
+HOT int exchange_mark_in_place(struct exchange *x, const void *buffer)
 {
     if (buffer != MPI_IN_PLACE)
         return 0;
@@ -49,14 +48,14 @@ HOT int in_place(struct exchange *x, const void *buffer)
     return 1;
 }
 
-/** A buffer's parts, one for each rank or neighbour. */
+/** Parts of a buffer, one for each rank or neighbour. */
 struct parts {
     enum { PARTS_SAME, PARTS_COUNTED, PARTS_LARGE } kind;
     int64_t count;             /**< PARTS_SAME: of each */
     const int *counts;         /**< PARTS_COUNTED */
     const MPI_Count *large;    /**< PARTS_LARGE */
-    MPI_Datatype type;         /**< of all, */
-    const MPI_Datatype *types; /**< unless each has its own */
+    MPI_Datatype type;         /**< of all parts, */
+    const MPI_Datatype *types; /**< unless this is set: one for each part */
 };
 
 HOT struct parts parts_same(int64_t count, MPI_Datatype type)
@@ -84,7 +83,7 @@ HOT struct parts parts_large_types(const MPI_Count *counts, const MPI_Datatype *
     return (struct parts){.kind = PARTS_LARGE, .large = counts, .types = types};
 }
 
-/* From a count, an array of int or one of MPI_Count. */
+/* Make a struct parts from a single count, an array of int or an array of MPI_Count. */
 #define PARTS(counts, type)                                                                        \
     _Generic((counts),                                                                             \
         const int *: parts_counted,                                                                \
@@ -104,110 +103,114 @@ HOT int64_t part_count(const struct parts *p, int i)
 
 HOT uint64_t part_bytes(struct thread *t, const struct parts *p, int i)
 {
-    return payload(t, part_count(p, i), p->types ? p->types[i] : p->type);
+    return type_payload_bytes(t, part_count(p, i), p->types ? p->types[i] : p->type);
 }
 
-/** Bytes of n parts; of those left out (bit i: part i) none. */
+/** Bytes of n parts. @param left_out  bit i: part i does not count */
 HOT uint64_t parts_bytes(struct thread *t, const struct parts *p, int n, uint64_t left_out)
 {
     uint64_t sum = 0;
     if (p->kind == PARTS_SAME)
-        return payload(t, p->count, p->type) * (uint64_t)(n - __builtin_popcountll(left_out));
+        return type_payload_bytes(t, p->count, p->type) *
+               (uint64_t)(n - __builtin_popcountll(left_out));
     for (int i = 0; i < n; i++) {
         if (i < 64 && left_out >> i & 1)
             continue;
         int64_t count = part_count(p, i);
         sum += p->types ? part_bytes(t, p, i) : count > 0 ? (uint64_t)count : 0;
     }
-    return p->types ? sum : sum * payload(t, 1, p->type);
+    return p->types ? sum : sum * type_payload_bytes(t, 1, p->type);
 }
 
 /** Bytes of this rank's own part. */
-HOT uint64_t own_bytes(struct thread *t, const struct parts *p, const struct comm *c)
+HOT uint64_t parts_own_bytes(struct thread *t, const struct parts *p, const struct comm *c)
 {
     return p->kind == PARTS_SAME || c->size > 0 ? part_bytes(t, p, c->rank) : 0;
 }
 
-HOT struct exchange coll_barrier(struct thread *t, MPI_Comm comm)
+HOT struct exchange exchange_barrier(struct thread *t, MPI_Comm comm)
 {
-    return exchange_of(comm_find(t, comm));
+    return exchange_init(comm_find(t, comm));
 }
 
-HOT struct exchange coll_bcast(struct thread *t, int64_t count, MPI_Datatype type, int root,
-                               MPI_Comm comm)
+HOT struct exchange exchange_bcast(struct thread *t, int64_t count, MPI_Datatype type, int root,
+                                   MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
-    enum part part = rooted(&x, c, root);
+    struct exchange x = exchange_init(c);
+    enum part part = exchange_set_root(&x, c, root);
     if (part == PART_ROOT)
-        x.give = payload(t, count, type);
+        x.give = type_payload_bytes(t, count, type);
     else if (part == PART_OTHER)
-        x.get = payload(t, count, type);
+        x.get = type_payload_bytes(t, count, type);
     return x;
 }
 
 /* Gather and scatter are mirror images: the root has a part for each rank in one buffer, and each
  * rank has one part in another, for which the root may pass MPI_IN_PLACE. */
-HOT void rooted_parts(struct thread *t, struct exchange *x, const struct comm *c, int root,
-                      uint64_t *all_bytes, const struct parts *all, uint64_t *one_bytes,
-                      const struct parts *one, const void *one_buffer)
+HOT void exchange_set_rooted_parts(struct thread *t, struct exchange *x, const struct comm *c,
+                                   int root, uint64_t *all_bytes, const struct parts *all,
+                                   uint64_t *one_bytes, const struct parts *one,
+                                   const void *one_buffer)
 {
-    enum part part = rooted(x, c, root);
+    enum part part = exchange_set_root(x, c, root);
     if (part == PART_ROOT) {
         *all_bytes = parts_bytes(t, all, c->peers, 0);
         if (!(c->flags & EVENT_INTER))
-            *one_bytes = in_place(x, one_buffer) ? own_bytes(t, all, c) : part_bytes(t, one, 0);
+            *one_bytes = exchange_mark_in_place(x, one_buffer) ? parts_own_bytes(t, all, c)
+                                                               : part_bytes(t, one, 0);
     } else if (part == PART_OTHER) {
         *one_bytes = part_bytes(t, one, 0);
     }
 }
 
-HOT struct exchange coll_gather(struct thread *t, const void *sendbuf, struct parts give,
-                                struct parts get, int root, MPI_Comm comm)
+HOT struct exchange exchange_gather(struct thread *t, const void *sendbuf, struct parts give,
+                                    struct parts get, int root, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
-    rooted_parts(t, &x, c, root, &x.get, &get, &x.give, &give, sendbuf);
+    struct exchange x = exchange_init(c);
+    exchange_set_rooted_parts(t, &x, c, root, &x.get, &get, &x.give, &give, sendbuf);
     return x;
 }
 
-HOT struct exchange coll_scatter(struct thread *t, struct parts give, const void *recvbuf,
-                                 struct parts get, int root, MPI_Comm comm)
+HOT struct exchange exchange_scatter(struct thread *t, struct parts give, const void *recvbuf,
+                                     struct parts get, int root, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
-    rooted_parts(t, &x, c, root, &x.give, &give, &x.get, &get, recvbuf);
+    struct exchange x = exchange_init(c);
+    exchange_set_rooted_parts(t, &x, c, root, &x.give, &give, &x.get, &get, recvbuf);
     return x;
 }
 
-HOT struct exchange coll_allgather(struct thread *t, const void *sendbuf, struct parts give,
-                                   struct parts get, MPI_Comm comm)
+HOT struct exchange exchange_allgather(struct thread *t, const void *sendbuf, struct parts give,
+                                       struct parts get, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
+    struct exchange x = exchange_init(c);
     x.get = parts_bytes(t, &get, c->peers, 0);
-    x.give = in_place(&x, sendbuf) ? own_bytes(t, &get, c) : part_bytes(t, &give, 0);
+    x.give =
+        exchange_mark_in_place(&x, sendbuf) ? parts_own_bytes(t, &get, c) : part_bytes(t, &give, 0);
     return x;
 }
 
-HOT struct exchange coll_alltoall(struct thread *t, const void *sendbuf, struct parts give,
-                                  struct parts get, MPI_Comm comm)
+HOT struct exchange exchange_alltoall(struct thread *t, const void *sendbuf, struct parts give,
+                                      struct parts get, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
+    struct exchange x = exchange_init(c);
     x.get = parts_bytes(t, &get, c->peers, 0);
-    x.give = in_place(&x, sendbuf) ? x.get : parts_bytes(t, &give, c->peers, 0);
+    x.give = exchange_mark_in_place(&x, sendbuf) ? x.get : parts_bytes(t, &give, c->peers, 0);
     return x;
 }
 
-HOT struct exchange coll_reduce(struct thread *t, const void *sendbuf, int64_t count,
-                                MPI_Datatype type, int root, MPI_Comm comm)
+HOT struct exchange exchange_reduce(struct thread *t, const void *sendbuf, int64_t count,
+                                    MPI_Datatype type, int root, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
-    enum part part = rooted(&x, c, root);
-    uint64_t bytes = payload(t, count, type);
-    in_place(&x, sendbuf);
+    struct exchange x = exchange_init(c);
+    enum part part = exchange_set_root(&x, c, root);
+    uint64_t bytes = type_payload_bytes(t, count, type);
+    exchange_mark_in_place(&x, sendbuf);
     if (part == PART_ROOT) {
         x.get = bytes;
         x.give = c->flags & EVENT_INTER ? 0 : bytes;
@@ -217,33 +220,33 @@ HOT struct exchange coll_reduce(struct thread *t, const void *sendbuf, int64_t c
     return x;
 }
 
-HOT struct exchange coll_allreduce(struct thread *t, const void *sendbuf, int64_t count,
-                                   MPI_Datatype type, MPI_Comm comm)
+HOT struct exchange exchange_allreduce(struct thread *t, const void *sendbuf, int64_t count,
+                                       MPI_Datatype type, MPI_Comm comm)
 {
-    struct exchange x = exchange_of(comm_find(t, comm));
-    x.give = x.get = payload(t, count, type);
-    in_place(&x, sendbuf);
+    struct exchange x = exchange_init(comm_find(t, comm));
+    x.give = x.get = type_payload_bytes(t, count, type);
+    exchange_mark_in_place(&x, sendbuf);
     return x;
 }
 
-HOT struct exchange coll_reduce_scatter(struct thread *t, const void *sendbuf, struct parts get,
-                                        MPI_Comm comm)
+HOT struct exchange exchange_reduce_scatter(struct thread *t, const void *sendbuf, struct parts get,
+                                            MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
-    x.get = own_bytes(t, &get, c);
+    struct exchange x = exchange_init(c);
+    x.get = parts_own_bytes(t, &get, c);
     x.give = parts_bytes(t, &get, c->size, 0);
-    in_place(&x, sendbuf);
+    exchange_mark_in_place(&x, sendbuf);
     return x;
 }
 
 /* ---- neighbourhoods: one part for each neighbour of the topology --------- */
 
-HOT struct exchange coll_neighbor_allgather(struct thread *t, struct parts give, struct parts get,
-                                            MPI_Comm comm)
+HOT struct exchange exchange_neighbor_allgather(struct thread *t, struct parts give,
+                                                struct parts get, MPI_Comm comm)
 {
     const struct comm *c = comm_neighbours(comm_find(t, comm), comm);
-    struct exchange x = exchange_of(c);
+    struct exchange x = exchange_init(c);
     int unknown = c->slot >= COMM_SLOT_OTHER;
     if (unknown || c->sinks > __builtin_popcountll(c->absent))
         x.give = part_bytes(t, &give, 0);
@@ -251,11 +254,11 @@ HOT struct exchange coll_neighbor_allgather(struct thread *t, struct parts give,
     return x;
 }
 
-HOT struct exchange coll_neighbor_alltoall(struct thread *t, struct parts give, struct parts get,
-                                           MPI_Comm comm)
+HOT struct exchange exchange_neighbor_alltoall(struct thread *t, struct parts give,
+                                               struct parts get, MPI_Comm comm)
 {
     const struct comm *c = comm_neighbours(comm_find(t, comm), comm);
-    struct exchange x = exchange_of(c);
+    struct exchange x = exchange_init(c);
     x.give = parts_bytes(t, &give, c->sinks, c->absent);
     x.get = parts_bytes(t, &get, c->sources, c->absent);
     return x;
@@ -263,13 +266,13 @@ HOT struct exchange coll_neighbor_alltoall(struct thread *t, struct parts give, 
 
 /* ---- before and after ---------------------------------------------------- */
 
-HOT void coll_enter(const struct scope *s, const struct exchange *x)
+HOT void shape_collective_enter(const struct scope *s, const struct exchange *x)
 {
     scope_enter(s, x->give, x->get, ring_ends(x->root, TAG_NONE), 0, x->comm, x->flags);
 }
 
-/** A persistent one. */
-HOT struct posted coll_request(const struct exchange *x)
+/** The request of a persistent collective. */
+HOT struct posted posted_make_collective(const struct exchange *x)
 {
     return (struct posted){.bytes = x->give,
                            .ends = ring_ends(x->root, TAG_NONE),

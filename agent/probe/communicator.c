@@ -1,20 +1,22 @@
-/* Communicators: world ranks of their members, and ids that all members agree on without a message.
+/* Communicators: world ranks of their members, and ids that all members agree on without
+ * communication.
  *
- * An id is a 64-bit hash of what every member knows alike. Where all members of the parent take
- * part in the making: the parent's id, how many were made from it before, and the world rank of the
- * new one's rank 0, which tells the parts of a split apart. Where only the members of the new one
- * take part (MPI_Comm_create_group, MPI_Intercomm_create): the world ranks of its groups in order,
- * the tag, and how many with the same groups and tag were made before. */
+ * An id is a 64-bit hash of values that every member knows. If all members of the parent call the
+ * constructor, these are the id of the parent, the number of communicators made from it before, and
+ * the world rank of rank 0 of the new communicator, which distinguishes the parts of a split. If
+ * only the members of the new communicator call it (MPI_Comm_create_group, MPI_Intercomm_create),
+ * these are the world ranks of its groups in order, the tag, and the number of communicators made
+ * with the same groups and tag before. */
 #include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 
 #include <pthread.h>
 
-#define INDEX_ROOM 2048u /* twice the communicators, a power of two */
+#define INDEX_CAPACITY 2048u /* twice the communicators, a power of two */
 #define INDEX_WINDOW 32u
 #define CHUNK 256 /* ranks translated at a time */
-#define SCAN_MOST                                                                                  \
+#define MAX_SCAN                                                                                   \
     (1 << 24)         /* comparisons that finding offset and stride may cost in the MPI library */
 #define ORDINALS 128u /* different groups that communicators were made by */
 
@@ -24,8 +26,8 @@ const struct comm comm_null = {.handle = ~UINT64_C(0), .slot = COMM_SLOT_NONE};
 static const struct comm comm_full = {.handle = ~UINT64_C(0), .slot = COMM_SLOT_OTHER};
 
 static struct comm comms[SEGMENT_COMMS];
-static _Atomic uint16_t by_handle[INDEX_ROOM]; /* index in comms + 1; 0: free */
-static uint16_t freed[SEGMENT_COMMS];          /* slots to be used again, oldest first */
+static _Atomic uint16_t by_handle[INDEX_CAPACITY]; /* index in comms + 1; 0: free */
+static uint16_t freed[SEGMENT_COMMS];              /* slots for reuse, oldest first */
 static uint32_t freed_first, freed_count, never_used;
 static struct {
     uint64_t key;
@@ -40,7 +42,7 @@ _Static_assert(sizeof(probe) + sizeof(comms) + sizeof(by_handle) + sizeof(freed)
 
 /* Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 15
  * (mix64). */
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t comm_mix_hash(uint64_t a, uint64_t b)
 {
     uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0xd1b54a32d192ed03);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -51,27 +53,27 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 /* ---- table --------------------------------------------------------------- */
 
-static uint32_t index_first(uint64_t handle)
+static uint32_t comm_index_first(uint64_t handle)
 {
     return (uint32_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
 }
-_Static_assert(INDEX_ROOM == 2048, "the shift above");
+_Static_assert(INDEX_CAPACITY == 2048, "the shift above");
 
-static struct comm *table_find(uint64_t handle)
+static struct comm *comm_table_find(uint64_t handle)
 {
     for (uint32_t i = 0; i < INDEX_WINDOW; i++) {
-        uint16_t at = atomic_load_explicit(&by_handle[(index_first(handle) + i) % INDEX_ROOM],
-                                           memory_order_acquire);
+        uint16_t at = atomic_load_explicit(
+            &by_handle[(comm_index_first(handle) + i) % INDEX_CAPACITY], memory_order_acquire);
         if (at != 0 && __atomic_load_n(&comms[at - 1].handle, __ATOMIC_ACQUIRE) == handle)
             return &comms[at - 1];
     }
     return NULL;
 }
 
-static int table_insert(uint64_t handle, uint16_t index)
+static int comm_table_insert(uint64_t handle, uint16_t index)
 {
     for (uint32_t i = 0; i < INDEX_WINDOW; i++) {
-        _Atomic uint16_t *slot = &by_handle[(index_first(handle) + i) % INDEX_ROOM];
+        _Atomic uint16_t *slot = &by_handle[(comm_index_first(handle) + i) % INDEX_CAPACITY];
         if (atomic_load_explicit(slot, memory_order_relaxed) == 0) {
             atomic_store_explicit(slot, (uint16_t)(index + 1), memory_order_release);
             return 1;
@@ -80,25 +82,25 @@ static int table_insert(uint64_t handle, uint16_t index)
     return 0;
 }
 
-static void table_remove(uint64_t handle, uint16_t index)
+static void comm_table_remove(uint64_t handle, uint16_t index)
 {
     for (uint32_t i = 0; i < INDEX_WINDOW; i++) {
-        _Atomic uint16_t *slot = &by_handle[(index_first(handle) + i) % INDEX_ROOM];
+        _Atomic uint16_t *slot = &by_handle[(comm_index_first(handle) + i) % INDEX_CAPACITY];
         if (atomic_load_explicit(slot, memory_order_relaxed) == index + 1)
             atomic_store_explicit(slot, 0, memory_order_relaxed);
     }
 }
 
-static void forget_peers(uint16_t index)
+static void comm_forget_peers(uint16_t index)
 {
-    for (uint32_t i = 0; i < PEER_ROOM; i++) {
+    for (uint32_t i = 0; i < PEER_CAPACITY; i++) {
         if (atomic_load_explicit(&probe.peers[i], memory_order_relaxed) >> 48 ==
             (uint64_t)index + 1)
             atomic_store_explicit(&probe.peers[i], 0, memory_order_relaxed);
     }
 }
 
-static uint32_t take_slot(void)
+static uint32_t comm_allocate_slot(void)
 {
     if (never_used < SEGMENT_COMMS && never_used < probe.segment->comms)
         return never_used++;
@@ -107,21 +109,22 @@ static uint32_t take_slot(void)
     uint16_t index = freed[freed_first];
     freed_first = (freed_first + 1) % SEGMENT_COMMS;
     freed_count--;
-    forget_peers(index);
+    comm_forget_peers(index);
     return index;
 }
 
-static void give_slot_back(uint16_t index)
+static void comm_release_slot(uint16_t index)
 {
     freed[(freed_first + freed_count++) % SEGMENT_COMMS] = index;
 }
 
-static uint64_t id_of(const struct comm *comm)
+static uint64_t comm_read_id(const struct comm *comm)
 {
     return comm->slot < COMM_SLOT_OTHER ? segment_comm(probe.segment, comm->slot)->id : 0;
 }
 
-static void publish_slot(const struct comm *comm, uint64_t id, uint64_t parent, const char *name)
+static void comm_publish_slot(const struct comm *comm, uint64_t id, uint64_t parent,
+                              const char *name)
 {
     struct comm_slot *slot = segment_comm(probe.segment, comm->slot);
     slot->my_rank = comm->rank;
@@ -135,28 +138,29 @@ static void publish_slot(const struct comm *comm, uint64_t id, uint64_t parent, 
     atomic_store_explicit(&slot->generation, generation + 1, memory_order_release);
 }
 
-static void remove_locked(struct comm *comm)
+static void comm_remove_locked(struct comm *comm)
 {
     struct comm_slot *slot = segment_comm(probe.segment, comm->slot);
     uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
     atomic_store_explicit(&slot->generation, generation + 1, memory_order_release);
-    table_remove(comm->handle, comm->slot);
-    /* The rest stays as it is: receives that are under way are still translated by it. */
+    comm_table_remove(comm->handle, comm->slot);
+    /* The other fields stay: pending receives still translate their ranks by them. */
     __atomic_store_n(&comm->handle, 0, __ATOMIC_RELEASE);
-    give_slot_back(comm->slot);
+    comm_release_slot(comm->slot);
 }
 
-/* Enter a communicator. made: its fields but handle and slot. @return it, or comm_full */
-static const struct comm *add_locked(const struct comm *made, uint64_t handle, uint64_t id,
-                                     uint64_t parent, const char *name)
+/* Add a communicator. @param made  its fields except handle and slot
+ * @return the new entry, or comm_full */
+static const struct comm *comm_add_locked(const struct comm *made, uint64_t handle, uint64_t id,
+                                          uint64_t parent, const char *name)
 {
-    struct comm *stale = table_find(handle);
-    if (stale) /* freed behind our back */
-        remove_locked(stale);
-    uint32_t index = take_slot();
-    if (index == NONE || !table_insert(handle, (uint16_t)index)) {
+    struct comm *stale = comm_table_find(handle);
+    if (stale) /* it was freed by a call that the probe does not cover */
+        comm_remove_locked(stale);
+    uint32_t index = comm_allocate_slot();
+    if (index == NONE || !comm_table_insert(handle, (uint16_t)index)) {
         if (index != NONE)
-            give_slot_back((uint16_t)index);
+            comm_release_slot((uint16_t)index);
         atomic_fetch_add_explicit(&probe.segment->comms_overflow, 1, memory_order_relaxed);
         return &comm_full;
     }
@@ -164,14 +168,14 @@ static const struct comm *add_locked(const struct comm *made, uint64_t handle, u
     *comm = *made;
     comm->slot = (uint16_t)index;
     comm->ordinal = 0;
-    publish_slot(comm, id, parent, name);
+    comm_publish_slot(comm, id, parent, name);
     __atomic_store_n(&comm->handle, handle, __ATOMIC_RELEASE);
     return comm;
 }
 
 /* ---- groups -------------------------------------------------------------- */
 
-static int world_rank(MPI_Group group, int rank)
+static int comm_world_rank(MPI_Group group, int rank)
 {
     int world = MPI_UNDEFINED;
     if (!probe.world_known ||
@@ -181,13 +185,14 @@ static int world_rank(MPI_Group group, int rank)
     return world;
 }
 
-/* Hash of the world ranks of a group, in order; and offset and stride, if they have them.
- * @return 1 when world rank = offset + stride * rank for all of them */
-static int group_scan(MPI_Group group, int size, int32_t *offset, int32_t *stride, uint64_t *hash)
+/* Hash the world ranks of a group in order, and find their offset and stride.
+ * @return 1 if world rank = offset + stride * rank for all members */
+static int comm_scan_group(MPI_Group group, int size, int32_t *offset, int32_t *stride,
+                           uint64_t *hash)
 {
     int ranks[CHUNK], worlds[CHUNK], affine = 1;
     int32_t last = 0;
-    *hash = mix(0, (uint64_t)size);
+    *hash = comm_mix_hash(0, (uint64_t)size);
     *offset = 0;
     *stride = 1;
     for (int first = 0; first < size; first += CHUNK) {
@@ -207,14 +212,14 @@ static int group_scan(MPI_Group group, int size, int32_t *offset, int32_t *strid
             if (worlds[i] == MPI_UNDEFINED)
                 affine = 0;
             last = worlds[i];
-            *hash = mix(*hash, (uint64_t)(uint32_t)worlds[i]);
+            *hash = comm_mix_hash(*hash, (uint64_t)(uint32_t)worlds[i]);
         }
     }
     return affine;
 }
 
-/* Group that the peers of a communicator are in. @return MPI_GROUP_NULL on failure */
-static MPI_Group peer_group(MPI_Comm comm, int inter)
+/* Group of the peers of a communicator. @return MPI_GROUP_NULL on failure */
+static MPI_Group comm_peer_group(MPI_Comm comm, int inter)
 {
     MPI_Group group = MPI_GROUP_NULL;
     int error =
@@ -222,10 +227,10 @@ static MPI_Group peer_group(MPI_Comm comm, int inter)
     return error == MPI_SUCCESS ? group : MPI_GROUP_NULL;
 }
 
-/* What can be asked of a communicator without communication. hash: of its groups, the same on both
- * sides of an inter-communicator; NULL: not wanted, so that large groups need not be gone through.
- */
-static void describe(struct comm *out, MPI_Comm comm, uint64_t *hash)
+/* Fill the fields that MPI returns without communication.
+ * @param hash  set to a hash of the groups, which is the same on both sides of an
+ *              inter-communicator; NULL: not needed, so that large groups are not scanned */
+static void comm_describe(struct comm *out, MPI_Comm comm, uint64_t *hash)
 {
     int inter = 0;
     *out = (struct comm){.sources = -1};
@@ -240,33 +245,33 @@ static void describe(struct comm *out, MPI_Comm comm, uint64_t *hash)
     if (!probe.world_known)
         return;
     uint64_t peers_hash = 0, local_hash = 0;
-    MPI_Group group = peer_group(comm, inter);
+    MPI_Group group = comm_peer_group(comm, inter);
     if (group == MPI_GROUP_NULL)
         return;
-    if (hash || (int64_t)out->peers * probe.size <= SCAN_MOST) {
-        if (group_scan(group, out->peers, &out->offset, &out->stride, &peers_hash))
+    if (hash || (int64_t)out->peers * probe.size <= MAX_SCAN) {
+        if (comm_scan_group(group, out->peers, &out->offset, &out->stride, &peers_hash))
             out->affine = (uint32_t)out->peers;
     }
     real_PMPI_Group_free(&group);
     if (!hash)
         return;
-    if (inter && (group = peer_group(comm, 0)) != MPI_GROUP_NULL) {
+    if (inter && (group = comm_peer_group(comm, 0)) != MPI_GROUP_NULL) {
         int32_t offset, stride;
-        group_scan(group, out->size, &offset, &stride, &local_hash);
+        comm_scan_group(group, out->size, &offset, &stride, &local_hash);
         real_PMPI_Group_free(&group);
     }
-    *hash = inter ? mix(peers_hash + local_hash, peers_hash ^ local_hash) : peers_hash;
+    *hash = inter ? comm_mix_hash(peers_hash + local_hash, peers_hash ^ local_hash) : peers_hash;
 }
 
-/* The same number on all members, different for disjoint groups: from the world ranks of rank 0. */
-static uint64_t first_member(MPI_Comm comm, int inter)
+/* Hash of the world rank of rank 0: the same on all members, different for disjoint groups. */
+static uint64_t comm_hash_first_member(MPI_Comm comm, int inter)
 {
     uint64_t member = 0;
     for (int side = 0; side <= inter; side++) {
-        MPI_Group group = peer_group(comm, side);
+        MPI_Group group = comm_peer_group(comm, side);
         if (group == MPI_GROUP_NULL)
             continue;
-        member += mix(3, (uint64_t)(uint32_t)world_rank(group, 0));
+        member += comm_mix_hash(3, (uint64_t)(uint32_t)comm_world_rank(group, 0));
         real_PMPI_Group_free(&group);
     }
     return member;
@@ -274,7 +279,7 @@ static uint64_t first_member(MPI_Comm comm, int inter)
 
 /* ---- making and freeing -------------------------------------------------- */
 
-static const char *call_text(uint16_t call)
+static const char *comm_call_name(uint16_t call)
 {
     switch (call) {
 #define X(number, name, class_)                                                                    \
@@ -289,51 +294,53 @@ static const char *call_text(uint16_t call)
 void comm_predefined(void)
 {
     struct comm world, self;
-    describe(&world, MPI_COMM_WORLD, NULL);
+    comm_describe(&world, MPI_COMM_WORLD, NULL);
     world.offset = 0;
     world.stride = 1;
     world.affine = (uint32_t)world.size;
-    describe(&self, MPI_COMM_SELF, NULL);
+    comm_describe(&self, MPI_COMM_SELF, NULL);
     pthread_mutex_lock(&lock);
-    add_locked(&world, HANDLE(MPI_COMM_WORLD), 1, 0, "MPI_COMM_WORLD");
-    add_locked(&self, HANDLE(MPI_COMM_SELF), 2, 0, "MPI_COMM_SELF");
+    comm_add_locked(&world, HANDLE(MPI_COMM_WORLD), 1, 0, "MPI_COMM_WORLD");
+    comm_add_locked(&self, HANDLE(MPI_COMM_SELF), 2, 0, "MPI_COMM_SELF");
     pthread_mutex_unlock(&lock);
 }
 
-/* Next child of a parent: its id before the members are mixed in. */
-static uint64_t next_child(const struct comm *parent)
+/* Id of the next communicator made from a parent, before its members are hashed in. */
+static uint64_t comm_next_child_id(const struct comm *parent)
 {
-    return parent->slot < COMM_SLOT_OTHER ? mix(id_of(parent), comms[parent->slot].ordinal++)
-                                          : mix(0, 4);
+    return parent->slot < COMM_SLOT_OTHER
+               ? comm_mix_hash(comm_read_id(parent), comms[parent->slot].ordinal++)
+               : comm_mix_hash(0, 4);
 }
 
 void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
 {
     const struct comm *from = comm_find(t, parent);
     uint32_t before = from->slot < COMM_SLOT_OTHER ? comms[from->slot].ordinal : 0;
-    uint64_t id = next_child(from);
+    uint64_t id = comm_next_child_id(from);
     if (child == MPI_COMM_NULL)
         return;
     struct comm made;
-    describe(&made, child, NULL);
-    id = mix(id, first_member(child, made.flags & EVENT_INTER ? 1 : 0));
+    comm_describe(&made, child, NULL);
+    id = comm_mix_hash(id, comm_hash_first_member(child, made.flags & EVENT_INTER ? 1 : 0));
     if (call == CALL_Cart_create || call == CALL_Cart_sub)
         cartesian_made(child, made.rank, made.size, id, before);
     pthread_mutex_lock(&lock);
-    add_locked(&made, HANDLE(child), id, id_of(from), call_text(call));
+    comm_add_locked(&made, HANDLE(child), id, comm_read_id(from), comm_call_name(call));
     pthread_mutex_unlock(&lock);
 }
 
-/* Same members, same order: nothing has to be asked of the new one, which may not even be ready. */
+/* A duplicate has the same members in the same order. It is not queried, because after
+ * MPI_Comm_idup it may not be usable yet. */
 void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
 {
     const struct comm *from = comm_find(t, parent);
     struct comm made = *from;
-    uint64_t id = mix(next_child(from), 5);
+    uint64_t id = comm_mix_hash(comm_next_child_id(from), 5);
     if (child == MPI_COMM_NULL || from->slot >= COMM_SLOT_OTHER)
         return;
     pthread_mutex_lock(&lock);
-    add_locked(&made, HANDLE(child), id, id_of(from), call_text(call));
+    comm_add_locked(&made, HANDLE(child), id, comm_read_id(from), comm_call_name(call));
     pthread_mutex_unlock(&lock);
 }
 
@@ -341,18 +348,18 @@ void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win 
 {
     const struct comm *from = comm_find(t, parent);
     struct comm made = *from;
-    uint64_t id = mix(next_child(from), 6);
+    uint64_t id = comm_mix_hash(comm_next_child_id(from), 6);
     made.is_window = 1;
     if (win == MPI_WIN_NULL || from->slot >= COMM_SLOT_OTHER)
         return;
     pthread_mutex_lock(&lock);
-    add_locked(&made, HANDLE(win), id, id_of(from), call_text(call));
+    comm_add_locked(&made, HANDLE(win), id, comm_read_id(from), comm_call_name(call));
     pthread_mutex_unlock(&lock);
 }
 
-/* How many were made with this key before. When the table is full, ids of the same groups repeat.
- */
-static uint32_t ordinal_locked(uint64_t key)
+/* Number of communicators made with this key before. If the table is full, ids of communicators
+ * with the same groups repeat. */
+static uint32_t comm_ordinal_locked(uint64_t key)
 {
     for (uint32_t i = 0; i < ORDINALS; i++) {
         uint32_t at = (uint32_t)(key + i) % ORDINALS;
@@ -368,18 +375,19 @@ void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int ta
 {
     if (child == MPI_COMM_NULL)
         return;
-    uint64_t from = parent == MPI_COMM_NULL ? 0 : id_of(comm_find(t, parent));
+    uint64_t from = parent == MPI_COMM_NULL ? 0 : comm_read_id(comm_find(t, parent));
     struct comm made;
     uint64_t hash = 0;
-    describe(&made, child, &hash);
-    /* The local communicators of an inter-communicator differ: their ids must not enter. */
-    uint64_t key = mix(hash, (uint64_t)(uint32_t)tag);
+    comm_describe(&made, child, &hash);
+    /* The two sides of an inter-communicator have different local communicators, so the hash must
+     * not contain their ids. */
+    uint64_t key = comm_mix_hash(hash, (uint64_t)(uint32_t)tag);
     if (call == CALL_Comm_create_group)
-        key = mix(key, from);
+        key = comm_mix_hash(key, from);
     pthread_mutex_lock(&lock);
-    if (call != CALL_Comm_get_parent || !table_find(HANDLE(child))) {
-        uint64_t id = mix(mix(key, call), ordinal_locked(key));
-        add_locked(&made, HANDLE(child), id, from, call_text(call));
+    if (call != CALL_Comm_get_parent || !comm_table_find(HANDLE(child))) {
+        uint64_t id = comm_mix_hash(comm_mix_hash(key, call), comm_ordinal_locked(key));
+        comm_add_locked(&made, HANDLE(child), id, from, comm_call_name(call));
     }
     pthread_mutex_unlock(&lock);
 }
@@ -387,16 +395,16 @@ void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int ta
 void comm_freed(uint64_t handle)
 {
     pthread_mutex_lock(&lock);
-    struct comm *comm = table_find(handle);
+    struct comm *comm = comm_table_find(handle);
     if (comm)
-        remove_locked(comm);
+        comm_remove_locked(comm);
     pthread_mutex_unlock(&lock);
 }
 
 void comm_named(MPI_Comm handle, const char *name)
 {
     pthread_mutex_lock(&lock);
-    struct comm *comm = table_find(HANDLE(handle));
+    struct comm *comm = comm_table_find(HANDLE(handle));
     if (comm && name) {
         struct comm_slot *slot = segment_comm(probe.segment, comm->slot);
         strncpy(slot->name, name, sizeof(slot->name) - 1);
@@ -415,28 +423,28 @@ static MPI_Comm comm_handle(uint64_t handle)
 #endif
 }
 
-/* One that no covered call made. Its members may not all come here, so the id rests on the group
- * alone. */
-static const struct comm *learn(MPI_Comm handle)
+/* Add a communicator that was made by a call that the probe does not cover. Other members may never
+ * use it, so the id depends on the group only. */
+static const struct comm *comm_add_unknown(MPI_Comm handle)
 {
     struct comm made;
     uint64_t hash = 0;
-    describe(&made, handle, &hash);
+    comm_describe(&made, handle, &hash);
     pthread_mutex_lock(&lock);
-    const struct comm *comm = table_find(HANDLE(handle));
+    const struct comm *comm = comm_table_find(HANDLE(handle));
     if (!comm)
-        comm = add_locked(&made, HANDLE(handle), mix(hash, 7), 0, "unknown origin");
+        comm = comm_add_locked(&made, HANDLE(handle), comm_mix_hash(hash, 7), 0, "unknown origin");
     pthread_mutex_unlock(&lock);
     return comm;
 }
 
 const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_window)
 {
-    const struct comm *comm = table_find(handle);
+    const struct comm *comm = comm_table_find(handle);
     if (!comm) {
         if (is_window || handle == HANDLE(MPI_COMM_NULL) || probe.rank < 0)
             return &comm_null;
-        comm = learn(comm_handle(handle));
+        comm = comm_add_unknown(comm_handle(handle));
     }
     if (comm->slot < COMM_SLOT_OTHER)
         t->last = comm;
@@ -448,52 +456,52 @@ const struct comm *comm_of_slot(uint16_t slot)
     return slot < SEGMENT_COMMS ? &comms[slot] : NULL;
 }
 
-#define RANK_MOST ((1 << 24) - 2) /* ranks that fit a cached translation */
+#define MAX_CACHED_RANK ((1 << 24) - 2) /* ranks that fit a cached translation */
 
 #if defined(OPEN_MPI)
-static MPI_Win window_handle(uint64_t handle)
+static MPI_Win comm_window_handle(uint64_t handle)
 {
     return (MPI_Win)(uintptr_t)handle;
 }
 #else
-static MPI_Win window_handle(uint64_t handle)
+static MPI_Win comm_window_handle(uint64_t handle)
 {
     return (MPI_Win)handle;
 }
 #endif
 
-/* Translations are kept one to a word: index of the communicator + 1, rank, world rank + 1. */
+/* A cached translation is one word: index of the communicator + 1, rank, world rank + 1. */
 int32_t comm_peer_lookup(const struct comm *comm, int rank)
 {
     if (comm->handle == 0 || comm->slot >= COMM_SLOT_OTHER || rank < 0 || rank >= comm->peers ||
-        rank > RANK_MOST || !probe.world_known)
+        rank > MAX_CACHED_RANK || !probe.world_known)
         return PEER_UNKNOWN;
     uint64_t key = ((uint64_t)comm->slot + 1) << 24 | (uint64_t)rank;
     _Atomic uint64_t *place = &probe.peers[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
-    _Static_assert(PEER_ROOM == 1024, "the shift above");
+    _Static_assert(PEER_CAPACITY == 1024, "the shift above");
     uint64_t known = atomic_load_explicit(place, memory_order_relaxed);
     if (known >> 24 == key)
         return (int32_t)(known & 0xffffff) - 1;
     MPI_Group group = MPI_GROUP_NULL;
     if (comm->is_window) {
-        if (real_PMPI_Win_get_group(window_handle(comm->handle), &group) != MPI_SUCCESS)
+        if (real_PMPI_Win_get_group(comm_window_handle(comm->handle), &group) != MPI_SUCCESS)
             return PEER_UNKNOWN;
     } else {
-        group = peer_group(comm_handle(comm->handle), comm->flags & EVENT_INTER);
+        group = comm_peer_group(comm_handle(comm->handle), comm->flags & EVENT_INTER);
     }
     if (group == MPI_GROUP_NULL)
         return PEER_UNKNOWN;
-    int world = world_rank(group, rank);
+    int world = comm_world_rank(group, rank);
     real_PMPI_Group_free(&group);
-    if (world >= 0 && world <= RANK_MOST)
+    if (world >= 0 && world <= MAX_CACHED_RANK)
         atomic_store_explicit(place, key << 24 | (uint64_t)(world + 1), memory_order_relaxed);
     return world;
 }
 
-/* A Cartesian communicator has two neighbours in each dimension, down before up. Beyond an open
- * border there is MPI_PROC_NULL: its counts and buffers are given, but nothing is exchanged with it
+/* A Cartesian communicator has two neighbours in each dimension, first down, then up. At an open
+ * border the neighbour is MPI_PROC_NULL: the buffers have a part for it, but no data is exchanged
  * (MPI 4.0, section 8.6). */
-static uint64_t absent_neighbours(MPI_Comm handle, int dimensions)
+static uint64_t comm_absent_neighbours(MPI_Comm handle, int dimensions)
 {
     uint64_t absent = 0;
     for (int i = 0; i < dimensions && i < 32; i++) {
@@ -514,7 +522,7 @@ const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle)
     real_PMPI_Topo_test(handle, &kind);
     if (kind == MPI_CART && real_PMPI_Cartdim_get(handle, &dimensions) == MPI_SUCCESS) {
         in = out = 2 * dimensions;
-        own->absent = absent_neighbours(handle, dimensions);
+        own->absent = comm_absent_neighbours(handle, dimensions);
     } else if (kind == MPI_GRAPH &&
                real_PMPI_Graph_neighbors_count(handle, own->rank, &in) == MPI_SUCCESS) {
         out = in;

@@ -1,28 +1,30 @@
-/* Calls that begin, end and steer. */
+/* Wrappers of calls that initialise, finalise, abort and control: MPI_Init, MPI_Finalize,
+ * MPI_Abort, MPI_Pcontrol. */
 #ifndef HOLTER_PROBE_ENVIRONMENT_H
 #define HOLTER_PROBE_ENVIRONMENT_H
 
 #include "agent/probe/shapes.h"
 
-HOT void probe_finalized(void)
+HOT void probe_set_finalized(void)
 {
     atomic_store_explicit(&probe.segment->state, SEGMENT_FINALIZED, memory_order_release);
 }
 
-/** Before the call, which does not return. */
-HOT void probe_aborting(int code)
+/** Runs before MPI_Abort, which does not return. */
+HOT void probe_set_aborted(int code)
 {
     atomic_store_explicit(&probe.segment->abort_code, code, memory_order_relaxed);
     atomic_store_explicit(&probe.segment->state, SEGMENT_ABORTED, memory_order_release);
 }
 
-/** moved: what region_control() returned. Behind the call's record, one for the region. */
-HOT void pcontrol_leave(const struct scope *s, int result, int moved)
+/** Publish the call's record and, if a code region was entered or left, a second one for it.
+ *  @param moved  value that region_control() returned */
+HOT void shape_pcontrol_leave(const struct scope *s, int result, int moved)
 {
     uint64_t t_exit = scope_exit(s);
     if (result != MPI_SUCCESS)
         scope_what(s, EVENT_FAILED, 0);
-    count_paused(s);
+    scope_count_paused(s);
     record_publish(s->t, s->slot);
     if (moved != 0) {
         struct event *slot = ring_slot(&s->t->ring);

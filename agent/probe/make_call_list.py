@@ -15,7 +15,7 @@ def main(source, output):
                   "#define CALL_LIST(X) \\\n")
         out.write(" \\\n".join(f"    X({call.number}, {call.name}, {call_table.CLASSES[call.klass]})"
                                for call in calls))
-        out.write("\n\n/** X(name without MPI_), by name: functions that move no data and wait for nobody */\n"
+        out.write("\n\n/** X(name without MPI_), by name: functions that neither transfer data nor wait */\n"
                   "#define CALL_LOCAL_LIST(X) \\\n")
         out.write(" \\\n".join(f"    X({name})" for name in sorted(local)))
         out.write("\n\nenum call {\n    CALL_NONE = 0,\n")

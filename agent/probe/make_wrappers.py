@@ -4,8 +4,8 @@ COMPILER... preprocesses a file from standard input: which functions the MPI's m
 its output. For each call NAME of calls.def that is declared:
 
     stub            the exported symbols MPI_NAME and PMPI_NAME: a jump through probe_jump
-    watch_MPI_NAME  the wrapper: opens a scope, notes what goes in, calls the next definition, notes what came
-                    out. The notes are made by the functions of shapes.h, collective.h and rma.h.
+    watch_MPI_NAME  the wrapper: opens a scope, records the arguments, calls the real function, records the
+                    results. Both are recorded by functions of shapes.h, collective.h, rma.h and environment.h.
 
 A shape is a Python function below that gives the C text before and after the call, and replaced arguments.
 """
@@ -23,8 +23,8 @@ Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_versio
 
 
 class Wrapper:
-    """C text of one wrapper: declarations and entry, the arguments, the exit. instead: another call than that
-    of the real function."""
+    """C text of one wrapper: before the call, after it, and arguments that replace those of the application.
+    instead: C text that replaces the call of the real function."""
 
     def __init__(self, before, after, instead=None, **arguments):
         self.before, self.after, self.instead, self.arguments = before, after, instead, arguments
@@ -54,36 +54,36 @@ def request_of(call):
     return next((p.name for p in call.parameters if p.type == "MPI_Request *" and not p.suffix), None)
 
 
-STATUS = "MPI_Status own, *wanted = status == MPI_STATUS_IGNORE ? &own : status;"
+STATUS = "MPI_Status own, *used_status = status == MPI_STATUS_IGNORE ? &own : status;"
 
 
 @shape("plain")
 def plain(call):
-    return Wrapper("plain_enter(&s);", "plain_leave(&s, result);")
+    return Wrapper("shape_plain_enter(&s);", "shape_plain_leave(&s, result);")
 
 
 @shape("send")
 def send(call):
-    return Wrapper("struct posted p = post(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST | EVENT_DONE);\n"
-                   "post_enter(&s, &p);", "plain_leave(&s, result);")
+    return Wrapper("struct posted p = posted_make(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST | EVENT_DONE);\n"
+                   "shape_post_enter(&s, &p);", "shape_plain_leave(&s, result);")
 
 
 @shape("isend")
 def isend(call):
-    return Wrapper("struct posted p = post(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST);\n"
-                   "post_enter(&s, &p);", "immediate_leave(&s, result, p.bytes, request);")
+    return Wrapper("struct posted p = posted_make(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST);\n"
+                   "shape_post_enter(&s, &p);", "shape_immediate_leave(&s, result, p.bytes, request);")
 
 
 @shape("recv")
 def recv(call):
-    return Wrapper(STATUS + "\nstruct posted p = post(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
-                   "post_enter(&s, &p);", "recv_leave(&s, result, wanted);", status="wanted")
+    return Wrapper(STATUS + "\nstruct posted p = posted_make(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
+                   "shape_post_enter(&s, &p);", "shape_recv_leave(&s, result, used_status);", status="used_status")
 
 
 @shape("irecv")
 def irecv(call):
-    return Wrapper("struct posted p = post(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST);\n"
-                   "post_enter(&s, &p);", "immediate_leave(&s, result, p.bytes, request);")
+    return Wrapper("struct posted p = posted_make(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST);\n"
+                   "shape_post_enter(&s, &p);", "shape_immediate_leave(&s, result, p.bytes, request);")
 
 
 @shape("send_init", "recv_init", "psend_init", "precv_init")
@@ -91,8 +91,8 @@ def init(call):
     count = "count * partitions" if has(call, "partitions") else "count"
     way = "EVENT_RECV" if call.shape in ("recv_init", "precv_init") else "EVENT_SEND"
     rank = "source" if has(call, "source") else "dest"
-    return Wrapper(f"struct posted p = post(&s, {count}, datatype, {rank}, tag, comm, {way} | EVENT_PERSISTENT);\n"
-                   "post_enter(&s, &p);", "init_leave(&s, result, &p, request);")
+    return Wrapper(f"struct posted p = posted_make(&s, {count}, datatype, {rank}, tag, comm, {way} | EVENT_PERSISTENT);\n"
+                   "shape_post_enter(&s, &p);", "shape_init_leave(&s, result, &p, request);")
 
 
 @shape("sendrecv", "sendrecv_replace", "isendrecv", "isendrecv_replace")
@@ -102,97 +102,97 @@ def sendrecv(call):
     immediate = call.shape.startswith("i")
     # The outgoing half of a nonblocking one is never seen to complete by itself.
     done = "" if immediate else " | EVENT_DONE"
-    before = (f"struct posted out = post(&s, {send_part}, dest, sendtag, comm, EVENT_SEND | EVENT_POST{done});\n"
-              f"struct posted in = post(&s, {recv_part}, source, recvtag, comm, EVENT_RECV | EVENT_POST{done});\n"
-              + ("" if immediate else "out.more = in.ends;\n") + "post_enter(&s, &out);")
+    before = (f"struct posted out = posted_make(&s, {send_part}, dest, sendtag, comm, EVENT_SEND | EVENT_POST{done});\n"
+              f"struct posted in = posted_make(&s, {recv_part}, source, recvtag, comm, EVENT_RECV | EVENT_POST{done});\n"
+              + ("" if immediate else "out.more = in.ends;\n") + "shape_post_enter(&s, &out);")
     if immediate:
-        return Wrapper(before, "isendrecv_leave(&s, result, &out, &in, request);")
-    return Wrapper(STATUS + "\n" + before, "sendrecv_leave(&s, result, &out, &in, wanted);", status="wanted")
+        return Wrapper(before, "shape_isendrecv_leave(&s, result, &out, &in, request);")
+    return Wrapper(STATUS + "\n" + before, "shape_sendrecv_leave(&s, result, &out, &in, used_status);", status="used_status")
 
 
 @shape("probe", "mprobe")
 def probe(call):
     message = "message" if call.shape == "mprobe" else "NULL"
-    return Wrapper(STATUS + "\nstruct posted p = look_for(&s, source, tag, comm);\npost_enter(&s, &p);",
-                   f"found_leave(&s, result, &p, wanted, {message});", status="wanted")
+    return Wrapper(STATUS + "\nstruct posted p = posted_make_probe(&s, source, tag, comm);\nshape_post_enter(&s, &p);",
+                   f"shape_probe_leave(&s, result, &p, used_status, {message});", status="used_status")
 
 
 @shape("iprobe", "improbe")
 def iprobe(call):
     message = "message" if call.shape == "improbe" else "NULL"
-    return Wrapper(STATUS + "\nstruct posted p = look_for(&s, source, tag, comm);",
-                   f"iprobe_leave(&s, result, &p, *flag, wanted, {message});", status="wanted")
+    return Wrapper(STATUS + "\nstruct posted p = posted_make_probe(&s, source, tag, comm);",
+                   f"shape_iprobe_leave(&s, result, &p, *flag, used_status, {message});", status="used_status")
 
 
 @shape("mrecv")
 def mrecv(call):
-    return Wrapper(STATUS + "\nstruct posted p = taken(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
-                   "post_enter(&s, &p);", "recv_leave(&s, result, wanted);", status="wanted")
+    return Wrapper(STATUS + "\nstruct posted p = posted_make_matched(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
+                   "shape_post_enter(&s, &p);", "shape_recv_leave(&s, result, used_status);", status="used_status")
 
 
 @shape("imrecv")
 def imrecv(call):
-    return Wrapper("struct posted p = taken(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST);\n"
-                   "post_enter(&s, &p);", "immediate_leave(&s, result, p.bytes, request);")
+    return Wrapper("struct posted p = posted_make_matched(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST);\n"
+                   "shape_post_enter(&s, &p);", "shape_immediate_leave(&s, result, p.bytes, request);")
 
 
 @shape("parrived")
 def parrived(call):
-    return Wrapper("", "if (result == MPI_SUCCESS && !*flag) {\n    scope_poll(&s, POLL_TEST, ticks());\n} else {\n"
-                   "    plain_enter(&s);\n    plain_leave(&s, result);\n}")
+    return Wrapper("", "if (result == MPI_SUCCESS && !*flag) {\n    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n"
+                   "    shape_plain_enter(&s);\n    shape_plain_leave(&s, result);\n}")
 
 
 @shape("wait")
 def wait(call):
-    return Wrapper("struct waited w;\nwait_enter(&s, &w, request);\nMPI_Status *wanted = wanted_status(&w, status);",
-                   "wait_leave(&s, result, &w, request, wanted);", status="wanted")
+    return Wrapper("struct waited w;\nshape_wait_enter(&s, &w, request);\nMPI_Status *used_status = waited_choose_status(&w, status);",
+                   "shape_wait_leave(&s, result, &w, request, used_status);", status="used_status")
 
 
 @shape("test")
 def test(call):
     return Wrapper(STATUS + "\nconst uint64_t handle = HANDLE(*request);\n"
-                   "struct request *early = request_early(handle);",
-                   "test_leave(&s, result, early, handle, request, *flag, wanted);", status="wanted")
+                   "struct request *early = request_find_before_call(handle);",
+                   "shape_test_leave(&s, result, early, handle, request, *flag, used_status);", status="used_status")
 
 
 @shape("get_status")
 def get_status(call):
-    return Wrapper("const uint64_t handle = HANDLE(request);", "get_status_leave(&s, result, handle, *flag);")
+    return Wrapper("const uint64_t handle = HANDLE(request);", "shape_get_status_leave(&s, result, handle, *flag);")
 
 
-COPY = """struct before before = {{NULL, NULL}};
-if ({n} > 0 && {n} <= COPY_ROOM)
-    before_fill(&before, alloca((size_t){n} * sizeof(MPI_Request)),
+COPY = """struct snapshot before = {{NULL, NULL}};
+if ({n} > 0 && {n} <= MAX_COPIED_HANDLES)
+    snapshot_fill(&before, alloca((size_t){n} * sizeof(MPI_Request)),
                 unlikely(probe.multiple) ? alloca((size_t){n} * sizeof(struct request *)) : NULL, {n},
                 array_of_requests);"""
 
 
 @shape("waitany")
 def waitany(call):
-    return Wrapper(STATUS + "\n" + COPY.format(n="count") + "\nplain_enter(&s);",
-                   "any_leave(&s, result, *indx, &before, array_of_requests, wanted);", status="wanted")
+    return Wrapper(STATUS + "\n" + COPY.format(n="count") + "\nshape_plain_enter(&s);",
+                   "shape_any_leave(&s, result, *indx, &before, array_of_requests, used_status);", status="used_status")
 
 
 @shape("testany")
 def testany(call):
     return Wrapper(STATUS + "\n" + COPY.format(n="count"),
                    "if (result == MPI_SUCCESS && (!*flag || *indx == MPI_UNDEFINED)) {\n"
-                   "    scope_poll(&s, POLL_TEST, ticks());\n} else {\n    plain_enter(&s);\n"
-                   "    any_leave(&s, result, *indx, &before, array_of_requests, wanted);\n}", status="wanted")
+                   "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_plain_enter(&s);\n"
+                   "    shape_any_leave(&s, result, *indx, &before, array_of_requests, used_status);\n}", status="used_status")
 
 
-SOME = """struct found *found = alloca(FOUND_ROOM(incount) * sizeof(*found));
-MPI_Status *wanted = array_of_statuses;
-if (wanted == MPI_STATUSES_IGNORE)
-    wanted = incount > 0 && incount <= (int)STATUS_MOST ? alloca((size_t)incount * sizeof(*wanted)) : NULL;
+SOME = """struct found *found = alloca(FOUND_CAPACITY(incount) * sizeof(*found));
+MPI_Status *used_status = array_of_statuses;
+if (used_status == MPI_STATUSES_IGNORE)
+    used_status = incount > 0 && incount <= (int)MAX_STATUSES ? alloca((size_t)incount * sizeof(*used_status)) : NULL;
 """
-SOME_ARGUMENT = "wanted ? wanted : MPI_STATUSES_IGNORE"
+SOME_ARGUMENT = "used_status ? used_status : MPI_STATUSES_IGNORE"
 
 
 @shape("waitsome")
 def waitsome(call):
-    return Wrapper(SOME + COPY.format(n="incount") + "\nplain_enter(&s);",
-                   "some_leave(&s, result, *outcount, array_of_indices, &before, found, wanted);",
+    return Wrapper(SOME + COPY.format(n="incount") + "\nshape_plain_enter(&s);",
+                   "shape_some_leave(&s, result, *outcount, array_of_indices, &before, found, used_status);",
                    array_of_statuses=SOME_ARGUMENT)
 
 
@@ -200,61 +200,61 @@ def waitsome(call):
 def testsome(call):
     return Wrapper(SOME + COPY.format(n="incount"),
                    "if (result == MPI_SUCCESS && (*outcount == 0 || *outcount == MPI_UNDEFINED)) {\n"
-                   "    scope_poll(&s, POLL_TEST, ticks());\n} else {\n    plain_enter(&s);\n"
-                   "    some_leave(&s, result, *outcount, array_of_indices, &before, found, wanted);\n}",
+                   "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_plain_enter(&s);\n"
+                   "    shape_some_leave(&s, result, *outcount, array_of_indices, &before, found, used_status);\n}",
                    array_of_statuses=SOME_ARGUMENT)
 
 
-ALL = """struct found *found = alloca(FOUND_ROOM(count) * sizeof(*found));
-const struct survey all = find_all(found, count, array_of_requests);
-MPI_Status *wanted = array_of_statuses;
+ALL = """struct found *found = alloca(FOUND_CAPACITY(count) * sizeof(*found));
+const struct survey all = survey_fill(found, count, array_of_requests);
+MPI_Status *used_status = array_of_statuses;
 """
 
 
 @shape("waitall")
 def waitall(call):
-    return Wrapper(ALL + "const int pieces = wanted == MPI_STATUSES_IGNORE && all.wants && count > (int)STATUS_ROOM;\n"
-                   "if (wanted == MPI_STATUSES_IGNORE)\n"
-                   "    wanted = all.wants && !pieces ? alloca((size_t)count * sizeof(*wanted)) : NULL;\n"
-                   "all_enter(&s, found, all.known);",
-                   "all_leave(&s, result, scope_exit(&s), found, all.known, wanted, all.unknown ? EVENT_UNTRACKED : 0);",
-                   instead="pieces ? waitall_by_pieces(real, count, array_of_requests, found, all.known)\n"
+    return Wrapper(ALL + "const int pieces = used_status == MPI_STATUSES_IGNORE && all.wants && count > (int)STATUS_BATCH;\n"
+                   "if (used_status == MPI_STATUSES_IGNORE)\n"
+                   "    used_status = all.wants && !pieces ? alloca((size_t)count * sizeof(*used_status)) : NULL;\n"
+                   "shape_all_enter(&s, found, all.known);",
+                   "shape_all_leave(&s, result, scope_exit(&s), found, all.known, used_status, all.unknown ? EVENT_UNTRACKED : 0);",
+                   instead="pieces ? request_wait_in_pieces(real, count, array_of_requests, found, all.known)\n"
                    f"               : real(count, array_of_requests, {SOME_ARGUMENT})")
 
 
 @shape("testall")
 def testall(call):
-    return Wrapper(ALL + "if (wanted == MPI_STATUSES_IGNORE)\n"
-                   "    wanted = all.wants && count <= (int)STATUS_MOST ? alloca((size_t)count * sizeof(*wanted)) : NULL;",
+    return Wrapper(ALL + "if (used_status == MPI_STATUSES_IGNORE)\n"
+                   "    used_status = all.wants && count <= (int)MAX_STATUSES ? alloca((size_t)count * sizeof(*used_status)) : NULL;",
                    "if (result == MPI_SUCCESS && (!*flag || (all.known == 0 && !all.unknown && !all.complete))) {\n"
-                   "    scope_poll(&s, POLL_TEST, ticks());\n} else {\n    all_enter(&s, found, all.known);\n"
-                   "    all_leave(&s, result, scope_exit(&s), found, all.known, wanted, all.unknown ? EVENT_UNTRACKED : 0);\n}",
+                   "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_all_enter(&s, found, all.known);\n"
+                   "    shape_all_leave(&s, result, scope_exit(&s), found, all.known, used_status, all.unknown ? EVENT_UNTRACKED : 0);\n}",
                    array_of_statuses=SOME_ARGUMENT)
 
 
 @shape("start")
 def start(call):
     return Wrapper("const uint64_t handle = HANDLE(*request);\nstruct request *r = request_find(handle);\n"
-                   "start_enter(&s, r);", "start_leave(&s, result, r, handle);")
+                   "shape_start_enter(&s, r);", "shape_start_leave(&s, result, r, handle);")
 
 
 @shape("startall")
 def startall(call):
-    return Wrapper("start_enter(&s, first_known(count, array_of_requests));",
-                   "startall_leave(&s, result, count, array_of_requests);")
+    return Wrapper("shape_start_enter(&s, request_find_first_known(count, array_of_requests));",
+                   "shape_startall_leave(&s, result, count, array_of_requests);")
 
 
 @shape("cancel")
 def cancel(call):
-    return Wrapper("struct request *r = request_active(HANDLE(*request));\nrequest_enter(&s, r);\n"
-                   "if (r)\n    r->flags |= (uint16_t)REQUEST_CANCELLED;", "plain_leave(&s, result);")
+    return Wrapper("struct request *r = request_find_active(HANDLE(*request));\nshape_request_enter(&s, r);\n"
+                   "if (r)\n    r->flags |= (uint16_t)REQUEST_CANCELLED;", "shape_plain_leave(&s, result);")
 
 
 @shape("request_free")
 def request_free(call):
     return Wrapper("const uint64_t handle = HANDLE(*request);\n"
                    "struct request *r = handle == HANDLE(MPI_REQUEST_NULL) ? NULL : request_find(handle);\n"
-                   "request_enter(&s, r);", "request_free_leave(&s, result, r);")
+                   "shape_request_enter(&s, r);", "shape_request_free_leave(&s, result, r);")
 
 
 # ---- collectives: arguments of a function in collective.h, from the call's parameters
@@ -267,7 +267,7 @@ COLLECTIVES = {
     "reduce_scatter": "sendbuf recv comm",
     "neighbor_allgather": "send recv comm", "neighbor_alltoall": "send recv comm",
 }
-# Shapes that give and get what another does, with counts or types of their own for each rank.
+# Shapes whose bytes are computed as those of another one, from counts or types for each rank.
 SAME = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall",
         "alltoallw": "alltoall", "scan": "allreduce", "exscan": "allreduce",
         "reduce_scatter_block": "reduce_scatter", "neighbor_allgatherv": "neighbor_allgather",
@@ -286,67 +286,67 @@ def parts(call, side):
 def collective(call):
     name = SAME.get(call.shape, call.shape)
     arguments = ", ".join(parts(call, a) if a in ("send", "recv") else a for a in COLLECTIVES[name].split())
-    before = f"const struct exchange x = coll_{name}(s.t, {arguments});"
+    before = f"const struct exchange x = exchange_{name}(s.t, {arguments});"
     if not request_of(call):
-        return Wrapper(before + "\ncoll_enter(&s, &x);", "plain_leave(&s, result);")
+        return Wrapper(before + "\nshape_collective_enter(&s, &x);", "shape_plain_leave(&s, result);")
     if has(call, "info"):
-        return Wrapper(before + "\nconst struct posted p = coll_request(&x);\n"
+        return Wrapper(before + "\nconst struct posted p = posted_make_collective(&x);\n"
                        "scope_enter(&s, x.give, x.get, p.ends, 0, p.comm, p.flags);",
-                       "init_leave(&s, result, &p, request);\nif (result == MPI_SUCCESS)\n"
-                       "    collective_keep(s.t, HANDLE(*request), x.get);")
-    return Wrapper(before.replace("const struct", "struct") + "\nx.flags |= EVENT_POST;\ncoll_enter(&s, &x);",
-                   "immediate_leave(&s, result, 0, request);")
+                       "shape_init_leave(&s, result, &p, request);\nif (result == MPI_SUCCESS)\n"
+                       "    collective_store_bytes(s.t, HANDLE(*request), x.get);")
+    return Wrapper(before.replace("const struct", "struct") + "\nx.flags |= EVENT_POST;\nshape_collective_enter(&s, &x);",
+                   "shape_immediate_leave(&s, result, 0, request);")
 
 
 # ---- one-sided
 
 @shape("put", "get", "fetch", "fetch_and_op")
 def rma(call):
-    give = "payload(s.t, origin_count, origin_datatype)"
+    give = "type_payload_bytes(s.t, origin_count, origin_datatype)"
     if call.shape == "put":
         sizes = f"{give}, 0"
     elif call.shape == "get":
         sizes = f"0, {give}"
     elif call.shape == "fetch":
-        sizes = f"{give}, payload(s.t, result_count, result_datatype)"
+        sizes = f"{give}, type_payload_bytes(s.t, result_count, result_datatype)"
     else:
-        sizes = "payload(s.t, 1, datatype), payload(s.t, 1, datatype)"
+        sizes = "type_payload_bytes(s.t, 1, datatype), type_payload_bytes(s.t, 1, datatype)"
     if request_of(call):
-        return Wrapper(f"rma_enter(&s, {sizes}, target_rank, win, EVENT_POST);",
-                       "immediate_leave(&s, result, 0, request);")
-    return Wrapper(f"rma_enter(&s, {sizes}, target_rank, win, 0);", "plain_leave(&s, result);")
+        return Wrapper(f"shape_rma_enter(&s, {sizes}, target_rank, win, EVENT_POST);",
+                       "shape_immediate_leave(&s, result, 0, request);")
+    return Wrapper(f"shape_rma_enter(&s, {sizes}, target_rank, win, 0);", "shape_plain_leave(&s, result);")
 
 
 @shape("win_sync")
 def win_sync(call):
-    return Wrapper("win_enter(&s, win);", "plain_leave(&s, result);")
+    return Wrapper("shape_window_enter(&s, win);", "shape_plain_leave(&s, result);")
 
 
 @shape("win_peer")
 def win_peer(call):
-    return Wrapper("rma_enter(&s, 0, 0, rank, win, 0);", "plain_leave(&s, result);")
+    return Wrapper("shape_rma_enter(&s, 0, 0, rank, win, 0);", "shape_plain_leave(&s, result);")
 
 
 @shape("win_test")
 def win_test(call):
-    return Wrapper("", "win_test_leave(&s, result, *flag, win);")
+    return Wrapper("", "shape_window_test_leave(&s, result, *flag, win);")
 
 
 @shape("win_create")
 def win_create(call):
-    return Wrapper("coll_enter(&s, &(struct exchange){.root = PEER_NONE, .comm = comm_find(s.t, comm)->slot});",
+    return Wrapper("shape_collective_enter(&s, &(struct exchange){.root = PEER_NONE, .comm = comm_find(s.t, comm)->slot});",
                    f"scope_exit(&s);\nif (result == MPI_SUCCESS)\n    comm_window_made(s.t, CALL_{call.name}, comm, *win);\n"
                    "else\n    scope_what(&s, EVENT_FAILED, 0);\nscope_close(&s);")
 
 
 @shape("win_free")
 def win_free(call):
-    return Wrapper("win_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "plain_leave(&s, result);")
+    return Wrapper("shape_window_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "shape_plain_leave(&s, result);")
 
 
 # ---- communicators
 
-COMM_ENTER = "coll_enter(&s, &(struct exchange){{.root = PEER_NONE, .comm = comm_find(s.t, {0})->slot}});"
+COMM_ENTER = "shape_collective_enter(&s, &(struct exchange){{.root = PEER_NONE, .comm = comm_find(s.t, {0})->slot}});"
 COMM_LEAVE = ("scope_exit(&s);\nif (result == MPI_SUCCESS)\n    {0};\nelse\n    scope_what(&s, EVENT_FAILED, 0);\n"
               "scope_close(&s);")
 
@@ -359,7 +359,7 @@ def comm_new(call):
     if not request_of(call):
         return Wrapper(COMM_ENTER.format(parent), COMM_LEAVE.format(made))
     return Wrapper("scope_enter(&s, 0, 0, NO_ENDS, 0, comm_find(s.t, comm)->slot, EVENT_POST);",
-                   f"if (result == MPI_SUCCESS)\n    {made};\nimmediate_leave(&s, result, 0, request);")
+                   f"if (result == MPI_SUCCESS)\n    {made};\nshape_immediate_leave(&s, result, 0, request);")
 
 
 @shape("comm_group", "intercomm", "comm_far")
@@ -367,14 +367,14 @@ def comm_by_group(call):
     parent = next((p.name for p in call.parameters if p.type == "MPI_Comm"), "MPI_COMM_NULL")
     child = find(call, "MPI_Comm *")
     tag = "tag" if has(call, "tag") else "0"
-    enter = "plain_enter(&s);" if parent == "MPI_COMM_NULL" else COMM_ENTER.format(parent)
+    enter = "shape_plain_enter(&s);" if parent == "MPI_COMM_NULL" else COMM_ENTER.format(parent)
     return Wrapper(enter, COMM_LEAVE.format(
         f"comm_made_by_group(s.t, CALL_{call.name}, {parent}, {tag}, *{child})"))
 
 
 @shape("comm_free")
 def comm_free(call):
-    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "plain_leave(&s, result);")
+    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "shape_plain_leave(&s, result);")
 
 
 @shape("set_name")
@@ -384,30 +384,30 @@ def set_name(call):
 
 @shape("type_free")
 def type_free(call):
-    return Wrapper("plain_enter(&s);\ntype_freed(s.t, HANDLE(*datatype));", "plain_leave(&s, result);")
+    return Wrapper("shape_plain_enter(&s);\ntype_freed(s.t, HANDLE(*datatype));", "shape_plain_leave(&s, result);")
 
 
 # ---- environment
 
 @shape("init")
 def mpi_init(call):
-    return Wrapper("plain_enter(&s);", COMM_LEAVE.format("probe_initialized()"))
+    return Wrapper("shape_plain_enter(&s);", COMM_LEAVE.format("probe_on_initialized()"))
 
 
 @shape("finalize")
 def finalize(call):
-    return Wrapper("plain_enter(&s);\nprobe_finalizing();", COMM_LEAVE.format("probe_finalized()"))
+    return Wrapper("shape_plain_enter(&s);\nprobe_on_finalize();", COMM_LEAVE.format("probe_set_finalized()"))
 
 
 @shape("abort")
 def abort(call):
-    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_aborting(errorcode);", "plain_leave(&s, result);")
+    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_set_aborted(errorcode);", "shape_plain_leave(&s, result);")
 
 
 @shape("pcontrol")
 def pcontrol(call):
-    return Wrapper("plain_enter(&s);\nconst int moved = region_control(s.t, level, argument);",
-                   "pcontrol_leave(&s, result, moved);")
+    return Wrapper("shape_plain_enter(&s);\nconst int moved = region_control(s.t, level, argument);",
+                   "shape_pcontrol_leave(&s, result, moved);")
 
 
 # ---- files
@@ -415,16 +415,16 @@ def pcontrol(call):
 @shape("io", "io_open", "io_read", "io_write")
 def io(call):
     if call.shape == "io_open":
-        return Wrapper(COMM_ENTER.format("comm"), "plain_leave(&s, result);")
+        return Wrapper(COMM_ENTER.format("comm"), "shape_plain_leave(&s, result);")
     if call.shape == "io":
-        return Wrapper("plain_enter(&s);", "plain_leave(&s, result);")
-    size = "payload(s.t, count, datatype)"
+        return Wrapper("shape_plain_enter(&s);", "shape_plain_leave(&s, result);")
+    size = "type_payload_bytes(s.t, count, datatype)"
     sizes = f"0, {size}" if call.shape == "io_read" else f"{size}, 0"
     if request_of(call):
         return Wrapper(f"scope_enter(&s, {sizes}, NO_ENDS, 0, COMM_SLOT_NONE, EVENT_POST);",
-                       "immediate_leave(&s, result, 0, request);")
+                       "shape_immediate_leave(&s, result, 0, request);")
     return Wrapper(f"scope_enter(&s, {sizes}, NO_ENDS, 0, COMM_SLOT_NONE, 0);",
-                   "plain_leave(&s, result);")
+                   "shape_plain_leave(&s, result);")
 
 
 # ---- writing
@@ -473,7 +473,7 @@ def write_wrapper(out, call, name, large):
 
 STUBS_X86_64 = r"""
 /* Exported symbols. Each jumps through its word of probe_jump, with all registers as the application set them,
- * so that it is right for any MPI's handles and for variadic calls. At first the word leads to code behind the
+ * so that it is right for any MPI's handles and for variadic calls. At first the word leads to code after the
  * stub, which saves the argument registers (System V ABI, section 3.2.3), has probe_first() fill the words,
  * and jumps again. */
 __asm__(
@@ -541,9 +541,9 @@ def write_source(out, functions):
     out.write("        \".text\\n\");\n")
 
 
-def write_header(out, functions):
-    out.write("/* Made from agent/probe/calls.def by make_wrappers.py: the next definitions behind this library;\n"
-              " * NULL when the loaded MPI does not have one. */\n"
+def start_write_header(out, functions):
+    out.write("/* Made from agent/probe/calls.def by make_wrappers.py: the definitions that follow this library;\n"
+              " * NULL if the loaded MPI does not have a function. */\n"
               "#ifndef HOLTER_PROBE_WRAPPERS_H\n#define HOLTER_PROBE_WRAPPERS_H\n\n#include <mpi.h>\n\n")
     names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
     for name in names + [f"PMPI_{name}" for name in USED]:
@@ -565,7 +565,7 @@ def main(table, source, header, compiler):
     with open(source, "w", encoding="utf-8") as out:
         write_source(out, functions)
     with open(header, "w", encoding="utf-8") as out:
-        write_header(out, functions)
+        start_write_header(out, functions)
 
 
 if __name__ == "__main__":

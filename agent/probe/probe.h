@@ -1,11 +1,10 @@
-/* The inside of the probe: what its files share. One process, one probe; its state is the one place
- * of the project where mutable globals are right, because the wrappers get no context argument from
- * MPI.
+/* Internal declarations of the probe. A process has one probe, and its state is global, because the
+ * wrappers get no context argument from MPI; nowhere else does the project use mutable globals.
  *
  * Words
  *   watch    the wrappers are in force and write records
  *   passive  every MPI function jumps straight to the MPI library; nothing is stored
- *   real_X   the next definition of X behind this library (dlsym(3), RTLD_NEXT)
+ *   real_X   the definition of X that follows this library (dlsym(3), RTLD_NEXT)
  */
 #ifndef HOLTER_PROBE_H
 #define HOLTER_PROBE_H
@@ -39,9 +38,9 @@
 #endif
 
 #if defined(OPEN_MPI)
-/* Open MPI's predefined handles are addresses of objects in its library. The library may be opened
- * long after this one, so they cannot be linked to: they are looked up, and mpi.h's names for them
- * redefined. */
+/* The predefined handles of Open MPI are addresses of objects in its library. The library may be
+ * opened long after this one, so they cannot be linked: they are looked up by dlsym(3), and the
+ * names in mpi.h are redefined. */
 #define OBJECTS(X)                                                                                 \
     X(ompi_request_null)                                                                           \
     X(ompi_request_empty)                                                                          \
@@ -78,15 +77,16 @@ extern struct objects probe_objects;
 
 /* ---- memory: all of it is static, together below 256 KiB ----------------- */
 
-#define REQUEST_ROOM 4096u    /* requests outstanding at one time, a power of two */
-#define REQUEST_WINDOW 16u    /* slots that a request may lie behind its first */
-#define COLLECTIVE_ROOM 256u  /* persistent collectives, and how far one may lie */
-#define COLLECTIVE_WINDOW 16u /* behind its first slot */
-#define PEER_ROOM 1024u       /* cached translations of ranks, a power of two */
-#define TYPE_ROOM 32u         /* cached datatype sizes for each thread, a power of two */
-#define REGION_DEPTH 32u      /* code regions nested in a thread */
-#define STATUS_ROOM 1024u     /* statuses on the stack, when the application does not want them, */
-#define STATUS_MOST 4096u     /* and where the call cannot be made by pieces */
+#define REQUEST_CAPACITY 4096u   /* requests outstanding at one time, a power of two */
+#define REQUEST_WINDOW 16u       /* slots that are searched from the home slot on */
+#define COLLECTIVE_CAPACITY 256u /* entries for persistent collectives, a power of two */
+#define COLLECTIVE_WINDOW 16u    /* slots that are searched from the home slot on */
+#define PEER_CAPACITY 1024u      /* cached translations of ranks, a power of two */
+#define TYPE_CAPACITY 32u        /* cached datatype sizes for each thread, a power of two */
+#define REGION_DEPTH 32u         /* code regions nested in a thread */
+#define STATUS_BATCH                                                                               \
+    1024u /* statuses on the stack of a wrapper, if the application ignores them, */
+#define MAX_STATUSES 4096u /* and for calls that cannot be split into batches */
 
 /** One outstanding or persistent request. Two of its words are those of a record, so that its
  *  completion copies them. */
@@ -106,32 +106,32 @@ struct request {
 };
 
 enum request_flag {
-    REQUEST_KNOWN = 1 << 12,     /**< how it ended is in the entry already: no status is needed */
+    REQUEST_KNOWN = 1 << 12,     /**< the outcome is in the entry already: no status is needed */
     REQUEST_IDLE = 1 << 13,      /**< persistent, not started */
     REQUEST_CANCELLED = 1 << 14, /**< MPI_Cancel was called */
-    REQUEST_MESSAGE = 1 << 15,   /**< not a request: a message that MPI_Mprobe took */
+    REQUEST_MESSAGE = 1 << 15,   /**< not a request: a message that MPI_Mprobe matched */
     REQUEST_OWN = 15 << 12,
 };
 
-/** A persistent collective besides its request. */
+/** Second size of a persistent collective; the first one is in its request. */
 struct collective {
     uint32_t number;   /**< of the request; 0: free */
-    uint64_t bytes_in; /**< what this rank gets by each start */
+    uint64_t bytes_in; /**< bytes that this rank receives by each start */
 };
 
-/** A communicator, or a window (which is a communicator of its own here), found by its handle.
- *  Index is that of its slot in the segment. */
+/** A communicator or an RMA window, which is recorded as a communicator of its own. Found by its
+ *  handle; its index is that of its slot in the segment. */
 struct comm {
     uint64_t handle; /**< 0: free */
     /** Ranks of the peer group for which world rank = offset + stride * rank; 0: look up. */
     uint32_t affine;
     int32_t offset;
     int32_t stride;
-    int32_t rank;  /**< this process in the local group */
-    int32_t size;  /**< of the local group */
-    int32_t peers; /**< of the group that peers are in: the remote one of an inter-communicator */
+    int32_t rank;     /**< this process in the local group */
+    int32_t size;     /**< of the local group */
+    int32_t peers;    /**< size of the peer group: the remote one of an inter-communicator */
     uint32_t ordinal; /**< communicators made from this one so far */
-    int32_t sources;  /**< neighbours that send to this rank; -1: not asked yet */
+    int32_t sources;  /**< neighbours that send to this rank; -1: not queried yet */
     int32_t sinks;    /**< neighbours this rank sends to */
     uint64_t absent;  /**< bit i: neighbour i is MPI_PROC_NULL, beyond the border of a grid */
     uint16_t slot;    /**< index, or COMM_SLOT_* */
@@ -146,37 +146,37 @@ struct type_size {
 
 enum gate {
     GATE_NEW = 1,    /**< the thread has no ring yet */
-    GATE_INSIDE = 2, /**< in an MPI call already: what the library calls itself is not counted */
+    GATE_INSIDE = 2, /**< in an MPI call: nested calls of the library are not recorded */
     GATE_CLOSED = 4, /**< no ring for this thread, or the process is ending */
 };
 
-/** State of a thread that calls MPI. Zero is not its start: see thread_self. */
+/** State of a thread that calls MPI. Its initial value is that of thread_self, not zero. */
 struct thread {
     uint32_t gate;       /**< 0: record the next call */
-    uint32_t type_epoch; /**< of probe.type_epoch when types was valid */
+    uint32_t type_epoch; /**< value of probe.type_epoch for which types is valid */
     struct ring_writer ring;
     const struct comm *last;      /**< communicator used last; never NULL */
     const struct type_size *type; /**< datatype used last; never NULL */
     uint16_t region;              /**< innermost */
     uint16_t depth;               /**< regions open */
     uint16_t regions[REGION_DEPTH];
-    struct type_size types[TYPE_ROOM];
+    struct type_size types[TYPE_CAPACITY];
 };
 
 struct probe {
-    struct request requests[REQUEST_ROOM]; /**< first, so that its offsets are those in here */
-    struct segment *segment;               /**< NULL: passive */
-    uint32_t paused;                       /**< MPI_Pcontrol(0) is in force */
+    struct request requests[REQUEST_CAPACITY]; /**< first, so that struct found can use offsets */
+    struct segment *segment;                   /**< NULL: passive */
+    uint32_t paused;                           /**< MPI_Pcontrol(0) is in force */
     uint32_t multiple;     /**< MPI_THREAD_MULTIPLE: requests are shared between threads */
     uint32_t tick_unit;    /**< enum tick_unit */
     uint32_t type_epoch;   /**< raised whenever a datatype is freed */
-    uint32_t next_request; /**< numbers given so far */
+    uint32_t next_request; /**< number of the newest request */
     int32_t rank;          /**< in MPI_COMM_WORLD, -1 before MPI_Init */
     int32_t size;
-    MPI_Group world; /**< group of MPI_COMM_WORLD, while world_known */
+    MPI_Group world; /**< group of MPI_COMM_WORLD; valid while world_known */
     int world_known;
-    struct collective collectives[COLLECTIVE_ROOM];
-    _Atomic uint64_t peers[PEER_ROOM];
+    struct collective collectives[COLLECTIVE_CAPACITY];
+    _Atomic uint64_t peers[PEER_CAPACITY];
 };
 
 extern struct probe probe;
@@ -184,32 +184,33 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 
 /* ---- start.c ------------------------------------------------------------- */
 
-/** Give the calling thread a ring, and the process its segment when it has none. @return the thread
- *  when its calls are to be recorded, else NULL */
+/** Assign a ring to the calling thread; makes the segment first if the process has none.
+ *  @return the thread, or NULL if its calls are not recorded */
 COLD struct thread *thread_start(void);
 
-/** Learn rank, size, thread level and the predefined communicators, once MPI is initialised. */
-COLD void probe_initialized(void);
+/** Query rank, size and thread level, and enter the predefined communicators. MPI is initialised.
+ */
+COLD void probe_on_initialized(void);
 
 /** MPI_Finalize is about to begin. */
-COLD void probe_finalizing(void);
+COLD void probe_on_finalize(void);
 
 /** First call of any MPI function in this process: find the MPI library and decide between watching
  *  and passive. Called by the stubs. */
 void probe_first(void);
 
-/** One line on standard error, the only one that a process ever prints. */
-COLD void probe_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Print one line to standard error. Only the first call in a process prints. */
+COLD void probe_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Called instead of functions that the loaded MPI library does not have. */
-int probe_missing(void);
+int probe_fail_missing(void);
 
 /* ---- the generated file -------------------------------------------------- */
 
 /** One exported function. */
 struct target {
     const char *name; /**< "PMPI_Send" */
-    void **real;      /**< the next definition behind this library */
+    void **real;      /**< set to the definition that follows this library */
     void *watch;      /**< the wrapper */
 };
 extern const struct target probe_targets[];
@@ -229,33 +230,33 @@ COLD void type_freed(struct thread *t, uint64_t handle);
 
 extern const struct comm comm_null;
 
-/** Find a communicator or window that is not the last one used; learn an unknown one. Never NULL.
- *  */
+/** Find a communicator or RMA window that is not the one used last; an unknown one is added.
+ *  @return never NULL */
 COLD const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_window);
 
 /** World rank of a rank that is not covered by comm->affine; PEER_*. */
 COLD int32_t comm_peer_lookup(const struct comm *comm, int rank);
 
-/** A call made a communicator or window. All members of the parent take part in the call.
- *  @param parent  handle it was made from
- *  @param child   MPI_COMM_NULL: this rank is no member */
+/** Enter a new communicator or RMA window, made by a call that is collective over the parent.
+ *  @param parent  communicator that it was made from
+ *  @param child   MPI_COMM_NULL: this rank is not a member */
 COLD void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child);
 COLD void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child);
 COLD void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win win);
 
-/** A call made a communicator whose members alone took part: the id comes from the groups and the
- *  tag. */
+/** Enter a new communicator, made by a call that is collective over its members only: the id is
+ * made of the groups and the tag. */
 COLD void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int tag,
                              MPI_Comm child);
 
-/** MPI_COMM_WORLD and MPI_COMM_SELF. */
+/** Enter MPI_COMM_WORLD and MPI_COMM_SELF. */
 void comm_predefined(void);
 
-/** It is freed: its slot may be given to another. */
+/** Remove a communicator or RMA window that is freed; its slot may be reused. */
 COLD void comm_freed(uint64_t handle);
 COLD void comm_named(MPI_Comm comm, const char *name);
 
-/** Slot of an index that stands in a request. NULL for COMM_SLOT_*. */
+/** The communicator of a slot number, as stored in a request. @return NULL for COMM_SLOT_* */
 const struct comm *comm_of_slot(uint16_t slot);
 
 /** Fill comm->sources, comm->sinks and comm->absent. */
@@ -263,27 +264,26 @@ COLD const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle
 
 /* ---- cartesian.c --------------------------------------------------------- */
 
-/** A Cartesian communicator was made: note its shape, if there is room for it.
- *  @param rank, size  this rank's rank in it, and how many it has
+/** Write the shape of a new Cartesian communicator to the segment, if a slot is free.
+ *  @param rank, size  of this process in the communicator, and of the communicator
  *  @param id          of comm_made() @param made  communicators made of the same parent before */
 COLD void cartesian_made(MPI_Comm comm, int rank, int size, uint64_t id, uint32_t made);
 
 /* ---- persistent.c -------------------------------------------------------- */
 
-/** A persistent collective was made: keep what each start gets. */
-COLD void collective_keep(struct thread *t, uint64_t handle, uint64_t bytes_in);
+/** Store the bytes that each start of a new persistent collective receives. */
+COLD void collective_store_bytes(struct thread *t, uint64_t handle, uint64_t bytes_in);
 
-/** Of the request with this number. @return bytes, 0 when none are kept */
+/** Look up the received bytes by the number of the request. @return bytes, 0 if none are stored */
 COLD uint64_t collective_bytes_in(uint32_t number);
 
-/** Its request is freed. */
-COLD void collective_forget(uint32_t number);
+/** Remove the entry of a request that is freed. */
+COLD void collective_remove(uint32_t number);
 
 /* ---- region.c ------------------------------------------------------------ */
 
-/** What MPI_Pcontrol(level, argument) means to Holter.
- *  @param argument  the first variadic argument, or what happened to lie in its register: not to be
- *                   trusted
+/** Interpret MPI_Pcontrol(level, argument).
+ *  @param argument  the first variadic argument, or an arbitrary value of its register: not trusted
  *  @return region entered (> 0), left (< 0) or 0; changes t->region and probe.paused */
 COLD int region_control(struct thread *t, int level, const void *argument);
 

@@ -1,11 +1,11 @@
 /* Code regions and pausing: MPI_Pcontrol(level, ...).
  *
- * MPI says nothing about the arguments behind the level, and C does not tell how many there are.
- * After a bare MPI_Pcontrol(1) the register of the first variadic argument holds whatever was last
- * in it, often a pointer to some text. So an argument counts as a region's name only when it can be
- * read, looks like a name, and lies where names lie: in the constants or variables of the program
- * or a library, or, for names put together in a buffer, when it is nothing but letters, digits and
- * a few marks. */
+ * MPI does not define the arguments after the level, and a C function cannot find out how many it
+ * was given. After a bare MPI_Pcontrol(1) the register of the first variadic argument holds an
+ * earlier value, often a pointer to some text. So an argument is accepted as the name of a code
+ * region only if it can be read and looks like a name, and is either in the constants or variables
+ * of the program or a library, or, for names composed in a buffer, consists of letters, digits and
+ * a few punctuation characters. */
 #include "agent/probe/probe.h"
 
 #include PROBE_WRAPPERS_H
@@ -15,17 +15,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define NAME_ROOM sizeof(((struct region_slot *)NULL)->name)
+#define NAME_CAPACITY sizeof(((struct region_slot *)NULL)->name)
 
 static uint32_t regions = 1; /* slot 0 means "outside all regions" */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct range {
     uintptr_t address;
-    uintptr_t end; /* of the part of a module that holds it; 0: none does */
+    uintptr_t end; /* end of the module segment that contains the address; 0: none does */
 };
 
-static int module_holds(struct dl_phdr_info *module, size_t size, void *argument)
+static int region_find_module(struct dl_phdr_info *module, size_t size, void *argument)
 {
     (void)size;
     struct range *range = argument;
@@ -41,17 +41,17 @@ static int module_holds(struct dl_phdr_info *module, size_t size, void *argument
     return 0;
 }
 
-/* Bytes from an address to the end of the program's or library's memory that it lies in; 0: in
- * none. */
-static size_t in_program(const void *address)
+/* Bytes from an address to the end of the segment of the program or library that contains it; 0 if
+ * none does. */
+static size_t region_bytes_in_program(const void *address)
 {
     struct range range = {.address = (uintptr_t)address};
-    dl_iterate_phdr(module_holds, &range);
+    dl_iterate_phdr(region_find_module, &range);
     return range.end ? range.end - range.address : 0;
 }
 
 /* Copy text from an address that may not exist, page by page. @return bytes copied */
-static size_t read_unsure(char *out, size_t room, const void *address)
+static size_t region_read_untrusted(char *out, size_t room, const void *address)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), done = 0;
     while (done < room) {
@@ -67,14 +67,14 @@ static size_t read_unsure(char *out, size_t room, const void *address)
     return done;
 }
 
-static int plain_name(const char *text)
+static int region_is_plain_name(const char *text)
 {
     return text[strspn(text,
                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/+ ")] ==
            '\0';
 }
 
-static int printable(const char *text)
+static int region_is_printable(const char *text)
 {
     for (; *text; text++) {
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -83,30 +83,32 @@ static int printable(const char *text)
     return 1;
 }
 
-/* @return 1 and the name, or 0 when the argument is no name. constant: it is part of the program */
-static int read_name(char name[NAME_ROOM], const void *argument, int *constant)
+/* @param constant  set to 1 if the text is part of the program
+ * @return 1 and the name, or 0 if the argument is not a name */
+static int region_read_name(char name[NAME_CAPACITY], const void *argument, int *constant)
 {
     if ((uintptr_t)argument < 4096)
         return 0;
-    size_t length = in_program(argument);
+    size_t length = region_bytes_in_program(argument);
     *constant = length > 0;
-    if (length > NAME_ROOM)
-        length = NAME_ROOM;
+    if (length > NAME_CAPACITY)
+        length = NAME_CAPACITY;
     if (*constant)
         memcpy(name, argument, length);
     else
-        length = read_unsure(name, NAME_ROOM, argument);
+        length = region_read_untrusted(name, NAME_CAPACITY, argument);
     if (!memchr(name, '\0', length)) {
-        if (length < NAME_ROOM)
+        if (length < NAME_CAPACITY)
             return 0;
-        name[NAME_ROOM - 1] = '\0'; /* a long name is cut */
+        name[NAME_CAPACITY - 1] = '\0'; /* a long name is truncated */
     }
     if (name[0] == '\0')
         return 0;
-    return *constant ? printable(name) : plain_name(name);
+    return *constant ? region_is_printable(name) : region_is_plain_name(name);
 }
 
-/* Index of a region's name, entered when it is new. @return 0 when there is no room */
+/* Index of the name of a code region, which is added if it is new. @return 0 if the table is full
+ */
 static uint16_t region_index(const char *name)
 {
     uint16_t index = 0;
@@ -117,7 +119,7 @@ static uint16_t region_index(const char *name)
     }
     if (index == 0 && regions < probe.segment->regions) {
         struct region_slot *slot = segment_region(probe.segment, regions);
-        memcpy(slot->name, name, NAME_ROOM);
+        memcpy(slot->name, name, NAME_CAPACITY);
         atomic_store_explicit(&slot->ready, 1, memory_order_release);
         index = (uint16_t)regions++;
     }
@@ -125,7 +127,7 @@ static uint16_t region_index(const char *name)
     return index;
 }
 
-static uint16_t innermost(const struct thread *t)
+static uint16_t region_innermost(const struct thread *t)
 {
     uint16_t depth = t->depth < REGION_DEPTH ? t->depth : REGION_DEPTH;
     return depth > 0 ? t->regions[depth - 1] : 0;
@@ -137,8 +139,8 @@ static int region_open(struct thread *t, const char *name)
     if (t->depth < REGION_DEPTH)
         t->regions[t->depth] = index;
     if (t->depth < UINT16_MAX)
-        t->depth++; /* deeper ones are counted, so that their ends match */
-    t->region = innermost(t);
+        t->depth++; /* deeper regions are only counted, so that their ends match */
+    t->region = region_innermost(t);
     return index;
 }
 
@@ -153,7 +155,7 @@ static int region_close(struct thread *t, const char *name)
         uint16_t index = t->regions[depth - 1];
         if (index != 0 && strcmp(segment_region(probe.segment, index)->name, name) == 0) {
             t->depth = (uint16_t)(depth - 1);
-            t->region = innermost(t);
+            t->region = region_innermost(t);
             return -(int)index;
         }
     }
@@ -162,7 +164,7 @@ static int region_close(struct thread *t, const char *name)
 
 int region_control(struct thread *t, int level, const void *argument)
 {
-    char name[NAME_ROOM] = "";
+    char name[NAME_CAPACITY] = "";
     if (level == 0)
         probe.paused = 1;
     if (level != 1 && level != -1)
@@ -171,7 +173,7 @@ int region_control(struct thread *t, int level, const void *argument)
     if (level == 1)
         probe.paused = 0;
     int constant = 0;
-    if (!read_name(name, argument, &constant) || (was_paused && !constant))
+    if (!region_read_name(name, argument, &constant) || (was_paused && !constant))
         return 0;
     return level == 1 ? region_open(t, name) : region_close(t, name);
 }

@@ -1,6 +1,6 @@
-/* Before and after the MPI call, for each shape of call in calls.def but collectives
- * (collective.h). The wrappers that make_wrappers.py writes call a pair of these around the real
- * function. */
+/* What a wrapper records before and after the MPI call, for each shape of call in calls.def except
+ * collectives (collective.h). The wrappers that make_wrappers.py generates call a pair of these
+ * functions, shape_X_enter() and shape_X_leave(), around the real function. */
 #ifndef HOLTER_PROBE_SHAPES_H
 #define HOLTER_PROBE_SHAPES_H
 
@@ -10,29 +10,29 @@
 
 #define MOVED (EVENT_SEND | EVENT_RECV | EVENT_POST | EVENT_DONE)
 
-/** The call failed: nothing moved. */
-HOT void scope_failed(const struct scope *s)
+/** Mark the call as failed: no data was transferred. */
+HOT void scope_set_failed(const struct scope *s)
 {
-    scope_what(s, (slot_flags(s->slot) & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+    scope_what(s, (record_read_flags(s->slot) & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
 }
 
-/** End a call whose entry fields stand, but for a failure. */
-HOT void plain_leave(const struct scope *s, int result)
+/** End a call whose entry fields remain valid unless it failed. */
+HOT void shape_plain_leave(const struct scope *s, int result)
 {
     scope_exit(s);
     if (unlikely(result != MPI_SUCCESS))
-        scope_failed(s);
+        scope_set_failed(s);
     scope_close(s);
 }
 
-HOT void plain_enter(const struct scope *s)
+HOT void shape_plain_enter(const struct scope *s)
 {
     scope_enter(s, 0, 0, NO_ENDS, 0, COMM_SLOT_NONE, 0);
 }
 
 /* ---- messages ------------------------------------------------------------ */
 
-/** A message as the call posts it; the wrapper keeps it over the call, or what it needs of it. */
+/** A message that a call posts; a local variable of the wrapper. */
 struct posted {
     uint64_t bytes;
     uint64_t ends; /**< as ring_ends() has them */
@@ -41,56 +41,59 @@ struct posted {
     uint64_t more; /**< event.message or event.receive_ends; else 0 */
 };
 
-HOT struct posted post(const struct scope *s, int64_t count, MPI_Datatype type, int rank, int tag,
-                       MPI_Comm handle, uint32_t flags)
+HOT struct posted posted_make(const struct scope *s, int64_t count, MPI_Datatype type, int rank,
+                              int tag, MPI_Comm handle, uint32_t flags)
 {
     const struct comm *comm = comm_find(s->t, handle);
-    struct posted p = {
-        .bytes = payload(s->t, count, type), .comm = comm->slot, .flags = flags | comm->flags};
+    struct posted p = {.bytes = type_payload_bytes(s->t, count, type),
+                       .comm = comm->slot,
+                       .flags = flags | comm->flags};
     if (likely((rank | tag) >= 0)) {
         p.ends = ring_ends(comm_peer(comm, rank), tag);
     } else {
-        p.ends = open_ends(comm, rank, tag);
-        p.flags |= flags & EVENT_RECV ? wildcard(rank, tag) : 0;
+        p.ends = ends_resolve_open(comm, rank, tag);
+        p.flags |= flags & EVENT_RECV ? ends_wildcard_flag(rank, tag) : 0;
     }
     return p;
 }
 
-HOT void post_enter(const struct scope *s, const struct posted *p)
+HOT void shape_post_enter(const struct scope *s, const struct posted *p)
 {
     scope_enter(s, p->bytes, p->more, p->ends, 0, p->comm, p->flags);
 }
 
-/** What a receive's status tells. */
-HOT void post_received(struct posted *p, const MPI_Status *status)
+/** Replace size, source and tag by those of the received message. */
+HOT void posted_set_received(struct posted *p, const MPI_Status *status)
 {
-    p->bytes = status_bytes(status);
+    p->bytes = status_payload_bytes(status);
     if (p->flags & EVENT_WILDCARD)
-        p->ends = ends_received(p->ends, p->comm, status);
+        p->ends = ends_from_status(p->ends, p->comm, status);
 }
 
-HOT void recv_leave(const struct scope *s, int result, const MPI_Status *status)
+HOT void shape_recv_leave(const struct scope *s, int result, const MPI_Status *status)
 {
     scope_exit(s);
     if (likely(result == MPI_SUCCESS)) {
-        ring_put(s->slot, RING_WORD_BYTES, status_bytes(status));
-        if (slot_flags(s->slot) & EVENT_WILDCARD)
+        ring_put(s->slot, RING_WORD_BYTES, status_payload_bytes(status));
+        if (record_read_flags(s->slot) & EVENT_WILDCARD)
             ring_put(s->slot, RING_WORD_ENDS,
-                     ends_received(slot_word(s->slot, RING_WORD_ENDS),
-                                   ring_comm(slot_word(s->slot, RING_WORD_PLACE)), status));
+                     ends_from_status(record_read_word(s->slot, RING_WORD_ENDS),
+                                      ring_comm(record_read_word(s->slot, RING_WORD_PLACE)),
+                                      status));
     } else {
-        scope_failed(s);
+        scope_set_failed(s);
     }
     scope_close(s);
 }
 
-/** Keep the request of a posted operation. @return flags of the record; number: of the request, 0:
- *  none */
-HOT uint32_t keep_request(const struct scope *s, const struct posted *p, uint64_t handle,
-                          uint32_t *number)
+/** Enter the request of a posted operation into the table.
+ *  @param number  set to the number of the request, 0 if there is none
+ *  @return flags of the record */
+HOT uint32_t request_track_posted(const struct scope *s, const struct posted *p, uint64_t handle,
+                                  uint32_t *number)
 {
     *number = 0;
-    if (request_complete(handle))
+    if (request_is_complete(handle))
         return p->flags & EVENT_PERSISTENT ? p->flags : p->flags | EVENT_DONE;
     uint32_t kept = p->flags & ~(uint32_t)(EVENT_POST | EVENT_DONE);
     if (kept & EVENT_PERSISTENT)
@@ -102,20 +105,20 @@ HOT uint32_t keep_request(const struct scope *s, const struct posted *p, uint64_
     return p->flags;
 }
 
-/** A request was made, and its record says already what it is for.
- *  @param bytes  that its completion shall count: 0 where this call has counted them */
-HOT void immediate_leave(const struct scope *s, int result, uint64_t bytes,
-                         const MPI_Request *request)
+/** End a call that made a request; the open record describes the request's message.
+ *  @param bytes  bytes that the completion counts; 0 if this call has counted them */
+HOT void shape_immediate_leave(const struct scope *s, int result, uint64_t bytes,
+                               const MPI_Request *request)
 {
     scope_exit(s);
     if (likely(result == MPI_SUCCESS)) {
-        uint32_t flags = slot_flags(s->slot);
-        uint64_t place = slot_word(s->slot, RING_WORD_PLACE);
-        if (request_complete(HANDLE(*request))) {
+        uint32_t flags = record_read_flags(s->slot);
+        uint64_t place = record_read_word(s->slot, RING_WORD_PLACE);
+        if (request_is_complete(HANDLE(*request))) {
             scope_what(s, flags | EVENT_DONE, 0);
         } else {
             const struct request *added =
-                request_add(s, HANDLE(*request), bytes, slot_word(s->slot, RING_WORD_ENDS),
+                request_add(s, HANDLE(*request), bytes, record_read_word(s->slot, RING_WORD_ENDS),
                             ring_comm(place), flags & ~(uint32_t)(EVENT_POST | EVENT_DONE));
             if (likely(added != NULL))
                 ring_put(s->slot, RING_WORD_PLACE, place | added->number);
@@ -123,19 +126,19 @@ HOT void immediate_leave(const struct scope *s, int result, uint64_t bytes,
                 scope_what(s, flags | EVENT_UNTRACKED, 0);
         }
     } else {
-        scope_failed(s);
+        scope_set_failed(s);
     }
     scope_close(s);
 }
 
-/** Persistent and partitioned requests: nothing moves before MPI_Start. */
-HOT void init_leave(const struct scope *s, int result, const struct posted *p,
-                    const MPI_Request *request)
+/** Persistent and partitioned requests: no data is transferred before MPI_Start. */
+HOT void shape_init_leave(const struct scope *s, int result, const struct posted *p,
+                          const MPI_Request *request)
 {
     scope_what(s, p->flags & ~(uint32_t)MOVED, 0);
     scope_exit(s);
     if (result == MPI_SUCCESS) {
-        uint32_t number, flags = keep_request(s, p, HANDLE(*request), &number);
+        uint32_t number, flags = request_track_posted(s, p, HANDLE(*request), &number);
         scope_place(s, number, p->comm);
         scope_what(s, flags & ~(uint32_t)MOVED, 0);
     } else {
@@ -144,9 +147,10 @@ HOT void init_leave(const struct scope *s, int result, const struct posted *p,
     scope_close(s);
 }
 
-/** Send and receive in one call: the call's record carries what goes out, a part what comes in. */
-HOT void sendrecv_leave(const struct scope *s, int result, const struct posted *out,
-                        struct posted *in, const MPI_Status *status)
+/** Send and receive in one call: the call's record describes the sent message, a further record the
+ *  received one. */
+HOT void shape_sendrecv_leave(const struct scope *s, int result, const struct posted *out,
+                              struct posted *in, const MPI_Status *status)
 {
     uint64_t t_exit = scope_exit(s);
     if (unlikely(result != MPI_SUCCESS)) {
@@ -154,16 +158,16 @@ HOT void sendrecv_leave(const struct scope *s, int result, const struct posted *
         scope_close(s);
         return;
     }
-    post_received(in, status);
+    posted_set_received(in, status);
     scope_what(s, out->flags, 1);
-    count_paused(s);
+    scope_count_paused(s);
     record_publish(s->t, s->slot);
-    record_part(s, t_exit, in->bytes, s->t_enter, in->ends, 0, in->comm, in->flags);
+    record_write_part(s, t_exit, in->bytes, s->t_enter, in->ends, 0, in->comm, in->flags);
     scope_leave(s);
 }
 
-HOT void isendrecv_leave(const struct scope *s, int result, const struct posted *out,
-                         const struct posted *in, const MPI_Request *request)
+HOT void shape_isendrecv_leave(const struct scope *s, int result, const struct posted *out,
+                               const struct posted *in, const MPI_Request *request)
 {
     uint64_t t_exit = scope_exit(s);
     if (unlikely(result != MPI_SUCCESS)) {
@@ -171,32 +175,32 @@ HOT void isendrecv_leave(const struct scope *s, int result, const struct posted 
         scope_close(s);
         return;
     }
-    uint32_t number, flags = keep_request(s, in, HANDLE(*request), &number);
+    uint32_t number, flags = request_track_posted(s, in, HANDLE(*request), &number);
     scope_what(s, out->flags, 1);
-    count_paused(s);
+    scope_count_paused(s);
     record_publish(s->t, s->slot);
-    record_part(s, t_exit, in->bytes, s->t_enter, in->ends, number, in->comm, flags);
+    record_write_part(s, t_exit, in->bytes, s->t_enter, in->ends, number, in->comm, flags);
     scope_leave(s);
 }
 
 /* ---- probes -------------------------------------------------------------- */
 
-HOT struct posted look_for(const struct scope *s, int source, int tag, MPI_Comm handle)
+HOT struct posted posted_make_probe(const struct scope *s, int source, int tag, MPI_Comm handle)
 {
     const struct comm *comm = comm_find(s->t, handle);
-    return (struct posted){.ends = open_ends(comm, source, tag),
+    return (struct posted){.ends = ends_resolve_open(comm, source, tag),
                            .comm = comm->slot,
-                           .flags = comm->flags | wildcard(source, tag)};
+                           .flags = comm->flags | ends_wildcard_flag(source, tag)};
 }
 
-/** A message was found. It is not received by this, so the record carries no bytes. message: NULL
- *  unless it was taken (MPI_Mprobe). */
-HOT void found_leave(const struct scope *s, int result, struct posted *p, const MPI_Status *status,
-                     const MPI_Message *message)
+/** End a probe that found a message. The message is not received yet, so the record has no bytes.
+ *  @param message  NULL unless the message was matched (MPI_Mprobe) */
+HOT void shape_probe_leave(const struct scope *s, int result, struct posted *p,
+                           const MPI_Status *status, const MPI_Message *message)
 {
     scope_exit(s);
     if (result == MPI_SUCCESS) {
-        post_received(p, status);
+        posted_set_received(p, status);
         ring_put(s->slot, RING_WORD_ENDS, p->ends);
         if (message && *message != MPI_MESSAGE_NO_PROC) {
             const struct request *taken =
@@ -210,24 +214,24 @@ HOT void found_leave(const struct scope *s, int result, struct posted *p, const 
     scope_close(s);
 }
 
-/** Iprobe, Improbe: the record is begun only when something was found. */
-HOT void iprobe_leave(const struct scope *s, int result, struct posted *p, int flag,
-                      const MPI_Status *status, const MPI_Message *message)
+/** Iprobe, Improbe: the record is begun only if a message was found. */
+HOT void shape_iprobe_leave(const struct scope *s, int result, struct posted *p, int flag,
+                            const MPI_Status *status, const MPI_Message *message)
 {
     if (result == MPI_SUCCESS && !flag) {
-        scope_poll(s, POLL_PROBE, ticks());
+        scope_poll(s, POLL_PROBE, probe_read_ticks());
         return;
     }
-    post_enter(s, p);
-    found_leave(s, result, p, status, message);
+    shape_post_enter(s, p);
+    shape_probe_leave(s, result, p, status, message);
 }
 
-/** Mrecv, Imrecv: what the probe that took the message has kept. */
-HOT struct posted taken(const struct scope *s, uint64_t handle, int64_t count, MPI_Datatype type,
-                        uint32_t flags)
+/** Mrecv, Imrecv: source, tag and communicator are those stored by the matching probe. */
+HOT struct posted posted_make_matched(const struct scope *s, uint64_t handle, int64_t count,
+                                      MPI_Datatype type, uint32_t flags)
 {
     struct request *message = request_find(handle);
-    struct posted p = {.bytes = payload(s->t, count, type),
+    struct posted p = {.bytes = type_payload_bytes(s->t, count, type),
                        .ends = ring_ends(PEER_UNKNOWN, TAG_NONE),
                        .comm = COMM_SLOT_NONE,
                        .flags = flags};
@@ -247,15 +251,15 @@ HOT struct posted taken(const struct scope *s, uint64_t handle, int64_t count, M
 
 /* ---- completion of one request ------------------------------------------- */
 
-/** The request that a call completes; kept over the call. */
+/** The request that a call completes; a local variable of the wrapper. */
 struct waited {
-    struct request *request; /**< NULL: none, or not known */
+    struct request *request; /**< NULL: none, or not in the table */
     uint64_t handle;
-    MPI_Status own; /**< used when the application does not want one */
+    MPI_Status own; /**< used if the application passed MPI_STATUS_IGNORE */
 };
 
-/** A known request that is under way. */
-HOT struct request *request_active(uint64_t handle)
+/** Find a request that is in the table and active. */
+HOT struct request *request_find_active(uint64_t handle)
 {
     if (handle == HANDLE(MPI_REQUEST_NULL))
         return NULL;
@@ -263,34 +267,36 @@ HOT struct request *request_active(uint64_t handle)
     return request && !(request->flags & REQUEST_IDLE) ? request : NULL;
 }
 
-/** Is it one that should be known, but is not? */
-HOT int request_unknown(uint64_t handle)
+/** Should this request be in the table, but is not? */
+HOT int request_is_unknown(uint64_t handle)
 {
-    return handle != HANDLE(MPI_REQUEST_NULL) && !request_complete(handle) && !request_find(handle);
+    return handle != HANDLE(MPI_REQUEST_NULL) && !request_is_complete(handle) &&
+           !request_find(handle);
 }
 
-HOT void wait_enter(const struct scope *s, struct waited *w, const MPI_Request *request)
+HOT void shape_wait_enter(const struct scope *s, struct waited *w, const MPI_Request *request)
 {
     w->handle = HANDLE(*request);
-    w->request = request_active(w->handle);
+    w->request = request_find_active(w->handle);
     const struct request *r = w->request;
     if (likely(r != NULL))
         scope_enter(s, r->bytes, r->t_post, r->ends, r->number, r->comm,
                     r->flags & ~(uint32_t)REQUEST_OWN);
     else
-        plain_enter(s);
+        shape_plain_enter(s);
 }
 
-/** Where the library shall put the status. */
-HOT MPI_Status *wanted_status(struct waited *w, MPI_Status *status)
+/** Choose where the library stores the status. */
+HOT MPI_Status *waited_choose_status(struct waited *w, MPI_Status *status)
 {
-    return status == MPI_STATUS_IGNORE && w->request && request_wants_status(w->request) ? &w->own
+    return status == MPI_STATUS_IGNORE && w->request && request_needs_status(w->request) ? &w->own
                                                                                          : status;
 }
 
-/** The record of a call that completed one request; exit stamp is set. */
-HOT void completed_leave(const struct scope *s, int result, struct request *r, uint64_t handle,
-                         const MPI_Request *request, const MPI_Status *status)
+/** End a call that completed one request; the exit time is set already. */
+HOT void shape_completed_leave(const struct scope *s, int result, struct request *r,
+                               uint64_t handle, const MPI_Request *request,
+                               const MPI_Status *status)
 {
     if (likely(r != NULL)) {
         struct completion c = request_outcome(r, status, result != MPI_SUCCESS);
@@ -304,129 +310,131 @@ HOT void completed_leave(const struct scope *s, int result, struct request *r, u
             request_retire(r);
     } else {
         uint32_t flags = result != MPI_SUCCESS ? EVENT_FAILED : 0;
-        scope_what(s, flags | (request_unknown(handle) ? EVENT_UNTRACKED : 0), 0);
+        scope_what(s, flags | (request_is_unknown(handle) ? EVENT_UNTRACKED : 0), 0);
     }
     scope_close(s);
 }
 
-HOT void wait_leave(const struct scope *s, int result, struct waited *w, const MPI_Request *request,
-                    const MPI_Status *status)
+HOT void shape_wait_leave(const struct scope *s, int result, struct waited *w,
+                          const MPI_Request *request, const MPI_Status *status)
 {
     scope_exit(s);
-    completed_leave(s, result, w->request, w->handle, request, status);
+    shape_completed_leave(s, result, w->request, w->handle, request, status);
 }
 
-/** Before a call that may complete a request: where threads share requests it must be found now,
- *  while the handle is the caller's; else there is time until something was completed. */
-HOT struct request *request_early(uint64_t handle)
+/** Look up a request before a call that may complete it. This is needed only where threads share
+ *  requests: after completion the library may give the handle to another thread. Without threads
+ *  the lookup is postponed until the call has completed something. */
+HOT struct request *request_find_before_call(uint64_t handle)
 {
-    return unlikely(probe.multiple) ? request_active(handle) : NULL;
+    return unlikely(probe.multiple) ? request_find_active(handle) : NULL;
 }
 
-HOT struct request *request_late(struct request *early, uint64_t handle)
+HOT struct request *request_find_after_call(struct request *early, uint64_t handle)
 {
-    return unlikely(probe.multiple) ? early : request_active(handle);
+    return unlikely(probe.multiple) ? early : request_find_active(handle);
 }
 
-HOT int request_idle(uint64_t handle)
+HOT int request_is_idle(uint64_t handle)
 {
-    const struct request *request = request_complete(handle) ? NULL : request_find(handle);
+    const struct request *request = request_is_complete(handle) ? NULL : request_find(handle);
     return request && request->flags & REQUEST_IDLE;
 }
 
-/** MPI_Test that found something, or failed. Apart from the wrapper, so that this stays short for
- *  those that find nothing. */
-static __attribute__((noinline, unused)) void test_found(const struct scope *s, int result,
-                                                         struct request *early, uint64_t handle,
-                                                         const MPI_Request *request,
-                                                         const MPI_Status *status)
+/** End an MPI_Test that completed a request or failed. Not inlined, so that the wrapper stays short
+ *  for calls that complete nothing. */
+static __attribute__((noinline, unused)) void
+shape_test_leave_found(const struct scope *s, int result, struct request *early, uint64_t handle,
+                       const MPI_Request *request, const MPI_Status *status)
 {
-    struct request *r = request_late(early, handle);
-    if (!r && result == MPI_SUCCESS && request_idle(handle)) {
-        scope_poll(s, POLL_TEST, ticks()); /* persistent and not started: nothing to find */
+    struct request *r = request_find_after_call(early, handle);
+    if (!r && result == MPI_SUCCESS && request_is_idle(handle)) {
+        scope_poll(s, POLL_TEST,
+                   probe_read_ticks()); /* persistent and not started: nothing to find */
         return;
     }
-    plain_enter(s);
+    shape_plain_enter(s);
     scope_exit(s);
-    completed_leave(s, result, r, handle, request, status);
+    shape_completed_leave(s, result, r, handle, request, status);
 }
 
-HOT void test_leave(const struct scope *s, int result, struct request *early, uint64_t handle,
-                    const MPI_Request *request, int flag, const MPI_Status *status)
+HOT void shape_test_leave(const struct scope *s, int result, struct request *early, uint64_t handle,
+                          const MPI_Request *request, int flag, const MPI_Status *status)
 {
     if (likely(result == MPI_SUCCESS && (!flag || handle == HANDLE(MPI_REQUEST_NULL))))
-        scope_poll(s, POLL_TEST, ticks());
+        scope_poll(s, POLL_TEST, probe_read_ticks());
     else
-        test_found(s, result, early, handle, request, status);
+        shape_test_leave_found(s, result, early, handle, request, status);
 }
 
-/** MPI_Request_get_status looks without completing: the request number stands in the record, DONE
- *  does not. */
-HOT void get_status_leave(const struct scope *s, int result, uint64_t handle, int flag)
+/** MPI_Request_get_status does not complete the request: the record has the request's number, but
+ * not EVENT_DONE. */
+HOT void shape_get_status_leave(const struct scope *s, int result, uint64_t handle, int flag)
 {
-    struct request *r = request_active(handle);
+    struct request *r = request_find_active(handle);
     if (result == MPI_SUCCESS &&
-        (!flag || handle == HANDLE(MPI_REQUEST_NULL) || (!r && request_idle(handle)))) {
-        scope_poll(s, POLL_TEST, ticks());
+        (!flag || handle == HANDLE(MPI_REQUEST_NULL) || (!r && request_is_idle(handle)))) {
+        scope_poll(s, POLL_TEST, probe_read_ticks());
         return;
     }
     if (r)
         scope_enter(s, 0, 0, r->ends, r->number, r->comm, 0);
     else
-        plain_enter(s);
-    plain_leave(s, result);
+        shape_plain_enter(s);
+    shape_plain_leave(s, result);
 }
 
 /* ---- completion of several requests -------------------------------------- */
 
-#define FOUND_ROOM(count)                                                                          \
-    ((size_t)((unsigned)(count) < REQUEST_ROOM ? (unsigned)(count) : REQUEST_ROOM))
+#define FOUND_CAPACITY(count)                                                                      \
+    ((size_t)((unsigned)(count) < REQUEST_CAPACITY ? (unsigned)(count) : REQUEST_CAPACITY))
 
-/** What an array of requests holds before a call. */
+/** Summary of an array of requests before a call. */
 struct survey {
-    uint32_t known; /**< requests found */
-    int wants;      /**< some of them need a status */
-    int unknown;    /**< some should be known, but are not */
-    int complete;   /**< some were complete when they were posted */
+    uint32_t known; /**< active requests in the table */
+    int wants;      /**< nonzero if some of them need a status */
+    int unknown;    /**< nonzero if some should be in the table, but are not */
+    int complete;   /**< nonzero if some were complete when they were posted */
 };
 
-/** Known requests under way among an array. */
-HOT struct survey find_all(struct found *found, int count, const MPI_Request *requests)
+/** Look up the active requests of an array. */
+HOT struct survey survey_fill(struct found *found, int count, const MPI_Request *requests)
 {
     struct survey survey = {0};
     const int shared = probe.multiple != 0;
     for (int i = 0; i < count; i++) {
         uint64_t handle = HANDLE(requests[i]);
-        struct request *r = request_first(handle);
+        struct request *r = request_home_slot(handle);
         if (r->handle != handle || shared) {
             if (handle == HANDLE(MPI_REQUEST_NULL))
                 continue;
-            if (request_complete(handle)) {
+            if (request_is_complete(handle)) {
                 survey.complete = 1;
                 continue;
             }
-            r = request_find_behind(handle);
+            r = request_find_displaced(handle);
             if (unlikely(!r)) {
                 survey.unknown = 1;
                 continue;
             }
         }
-        if (likely(!(r->flags & REQUEST_IDLE)) && survey.known < REQUEST_ROOM) {
-            found[survey.known++] = found_note(i, r);
-            survey.wants |= request_wants_status(r);
+        if (likely(!(r->flags & REQUEST_IDLE)) && survey.known < REQUEST_CAPACITY) {
+            found[survey.known++] = found_make(i, r);
+            survey.wants |= request_needs_status(r);
         }
     }
     return survey;
 }
 
-/** Records of the requests found: the first in the call's record, the others behind it. t_exit is
- *  set. For calls that failed, and while recording is paused.
- *  @param statuses  by found.index; NULL when none is wanted */
+/** Write the completions of several requests: the first into the call's record, the others as
+ * further records. The exit time is set already. Used for calls that failed and while recording is
+ * paused.
+ *  @param statuses  indexed by found.index; NULL if none of the requests needs a status */
 static __attribute__((noinline, cold, unused)) void
-all_leave_otherwise(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
-                    uint32_t n, const MPI_Status *statuses, uint32_t flags)
+shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
+                     uint32_t n, const MPI_Status *statuses, uint32_t flags)
 {
-    count_paused(s);
+    scope_count_paused(s);
     for (uint32_t i = 0; i < n; i++) {
         struct request *r = found_request(&found[i]);
         const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
@@ -441,7 +449,7 @@ all_leave_otherwise(const struct scope *s, int result, uint64_t t_exit, const st
             scope_what(s, c.flags | flags, n - 1);
             record_publish(s->t, s->slot);
         } else {
-            record_part(s, t_exit, c.bytes, r->t_post, c.ends, r->number, r->comm, c.flags);
+            record_write_part(s, t_exit, c.bytes, r->t_post, c.ends, r->number, r->comm, c.flags);
         }
         if (!failed || (status && status->MPI_ERROR != MPI_ERR_PENDING))
             request_retire(r);
@@ -449,11 +457,13 @@ all_leave_otherwise(const struct scope *s, int result, uint64_t t_exit, const st
     scope_leave(s);
 }
 
-/** The same for calls that succeeded: the loop in which MPI_Waitall of many requests spends its
- *  time. A record's words are those of the request, but for a receive's size, which the status has;
- *  requests of which there is more to learn take the longer way. */
-HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
-                   uint32_t n, const MPI_Status *statuses, uint32_t flags)
+/** Write the completions of several requests after a call that succeeded. MPI_Waitall of many
+ *  requests spends its time in this loop. A record repeats the words of the request, except for the
+ *  size of a receive, which comes from the status; requests with special flags go through
+ *  request_outcome(). */
+HOT void shape_all_leave(const struct scope *s, int result, uint64_t t_exit,
+                         const struct found *found, uint32_t n, const MPI_Status *statuses,
+                         uint32_t flags)
 {
     if (n == 0) {
         scope_what(s, flags | (result != MPI_SUCCESS ? EVENT_FAILED : 0), 0);
@@ -461,7 +471,7 @@ HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const str
         return;
     }
     if (unlikely(result != MPI_SUCCESS || probe.paused)) {
-        all_leave_otherwise(s, result, t_exit, found, n, statuses, flags);
+        shape_all_leave_slow(s, result, t_exit, found, n, statuses, flags);
         return;
     }
     const uint32_t special =
@@ -484,7 +494,7 @@ HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const str
             request_retire(r);
         } else {
             if (own & EVENT_RECV)
-                bytes = status_bytes(status);
+                bytes = status_payload_bytes(status);
             own |= EVENT_DONE;
             request_remove(r);
         }
@@ -496,7 +506,7 @@ HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const str
         ring_put(slot, RING_WORD_PLACE, place);
         ring_put(slot, RING_WORD_WHAT, what | ring_what(0, own, 0, 0));
         ring_enter(&ring, slot);
-        prefetch_behind(slot);
+        record_prefetch_next(slot);
         ring_publish(&ring);
         if (unlikely(ring_alarm_due(&ring))) {
             s->t->ring.head = ring.head;
@@ -508,11 +518,11 @@ HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const str
     scope_leave(s);
 }
 
-/** The first request found stands for all while the call is in progress. */
-HOT void all_enter(const struct scope *s, const struct found *found, uint32_t n)
+/** Write the entry fields: the first request represents all while the call is in progress. */
+HOT void shape_all_enter(const struct scope *s, const struct found *found, uint32_t n)
 {
     if (n == 0) {
-        plain_enter(s);
+        shape_plain_enter(s);
         return;
     }
     const struct request *r = found_request(&found[0]);
@@ -520,31 +530,34 @@ HOT void all_enter(const struct scope *s, const struct found *found, uint32_t n)
                 r->flags & ~(uint32_t)REQUEST_OWN);
 }
 
-/** An array of requests as it was before the call that completes some of it. */
-struct before {
-    const MPI_Request *handles; /**< copy; NULL when the array was too long */
-    struct request **entries; /**< where threads share requests: found before the call; else NULL */
+/** Copy of an array of requests, made before the call that completes some of them. */
+struct snapshot {
+    const MPI_Request *handles; /**< NULL if the array was too long to be copied */
+    struct request *
+        *entries; /**< if threads share requests: looked up before the call; else NULL */
 };
 
-HOT void before_fill(struct before *before, MPI_Request *handles, struct request **entries,
-                     int count, const MPI_Request *requests)
+HOT void snapshot_fill(struct snapshot *before, MPI_Request *handles, struct request **entries,
+                       int count, const MPI_Request *requests)
 {
     memcpy(handles, requests, (size_t)count * sizeof(*handles));
     before->handles = handles;
     before->entries = entries;
     for (int i = 0; entries && i < count; i++)
-        entries[i] = request_active(HANDLE(handles[i]));
+        entries[i] = request_find_active(HANDLE(handles[i]));
 }
 
-HOT struct request *before_find(const struct before *before, int index)
+HOT struct request *snapshot_find(const struct snapshot *before, int index)
 {
     return before->entries ? before->entries[index]
-                           : request_active(HANDLE(before->handles[index]));
+                           : request_find_active(HANDLE(before->handles[index]));
 }
 
-/** One of an array was completed: index is MPI_UNDEFINED when there was nothing to wait for. */
-HOT void any_leave(const struct scope *s, int result, int index, const struct before *before,
-                   const MPI_Request *requests, const MPI_Status *status)
+/** End a call that completed one of an array.
+ *  @param index  MPI_UNDEFINED if the array has no active request */
+HOT void shape_any_leave(const struct scope *s, int result, int index,
+                         const struct snapshot *before, const MPI_Request *requests,
+                         const MPI_Status *status)
 {
     scope_exit(s);
     if (index == MPI_UNDEFINED || index < 0) {
@@ -554,30 +567,31 @@ HOT void any_leave(const struct scope *s, int result, int index, const struct be
         scope_what(s, EVENT_UNTRACKED, 0);
         scope_close(s);
     } else {
-        completed_leave(s, result, before_find(before, index), HANDLE(before->handles[index]),
-                        &requests[index], status);
+        shape_completed_leave(s, result, snapshot_find(before, index),
+                              HANDLE(before->handles[index]), &requests[index], status);
     }
 }
 
-/** Some of an array were completed; statuses are in the order of the indices. */
-HOT void some_leave(const struct scope *s, int result, int done, const int *indices,
-                    const struct before *before, struct found *found, const MPI_Status *statuses)
+/** End a call that completed some of an array; statuses are in the order of the indices. */
+HOT void shape_some_leave(const struct scope *s, int result, int done, const int *indices,
+                          const struct snapshot *before, struct found *found,
+                          const MPI_Status *statuses)
 {
     uint64_t t_exit = scope_exit(s);
     uint32_t n = 0, flags = 0;
     if (done == MPI_UNDEFINED || done < 0)
         done = 0;
     for (int i = 0; i < done; i++) {
-        struct request *r = before->handles ? before_find(before, indices[i]) : NULL;
-        if (r && n < REQUEST_ROOM)
-            found[n++] = found_note(i, r);
-        else if (!before->handles || r || request_unknown(HANDLE(before->handles[indices[i]])))
+        struct request *r = before->handles ? snapshot_find(before, indices[i]) : NULL;
+        if (r && n < REQUEST_CAPACITY)
+            found[n++] = found_make(i, r);
+        else if (!before->handles || r || request_is_unknown(HANDLE(before->handles[indices[i]])))
             flags = EVENT_UNTRACKED;
     }
-    all_leave(s, result, t_exit, found, n, statuses, flags);
+    shape_all_leave(s, result, t_exit, found, n, statuses, flags);
 }
 
-#define COPY_ROOM 4096 /* handles that are copied to the stack before a call */
+#define MAX_COPIED_HANDLES 4096 /* handles that are copied to the stack before a call */
 
 /* ---- persistent requests, freeing, cancelling ---------------------------- */
 
@@ -586,41 +600,41 @@ HOT int request_is_collective(const struct request *r)
     return !(r->flags & (EVENT_SEND | EVENT_RECV));
 }
 
-/** What a start gets besides: that of a collective. */
-HOT uint64_t start_bytes_in(const struct request *r)
+/** Bytes that a start receives: those of a persistent collective. */
+HOT uint64_t request_start_bytes_in(const struct request *r)
 {
     return unlikely(request_is_collective(r)) ? collective_bytes_in(r->number) : 0;
 }
 
-HOT void start_enter(const struct scope *s, const struct request *r)
+HOT void shape_start_enter(const struct scope *s, const struct request *r)
 {
     if (r)
-        scope_enter(s, r->bytes, start_bytes_in(r), r->ends, r->number, r->comm,
+        scope_enter(s, r->bytes, request_start_bytes_in(r), r->ends, r->number, r->comm,
                     (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
     else
-        plain_enter(s);
+        shape_plain_enter(s);
 }
 
-HOT void request_started(const struct scope *s, struct request *r)
+HOT void request_mark_started(const struct scope *s, struct request *r)
 {
     r->t_post = s->t_enter;
     r->flags = (uint16_t)(r->flags & ~(REQUEST_IDLE | REQUEST_CANCELLED));
 }
 
-HOT void start_leave(const struct scope *s, int result, struct request *r, uint64_t handle)
+HOT void shape_start_leave(const struct scope *s, int result, struct request *r, uint64_t handle)
 {
     scope_exit(s);
     if (r && result == MPI_SUCCESS)
-        request_started(s, r);
+        request_mark_started(s, r);
     else
         scope_what(s,
                    (result != MPI_SUCCESS ? EVENT_FAILED : 0) |
-                       (!r && !request_complete(handle) ? EVENT_UNTRACKED : 0),
+                       (!r && !request_is_complete(handle) ? EVENT_UNTRACKED : 0),
                    0);
     scope_close(s);
 }
 
-HOT struct request *first_known(int count, const MPI_Request *requests)
+HOT struct request *request_find_first_known(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++) {
         struct request *r = request_find(HANDLE(requests[i]));
@@ -630,7 +644,8 @@ HOT struct request *first_known(int count, const MPI_Request *requests)
     return NULL;
 }
 
-HOT void startall_leave(const struct scope *s, int result, int count, const MPI_Request *requests)
+HOT void shape_startall_leave(const struct scope *s, int result, int count,
+                              const MPI_Request *requests)
 {
     uint64_t t_exit = scope_exit(s);
     unsigned known = 0;
@@ -639,46 +654,47 @@ HOT void startall_leave(const struct scope *s, int result, int count, const MPI_
     uint32_t flags = result != MPI_SUCCESS ? EVENT_FAILED : 0;
     if (known != (unsigned)(count < 0 ? 0 : count))
         flags |= EVENT_UNTRACKED;
-    struct request *first = known && result == MPI_SUCCESS ? first_known(count, requests) : NULL;
+    struct request *first =
+        known && result == MPI_SUCCESS ? request_find_first_known(count, requests) : NULL;
     if (first)
         flags |= (first->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST;
     scope_what(s, flags, first ? known - 1 : 0);
-    count_paused(s);
+    scope_count_paused(s);
     record_publish(s->t, s->slot);
     for (int i = 0; first && i < count; i++) {
         struct request *r = request_find(HANDLE(requests[i]));
         if (!r)
             continue;
-        request_started(s, r);
+        request_mark_started(s, r);
         if (r != first)
-            record_part(s, t_exit, r->bytes, start_bytes_in(r), r->ends, r->number, r->comm,
-                        (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
+            record_write_part(s, t_exit, r->bytes, request_start_bytes_in(r), r->ends, r->number,
+                              r->comm, (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
     }
     scope_leave(s);
 }
 
-/** MPI_Cancel, MPI_Request_free: the record names the request. */
-HOT void request_enter(const struct scope *s, const struct request *r)
+/** MPI_Cancel, MPI_Request_free: the record has the number of the request. */
+HOT void shape_request_enter(const struct scope *s, const struct request *r)
 {
     if (r)
         scope_enter(s, 0, 0, r->ends, r->number, r->comm, 0);
     else
-        plain_enter(s);
+        shape_plain_enter(s);
 }
 
-HOT void request_free_leave(const struct scope *s, int result, struct request *r)
+HOT void shape_request_free_leave(const struct scope *s, int result, struct request *r)
 {
     uint32_t flags = 0;
     if (r && result == MPI_SUCCESS) {
         if ((r->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV) {
-            /* It will complete, or not, without anybody being told. */
+            /* Its completion cannot be observed any more. */
             _Atomic uint64_t *count = &s->t->ring.control->untracked;
             atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                                   memory_order_relaxed);
             flags = EVENT_UNTRACKED;
         }
         if (request_is_collective(r))
-            collective_forget(r->number);
+            collective_remove(r->number);
         request_remove(r);
     }
     scope_exit(s);

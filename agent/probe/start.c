@@ -1,10 +1,11 @@
-/* Start and end: finding the MPI library, making the segment, giving rings to threads.
+/* Start and end of the probe: finds the MPI library, makes the shared memory segment and assigns
+ * rings to threads.
  *
  * Every exported function is a stub that jumps through probe_jump. At first all stubs lead to
- * probe_first(), which looks for the MPI library: of this probe's kind, the stubs are pointed at
- * the wrappers; of another kind, or when anything is in the way, at the library itself, and the
- * probe costs one jump a call from then on. The segment is made when the first wrapper runs, so
- * that a process that never calls MPI leaves no trace. */
+ * probe_first(), which looks for the MPI library. If it is the MPI that this probe was built for,
+ * the stubs are pointed at the wrappers; if not, or if an error prevents recording, at the library
+ * itself, and each call costs one additional jump from then on. The segment is made when the first
+ * wrapper runs, so that a process that never calls MPI leaves no trace. */
 #include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
@@ -38,19 +39,19 @@ __thread struct thread thread_self __attribute__((tls_model("initial-exec"))) = 
 
 static struct {
     pthread_mutex_t lock;
-    pthread_key_t key; /* ends a thread's ring */
+    pthread_key_t key; /* its destructor closes the ring of a thread */
     int resolved;      /* real_* are filled */
-    int passive;       /* for good */
-    int watching;      /* the segment is there */
-    int pid;           /* that the segment belongs to */
+    int passive;       /* recording is off until the process ends */
+    int watching;      /* the segment exists */
+    int pid;           /* of the process that made the segment */
     int complained;
     char name[96];                 /* of the segment */
     char job[64];                  /* job id */
-    int preload_left;              /* we are out of LD_PRELOAD */
+    int preload_left;              /* the probe was removed from LD_PRELOAD */
     uint64_t tick_load, mono_load; /* when the library was loaded */
 } start = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void probe_complain(const char *format, ...)
+void probe_print_error(const char *format, ...)
 {
     char line[256];
     va_list arguments;
@@ -66,50 +67,51 @@ void probe_complain(const char *format, ...)
     (void)written;
 }
 
-int probe_missing(void)
+int probe_fail_missing(void)
 {
     return MPI_ERR_OTHER;
 }
 
 /* ---- the MPI library ----------------------------------------------------- */
 
-static int is_mpi(const char *path)
+static int start_is_mpi(const char *path)
 {
     const char *name = strrchr(path, '/');
     name = name ? name + 1 : path;
     return strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0;
 }
 
-static int note_mpi(struct dl_phdr_info *module, size_t size, void *argument)
+static int start_match_mpi(struct dl_phdr_info *module, size_t size, void *argument)
 {
     (void)size;
-    if (!module->dlpi_name || !is_mpi(module->dlpi_name))
+    if (!module->dlpi_name || !start_is_mpi(module->dlpi_name))
         return 0;
     *(const char **)argument = module->dlpi_name;
     return 1;
 }
 
-static const char *mapped_mpi(void)
+static const char *start_find_mapped_mpi(void)
 {
     const char *path = NULL;
-    dl_iterate_phdr(note_mpi, &path);
+    dl_iterate_phdr(start_match_mpi, &path);
     return path;
 }
 
-static void leave_preload(void);
+static void start_leave_preload(void);
 
-/* A handle to search for MPI's functions: RTLD_NEXT where the program was linked with MPI, so that
- * other tools between us and the library keep their place; the library itself where it was opened
- * later and for its opener only (dlopen(3), RTLD_LOCAL), as Python does. NULL: there is none. */
-static void *find_library(void)
+/* Handle in which dlsym(3) searches for the functions of MPI: RTLD_NEXT if the program was linked
+ * with MPI, so that other tools between this library and MPI keep their place; the MPI library
+ * itself if it was opened later with RTLD_LOCAL (dlopen(3)), as Python does. NULL: there is no MPI
+ * library. */
+static void *start_find_library(void)
 {
     if (dlsym(RTLD_NEXT, "PMPI_Init"))
         return RTLD_NEXT;
-    const char *path = mapped_mpi();
+    const char *path = start_find_mapped_mpi();
     return path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-static int flavour_of(void *library)
+static int start_detect_flavour(void *library)
 {
     if (dlsym(library, "ompi_mpi_comm_world"))
         return MPI_FLAVOUR_OPENMPI;
@@ -118,29 +120,29 @@ static int flavour_of(void *library)
     return MPI_FLAVOUR_NONE;
 }
 
-static void point_stubs(int watch)
+static void start_point_stubs(int watch)
 {
     for (size_t i = 0; i < probe_target_count; i++) {
         const struct target *target = &probe_targets[i];
         void *to = watch ? target->watch : *target->real;
-        __atomic_store_n(&probe_jump[i], to ? to : (void *)probe_missing, __ATOMIC_RELEASE);
+        __atomic_store_n(&probe_jump[i], to ? to : (void *)probe_fail_missing, __ATOMIC_RELEASE);
     }
 }
 
-static void go_passive(void)
+static void start_become_passive(void)
 {
     start.passive = 1;
     start.watching = 0;
     if (start.resolved)
-        point_stubs(0);
+        start_point_stubs(0);
 }
 
-static int resolve(void)
+static int start_resolve_functions(void)
 {
-    void *library = find_library();
+    void *library = start_find_library();
     if (!library)
         return 0;
-    int flavour = flavour_of(library);
+    int flavour = start_detect_flavour(library);
     for (size_t i = 0; i < probe_target_count; i++)
         *probe_targets[i].real = dlsym(library, probe_targets[i].name);
     for (size_t i = 0; i < probe_use_count; i++)
@@ -157,8 +159,8 @@ static int resolve(void)
     start.resolved = 1;
     if (flavour != PROBE_FLAVOUR) {
         if (getenv("HOLTER_SESSION"))
-            probe_complain(
-                "holter: the MPI library is of another kind than the probe: not watched");
+            probe_print_error(
+                "holter: the MPI library is not the one that the probe was built for: not watched");
         start.passive = 1;
     }
     return 1;
@@ -169,19 +171,19 @@ void probe_first(void)
     int error = errno;
     pthread_mutex_lock(&start.lock);
     if (!start.resolved) {
-        if (!resolve()) {
+        if (!start_resolve_functions()) {
             static const char text[] =
-                "holter: an MPI function was called, but no MPI library is there\n";
+                "holter: an MPI function was called, but no MPI library is loaded\n";
             ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
             (void)written;
-            abort(); /* as the program would have ended without us: undefined symbol */
+            abort(); /* the program would end here without the probe, too: undefined symbol */
         }
         const char *session = getenv("HOLTER_SESSION");
         if (!start.passive && (!session || !*session))
             start.passive = 1;
-        /* This is the application after all: it has opened the MPI library by itself. */
-        leave_preload();
-        point_stubs(!start.passive);
+        /* A process that opens the MPI library itself is the application. */
+        start_leave_preload();
+        start_point_stubs(!start.passive);
     }
     pthread_mutex_unlock(&start.lock);
     errno = error;
@@ -189,7 +191,7 @@ void probe_first(void)
 
 /* ---- clock --------------------------------------------------------------- */
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t start_clock_ns(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -197,8 +199,8 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 #if defined(__x86_64__)
-/* The start of a small file of the kernel's, as text. */
-static void read_start(char *out, size_t room, const char *path)
+/* Read the first bytes of a file of the kernel as text. */
+static void start_read_file(char *out, size_t room, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = fd >= 0 ? read(fd, out, room - 1) : 0;
@@ -207,39 +209,40 @@ static void read_start(char *out, size_t room, const char *path)
         close(fd);
 }
 
-/* Is the time stamp counter invariant (CPUID 0x80000007, EDX bit 8)? Where the instruction is
- * emulated and says no, the kernel knows. */
-static int tsc_is_invariant(void)
+/* Is the time stamp counter invariant (CPUID 0x80000007, EDX bit 8)? Emulated processors may not
+ * report it; the kernel's flags are used then. */
+static int start_tsc_is_invariant(void)
 {
     unsigned a, b, c, d;
     if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & (1u << 8))
         return 1;
-    char text[4096]; /* the first processor's flags are within */
-    read_start(text, sizeof(text), "/proc/cpuinfo");
+    char text[4096]; /* contains the flags of the first processor */
+    start_read_file(text, sizeof(text), "/proc/cpuinfo");
     return strstr(text, " constant_tsc") && strstr(text, " nonstop_tsc");
 }
 #endif
 
-/* The counter, unless it is not invariant or the kernel itself does not trust it. */
-static enum tick_unit choose_unit(void)
+/* The time stamp counter, unless it is not invariant or the kernel does not use it. */
+static enum tick_unit start_choose_tick_unit(void)
 {
 #if defined(__x86_64__)
     char source[32];
-    read_start(source, sizeof(source),
-               "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    if (tsc_is_invariant() && strncmp(source, "hpet", 4) != 0 &&
+    start_read_file(source, sizeof(source),
+                    "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    if (start_tsc_is_invariant() && strncmp(source, "hpet", 4) != 0 &&
         strncmp(source, "acpi_pm", 7) != 0 && strncmp(source, "jiffies", 7) != 0)
         return TICK_TSC;
 #endif
     return TICK_NS;
 }
 
-/* Tick and nanosecond of one moment: of some readings, the one that took the shortest. */
-static void clock_pair(uint64_t *tick, uint64_t *mono)
+/* Read both clocks at one moment: the fastest of five readings. */
+static void start_pair_clocks(uint64_t *tick, uint64_t *mono)
 {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < 5; i++) {
-        uint64_t before = ticks(), ns = clock_ns(CLOCK_MONOTONIC), after = ticks();
+        uint64_t before = probe_read_ticks(), ns = start_clock_ns(CLOCK_MONOTONIC),
+                 after = probe_read_ticks();
         if (after - before < best) {
             best = after - before;
             *tick = before + (after - before) / 2;
@@ -250,7 +253,7 @@ static void clock_pair(uint64_t *tick, uint64_t *mono)
 
 /* ---- segment ------------------------------------------------------------- */
 
-static void copy_text(char *out, size_t room, const char *text)
+static void start_copy_text(char *out, size_t room, const char *text)
 {
     if (!text)
         text = "";
@@ -259,8 +262,8 @@ static void copy_text(char *out, size_t room, const char *text)
     out[length] = '\0';
 }
 
-/* Cores the process may run on, "0-3,8". */
-static void write_placement(char *out, size_t room)
+/* Write the list of cores on which the process may run, "0-3,8". */
+static void start_write_affinity(char *out, size_t room)
 {
     cpu_set_t set;
     size_t used = 0;
@@ -285,43 +288,43 @@ static void write_placement(char *out, size_t room)
     }
 }
 
-static void write_header(struct segment *segment)
+static void start_write_header(struct segment *segment)
 {
     segment->pid = (int32_t)getpid();
     segment->uid = (uint32_t)getuid();
     segment->pid_start = process_start_time(segment->pid);
     segment->flavour = PROBE_FLAVOUR;
     segment->tick_unit = probe.tick_unit;
-    clock_pair(&segment->tick_start, &segment->mono_start_ns);
-    segment->real_start_ns = clock_ns(CLOCK_REALTIME);
+    start_pair_clocks(&segment->tick_start, &segment->mono_start_ns);
+    segment->real_start_ns = start_clock_ns(CLOCK_REALTIME);
     segment->tick_hz = 1e9;
     if (probe.tick_unit == TICK_TSC) {
-        /* From loading the library to here; at least a quarter of a millisecond. */
+        /* Measured from the loading of this library to here, at least over 250 microseconds. */
         uint64_t tick = segment->tick_start, mono = segment->mono_start_ns;
         while (mono - start.mono_load < 250000)
-            clock_pair(&tick, &mono);
+            start_pair_clocks(&tick, &mono);
         segment->tick_hz =
             (double)(tick - start.tick_load) * 1e9 / (double)(mono - start.mono_load);
     }
-    copy_text(segment->session, sizeof(segment->session), getenv("HOLTER_SESSION"));
-    copy_text(segment->job, sizeof(segment->job), start.job);
-    copy_text(segment->probe, sizeof(segment->probe), HOLTER_VERSION);
+    start_copy_text(segment->session, sizeof(segment->session), getenv("HOLTER_SESSION"));
+    start_copy_text(segment->job, sizeof(segment->job), start.job);
+    start_copy_text(segment->probe, sizeof(segment->probe), HOLTER_VERSION);
     if (gethostname(segment->host, sizeof(segment->host) - 1) != 0)
         segment->host[0] = '\0';
     ssize_t length = readlink("/proc/self/exe", segment->app, sizeof(segment->app) - 1);
     segment->app[length > 0 ? length : 0] = '\0';
-    write_placement(segment->placement, sizeof(segment->placement));
+    start_write_affinity(segment->placement, sizeof(segment->placement));
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int version_length = 0;
     if (real_PMPI_Get_library_version(version, &version_length) == MPI_SUCCESS) {
         version[strcspn(version, "\n,")] = '\0';
         for (char *tab = version; (tab = strchr(tab, '\t'));)
             *tab = ' ';
-        copy_text(segment->mpi, sizeof(segment->mpi), version);
+        start_copy_text(segment->mpi, sizeof(segment->mpi), version);
     }
 }
 
-static uint32_t wanted_capacity(void)
+static uint32_t start_ring_capacity(void)
 {
     const char *text = getenv("HOLTER_RING");
     char *end;
@@ -331,13 +334,13 @@ static uint32_t wanted_capacity(void)
     return (uint32_t)records;
 }
 
-static int try_shapes(void)
+static int start_create_segment(void)
 {
     struct segment_shape shape = {.rings = SEGMENT_RINGS,
                                   .comms = SEGMENT_COMMS,
                                   .regions = SEGMENT_REGIONS,
                                   .carts = SEGMENT_CARTS,
-                                  .first_capacity = wanted_capacity(),
+                                  .first_capacity = start_ring_capacity(),
                                   .early_capacity = SEGMENT_EARLY_CAPACITY,
                                   .late_capacity = SEGMENT_LATE_CAPACITY};
     for (;;) {
@@ -345,7 +348,7 @@ static int try_shapes(void)
         if ((error != -ENOSPC && error != -EFBIG && error != -ENOMEM) ||
             shape.first_capacity <= 1024)
             return error;
-        shape.first_capacity /= 4; /* little room: shorter rings, then fewer */
+        shape.first_capacity /= 4; /* /dev/shm is nearly full: shorter rings, then fewer */
         if (shape.first_capacity < 1024)
             shape.first_capacity = 1024;
         shape.early_capacity = 1024;
@@ -356,35 +359,35 @@ static int try_shapes(void)
     }
 }
 
-static int make_segment(void)
+static int start_prepare_segment(void)
 {
     start.pid = (int)getpid();
     int error = segment_name(start.name, sizeof(start.name), (uint32_t)getuid(),
                              getenv("HOLTER_SESSION"), (int32_t)start.pid);
     if (error != 0) {
-        probe_complain(
+        probe_print_error(
             "holter: HOLTER_SESSION is not a key of 1 to 31 hexadecimal digits: not watched");
         return error;
     }
-    probe.tick_unit = choose_unit();
-    error = try_shapes();
-    if (error == -EEXIST) { /* left by a process that had this pid before */
+    probe.tick_unit = start_choose_tick_unit();
+    error = start_create_segment();
+    if (error == -EEXIST) { /* left by an earlier process with the same pid */
         shm_unlink(start.name);
-        error = try_shapes();
+        error = start_create_segment();
     }
     if (error != 0) {
-        probe_complain("holter: cannot make /dev/shm%s: %s: not watched", start.name,
-                       strerror(-error));
+        probe_print_error("holter: cannot make /dev/shm%s: %s: not watched", start.name,
+                          strerror(-error));
         return error;
     }
-    write_header(probe.segment);
+    start_write_header(probe.segment);
     atomic_store_explicit(&probe.segment->state, SEGMENT_RUNNING, memory_order_release);
     return 0;
 }
 
 /* ---- threads ------------------------------------------------------------- */
 
-static void close_ring(void *argument)
+static void start_close_ring(void *argument)
 {
     struct thread *t = argument;
     t->gate |= GATE_CLOSED;
@@ -393,7 +396,7 @@ static void close_ring(void *argument)
     t->ring.control = NULL;
 }
 
-static int take_ring(struct thread *t, enum ring_state wanted)
+static int start_claim_ring(struct thread *t, enum ring_state wanted)
 {
     for (uint32_t i = 0; i < probe.segment->rings; i++) {
         struct ring_control *control = segment_ring(probe.segment, i);
@@ -412,14 +415,14 @@ static int take_ring(struct thread *t, enum ring_state wanted)
     return 0;
 }
 
-static int open_segment(void)
+static int start_open_segment(void)
 {
     if (start.passive)
         return 0;
     if (probe.segment)
         return 1;
-    if (make_segment() != 0 || pthread_key_create(&start.key, close_ring) != 0) {
-        go_passive();
+    if (start_prepare_segment() != 0 || pthread_key_create(&start.key, start_close_ring) != 0) {
+        start_become_passive();
         return 0;
     }
     __atomic_store_n(&start.watching, 1, __ATOMIC_RELEASE);
@@ -430,15 +433,15 @@ struct thread *thread_start(void)
 {
     struct thread *t = &thread_self;
     int error = errno, ready = 0;
-    t->gate = GATE_INSIDE; /* what is asked of MPI below is not counted */
+    t->gate = GATE_INSIDE; /* calls of MPI made below are not recorded */
     int watched = __atomic_load_n(&start.watching, __ATOMIC_ACQUIRE);
     if (!watched) {
         pthread_mutex_lock(&start.lock);
-        watched = open_segment();
+        watched = start_open_segment();
         pthread_mutex_unlock(&start.lock);
     }
     if (watched) {
-        ready = take_ring(t, RING_FREE) || take_ring(t, RING_CLOSED);
+        ready = start_claim_ring(t, RING_FREE) || start_claim_ring(t, RING_CLOSED);
         if (ready)
             pthread_setspecific(start.key, t);
         else
@@ -449,17 +452,17 @@ struct thread *thread_start(void)
         real_PMPI_Initialized(&initialized);
         real_PMPI_Finalized(&finalized);
         if (initialized && !finalized)
-            probe_initialized();
+            probe_on_initialized();
     }
     errno = error;
-    /* A thread that found no ring tries again at its next call: another may have ended. */
+    /* A thread without a ring tries again at its next call: another thread may have ended. */
     t->gate = ready ? 0 : probe.segment && !start.passive ? GATE_NEW : GATE_CLOSED;
     return ready ? t : NULL;
 }
 
 /* ---- life of MPI --------------------------------------------------------- */
 
-void probe_initialized(void)
+void probe_on_initialized(void)
 {
     int level = MPI_THREAD_SINGLE, size = 0, rank = -1;
     pthread_mutex_lock(&start.lock);
@@ -479,23 +482,24 @@ void probe_initialized(void)
     pthread_mutex_unlock(&start.lock);
 }
 
-void probe_finalizing(void)
+void probe_on_finalize(void)
 {
     if (probe.world_known)
         real_PMPI_Group_free(&probe.world);
     probe.world_known = 0;
 }
 
-/* A child of fork() has the parent's segment mapped: it must not write there, nor end it. */
-static void after_fork_in_child(void)
+/* A child of fork() has the segment of its parent mapped: it must neither write to it nor close it.
+ */
+static void start_after_fork_in_child(void)
 {
     thread_self.gate |= GATE_CLOSED;
-    go_passive();
+    start_become_passive();
     start.pid = 0;
 }
 
-/* Children of the application are not to be watched, nor to pay for us. */
-static void leave_preload(void)
+/* Remove this library from LD_PRELOAD: children of the application are not watched. */
+static void start_leave_preload(void)
 {
     Dl_info self;
     const char *preload = getenv("LD_PRELOAD");
@@ -530,24 +534,24 @@ static void leave_preload(void)
     free(kept);
 }
 
-__attribute__((constructor)) static void loaded(void)
+__attribute__((constructor)) static void start_on_load(void)
 {
     int error = errno;
-    start.mono_load = clock_ns(CLOCK_MONOTONIC);
+    start.mono_load = start_clock_ns(CLOCK_MONOTONIC);
 #if defined(__x86_64__)
     start.tick_load = __rdtsc();
 #endif
     const char *once = getenv("HOLTER_PRELOAD_ONCE");
-    copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
-    if (mapped_mpi() || (once && strcmp(once, "1") == 0))
-        leave_preload();
-    pthread_atfork(NULL, NULL, after_fork_in_child);
+    start_copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
+    if (start_find_mapped_mpi() || (once && strcmp(once, "1") == 0))
+        start_leave_preload();
+    pthread_atfork(NULL, NULL, start_after_fork_in_child);
     errno = error;
 }
 
-/* Will an agent read and remove the segment? On a full node it may not have come to it yet: then
- * there is one if this process was started by `holter exec`, which gave it the job's id. */
-static int agent_comes(void)
+/* Will an agent read and remove the segment? On a busy node the agent may not have attached yet;
+ * one exists if the process was started by `holter exec`, which passes the id of the job. */
+static int start_agent_will_read(void)
 {
     int32_t agent = atomic_load_explicit(&probe.segment->agent_pid, memory_order_relaxed);
     if (agent == 0)
@@ -555,17 +559,16 @@ static int agent_comes(void)
     return kill(agent, 0) == 0 || errno == EPERM;
 }
 
-/* The process leaves through exit(). What still calls MPI after this goes straight to the library.
- */
-__attribute__((destructor)) static void ended(void)
+/* Runs at exit(). Later calls of MPI go directly to the library. */
+__attribute__((destructor)) static void start_on_exit(void)
 {
     if (!probe.segment || start.passive || start.pid != (int)getpid())
         return;
     thread_self.gate |= GATE_CLOSED;
-    close_ring(&thread_self);
-    go_passive();
+    start_close_ring(&thread_self);
+    start_become_passive();
     if (atomic_load_explicit(&probe.segment->state, memory_order_relaxed) != SEGMENT_ABORTED)
         atomic_store_explicit(&probe.segment->state, SEGMENT_ENDED, memory_order_release);
-    if (!agent_comes())
+    if (!start_agent_will_read())
         shm_unlink(start.name);
 }

@@ -1,3 +1,4 @@
+/* Finds the programs and probes of Holter. */
 #include "agent/terminal/paths.h"
 
 #include "holter/error.h"
@@ -33,7 +34,7 @@ static int own_directory(char *out, size_t room)
     return 0;
 }
 
-/** First of the places that holds a file of this name which may be accessed so. */
+/** Find the first directory that contains a file of this name with this access(2). */
 static int paths_find_in(char *out, size_t room, const char *directory, const char *const *places,
                          size_t count, const char *name, int mode)
 {

@@ -1,5 +1,5 @@
-/* Where Holter's own programs and probes lie: beside the running program, in the build tree as in
- * an installed one, so that a tree may be moved as a whole. */
+/* Locations of the programs and probes of Holter: relative to the running program, in a build tree
+ * and in an installation, so that a tree may be moved as a whole. */
 #ifndef HOLTER_AGENT_TERMINAL_PATHS_H
 #define HOLTER_AGENT_TERMINAL_PATHS_H
 
@@ -20,7 +20,7 @@ int paths_program(char *out, size_t room, const char *program);
  *  @return 0, -ENOENT, or -HOLTER_ERANGE */
 int paths_probe(char *out, size_t room, enum mpi_flavour flavour);
 
-/** As paths_program() and paths_probe(), seen from a given directory. For tests. */
+/** As paths_program() and paths_probe(), relative to a given directory. For tests. */
 int paths_program_from(char *out, size_t room, const char *directory, const char *program);
 int paths_probe_from(char *out, size_t room, const char *directory, const char *libdir,
                      enum mpi_flavour flavour);

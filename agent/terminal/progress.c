@@ -1,3 +1,4 @@
+/* Progress on standard error. */
 #include "agent/terminal/progress.h"
 
 #include "agent/terminal/terminal_message.h"

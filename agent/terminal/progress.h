@@ -1,5 +1,5 @@
-/* How far work is that takes long, on standard error: one line that is written over on a terminal,
- * else a line now and then. Work that takes less than a second shows nothing. */
+/* Progress of long work on standard error: one line that is overwritten on a terminal, otherwise a
+ * line from time to time. Nothing is shown in the first second. */
 #ifndef HOLTER_AGENT_TERMINAL_PROGRESS_H
 #define HOLTER_AGENT_TERMINAL_PROGRESS_H
 
@@ -14,12 +14,12 @@ struct progress {
 /** @param what  borrowed */
 void progress_begin(struct progress *progress, const char *what);
 
-/** @param progress  a struct progress: this is what who reads recordings calls (struct
- * recording_progress)
+/** Callback for struct recording_progress.
+ *  @param progress  a struct progress
  *  @param share     0 to 1 */
 void progress_show(void *progress, double share);
 
-/** Take the line away. */
+/** Erase the line. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -1,3 +1,4 @@
+/* Messages on standard error. */
 #include "agent/terminal/terminal_message.h"
 
 #include "proto/log.h"
@@ -16,19 +17,19 @@ void terminal_print(const char *format, ...)
     va_list arguments;
     memcpy(line, prefix, sizeof prefix);
     va_start(arguments, format);
-    size_t room = sizeof line - sizeof prefix - 1, used = sizeof prefix - 1;
-    int n = vsnprintf(line + used, room, format, arguments);
+    size_t space = sizeof line - sizeof prefix - 1, used = sizeof prefix - 1;
+    int n = vsnprintf(line + used, space, format, arguments);
     va_end(arguments);
     if (n > 0)
-        used += (size_t)n < room ? (size_t)n : room - 1;
+        used += (size_t)n < space ? (size_t)n : space - 1;
     log_make_printable(line);
     line[used++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, used);
-    (void)written; /* there is nobody else to tell */
+    (void)written; /* an error on standard error cannot be reported */
     errno = saved;
 }
 
-int say_printed(const char *command)
+int terminal_flush_output(const char *command)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -1,3 +1,4 @@
+/* Removes unfinished output by a cleaner process that waits on a pipe. */
 #include "agent/terminal/unfinished_output.h"
 
 #include "daemon/storage/lock_file.h"
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OPEN_AT_ONCE 8 /* directories, while a tree is removed */
+#define OPEN_AT_ONCE 8 /* open directories while a tree is removed */
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
@@ -21,7 +22,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
-/* The lock is that of a recording: somebody may hold it by now. */
+/* A recording may have been locked by another process meanwhile. */
 static void remove_file(const char *path)
 {
     char lock[PATH_MAX + 8];
@@ -32,8 +33,8 @@ static void remove_file(const char *path)
         lock_file_give(lock_file_take(lock), lock);
 }
 
-/* In a process of its own: wait until we have said that all is well, or nobody holds the pipe any
- * more. */
+/* Runs in a process of its own: wait for the message that the output is complete, or until all ends
+ * of the pipe are closed. */
 static _Noreturn void unfinished_output_watch_and_remove(const char *path, const int ends[2])
 {
     char byte;
@@ -51,8 +52,8 @@ static _Noreturn void unfinished_output_watch_and_remove(const char *path, const
     _exit(0);
 }
 
-/* Programs that we start hold the pipe too: what they write is removed when they have ended. The
- * cleaner never unblocks signals: that which ends us does not end it. */
+/* Child processes inherit the pipe: their output is removed after they have ended. The cleaner
+ * keeps all signals blocked, so that a signal to the process group does not end it. */
 void unfinished_begin(struct unfinished *u, const char *path)
 {
     struct stat status;
@@ -128,7 +129,7 @@ int output_file_open(struct output_file *o, const char *path)
     int length = snprintf(o->part, sizeof(o->part), "%s.part", path);
     if (length < 0 || (size_t)length >= sizeof(o->part))
         return -ENAMETOOLONG;
-    unlink(o->part); /* of one that nobody could clean up behind */
+    unlink(o->part); /* left by a process whose cleaner was killed */
     unfinished_begin(&o->unfinished, o->part);
     o->file = fopen(o->part, "we");
     int code = o->file == NULL ? -errno : 0;

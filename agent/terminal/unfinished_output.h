@@ -1,5 +1,5 @@
-/* Output that a command has begun and not finished: gone when the command dies, by a signal or
- * otherwise, so that nobody takes a half for the whole. */
+/* Output that a command has begun and not finished. It is removed if the command dies, by a signal
+ * or otherwise, so that no incomplete file remains. */
 #ifndef HOLTER_AGENT_TERMINAL_UNFINISHED_OUTPUT_H
 #define HOLTER_AGENT_TERMINAL_UNFINISHED_OUTPUT_H
 
@@ -13,22 +13,22 @@ struct unfinished {
     int held;      /**< end of the pipe that the cleaner waits for */
 };
 
-/** From now on the file, the recording with what lies beside it, or the directory goes if we die.
- * If it is there already it is not ours, and nothing is done; nor if no process can be made. That
- * it may not grow (setrlimit(2)) does not end us, but is an error of who writes it.
- *  @param path  not made yet; borrowed during the call */
+/** From now on a file, a recording with its auxiliary files, or a directory is removed if this
+ * process dies. Does nothing if the path exists already or if no cleaner process can be started.
+ * Ignores SIGXFSZ, so that a file size limit (setrlimit(2)) is an error of the write.
+ *  @param path  does not exist yet; borrowed during the call */
 void unfinished_begin(struct unfinished *unfinished, const char *path);
 
-/** It stays, or we have removed it. */
+/** The output is complete, or was removed already. */
 void unfinished_end(struct unfinished *unfinished);
 
-/** It failed: it goes now, with all that is in it. */
+/** Remove the output now, with its contents. */
 void unfinished_remove(struct unfinished *unfinished);
 
-/** Can something be made of this name? @param path  not made yet @return 0 or -errno */
+/** Can a file of this name be created? @param path  does not exist yet @return 0 or -errno */
 int output_check(const char *path);
 
-/** A file that has its name when it is whole, and until then name.part. */
+/** A file that is written as name.part and renamed when it is complete. */
 struct output_file {
     FILE *file;       /**< to write to */
     const char *path; /**< borrowed */
@@ -36,12 +36,12 @@ struct output_file {
     struct unfinished unfinished;
 };
 
-/** @param path  "-": standard output; what is no regular file is written to as it is
+/** @param path  "-": standard output; anything but a regular file is written to directly
  *  @return 0 or -errno */
 int output_file_open(struct output_file *output, const char *path);
 
-/** @param whole  0: leave nothing behind; what was there before stays
- *  @return 0, or -errno: not all could be written, and nothing is left */
+/** @param whole  0: remove the file; an earlier file of that name stays
+ *  @return 0, or -errno: an error of a write, after which the file was removed */
 int output_file_close(struct output_file *output, int whole);
 
 #endif

@@ -1,5 +1,5 @@
-/* Binary search: the first of some items in order that is not before a place. bsearch(3) finds one
- * that is equal, and says nothing of where a missing one would be. */
+/* Binary search for the first of sorted items that does not precede a given position (lower bound).
+ * bsearch(3) only finds an equal item, and not where a missing one would be. */
 #ifndef HOLTER_BISECT_H
 #define HOLTER_BISECT_H
 
@@ -7,11 +7,11 @@
  *
  *      uint32_t at = BISECT(i, 0, count, rows[i].time_ns < time_ns);
  *
- *  @param i       names the position that the expression is about, which is of the type of end
+ *  @param i       name of the variable for the position in the expression, of the type of end
  *  @param begin, end  unsigned, each evaluated once; begin <= end, or the result is begin
- *  @param before  expression in i: true for some positions at the begin, false for all behind them.
- * Where it is not, as for rows of a file that are out of order, the result is still one from begin
- * to end
+ *  @param before  expression in i: true for the first positions, false for all following ones.
+ *                 If it is not, as for unsorted rows of a file, the result is some position from
+ *                 begin to end
  *  @return the position, after at most as many steps as the number of positions has bits */
 #define BISECT(i, begin, end, before)                                                              \
     __extension__({                                                                                \

@@ -1,7 +1,7 @@
 /* The calls of MPI that Holter covers: their numbers, names and classes.
  *
- * The numbers come from agent/probe/calls.def and never change once released: they stand in rings,
- * on the wire and in recordings.
+ * The numbers come from agent/probe/calls.def and never change: they are stored in rings, messages
+ * and recordings.
  */
 #ifndef HOLTER_CALL_H
 #define HOLTER_CALL_H
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/** What kind of work a call is: the columns of time that are kept for each rank. */
+/** Kinds of calls. The time of each rank is summed for each class. */
 enum call_class {
     CALL_SEND,       /**< point-to-point sends, blocking and immediate, Start of sends */
     CALL_RECV,       /**< point-to-point receives, Sendrecv, Mrecv, blocking Probe */
@@ -23,8 +23,7 @@ enum call_class {
     CALL_CLASSES,
 };
 
-/** Number of the call, from its number on the wire. @return "MPI_Send", or "MPI_?" for an unknown
- *  number */
+/** Name of a call. @return "MPI_Send", or "MPI_?" for an unknown number */
 const char *call_name(uint16_t call);
 
 /** Class of a call; CALL_OTHER for an unknown number. */
@@ -34,12 +33,12 @@ enum call_class call_class_of(uint16_t call);
  *  "io", "other". */
 const char *call_class_name(enum call_class class_);
 
-/** Number of a call from its name ("MPI_Send" or "PMPI_Send"). @return the number, or 0 when Holter
+/** Number of a call from its name ("MPI_Send" or "PMPI_Send"). @return the number, or 0 if Holter
  *  does not cover it */
 uint16_t call_by_name(const char *name);
 
-/** Is this function of an MPI library one that moves no data and waits for nobody (MPI_Type_size,
- *  MPI_Info_set, ...), so that not covering it loses nothing? */
+/** Is this a function of MPI that neither transfers data nor waits (MPI_Type_size, MPI_Info_set,
+ * ...), so that it need not be covered? */
 int call_is_local(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
-/* Clocks. Nothing else in Holter reads a clock; analyses get times as arguments. */
+/* The clocks of Holter. Other code does not read a clock by itself; analyses get times as
+ * arguments. */
 #ifndef HOLTER_CLOCK_H
 #define HOLTER_CLOCK_H
 

@@ -1,17 +1,16 @@
-/* Events: what a probe writes into its ring, one record for each MPI call and each message part.
+/* Events: the records that a probe writes into its ring, one for each MPI call and each part.
  *
  * Words
  *   tick    the unit of the rank's clock: a TSC cycle, or a nanosecond of CLOCK_MONOTONIC where the
- *           TSC is not invariant (struct segment says which). The agent converts; the probe does
- *           not.
- *   rank    always the rank in MPI_COMM_WORLD.
- *   part    a message that a call posted or completed, when the call itself can carry only one:
- *           the requests of Waitall, Startall, Testsome, the receive half of Sendrecv.
+ *           TSC is not invariant (struct segment says which). The agent converts ticks to
+ * nanoseconds. rank    always the rank in MPI_COMM_WORLD. part    a record for a further message of
+ * a call, because the record of the call has only one: the requests of Waitall, Startall, Testsome,
+ * the receive half of Sendrecv.
  *
  * How messages are counted
  *   A message is *sent* by the record with SEND|POST: MPI_Send, MPI_Isend, MPI_Start.
  *   A message is *received* by the record with RECV|DONE: MPI_Recv, the MPI_Wait that completed the
- *   request, a part behind MPI_Waitall.
+ *   request, a part after MPI_Waitall.
  *   RECV|POST without DONE is a posted receive; SEND|DONE without POST is a completed send request.
  *   SEND|POST|DONE is a send that was complete when the call returned: MPI_Send, and an MPI_Isend
  *   that the library finished at once. Nothing later completes it, and it has no request number.
@@ -48,11 +47,11 @@ enum event_flag {
     EVENT_RECV = 1 << 1, /**< the record's message comes in */
     EVENT_POST = 1 << 2, /**< posted by this call */
     EVENT_DONE = 1 << 3, /**< completed by this call */
-    /** Completed by cancellation: no message moved; stands instead of DONE. SEND|CANCELLED takes
-     *  back a message counted when it was posted. */
+    /** Completed by cancellation: no message was transferred; set instead of DONE. SEND|CANCELLED
+     * takes back a message counted when it was posted. */
     EVENT_CANCELLED = 1 << 4,
-    EVENT_FAILED = 1 << 5,   /**< the call or the request failed; stands instead of POST and DONE */
-    EVENT_WILDCARD = 1 << 6, /**< the receive was posted with MPI_ANY_SOURCE or MPI_ANY_TAG */
+    EVENT_FAILED = 1 << 5,    /**< the call or the request failed; set instead of POST and DONE */
+    EVENT_WILDCARD = 1 << 6,  /**< the receive was posted with MPI_ANY_SOURCE or MPI_ANY_TAG */
     EVENT_UNTRACKED = 1 << 7, /**< the request table was full: post and completion are not linked */
     EVENT_PERSISTENT = 1 << 8, /**< of a persistent or partitioned request; without POST and DONE
                                     the call only made it, and its sizes are those of each start */
@@ -64,26 +63,27 @@ enum event_flag {
  *  head has passed the record. */
 struct event {
     /** The record's index in its ring, counted from 0; set last on entry, so that a reader of the
-     *  slot at the head can tell a call in progress from an old one. Slot 0 of a new ring starts
-     *  with UINT64_MAX, or its record would be taken for begun. */
+     *  slot at the head can distinguish a call in progress from an old record. Slot 0 of a new ring
+     *  starts with UINT64_MAX, so that its record does not look as if it had begun. */
     uint64_t seq;
     uint64_t t_enter; /**< entry of the call, ticks */
     uint64_t t_exit;  /**< exit of the call, ticks; 0 while it is in progress */
-    uint64_t bytes;   /**< size of the record's message; for collectives what this rank gives */
+    uint64_t bytes;   /**< size of the record's message; for collectives the bytes that this rank
+                         contributes */
     union {
-        uint64_t bytes_in; /**< collectives, their starts, reads: what this rank gets, bytes */
+        uint64_t bytes_in; /**< collectives, their starts, reads: bytes that this rank receives */
         uint64_t t_post;   /**< DONE with a request: entry of the call that posted it, ticks */
-        /** MPI_Mrecv, MPI_Imrecv: number of the message, which is the request number of the probe
-         *  that took it; 0: not known. */
+        /** MPI_Mrecv, MPI_Imrecv: number of the message, which is the request number of the
+         *  matching MPI_Mprobe; 0: not known. */
         uint64_t message;
-        /** MPI_Sendrecv, MPI_Sendrecv_replace: source and tag of what is to come in, peer in the
+        /** MPI_Sendrecv, MPI_Sendrecv_replace: source and tag of the receive, source in the
          *  low half, as far as they are known when the call begins. */
         uint64_t receive_ends;
     };
     int32_t peer; /**< world rank of the other side, root of a rooted collective, or PEER_* */
     int32_t tag;  /**< tag, or TAG_* */
     /** Number of the request in this rank, counted from 1; 0: none. MPI_Mprobe, MPI_Improbe: number
-     *  of the message that was taken, in the same count. */
+     *  of the matched message, in the same count. */
     uint32_t request;
     uint16_t comm;   /**< index in the segment's communicator table; COMM_SLOT_* for none */
     uint16_t region; /**< index in the segment's region table; 0: outside all regions */

@@ -1,16 +1,17 @@
-/* Key of a message between two nodes. Both ends are told with it, and both nodes keep those of the
- * lowest keys (consistent sampling): so all of its bits have to be good.
+/* Key of a message between two nodes. Both agents send their end of the message with the key, and
+ * both select the messages with the lowest keys (consistent sampling), so all bits of the key must
+ * be well distributed.
  *
- * The key is a sum, mixed one to one: of a number that stands for the communicator, one that stands
- * for the two ranks, 2^32 times the tag, and the ordinal. Mixed back, and less the number of the
- * ranks, which are told beside it, the next key of a channel is the one before and one more. So a
- * recording need not keep its 64 bits, which look like noise. */
+ * The key is an invertible hash of a sum: a hash of the communicator, a hash of the two ranks, 2^32
+ * times the tag, and the ordinal of the message in its channel. With the hash inverted and the hash
+ * of the ranks subtracted, successive keys of a channel differ by one, so that a recording can
+ * compress them. */
 #ifndef HOLTER_MESSAGE_KEY_H
 #define HOLTER_MESSAGE_KEY_H
 
 #include <stdint.h>
 
-/** One to one; 0 becomes 0. The finish of SplitMix64 (Steele, Lea, Flood: Fast splittable
+/** Invertible hash with 0 -> 0: the finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable
  * pseudorandom number generators, 2014, with the constants of Stafford's Mix13). */
 static inline uint64_t message_key_mix(uint64_t x)
 {
@@ -19,7 +20,7 @@ static inline uint64_t message_key_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/** The inverse: shifts that are undone by further ones, and the inverse factors modulo 2^64. */
+/** Inverse of message_key_mix(): inverse shifts, and the inverse factors modulo 2^64. */
 static inline uint64_t message_key_unmix(uint64_t x)
 {
     x = (x ^ x >> 31 ^ x >> 62) * UINT64_C(0x319642b2d24d8ec3);
@@ -27,7 +28,7 @@ static inline uint64_t message_key_unmix(uint64_t x)
     return x ^ x >> 30 ^ x >> 60;
 }
 
-/** What stands for two ranks. */
+/** Hash of the two ranks. */
 static inline uint64_t message_key_ranks(uint64_t source, uint64_t destination)
 {
     return message_key_mix((source << 32 ^ destination) + UINT64_C(0x9e3779b97f4a7c15));

@@ -1,9 +1,9 @@
 /* The ring: an overwriting single-producer ring of events in shared memory.
  *
- * The writer never waits: it overwrites the oldest record. Readers copy and then look whether the
- * writer has come round meanwhile (a sequence lock over the whole ring), so any number of readers
- * may read, none is waited for, and what was lost is known to the event. The ring is thereby also
- * the flight recorder of its thread.
+ * The writer never waits: it overwrites the oldest record. Readers copy records and then check
+ * whether the writer has overwritten them meanwhile (a sequence lock over the whole ring), so any
+ * number of readers may read, the writer waits for none of them, and the number of lost records is
+ * exact. The ring is also the flight recorder of its thread.
  *
  * The protocol, as published by H.-J. Boehm, "Can seqlocks get along with programming language
  * memory models?" (MSPC 2012), section 4:
@@ -38,16 +38,16 @@ struct poll_count {
 };
 
 enum ring_state {
-    RING_FREE = 0,   /**< no thread has it */
-    RING_ACTIVE = 1, /**< its thread lives */
-    /** Its thread has ended; events may still be unread; the agent frees it. A new thread may take
-     *  a free or a closed ring: the head counts on, so that a reader keeps its place and nothing is
-     *  read twice. */
+    RING_FREE = 0,   /**< not assigned to a thread */
+    RING_ACTIVE = 1, /**< its thread is running */
+    /** Its thread has ended; events may still be unread; the agent frees it. A new thread
+     *  may claim a free or a closed ring: the head continues, so that readers keep their position
+     *  and no record is read twice. */
     RING_CLOSED = 2,
 };
 
-/** Control block of one ring. Four cache lines, so that what the writer stores often, what it
- *  stores seldom and what readers need are not on one line. */
+/** Control block of one ring. Fields that the writer stores often, fields that it stores rarely and
+ *  fields that readers store are on different cache lines. */
 struct ring_control {
     _Alignas(64) _Atomic uint64_t
         head; /**< records ever published; the next one goes to head mod capacity */
@@ -60,19 +60,19 @@ struct ring_control {
     /** Calls made while MPI_Pcontrol(0) was in force. */
     _Alignas(64) _Atomic uint64_t paused_calls;
     _Atomic uint64_t untracked; /**< requests that did not fit the request table */
-    /** Records handed on by the agent: where an agent that comes after it begins. Only the agent
+    /** First record that the agent has not processed: a later agent continues there. Only the agent
      *  writes it. */
     _Atomic uint64_t agent_next;
-    /** The writer tells its reader when the head comes to alarm_at: ring_alarm(). Set by the agent
-     *  at every drain, taken back by the writer when it has told. */
+    /** The writer signals its reader when the head reaches alarm_at, see ring_alarm(). Set by the
+     *  agent at every drain, cleared by the writer after the signal. */
     _Atomic uint64_t alarm_at;
-    _Atomic int32_t alarm_pid; /**< process to be told; 0: nobody */
+    _Atomic int32_t alarm_pid; /**< process to be signalled; 0: none */
     uint8_t reserved[28];
 };
 
 _Static_assert(sizeof(struct ring_control) == 192, "ring control block is part of the contract");
 
-/** Writer's handle: lives in the writing thread, never in shared memory. */
+/** Writer's handle, in the memory of the writing thread, never in shared memory. */
 struct ring_writer {
     struct ring_control *control; /**< borrowed from the segment */
     struct event *slots;          /**< borrowed from the segment */
@@ -153,23 +153,23 @@ static inline void ring_fence(void)
 #pragma GCC diagnostic pop
 }
 
-/** The slot that the next published record will go to. Its writer puts the entry fields, t_exit = 0
- *  among them, then calls ring_enter(); after the MPI call puts t_exit, calls ring_fence(), puts
- *  what else is known on exit, and calls ring_publish(). Parts are put whole and published one by
- *  one. Nothing here blocks, allocates or calls. */
+/** Slot of the next published record. The writer stores the entry fields, including t_exit = 0, and
+ *  calls ring_enter(); after the MPI call it stores t_exit, calls ring_fence(), stores the other
+ * exit fields, and calls ring_publish(). Parts are written completely and published one by one.
+ * None of these functions blocks, allocates or makes a system call. */
 static inline struct event *ring_slot(const struct ring_writer *w)
 {
     return &w->slots[w->head & w->mask];
 }
 
-/** The entry fields stand: from now on readers may take the slot for a call in progress. */
+/** The entry fields are complete: from now on readers see the slot as a call in progress. */
 static inline void ring_enter(const struct ring_writer *w, struct event *slot)
 {
     typedef uint64_t __attribute__((may_alias)) event_word;
     __atomic_store_n((event_word *)(void *)slot + RING_WORD_SEQ, w->head, __ATOMIC_RELEASE);
 }
 
-/** The record is complete: readers may have it. */
+/** The record is complete: readers may read it. */
 static inline void ring_publish(struct ring_writer *w)
 {
     w->head++;
@@ -177,49 +177,50 @@ static inline void ring_publish(struct ring_writer *w)
     ring_fence(); /* a reader that sees a store to the next slot also sees this head */
 }
 
-/** Records between two looks at the alarm. */
+/** The writer checks the alarm once in this many records. */
 #define RING_ALARM_EVERY 256u
 
-/** How a reader is told: a signal that is ignored by whoever does not ask for it, so that nothing
- *  happens to a process that has the pid of a reader that is gone. */
+/** Signal for the reader. Its default action is to be ignored, so that it does no harm to an
+ * unrelated process that reuses the pid of a former reader. */
 #define RING_ALARM_SIGNAL SIGURG
 
-/** Is it time to call ring_alarm()? To be asked after ring_publish(). */
+/** Is it time to call ring_alarm()? Call it after ring_publish(). */
 static inline int ring_alarm_due(const struct ring_writer *w)
 {
     return (w->head & (RING_ALARM_EVERY - 1)) == 0;
 }
 
-/** Writer: send RING_ALARM_SIGNAL to the reader when the head has come to where it wants to be
- *  woken; once for each time that the reader asks. Does not block; leaves errno alone. */
+/** Writer: send RING_ALARM_SIGNAL to the reader if the head has reached alarm_at; once for each
+ * call of ring_alarm_set(). Does not block and preserves errno. */
 void ring_alarm(const struct ring_writer *w);
 
-/** Reader: ask to be told when the writer comes to record at. */
+/** Reader: request a signal when the writer reaches record number `at`. @param pid  of the reader
+ */
 void ring_alarm_set(struct ring_control *control, uint64_t at, int32_t pid);
 
 /** Make a reader.
  *  @param reader   filled on success
  *  @param segment  start of the mapped segment
- *  @param bytes    length of the mapping: nothing outside it is touched, whatever the control block
- *                  says
+ *  @param bytes    length of the mapping: nothing outside it is accessed, even if the control
+ *                  block is corrupt
  *  @param index    which ring of the segment
  *  @return 0, -HOLTER_EEMPTY when no thread has used that ring yet, -HOLTER_ECORRUPT when the
  *          control block does not fit the mapping */
 int ring_reader_init(struct ring_reader *reader, const void *segment, size_t bytes, uint32_t index);
 
 /** Copy published records, oldest first.
- *  @param out  room for max records
+ *  @param out  array of max records
  *  @return number of records copied; 0 when there are none. Records that were overwritten are
  *          skipped and added to reader->lost. */
 size_t ring_read(struct ring_reader *reader, struct event *out, size_t max);
 
-/** Look at the call in progress.
+/** Copy the record of the call in progress.
  *  @param out  set on success: entry fields are valid, t_exit is 0
- *  @return 0, or -HOLTER_EEMPTY when the thread is outside MPI or the look was torn */
+ *  @return 0, or -HOLTER_EEMPTY when the thread is outside MPI or changed the record meanwhile */
 int ring_peek(const struct ring_reader *reader, struct event *out);
 
-/** Look at the record that comes next, when its writer has begun it, whether or not it is published
- *  meanwhile. Of a record that is not published its entry fields are valid.
+/** Copy the next unread record if its writer has begun it, whether or not it has been published.
+ * Only the entry fields of an unpublished record are valid.
  *  @return 0, or -HOLTER_EEMPTY when it has not been begun, or was overwritten already */
 int ring_begun(const struct ring_reader *reader, struct event *out);
 

@@ -9,8 +9,8 @@
  *         struct cart_slot[carts]
  *         the rings' records
  * Every offset and count is in the header; a reader checks them against the length of its mapping
- * before it uses them, and never reads them twice. All memory is reserved when the segment is made
- * (posix_fallocate), so that no store can fault later.
+ * before it uses them, and does not read them again. All memory is reserved when the segment is
+ * made (posix_fallocate), so that no store can fault later.
  */
 #ifndef HOLTER_SEGMENT_H
 #define HOLTER_SEGMENT_H
@@ -23,7 +23,7 @@
 
 /* Default sizes: together below 4 MiB per rank. */
 #define SEGMENT_RINGS 16u             /**< threads of a rank that may call MPI at one time */
-#define SEGMENT_COMMS 1024u           /**< communicators of a rank that live at one time */
+#define SEGMENT_COMMS 1024u           /**< communicators of a rank that exist at one time */
 #define SEGMENT_REGIONS 256u          /**< code regions of a rank */
 #define SEGMENT_CARTS 64u             /**< Cartesian communicators of a rank, the first ones */
 #define SEGMENT_FIRST_CAPACITY 32768u /**< records of the first thread's ring */
@@ -40,7 +40,7 @@ enum segment_state {
     SEGMENT_MAKING = 0,    /**< header not complete yet: readers wait */
     SEGMENT_RUNNING = 1,   /**< MPI calls are being made */
     SEGMENT_FINALIZED = 2, /**< MPI_Finalize has returned */
-    SEGMENT_ENDED = 3,     /**< the process left through exit: nothing more will come */
+    SEGMENT_ENDED = 3,     /**< the process called exit(): no more records follow */
     SEGMENT_ABORTED = 4,   /**< MPI_Abort was called */
 };
 
@@ -74,19 +74,20 @@ struct region_slot {
 };
 _Static_assert(sizeof(struct region_slot) == 64, "region slots are part of the contract");
 
-#define CART_DIMENSIONS 8u /**< of a Cartesian communicator; those of more are not noted */
+#define CART_DIMENSIONS 8u /**< limit of a Cartesian communicator; those with more are not stored  \
+                            */
 
-/** One Cartesian communicator of two ranks or more (MPI_Cart_create, MPI_Cart_sub), as it was made.
- * Never freed and never changed: what it tells holds when the communicator is gone, and many live
- * for a moment only. Its ranks are numbered row-major (MPI 4.0, section 8.5), so that coordinates
- * need not be told. */
+/** One Cartesian communicator of two ranks or more (MPI_Cart_create, MPI_Cart_sub), at its
+ * creation. Never freed and never changed: the entry remains valid after the communicator is freed,
+ * and many communicators exist for a moment only. Ranks are numbered in row-major order (MPI 4.0,
+ * section 8.5), so that coordinates need not be stored. */
 struct cart_slot {
     _Atomic uint32_t ready; /**< 1 once the rest is complete */
     uint32_t dimensions;    /**< 1 to CART_DIMENSIONS */
     uint32_t periods;       /**< bit d: dimension d wraps */
     uint32_t position;      /**< this rank's rank in it */
     uint64_t id;            /**< as in comm_slot */
-    uint32_t made; /**< communicators made of the same parent before; same on all members */
+    uint32_t made; /**< communicators made from the same parent before; same on all members */
     uint32_t reserved;
     uint32_t sizes[CART_DIMENSIONS]; /**< ranks along each dimension */
 };
@@ -100,7 +101,7 @@ struct segment {
     uint64_t bytes; /**< length of the whole segment */
     int32_t pid;
     uint32_t uid;
-    /** Start time of the process, field 22 of /proc/<pid>/stat: tells a reused pid. */
+    /** Start time of the process, field 22 of /proc/<pid>/stat: detects a reused pid. */
     uint64_t pid_start;
     _Atomic int32_t rank;   /**< in MPI_COMM_WORLD; -1 until MPI_Init has returned */
     _Atomic int32_t size;   /**< of MPI_COMM_WORLD; 0 until MPI_Init has returned */
@@ -133,7 +134,7 @@ struct segment {
 };
 _Static_assert(sizeof(struct segment) <= SEGMENT_HEADER_BYTES, "the header fits its page");
 
-/** Sizes asked for a new segment. */
+/** Sizes of a new segment. */
 struct segment_shape {
     uint32_t rings;
     uint32_t comms;
@@ -144,7 +145,7 @@ struct segment_shape {
     uint32_t late_capacity;  /**< a power of two */
 };
 
-/** Bytes that a segment of this shape takes. */
+/** Length in bytes of a segment of this shape. */
 size_t segment_bytes(const struct segment_shape *shape);
 
 /** Write a segment's name, "/holter.<uid>.<session>.<pid>".
@@ -153,12 +154,12 @@ size_t segment_bytes(const struct segment_shape *shape);
 int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid);
 
 /** Read a directory entry of /dev/shm (without the slash).
- *  @return 0 and the parts, or -HOLTER_EMALFORMED when it is no segment's name */
+ *  @return 0 and the parts, or -HOLTER_EMALFORMED when it is not the name of a segment */
 int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid);
 
 /** Make a segment and its empty tables; state is SEGMENT_MAKING.
  *  @param out  mapped memory, owned by the caller until segment_unmap()
- *  @return 0, -EEXIST, -ENOSPC (no room in /dev/shm: nothing is left behind) or another -errno */
+ *  @return 0, -EEXIST, -ENOSPC (/dev/shm is full: nothing remains) or another -errno */
 int segment_create(struct segment **out, const char *name, const struct segment_shape *shape);
 
 /** Map an existing segment and check every offset and count in it.
@@ -176,12 +177,12 @@ struct comm_slot *segment_comm(const struct segment *segment, uint32_t index);
 struct region_slot *segment_region(const struct segment *segment, uint32_t index);
 struct cart_slot *segment_cart(const struct segment *segment, uint32_t index);
 
-/** Does the process that made the segment still live? Compares pid and start time, so that a reused
- *  pid is not taken for it. */
+/** Is the process that made the segment still running? Compares pid and start time, so that a
+ *  reused pid is detected. */
 int segment_owner_alive(const struct segment *segment);
 
 /** Start time of a process, clock ticks since boot, field 22 of /proc/<pid>/stat; 0: no such
- *  process, or one that has ended and waits to be reaped. */
+ *  process, or a zombie. */
 uint64_t process_start_time(int32_t pid);
 
 #endif

@@ -1,21 +1,21 @@
-/* Sessions: where the processes of one user's Holter find each other.
+/* Sessions: how the processes of Holter of one user find each other.
  *
- * A session is what one daemon serves for one `holter run`, or the user's default session when a
- * daemon was started by hand. Its key names shared memory, agent locks and sockets, so that two
- * sessions of one user on one node never mix. Within a session every MPI_COMM_WORLD is a job of
- * its own.
+ * A session consists of a daemon and all processes that it serves: those of one `holter run`, or
+ * the user's default session if the daemon was started by hand. Its key names shared memory, agent
+ * locks and sockets, so that two sessions of one user on one node never mix. Within a session every
+ * MPI_COMM_WORLD is a job of its own.
  *
- * Environment, read by wrapper, agent and probe (command line options win over it):
+ * Environment variables, read by `holter`, agent and probe (command line options override them):
  *   HOLTER_DAEMON    endpoint of the daemon, tcp://HOST:PORT or ipc:///PATH
  *   HOLTER_SESSION   session key, 1 to 31 hexadecimal digits
  *   HOLTER_JOB       first part of job ids, e.g. the scheduler's job number
  *   HOLTER_KEYS      directory with the CURVE keys of the session (mode 0700)
  *   HOLTER_RING      records of the first thread's ring, a power of two, 1024 to 4194304
  *   HOLTER_LOG       error, warn, info or debug
- *   HOLTER_LIBDIR    where the probes lie, when not beside the program or in the installed place
+ *   HOLTER_LIBDIR    directory of the probes, if neither beside the program nor installed
  *   HOLTER_RUN_DIR   directory for sockets and locks, instead of the default below
- * Set by the wrapper for the probe alone:
- *   HOLTER_JOB_ID    the job's whole id
+ * Set by `holter exec`, for the probe only:
+ *   HOLTER_JOB_ID    complete job id
  */
 #ifndef HOLTER_SESSION_H
 #define HOLTER_SESSION_H
@@ -33,27 +33,27 @@ int session_run_dir(char *out, size_t room);
  *  session_run_dir */
 int session_default_endpoint(char *out, size_t room);
 
-/** Endpoint of the daemon that a client means when it names none: HOLTER_DAEMON, else the newest
+/** Endpoint of the daemon for a client that was given none: HOLTER_DAEMON, else the newest
  *  of the sockets "<run dir>/holterd.sock" and "<run dir>/<session>/holterd.sock" that is
  *  served, else session_default_endpoint().
  *  @return 0, -HOLTER_ERANGE when it does not fit, or an error of session_run_dir */
 int session_find_daemon(char *out, size_t room);
 
-/** Directory of the CURVE keys that a client needs for an endpoint when it names none:
+/** Directory of the CURVE keys for an endpoint, for a client that was given none:
  *  HOLTER_KEYS, else "keys" beside the socket of an ipc endpoint, when it is there. Else out is
  *  "".
  *  @return 0, or -HOLTER_ERANGE when it does not fit */
 int session_find_keys(char *out, size_t room, const char *endpoint);
 
-/** Key of the session that an endpoint stands for when HOLTER_SESSION is not set: 16 hexadecimal
- *  digits, a hash of the endpoint. @param out room for 17 bytes */
+/** Key of the session of an endpoint if HOLTER_SESSION is not set: 16 hexadecimal
+ *  digits, a hash of the endpoint. @param out  17 bytes */
 void session_key_of(const char *endpoint, char out[17]);
 
 /** Is it 1 to 31 hexadecimal digits? */
 int session_key_valid(const char *key);
 
 /** Job id from its parts, "<base>.<step>": base is HOLTER_JOB, or the scheduler's job number, or
- *  a name made from host and launcher; step tells one mpirun from the next and is the same on
+ *  a name made from host and launcher; step differs for each mpirun and is the same on
  *  all nodes. Characters other than letters, digits, '-', '_' and '.' become '_'. */
 void session_job_id(char out[64], const char *base, const char *step);
 

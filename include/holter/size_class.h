@@ -1,5 +1,5 @@
 /* Size classes of messages: exact below 64 bytes, then 16 to an octave, so at most 6.25 % wide
- * (003 keeps one criterion per message size; classes keep them few). */
+ * (PCLVis has one criterion for each message size; classes limit their number). */
 #ifndef HOLTER_SIZE_CLASS_H
 #define HOLTER_SIZE_CLASS_H
 
@@ -28,7 +28,8 @@ static inline uint64_t size_class_floor(uint16_t size_class)
     return (UINT64_C(16) + sixteenth) << (octave - 4u);
 }
 
-/** A class has 2^this sizes. The last one, and what is no class, is taken to have one. */
+/** Binary logarithm of the number of sizes in a class; 0 for the last class and for invalid ones.
+ */
 static inline unsigned size_class_bits(uint64_t size_class)
 {
     return size_class < 64 || size_class >= SIZE_CLASSES - 1 ? 0

@@ -28,7 +28,7 @@ static inline uint64_t time_class_floor(uint32_t time_class)
     return (UINT64_C(64) + part) << (octave - 6u);
 }
 
-/** Middle of a class, nanoseconds: what stands for the times in it. */
+/** Middle of a class, nanoseconds: the representative of its times. */
 static inline double time_class_middle(uint32_t time_class)
 {
     if (time_class < 64)
@@ -39,7 +39,7 @@ static inline double time_class_middle(uint32_t time_class)
 }
 
 /** Binary logarithm of a time in nanoseconds, in 1/65536; 0 for 0 and 1 ns. Within 0.0088 of the
- *  logarithm (0.6 % of the time): log2(1 + f) is taken as f (1.3465 - 0.3465 f). Whole numbers, so
+ *  logarithm (0.6 % of the time): log2(1 + f) is approximated by f (1.3465 - 0.3465 f). Integer, so
  *  that sums do not depend on their order. */
 static inline uint64_t time_log2(uint64_t ns)
 {

@@ -4,9 +4,9 @@
  * decoder, the limits, and the tables of proto/SPEC.md (a test compares them). A message is a
  * MessagePack array [type, fields]; fields is a map from small integer keys to values; rows are
  * arrays of arrays. Unknown keys and trailing columns are skipped, so that fields can be added;
- * numbers are never reused. A table's first columns (as many as WIRE_ROW_TABLES says) stand in
- * every row; those added later may be missing. proto/SPEC.md has the rules of the conversation
- * around the messages.
+ * numbers are never reused. The first columns of a table (their number is in WIRE_ROW_TABLES) are
+ * in every row; columns that were added later may be missing. proto/SPEC.md defines the order in
+ * which messages are exchanged.
  *
  * Units are in the comments: times are nanoseconds; "daemon time" is the daemon's CLOCK_REALTIME
  * at its start plus its CLOCK_MONOTONIC since, so that it never jumps.
@@ -27,16 +27,16 @@
 
 #define WIRE_PROTOCOL 1u /**< raised when an old peer could misread a message */
 
-/* Bounds that hold for every message, before its own. */
+/* Limits of every message; each message has further ones. */
 #define WIRE_MESSAGE_BYTES (16u << 20) /**< longest message */
 #define WIRE_DEPTH 8u                  /**< deepest nesting, also inside skipped values */
 
 #define WIRE_MAX_ROWS (1u << 20)
-/** Published sums of more rows are sent in parts of at most this many, each a message that
- *  stands for itself, all but the last with more = 1. The longest row takes about 210 bytes: a
- *  part stays below 4 MiB. */
+/** Published sums with more rows are split into messages of at most this many rows, each of which
+ * can be decoded alone; all but the last have more = 1. The longest row takes about 210 bytes, so
+ * that a part stays below 4 MiB. */
 #define WIRE_PART_ROWS (1u << 14)
-/** The same for bytes that are handed on. */
+/** The same for bytes of forwarded messages. */
 #define WIRE_PART_BYTES (4u << 20)
 #define WIRE_ANY UINT64_MAX
 
@@ -44,7 +44,7 @@
 
 /** A communicator that rows of the same message refer to by its position, counted from 0. */
 #define WIRE_COMM_ROW(COLUMN)                                                                      \
-    COLUMN(U64, id, WIRE_ANY, "job-wide id; 0 stands for none or unknown")                         \
+    COLUMN(U64, id, WIRE_ANY, "job-wide id; 0: none or unknown")                                   \
     COLUMN(U64, parent, WIRE_ANY, "id of the communicator it was made from; 0: none")              \
     COLUMN(U64, size, WIRE_ANY, "ranks in it (local group)")                                       \
     COLUMN(U64, remote_size, WIRE_ANY, "ranks in the remote group; 0: intra-communicator")         \
@@ -53,29 +53,29 @@
 /** A code region that rows refer to by its position, counted from 0; position 0 is "outside". */
 #define WIRE_REGION_ROW(COLUMN) COLUMN(STR, name, 64, "name given to MPI_Pcontrol")
 
-/** A rank that lives on the agent's node. */
+/** A rank on the agent's node. */
 #define WIRE_MEMBER_ROW(COLUMN)                                                                    \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, pid, WIRE_ANY, "process id on its node")                                           \
     COLUMN(STR, placement, 128, "cores it may run on, a cpu list")                                 \
     COLUMN(U64, core, WIRE_ANY,                                                                    \
-           "1 + the node's number of the core that those belong to; 0: several, or not known")     \
+           "1 + number of the physical core that these belong to; 0: several, or not known")       \
     COLUMN(U64, numa, WIRE_ANY, "1 + number of their NUMA node; 0: several, or not known")
 
-/** What a network interface of a node has carried since the report before: its own counters, with
- *  all traffic of all programs. */
+/** Traffic of a network interface of a node since the previous report, from the counters of the
+ *  interface: all traffic of all programs. */
 #define WIRE_COUNTER_ROW(COLUMN)                                                                   \
     COLUMN(STR, name, 64,                                                                          \
            "interface, \"eth0\", \"mlx5_0/1\", \"cxi0\"; imports: the link, \"x+\"")               \
     COLUMN(U64, medium, 7, "enum counter_medium")                                                  \
-    COLUMN(U64, unit, 1, "0: the counts are bytes, 1: packets, since bytes are not known")         \
-    COLUMN(U64, sent, WIRE_ANY, "what left the node")                                              \
-    COLUMN(U64, received, WIRE_ANY, "what came in")                                                \
-    COLUMN(U64, dropped, WIRE_ANY, "packets dropped or found wrong, both directions")              \
-    COLUMN(U64, speed, WIRE_ANY, "bytes a second that it can carry each way; 0: not known")        \
-    COLUMN(U64, length_ns, WIRE_ANY, "time since the report before")
+    COLUMN(U64, unit, 1, "unit of the counts: 0 bytes, 1 packets, if bytes are not known")         \
+    COLUMN(U64, sent, WIRE_ANY, "traffic out of the node")                                         \
+    COLUMN(U64, received, WIRE_ANY, "traffic into the node")                                       \
+    COLUMN(U64, dropped, WIRE_ANY, "packets dropped or damaged, both directions")                  \
+    COLUMN(U64, speed, WIRE_ANY, "bytes a second in each direction; 0: not known")                 \
+    COLUMN(U64, length_ns, WIRE_ANY, "time since the previous report")
 
-/** What one rank did in one window. Sums over windows are the totals of the run. */
+/** Activity of one rank in one window. Sums over all windows are the totals of the run. */
 #define WIRE_RANK_ROW(COLUMN)                                                                      \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, events, WIRE_ANY, "records read from its rings")                                   \
@@ -97,11 +97,11 @@
     COLUMN(U64, untracked, WIRE_ANY, "requests that did not fit the probe's table")                \
     COLUMN(U64, threads, WIRE_ANY, "threads that called MPI so far")                               \
     COLUMN(U64, in_call, 65535, "call in progress at the window's end; 0: none")                   \
-    COLUMN(U64, in_call_ns, WIRE_ANY, "for how long")                                              \
+    COLUMN(U64, in_call_ns, WIRE_ANY, "time since the entry of that call")                         \
     COLUMN(U64, in_call_comm, WIRE_ANY, "communicator of that call, its id; 0: none")              \
     COLUMN(I64, in_call_peer, WIRE_ANY, "peer of that call; negative: PEER_*")                     \
     COLUMN(U64, process_state, 127,                                                                \
-           "state of its process (proc(5), a letter's code) when it made no call; 0: not looked")
+           "state of its process when it made no call, a letter of proc(5); 0: not read")
 
 /** Messages from one rank to another, as the sender counted them. */
 #define WIRE_PAIR_ROW(COLUMN)                                                                      \
@@ -141,22 +141,24 @@
 
 /** Times of messages from one rank to another, matched at both ends. Of each message, with s the
  *  entry of the call that posted the send, w the entry and r the exit of the call that completed
- *  the receive: transfer r - s (003, section 3); late sender max(0, s - w), which lies before the
- *  transfer; late receiver max(0, w - s); network what is left of the transfer, from the latest of
- *  s, w and the sends of all other messages that the same call completed. Where those are not all
- *  known, what is left counts as joint. */
+ *  the receive: transfer r - s (PCLVis, section 3); late sender max(0, s - w), which lies before
+ * the transfer; late receiver max(0, w - s); network the remaining part of the transfer, from the
+ *  latest of s, w and the sends of all other messages that the same call completed. If not all of
+ *  these sends are known, the remaining part counts as joint. */
 #define WIRE_TRANSFER_ROW(COLUMN)                                                                  \
     COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
     COLUMN(U64, destination, WIRE_ANY,                                                             \
-           "receiving rank; largest number: several of this source together")                      \
+           "receiving rank; largest number: several receivers of this source")                     \
     COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
     COLUMN(U64, messages, WIRE_ANY, "how many were matched")                                       \
     COLUMN(U64, delayed, WIRE_ANY, "of them, those above the recent criterion of their class")     \
     COLUMN(U64, transfer_ns, WIRE_ANY, "transfer times together")                                  \
-    COLUMN(U64, late_sender_ns, WIRE_ANY, "waiting of receivers for sends that had not begun")     \
-    COLUMN(U64, late_receiver_ns, WIRE_ANY, "time before the receivers looked")                    \
+    COLUMN(U64, late_sender_ns, WIRE_ANY,                                                          \
+           "time in which receivers waited for sends that had not begun")                          \
+    COLUMN(U64, late_receiver_ns, WIRE_ANY, "time before the receivers waited or tested")          \
     COLUMN(U64, network_ns, WIRE_ANY, "the rest of the transfer times")                            \
-    COLUMN(U64, joint_ns, WIRE_ANY, "of calls that also completed messages of other nodes")        \
+    COLUMN(U64, joint_ns, WIRE_ANY,                                                                \
+           "remaining time of calls that also completed messages of other nodes")                  \
     COLUMN(U64, log2_sum, WIRE_ANY, "binary logarithms of the transfer times, sum, in 1/65536")
 
 /** Histogram of transfer times. */
@@ -181,9 +183,9 @@
     COLUMN(U64, together, WIRE_ANY,                                                                \
            "receive: messages of other nodes that the same call completed, with this one")         \
     COLUMN(I64, local_ns, 3600000000000,                                                           \
-           "receive: latest send, if any, of those that came from the same node; else begin_ns")
+           "receive: latest send among messages from the same node; none: begin_ns")
 
-/** A receive for which a rank has been waiting for long. */
+/** A receive for which a rank has been waiting for a long time. */
 #define WIRE_PENDING_ROW(COLUMN)                                                                   \
     COLUMN(U64, rank, WIRE_ANY, "waiting rank")                                                    \
     COLUMN(I64, source, WIRE_ANY, "rank it is to come from; negative: PEER_*")                     \
@@ -191,7 +193,7 @@
     COLUMN(U64, comm, WIRE_ANY, "communicator, its id; 0: unknown")                                \
     COLUMN(U64, waited_ns, WIRE_ANY, "time in the call that waits for it")
 
-/** What a message of one class normally takes. */
+/** Normal transfer time of messages of one size class and locality. */
 #define WIRE_CRITERION_ROW(COLUMN)                                                                 \
     COLUMN(U64, locality, 1, "0: both ends on one node, 1: on two")                                \
     COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
@@ -206,9 +208,9 @@
     COLUMN(U64, messages, WIRE_ANY, "matched messages")                                            \
     COLUMN(U64, delayed, WIRE_ANY, "of them, those above the recent criterion")                    \
     COLUMN(F64, recent, 0,                                                                         \
-           "mean of transfer time by recent criterion (003, Eq. 2); NaN: no messages")             \
+           "mean of transfer time by recent criterion (PCLVis, Eq. 2); NaN: no messages")          \
     COLUMN(F64, reference, 0, "mean of transfer time by reference criterion; NaN: no messages")    \
-    COLUMN(U64, transfer_ns, WIRE_ANY, "as in transfer, all of them")                              \
+    COLUMN(U64, transfer_ns, WIRE_ANY, "as in transfer, over all messages")                        \
     COLUMN(U64, late_sender_ns, WIRE_ANY, "")                                                      \
     COLUMN(U64, late_receiver_ns, WIRE_ANY, "")                                                    \
     COLUMN(U64, network_ns, WIRE_ANY, "")                                                          \
@@ -227,9 +229,10 @@
     COLUMN(F64, typical, 0,                                                                        \
            "geometric mean of transfer time by reference criterion; NaN: no messages")
 
-/** A communication region: ranks that talk to each other more than to others (003, section 4.2). */
+/** A communication region: ranks that communicate with each other more than with others (PCLVis,
+ * section 4.2). */
 #define WIRE_LATENCY_REGION_ROW(COLUMN)                                                            \
-    COLUMN(U64, id, WIRE_ANY, "from 1 up; kept as long as the region can be recognised")           \
+    COLUMN(U64, id, WIRE_ANY, "from 1 up; the same as long as the region can be recognised")       \
     COLUMN(U64, ranks, WIRE_ANY, "how many belong to it")                                          \
     COLUMN(U64, since, WIRE_ANY, "number of the window in which it appeared")
 
@@ -237,18 +240,18 @@
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, region, WIRE_ANY, "id of its region")
 
-/** A cause that an alert is attributed to (003, section 6, and Scalasca's wait states). */
+/** A cause that an alert is attributed to (PCLVis, section 6, and Scalasca's wait states). */
 #define WIRE_CAUSE_ROW(COLUMN)                                                                     \
     COLUMN(STR, name, 32,                                                                          \
            "network, late-sender, late-receiver, mapping, pattern, background, slow-node, "        \
            "collective")                                                                           \
     COLUMN(F64, share, 0, "of the growth, 0 to 1")                                                 \
-    COLUMN(STR, text, 256, "the numbers behind it, for people")
+    COLUMN(STR, text, 256, "the figures that support it, for people")
 
-/** A burst: a short run of communication of the window's ranks (001, section F; see
- *  daemon/analysis/events/bursts.h). A message's time is the middle of the call that posted it,
- * which for a blocking one is near to the mean of sending and receiving; a collective's the middle
- * of its call. */
+/** A burst: a short run of communication of the window's ranks (CommGram, section F; see
+ *  daemon/analysis/events/bursts.h). The time of a message is the middle of the call that posted
+ *  it, which for a blocking call is close to the mean of sending and receiving; the time of a
+ *  collective is the middle of its call. */
 #define WIRE_BURST_ROW(COLUMN)                                                                     \
     COLUMN(U64, collective, 1, "0: messages, 1: calls of collectives")                             \
     COLUMN(U64, first_ns, WIRE_ANY, "time of the earliest message or call, daemon time")           \
@@ -256,15 +259,14 @@
     COLUMN(U64, time_sum_high, WIRE_ANY, "sum of their times, upper 64 bits")                      \
     COLUMN(U64, time_sum_low, WIRE_ANY, "lower 64 bits")                                           \
     COLUMN(U64, messages, WIRE_ANY, "how many messages or calls")                                  \
-    COLUMN(U64, bytes, WIRE_ANY, "bytes of them; of collectives what the ranks gave")              \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes of them; collectives: bytes that the ranks contributed")   \
     COLUMN(U64, pairs, WIRE_MAX_ROWS,                                                              \
-           "rows of burst_pairs that are its own; they follow those of the burst before")          \
-    COLUMN(U64, other_messages, WIRE_ANY, "of these messages, those without a row")                \
+           "number of its rows in burst_pairs; they follow those of the previous burst")           \
+    COLUMN(U64, other_messages, WIRE_ANY, "messages of the burst that are in no row")              \
     COLUMN(U64, other_bytes, WIRE_ANY, "bytes of them")                                            \
-    COLUMN(U64, other_pairs, WIRE_ANY, "rows that they stand for")
+    COLUMN(U64, other_pairs, WIRE_ANY, "pairs that these messages belong to")
 
-/** What was sent within a burst from one rank to another, or how often a rank called a collective.
- */
+/** Messages of a burst from one rank to another, or calls of a collective by one rank. */
 #define WIRE_BURST_PAIR_ROW(COLUMN)                                                                \
     COLUMN(U64, source, WIRE_ANY, "sending or calling rank")                                       \
     COLUMN(U64, destination, WIRE_ANY, "receiving rank; or position in the message's collectives") \
@@ -278,32 +280,32 @@
     COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
     COLUMN(I64, root, WIRE_ANY, "world rank of the root; negative: PEER_*")
 
-/** Where a rank stands in a communicator that collectives of the message name. Of MPI_COMM_WORLD
- * none are told: there positions are ranks. */
+/** Position of a rank in a communicator that is named by collectives of the message. There are no
+ *  rows for MPI_COMM_WORLD, where positions are ranks. */
 #define WIRE_COMM_MEMBER_ROW(COLUMN)                                                               \
     COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
 
-/** A dimension of a Cartesian communicator. The dimensions of one stand together, in their order;
- * the sizes make its number of ranks. */
+/** A dimension of a Cartesian communicator. The dimensions of one communicator are consecutive
+ * rows, in order; the product of the sizes is its number of ranks. */
 #define WIRE_CART_ROW(COLUMN)                                                                      \
     COLUMN(U64, id, WIRE_ANY, "job-wide id of the communicator")                                   \
-    COLUMN(U64, made, WIRE_ANY, "communicators made of the same parent before it")                 \
+    COLUMN(U64, made, WIRE_ANY, "communicators made from the same parent before it")               \
     COLUMN(U64, size, WIRE_ANY, "ranks along the dimension")                                       \
     COLUMN(U64, wraps, 1, "1: periodic")
 
-/** Where a rank stands in a Cartesian communicator; its coordinates are those of that place in
- * row-major order. */
+/** Position of a rank in a Cartesian communicator; coordinates follow from it in row-major order.
+ */
 #define WIRE_CART_MEMBER_ROW(COLUMN)                                                               \
-    COLUMN(U64, cart, WIRE_MAX_ROWS, "position in the message's carts of its first dimension")     \
+    COLUMN(U64, cart, WIRE_MAX_ROWS, "position of its first dimension in the message's carts")     \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
 
-/** A phase of the job: a run of bursts between gaps (001, section F). Closed phases keep their
+/** A phase of the job: a run of bursts between gaps (CommGram, section F). Closed phases keep their
  *  numbers and bounds. */
 #define WIRE_PHASE_ROW(COLUMN)                                                                     \
-    COLUMN(U64, id, WIRE_ANY, "from 1, in order of time; of an open one what it would get")        \
+    COLUMN(U64, id, WIRE_ANY, "from 1, in order of time; open phase: the number it will get")      \
     COLUMN(U64, open, 1, "1: it may still change")                                                 \
     COLUMN(U64, begin_ns, WIRE_ANY, "time of its first burst, daemon time")                        \
     COLUMN(U64, end_ns, WIRE_ANY, "time of its last burst")                                        \
@@ -315,32 +317,33 @@
     COLUMN(U64, pairs, WIRE_ANY, "pairs of ranks that communicated")                               \
     COLUMN(U64, ranks, WIRE_ANY, "ranks that communicated")                                        \
     COLUMN(U64, communities, WIRE_ANY, "communities of these ranks, at the greatest modularity")   \
-    COLUMN(F64, modularity, 0, "that modularity; NaN: not known")                                  \
-    COLUMN(U64, folded, WIRE_ANY, "messages whose pair is not known: left out to stay in bounds")
+    COLUMN(F64, modularity, 0, "the modularity; NaN: not known")                                   \
+    COLUMN(U64, folded, WIRE_ANY,                                                                  \
+           "messages whose pair is not known, because rows were left out to bound the size")
 
-/** A point of the CommGram curve (001, section H): one for each phase. */
+/** A point of the CommGram curve (CommGram, section H): one for each phase. */
 #define WIRE_CURVE_POINT_ROW(COLUMN)                                                               \
     COLUMN(U64, phase, WIRE_ANY, "id of the phase")                                                \
     COLUMN(U64, provisional, 1, "1: the phase is still open")                                      \
     COLUMN(U64, begin_ns, WIRE_ANY, "begin of the phase, daemon time")                             \
     COLUMN(U64, end_ns, WIRE_ANY, "its end")                                                       \
     COLUMN(F64, height, 0, "height of the curve; the first phase is at 0")                         \
-    COLUMN(F64, difference, 0, "to the communities of the phase before, 0 to 1")                   \
+    COLUMN(F64, difference, 0, "to the communities of the previous phase, 0 to 1")                 \
     COLUMN(U64, returned, 1, "1: the pattern is an earlier one")                                   \
     COLUMN(U64, resembles, WIRE_ANY,                                                               \
-           "id of the first phase of that, or of the most similar; 0: none")                       \
-    COLUMN(F64, resemblance, 0, "difference to that phase; 1: there is none")                      \
+           "id of the first phase with that pattern, or of the most similar phase; 0: none")       \
+    COLUMN(F64, resemblance, 0, "difference to that phase; 1: no such phase")                      \
     COLUMN(U64, communities, WIRE_ANY, "of the phase")
 
 /** A column of the CommGram picture: a phase as it was cut for the picture. */
 #define WIRE_COLUMN_ROW(COLUMN)                                                                    \
     COLUMN(U64, begin_ns, WIRE_ANY, "time of its first burst, daemon time")                        \
     COLUMN(U64, end_ns, WIRE_ANY, "time of its last burst")                                        \
-    COLUMN(U64, open, 1, "1: it reaches into what may still change")                               \
+    COLUMN(U64, open, 1, "1: it contains bursts that may still change")                            \
     COLUMN(U64, bursts, WIRE_ANY, "bursts in it")                                                  \
     COLUMN(U64, messages, WIRE_ANY, "messages between ranks that the picture shows")               \
     COLUMN(U64, bytes, WIRE_ANY, "bytes of them")                                                  \
-    COLUMN(U64, modelled, WIRE_ANY, "of these messages, those that stand for collectives")         \
+    COLUMN(U64, modelled, WIRE_ANY, "of these messages, those that represent collectives")         \
     COLUMN(U64, modelled_bytes, WIRE_ANY, "bytes of them")                                         \
     COLUMN(U64, folded, WIRE_ANY, "further messages whose pair is not known")                      \
     COLUMN(U64, folded_bytes, WIRE_ANY, "bytes of them")                                           \
@@ -348,22 +351,22 @@
     COLUMN(U64, communities, WIRE_ANY, "bars")                                                     \
     COLUMN(F64, modularity, 0, "of these communities")                                             \
     COLUMN(F64, height, 0, "of the curve through these columns")                                   \
-    COLUMN(F64, difference, 0, "to the communities of the column before, 0 to 1")
+    COLUMN(F64, difference, 0, "to the communities of the previous column, 0 to 1")
 
 /** A bar: a community within a column. A picture of K phases has K + 1 columns of bars: messages of
- *  phase k go from the bars of column k to those of column k + 1, which is phase k + 1's, and
- * behind the last phase its own again. */
+ *  phase k go from the bars of column k to those of column k + 1, which show phase k + 1; the last
+ *  column shows the last phase a second time. */
 #define WIRE_BAR_ROW(COLUMN)                                                                       \
     COLUMN(U64, column, WIRE_MAX_ROWS, "counted from 0")                                           \
     COLUMN(U64, bar, WIRE_MAX_ROWS, "counted from 0, from the top")                                \
-    COLUMN(U64, community, WIRE_ANY, "identity that lasts over columns: its colour")               \
+    COLUMN(U64, community, WIRE_ANY, "identity of the community across columns: its colour")       \
     COLUMN(U64, ranks, WIRE_ANY, "ranks in it")                                                    \
     COLUMN(U64, sent, WIRE_ANY, "messages that they sent in this column's phase")                  \
     COLUMN(U64, sent_bytes, WIRE_ANY, "bytes of them")                                             \
     COLUMN(U64, received, WIRE_ANY, "messages that they received in this column's phase")          \
     COLUMN(U64, received_bytes, WIRE_ANY, "bytes of them")
 
-/** Ranks of a bar that follow each other. */
+/** Consecutive ranks of a bar. */
 #define WIRE_BAR_RANKS_ROW(COLUMN)                                                                 \
     COLUMN(U64, column, WIRE_MAX_ROWS, "counted from 0")                                           \
     COLUMN(U64, bar, WIRE_MAX_ROWS, "counted from 0, from the top")                                \
@@ -376,7 +379,7 @@
     COLUMN(U64, from, WIRE_MAX_ROWS, "bar of that column")                                         \
     COLUMN(U64, to, WIRE_MAX_ROWS, "bar of the next column")                                       \
     COLUMN(U64, size_class, 1023, "class of their mean size, see holter/size_class.h")             \
-    COLUMN(U64, modelled, 1, "1: they stand for collectives")                                      \
+    COLUMN(U64, modelled, 1, "1: they represent collectives")                                      \
     COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
     COLUMN(U64, bytes, WIRE_ANY, "bytes together")
 
@@ -398,16 +401,16 @@
 #define WIRE_EDGE_ROW(COLUMN)                                                                      \
     COLUMN(U64, from, WIRE_MAX_ROWS, "vertex")                                                     \
     COLUMN(U64, to, WIRE_MAX_ROWS, "vertex")                                                       \
-    COLUMN(F64, capacity, 0, "bytes a second; 0: as the whole network's")                          \
-    COLUMN(STR, interface, 64, "interface of the node that it leaves or, there, enters by")
+    COLUMN(F64, capacity, 0, "bytes a second; 0: the capacity of the whole network")               \
+    COLUMN(STR, interface, 64, "interface by which it leaves or enters a node")
 
-/** A route that is given: a vertex of it. Rows of a route follow each other. */
+/** A vertex of a given route. The rows of a route are consecutive. */
 #define WIRE_HOP_ROW(COLUMN)                                                                       \
     COLUMN(U64, source, WIRE_ANY, "vertex where the route begins")                                 \
     COLUMN(U64, destination, WIRE_ANY, "vertex where it ends")                                     \
-    COLUMN(U64, vertex, WIRE_ANY, "next vertex of it, the destination last")
+    COLUMN(U64, vertex, WIRE_ANY, "next vertex on the route, the destination last")
 
-/** Where a rank sits in the network. */
+/** Placement of a rank in the network. */
 #define WIRE_SEAT_ROW(COLUMN)                                                                      \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, vertex, WIRE_ANY, "vertex; largest number: not known")
@@ -423,12 +426,13 @@
     COLUMN(U64, bytes, WIRE_ANY, "modelled load: bytes of them")                                   \
     COLUMN(F64, average, 0, "moving average of the load, bytes a window")                          \
     COLUMN(U64, peak, WIRE_ANY, "largest load of a window so far")                                 \
-    COLUMN(F64, share, 0, "load by what the link can carry in a window; NaN: not known")           \
+    COLUMN(F64, share, 0, "load divided by the capacity of the link in a window; NaN: not known")  \
     COLUMN(F64, latency, 0,                                                                        \
-           "relative latency, by reference, of matched messages that cross it; NaN: none")         \
-    COLUMN(U64, measured, WIRE_ANY, "what the node's interface counted; largest number: unknown")  \
+           "relative latency (by the reference criterion) of matched messages that cross it; "     \
+           "NaN: none")                                                                            \
+    COLUMN(U64, measured, WIRE_ANY, "count of the node's interface; largest number: not known")    \
     COLUMN(U64, unit, 1, "of measured: 0 bytes, 1 packets")                                        \
-    COLUMN(F64, ratio, 0, "measured by modelled, both as moving averages; NaN: not known")
+    COLUMN(F64, ratio, 0, "measured divided by modelled, both as moving averages; NaN: not known")
 
 enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
 
@@ -441,27 +445,27 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, bytes, WIRE_ANY, "bytes together")                                                 \
     COLUMN(U64, length, WIRE_ANY, "links on the route")
 
-/** A network interface in a window, whether or not a link of the topology is known for it. */
+/** A network interface in a window, with or without a known link of the topology. */
 #define WIRE_INTERFACE_ROW(COLUMN)                                                                 \
     COLUMN(U64, node, WIRE_MAX_ROWS, "position in the hosts of topic places")                      \
     COLUMN(STR, name, 64, "interface")                                                             \
     COLUMN(U64, medium, 7, "enum counter_medium")                                                  \
     COLUMN(U64, unit, 1, "0 bytes, 1 packets")                                                     \
-    COLUMN(U64, sent, WIRE_ANY, "what left the node")                                              \
-    COLUMN(U64, received, WIRE_ANY, "what came in")                                                \
-    COLUMN(U64, dropped, WIRE_ANY, "packets dropped or found wrong")                               \
-    COLUMN(U64, speed, WIRE_ANY, "bytes a second that it can carry each way; 0: not known")        \
+    COLUMN(U64, sent, WIRE_ANY, "traffic out of the node")                                         \
+    COLUMN(U64, received, WIRE_ANY, "traffic into the node")                                       \
+    COLUMN(U64, dropped, WIRE_ANY, "packets dropped or damaged")                                   \
+    COLUMN(U64, speed, WIRE_ANY, "bytes a second in each direction; 0: not known")                 \
     COLUMN(U64, link_out, WIRE_ANY, "link that leaves by it; largest number: none known")          \
     COLUMN(U64, link_in, WIRE_ANY, "link that enters by it; largest number: none known")
 
-/** An alert of a replayed recording, for the line of time. */
+/** An alert of a replayed recording, for the time line. */
 #define WIRE_MARK_ROW(COLUMN)                                                                      \
     COLUMN(U64, id, WIRE_ANY, "number of the alert within the job")                                \
     COLUMN(STR, kind, 32, "as in topic alerts")                                                    \
     COLUMN(STR, severity, 16, "\"info\", \"warning\" or \"critical\"")                             \
     COLUMN(U64, since_ns, WIRE_ANY, "begin, daemon time")                                          \
     COLUMN(U64, fired_ns, WIRE_ANY, "when it began to fire; 0: it never did")                      \
-    COLUMN(U64, end_ns, WIRE_ANY, "when it was resolved; 0: it was not")                           \
+    COLUMN(U64, end_ns, WIRE_ANY, "when it was resolved; 0: not resolved")                         \
     COLUMN(STR, title, 128, "one line for people")
 
 /** A figure of a mapping or routing, before and after. */
@@ -473,13 +477,14 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(F64, after, 0, "as suggested")                                                          \
     COLUMN(F64, bound, 0, "no mapping can be better than this; NaN: not known")
 
-/** A route that another is suggested for. */
+/** A route for which a better one was searched. */
 #define WIRE_REROUTE_ROW(COLUMN)                                                                   \
     COLUMN(U64, source, WIRE_ANY, "vertex where it begins")                                        \
     COLUMN(U64, destination, WIRE_ANY, "vertex where it ends")                                     \
     COLUMN(U64, bytes, WIRE_ANY, "bytes over it")                                                  \
     COLUMN(U64, length, WIRE_ANY, "links on it")                                                   \
-    COLUMN(U64, length_after, WIRE_ANY, "links on the suggested one; the same: none is better")    \
+    COLUMN(U64, length_after, WIRE_ANY,                                                            \
+           "links on the suggested route; the same: no better one was found")                      \
     COLUMN(U64, heaviest, WIRE_ANY, "load of its most loaded link")                                \
     COLUMN(U64, heaviest_after, WIRE_ANY, "load of the suggested route's, with these bytes on it")
 
@@ -502,11 +507,12 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
 #define WIRE_NODE_ROW(COLUMN)                                                                      \
     COLUMN(STR, host, 64, "host name")                                                             \
     COLUMN(U64, agent_pid, WIRE_ANY, "process id of the agent there")                              \
-    COLUMN(U64, connected, 1, "1: heard from within three windows")                                \
+    COLUMN(U64, connected, 1, "1: a message was received within the last three windows")           \
     COLUMN(U64, ranks, WIRE_ANY, "ranks alive on the node")                                        \
     COLUMN(U64, events, WIRE_ANY, "records drained, since the agent's start")                      \
     COLUMN(U64, lost, WIRE_ANY, "records lost there: lapped rings, threads without a ring")        \
-    COLUMN(U64, windows_dropped, WIRE_ANY, "window messages the agent dropped for want of room")   \
+    COLUMN(U64, windows_dropped, WIRE_ANY,                                                         \
+           "window messages that the agent dropped because its buffer was full")                   \
     COLUMN(U64, uplink_bytes, WIRE_ANY, "bytes sent to the daemon")                                \
     COLUMN(U64, cpu_ns, WIRE_ANY, "processor time of the agent")                                   \
     COLUMN(U64, rss_bytes, WIRE_ANY, "resident memory of the agent, rings left out")               \
@@ -514,24 +520,24 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, clock_error_ns, WIRE_ANY, "bound of that offset's error; 0: not known")            \
     COLUMN(U64, degraded, WIRE_ANY,                                                                \
            "detail left out to stay in the byte budget, DEGRADED_* or-ed")                         \
-    COLUMN(U64, restarts, WIRE_ANY, "times the agent was started anew after a crash")              \
+    COLUMN(U64, restarts, WIRE_ANY, "times the agent was restarted after a crash")                 \
     COLUMN(F64, call_cost_ns, 0, "measured cost of the probe per call; NaN: not measured")         \
-    COLUMN(U64, up_ns, WIRE_ANY, "time since the agent's start; 0: not told")                      \
+    COLUMN(U64, up_ns, WIRE_ANY, "time since the agent's start; 0: not reported")                  \
     COLUMN(U64, matched, WIRE_ANY, "messages matched on the node, since the agent's start")        \
     COLUMN(U64, unmatched, WIRE_ANY,                                                               \
-           "ends of messages within the node given up without the other")                          \
+           "ends of messages within the node that were dropped unmatched")                         \
     COLUMN(U64, rejected, WIRE_ANY, "matches refused: sizes or times contradict each other")       \
-    COLUMN(U64, sampled, WIRE_ANY, "ends of messages between nodes handed on to be joined")        \
-    COLUMN(U64, passed_over, WIRE_ANY, "ends of messages between nodes that were not picked")
+    COLUMN(U64, sampled, WIRE_ANY,                                                                 \
+           "ends of messages between nodes sent to the daemon for matching")                       \
+    COLUMN(U64, passed_over, WIRE_ANY, "ends of messages between nodes that were not sampled")
 
 /** A thread whose newest records were captured. */
 #define WIRE_CAPTURE_THREAD_ROW(COLUMN)                                                            \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, thread, WIRE_ANY, "number of the thread in its rank, from 0")                      \
     COLUMN(U64, tid, WIRE_ANY, "kernel's number of it")                                            \
-    COLUMN(U64, records, WIRE_ANY, "records that it had written so far")                           \
-    COLUMN(U64, lapped, WIRE_ANY,                                                                  \
-           "of those that were wanted, records overwritten while they were read")
+    COLUMN(U64, records, WIRE_ANY, "records that it has written so far")                           \
+    COLUMN(U64, lapped, WIRE_ANY, "requested records that were overwritten while they were read")
 
 /** A record of a captured thread: a call, a further message of the call before it, or the begin or
  *  end of a code region. Fields are those of struct event in holter/event.h. */
@@ -542,13 +548,14 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, call, 65535, "number of the call, see agent/probe/calls.def")                      \
     COLUMN(I64, begin_ns, WIRE_ANY, "entry of the call, relative to the message's at_ns")          \
     COLUMN(U64, length_ns, WIRE_ANY, "until its exit; of a call in progress until at_ns")          \
-    COLUMN(U64, running, 1, "1: the call is in progress: only what it was given is known")         \
+    COLUMN(U64, running, 1, "1: the call is in progress: only its arguments are known")            \
     COLUMN(I64, peer, WIRE_ANY, "rank of the other side, or root; negative: PEER_*")               \
     COLUMN(I64, tag, WIRE_ANY, "tag; negative: TAG_*")                                             \
     COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
     COLUMN(U64, region, WIRE_MAX_ROWS, "position in the message's regions")                        \
-    COLUMN(U64, bytes, WIRE_ANY, "size of the message; collectives: what the rank gives")          \
-    COLUMN(U64, bytes_in, WIRE_ANY, "collectives, reads: what the rank gets")                      \
+    COLUMN(U64, bytes, WIRE_ANY,                                                                   \
+           "size of the message; collectives: bytes that the rank contributes")                    \
+    COLUMN(U64, bytes_in, WIRE_ANY, "collectives, reads: bytes that the rank receives")            \
     COLUMN(U64, request, WIRE_ANY, "number of the request in its rank; 0: none")                   \
     COLUMN(U64, flags, 65535, "enum event_flag, or-ed")                                            \
     COLUMN(I64, posted_ns, WIRE_ANY,                                                               \
@@ -578,15 +585,15 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
           "window length; window k is [k, k+1) times this, daemon time")                           \
     FIELD(5, U64, daemon_ns, WIRE_ANY, REQUIRED, "daemon time when this was sent")                 \
     FIELD(6, U64, acked, WIRE_ANY, OPTIONAL,                                                       \
-          "agents: highest sequence number kept from this instance; 0: none")                      \
+          "agents: highest sequence number committed from this instance; 0: none")                 \
     FIELD(7, U64, budget, WIRE_ANY, OPTIONAL,                                                      \
-          "agents: bytes a second the daemon wants at most; 0: the agent's own default")           \
+          "agents: limit in bytes a second; 0: the agent's own default")                           \
     FIELD(8, STR, stream, 256, OPTIONAL,                                                           \
           "clients: endpoint of the published stream; empty: derived from the one dialled")        \
     FIELD(9, U64, replays, 1, OPTIONAL,                                                            \
-          "clients: 1: its job is a recording's: the one to follow, though it may have ended")
+          "clients: 1: the daemon replays a recording: follow its job even if it has ended")
 
-/** The peer cannot be served; the connection is closed behind it. */
+/** The peer cannot be served; the daemon closes the connection after this message. */
 #define WIRE_REFUSED(FIELD)                                                                        \
     FIELD(1, I64, code, WIRE_ANY, REQUIRED, "negative error code, see holter/error.h")             \
     FIELD(2, STR, text, 256, REQUIRED, "what and why, for people")
@@ -598,13 +605,13 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
 /** Clock exchange, daemon to agent (RFC 5905 section 8: t1, t2, t3). */
 #define WIRE_CLOCK_ANSWER(FIELD)                                                                   \
     FIELD(1, U64, t1_ns, WIRE_ANY, REQUIRED, "as asked")                                           \
-    FIELD(2, U64, t2_ns, WIRE_ANY, REQUIRED, "daemon time when the question arrived")              \
+    FIELD(2, U64, t2_ns, WIRE_ANY, REQUIRED, "daemon time when the clock_ask message arrived")     \
     FIELD(3, U64, t3_ns, WIRE_ANY, REQUIRED, "daemon time when this left")
 
-/** Ranks that appeared on a node. Sent when they do, and again after each reconnect. */
+/** Ranks that appeared on a node. Sent when ranks appear, and again after each reconnect. */
 #define WIRE_RANKS(FIELD)                                                                          \
     FIELD(1, U64, seq, WIRE_ANY, REQUIRED,                                                         \
-          "number of this message, from 1 up, over all that the instance sends to be kept")        \
+          "number of this message, from 1 up, among all acknowledged messages of the instance")    \
     FIELD(2, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(3, U64, world, WIRE_ANY, REQUIRED, "size of MPI_COMM_WORLD")                             \
     FIELD(4, STR, app, 256, REQUIRED, "path of the executable")                                    \
@@ -621,7 +628,7 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
           "Cartesian communicators of two ranks or more that ranks on this node have made")        \
     FIELD(14, ROWS(cart_member), cart_members, WIRE_MAX_ROWS, OPTIONAL,                            \
           "ranks on this node in them")                                                            \
-    FIELD(15, STR, launcher, 64, OPTIONAL, "what started the ranks; empty: not known")
+    FIELD(15, STR, launcher, 64, OPTIONAL, "program that started the ranks; empty: not known")
 
 /** One window of one job on one node. Merging two of the same window adds their rows. */
 #define WIRE_WINDOW(FIELD)                                                                         \
@@ -647,10 +654,12 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     FIELD(18, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
           "bound of the error of the halves' times; WIRE_ANY: not known")                          \
     FIELD(19, U64, keys_below, WIRE_ANY, OPTIONAL,                                                 \
-          "halves of keys from this one up were left out; 0: none were")                           \
-    FIELD(20, ROWS(pending), pending, 4096, OPTIONAL, "receives that ranks wait for since long")   \
+          "halves with this key or a higher one were left out; 0: none")                           \
+    FIELD(20, ROWS(pending), pending, 4096, OPTIONAL,                                              \
+          "receives for which ranks have been waiting for a long time")                            \
     FIELD(21, ROWS(burst), bursts, 8192, OPTIONAL, "runs of messages and of calls, by time")       \
-    FIELD(22, ROWS(burst_pair), burst_pairs, WIRE_MAX_ROWS, OPTIONAL, "what was sent in them")     \
+    FIELD(22, ROWS(burst_pair), burst_pairs, WIRE_MAX_ROWS, OPTIONAL,                              \
+          "messages and calls in the bursts")                                                      \
     FIELD(23, ROWS(collective), collectives, 65536, OPTIONAL, "collectives that those rows name")  \
     FIELD(24, ROWS(comm_member), comm_members, WIRE_MAX_ROWS, OPTIONAL,                            \
           "positions of the node's ranks in communicators of collectives")                         \
@@ -660,64 +669,64 @@ enum counter_medium { COUNTER_ETHERNET, COUNTER_INFINIBAND, COUNTER_SLINGSHOT, C
 
 enum series_scope { SERIES_JOB, SERIES_INTRA, SERIES_INTER, SERIES_REGION };
 
-/** TREND_GROWTH: sustained increase. TREND_STEADY: sustained high level without return (003,
+/** TREND_GROWTH: sustained increase. TREND_STEADY: sustained high level without return (PCLVis,
  *  section 5.1). */
 enum series_trend { TREND_CALM, TREND_GROWTH, TREND_STEADY };
 
 enum wire_window_flag {
-    WINDOW_FINAL = 1, /**< no rank of the job is left on the node: no window follows */
-    WINDOW_GAP = 2, /**< windows before this one are missing: the agent was away or dropped them */
+    WINDOW_FINAL = 1, /**< no rank of the job is left on the node; no window follows */
+    WINDOW_GAP =
+        2, /**< windows before this one are missing: the agent was disconnected or dropped them */
     WINDOW_CLOCK = 4,   /**< the node's alignment to daemon time was not known, or jumped */
     WINDOW_RESUMED = 8, /**< first window of an agent that took over from a crashed one */
 };
 
 enum wire_degraded {
     DEGRADED_SAMPLES = 1, /**< samples left out */
-    DEGRADED_PAIRS = 2,   /**< pairs beyond the largest are together in "all others" */
+    DEGRADED_PAIRS = 2,   /**< all but the largest pairs are summed in "all others" */
     DEGRADED_BURSTS = 4,  /**< bursts merged */
-    DEGRADED_SIZES = 8,   /**< size classes of a pair are together in their largest */
+    DEGRADED_SIZES = 8,   /**< size classes of a pair are summed in the largest class */
 };
 
-/** Kept: the daemon has these messages safe (committed, when it records). */
+/** Acknowledges messages that the daemon has accepted, and committed if it records. */
 #define WIRE_ACK(FIELD)                                                                            \
     FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "all messages of the instance up to this number")
 
-/** What messages normally take, for the agent to count those that are delayed. Sent when it
- *  changes. */
+/** Normal transfer times, by which the agent counts delayed messages. Sent when they change. */
 #define WIRE_CRITERIA(FIELD)                                                                       \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, ROWS(criterion), criteria, 2048, REQUIRED, "one row a locality and size class")       \
     FIELD(3, U64, most_halves, WIRE_ANY, OPTIONAL,                                                 \
-          "halves wanted of one window at most; 0: as the byte budget allows")                     \
+          "limit of halves in one window; 0: as the byte budget allows")                           \
     FIELD(4, U64, burst_rows, WIRE_ANY, OPTIONAL,                                                  \
-          "rows of bursts and burst_pairs of one window at most; 0: the agent's default")
+          "limit of rows in bursts and burst_pairs of one window; 0: the agent's default")
 
-/** The agent leaves in order. */
+/** The agent disconnects after its last message. */
 #define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
 
-/** The newest records of ranks are wanted: the rings are the flight recorder. Sent to the agents
- * that have such ranks, as far as the daemon knows; they answer with captured messages. */
+/** Requests the newest records of ranks: the rings are the flight recorder. Sent to all agents
+ * that, to the daemon's knowledge, have such ranks; they answer with captured messages. */
 #define WIRE_CAPTURE_ASK(FIELD)                                                                    \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job, from 1 up")       \
     FIELD(3, U64, asked_ns, WIRE_ANY, REQUIRED, "when it was asked for, daemon time")              \
     FIELD(4, U64, events, 65536, REQUIRED, "records of one rank at most")                          \
-    FIELD(5, STR, ranks, 4096, OPTIONAL, "of these ranks, \"0-3,8\"; empty: of all")               \
+    FIELD(5, STR, ranks, 4096, OPTIONAL, "ranks, \"0-3,8\"; empty: all")                           \
     FIELD(6, STR, reason, 256, OPTIONAL, "why, for people")                                        \
     FIELD(7, U64, alert, WIRE_ANY, OPTIONAL, "alert that it is for; 0: a person asked")            \
     FIELD(8, U64, nodes, WIRE_ANY, OPTIONAL, "agents that were asked")
 
-/** What an agent captured, or a part of it; kept as windows are. */
+/** Records that an agent captured, or a part of them; recorded as windows are. */
 #define WIRE_CAPTURED(FIELD)                                                                       \
     FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of this message, see ranks")                    \
     FIELD(2, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(3, STR, host, 64, REQUIRED, "host name of the node")                                     \
     FIELD(4, U64, window, WIRE_ANY, REQUIRED,                                                      \
-          "number of the window that was open; its message comes behind this one")                 \
+          "number of the window that was open; its message follows this one")                      \
     FIELD(5, U64, id, WIRE_ANY, REQUIRED, "as asked; 0: the agent captured by itself")             \
     FIELD(6, U64, asked_ns, WIRE_ANY, REQUIRED, "as asked")                                        \
     FIELD(7, U64, at_ns, WIRE_ANY, REQUIRED, "when the rings were read, daemon time")              \
-    FIELD(8, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "whose records these are")    \
+    FIELD(8, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "threads of the records")     \
     FIELD(9, ROWS(capture_event), events, WIRE_MAX_ROWS, REQUIRED, "by thread, the oldest first")  \
     FIELD(10, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")      \
     FIELD(11, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")   \
@@ -726,57 +735,67 @@ enum wire_degraded {
     FIELD(14, U64, nodes, WIRE_ANY, OPTIONAL, "as asked")                                          \
     FIELD(15, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
           "bound of the error of daemon time there; WIRE_ANY: not known")                          \
-    FIELD(16, STR, fault, 256, OPTIONAL, "why there is nothing, or not all, for people")           \
-    FIELD(17, U64, more, 1, OPTIONAL, "1: another message of this agent with more of it follows")
+    FIELD(16, STR, fault, 256, OPTIONAL, "why records are missing, for people")                    \
+    FIELD(17, U64, more, 1, OPTIONAL, "1: another message of this agent with more records follows")
 
 /* ---- clients and daemon -------------------------------------------------- */
 
-/** A client asks. Answers to one request come together, in the order of the requests, ended by a
- *  reply; but for "remap", "reroute" and "capture": what is asked behind them is answered at once,
- * between their answers and before, and each has a type of answer of its own. op: "status"    one
- * status message "jobs"      the job message of every job known, the newest last "snapshot"
- * messages of the topics asked for with the current state of one job "commgram"  commgram messages:
- * the picture of a span of time. argument, words separated by spaces, each optional: from=NS to=NS
- * (daemon time; default: all), phases=K (default 24), communities=C (default 16), ranks=LIST (only
- * messages from or to these, "3,8-11"), modelled=0 (without what stands for collectives) "remap"
- * mapping messages: first how far the work is, at most one a second, then a better mapping of ranks
- * to the places that they have now, for the messages since the start. argument:
- * objective=hop-bytes|max-link|inter-node (default hop-bytes), time=SECONDS (of work on one core,
- * 0.1 to 600, default 2), seed=N (default 1), ranks=LIST (only these move; default: all),
- * from=WINDOW to=WINDOW, messages=1 (inter-node: count messages instead of bytes). A client has one
- * at a time: another ends it, with the reply -ECANCELED before the first answer of the other
- *    "reroute"   routes messages: better routes. argument: routes=SRC-DST,... (vertices) or link=N
- *                (all that cross it) or top=K (the K whose heaviest link is most loaded, default
- *                100); first=length|load (Eq. 1 or 2 of 000, default load), delta=HOPS (default 0).
- *                One at a time, as remap
- *    "cancel"    only a reply; ends the client's own search (argument: remap or reroute), which is
- *                replied to with -ECANCELED unless it has been answered
- *    "capture"   operators: captured messages, as agents send them. argument, words separated by
- *                spaces, each optional: ranks=LIST (default: all), events=N (of one rank at most,
- * default 256). Ended when all agents that were asked have answered, or some have not for five
- * seconds: the reply names those. What is asked behind it is answered at once "replay"    a daemon
- * that replays a recording: one replay message, the state that follows from the argument: ""
- * (nothing changes), "pause", "play" (at the end: from the begin), "step" and "step back" (to the
- * next or last state in which a window was published, then pause; it is answered before a step is
- * made), "seek T", "speed X" (times as fast as it was, 0.01 to 100000, or max), "loop on", "loop
- * off". T is what proto/moment.h says: nanoseconds since 1970, a time as in RFC 3339, +12.5s from
- * the begin, -10s before the end, or 40%. Who may look may do this: nothing but what is looked at
- * changes "stop"      operators: the daemon ends; only a reply */
+/* clang-format off */
+/** Request of a client. The answers to a request are sent together, in the order of the requests,
+ *  and end with a reply. "remap", "reroute" and "capture" take seconds: later requests are
+ *  answered meanwhile, between their answers; each of the three has a type of answer of its own.
+ *
+ *  op "status"     one status message
+ *  op "jobs"       the job message of every known job, the newest last
+ *  op "snapshot"   the current state of one job: messages of the topics in `topic`
+ *  op "commgram"   commgram messages: the picture of a span of time. argument, words separated by
+ *                  spaces, each optional: from=NS to=NS (daemon time; default: all), phases=K
+ *                  (default 24), communities=C (default 16), ranks=LIST (only messages from or to
+ *                  these ranks, "3,8-11"), modelled=0 (without the messages that represent
+ *                  collectives)
+ *  op "remap"      mapping messages: first progress, at most one a second, then a better mapping
+ *                  of the ranks to their present nodes, for all messages since the start.
+ *                  argument: objective=hop-bytes|max-link|inter-node (default hop-bytes),
+ *                  time=SECONDS (of one core, 0.1 to 600, default 2), seed=N (default 1),
+ *                  ranks=LIST (only these move; default: all), from=WINDOW to=WINDOW, messages=1
+ *                  (inter-node: count messages instead of bytes). A client has one search at a
+ *                  time: a new one ends it with the reply -ECANCELED, which is sent before the
+ *                  first answer of the new one
+ *  op "reroute"    routes messages: better routes. argument: routes=SRC-DST,... (vertices) or
+ *                  link=N (all routes over that link) or top=K (the K routes with the most loaded
+ *                  heaviest link, default 100); first=length|load (Visuco, Eq. 1 or 2; default
+ *                  load), delta=HOPS (default 0). One search at a time, as for remap
+ *  op "cancel"     no message; ends the client's search (argument: remap or reroute), which is
+ *                  replied to with -ECANCELED unless its result was sent already
+ *  op "capture"    operators: captured messages, as agents send them. argument, words separated
+ *                  by spaces, each optional: ranks=LIST (default: all), events=N (of one rank at
+ *                  most, default 256). Ends when all agents have answered, or after five seconds
+ *                  without an answer: the reply names the agents that did not answer
+ *  op "replay"     only a daemon that replays a recording: one replay message with the state
+ *                  after the argument has been applied: "" (nothing changes), "pause", "play" (at
+ *                  the end: from the begin), "step" and "step back" (to the next or previous
+ *                  state in which a window was published, then pause; answered before the step is
+ *                  made), "seek T", "speed X" (X times real time, 0.01 to 100000, or max), "loop
+ *                  on", "loop off". T is parsed by proto/moment.h: nanoseconds since 1970, a time
+ *                  as in RFC 3339, +12.5s from the begin, -10s before the end, or 40%. Viewers
+ *                  may send this request, because it changes only what is shown
+ *  op "stop"       operators: the daemon ends; no message */
+/* clang-format on */
 #define WIRE_REQUEST(FIELD)                                                                        \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
-    FIELD(2, STR, op, 32, REQUIRED, "what is asked")                                               \
+    FIELD(2, STR, op, 32, REQUIRED, "operation, see above")                                        \
     FIELD(3, STR, job, 64, OPTIONAL, "job id; empty: the newest running job, or all")              \
     FIELD(4, STR, topic, 128, OPTIONAL,                                                            \
           "snapshot: topics, separated by commas; empty: all but \"recorded\"")                    \
     FIELD(5, STR, argument, 4096, OPTIONAL, "further argument of the operation")
 
-/** End of the answers to a request; the messages before it carry what was asked. */
+/** Ends the answers to a request. */
 #define WIRE_REPLY(FIELD)                                                                          \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number of the request")                                 \
     FIELD(2, I64, code, WIRE_ANY, REQUIRED, "0, or a negative error code")                         \
     FIELD(3, STR, text, 1024, OPTIONAL, "what went wrong, for people")                             \
     FIELD(4, U64, frame, WIRE_ANY, OPTIONAL,                                                       \
-          "snapshot: number of the newest published frame it contains")
+          "snapshot: number of the newest published frame that it contains")
 
 /** State of the daemon. */
 #define WIRE_STATUS(FIELD)                                                                         \
@@ -788,45 +807,46 @@ enum wire_degraded {
     FIELD(6, U64, window_ns, WIRE_ANY, REQUIRED, "window length")                                  \
     FIELD(7, U64, agents, WIRE_ANY, REQUIRED, "agents connected")                                  \
     FIELD(8, U64, clients, WIRE_ANY, REQUIRED, "viewers and other clients connected")              \
-    FIELD(9, U64, messages, WIRE_ANY, REQUIRED, "window messages taken in")                        \
+    FIELD(9, U64, messages, WIRE_ANY, REQUIRED, "window messages accepted")                        \
     FIELD(10, U64, bytes, WIRE_ANY, REQUIRED, "bytes of them")                                     \
-    FIELD(11, U64, duplicates, WIRE_ANY, REQUIRED, "resent messages already kept")                 \
+    FIELD(11, U64, duplicates, WIRE_ANY, REQUIRED,                                                 \
+          "resent messages that had been accepted before")                                         \
     FIELD(12, U64, late, WIRE_ANY, REQUIRED,                                                       \
-          "window messages that came after their window was published; they count in the totals")  \
+          "window messages received after their window was published; they count in the totals")   \
     FIELD(13, U64, rejected, WIRE_ANY, REQUIRED,                                                   \
           "messages refused: malformed, over a limit, not allowed")                                \
-    FIELD(14, STR, rejected_last, 256, OPTIONAL, "the newest of those: from where and why")        \
+    FIELD(14, STR, rejected_last, 256, OPTIONAL, "newest rejected message: from where and why")    \
     FIELD(15, U64, published, WIRE_ANY, REQUIRED, "frames published")                              \
     FIELD(16, U64, cpu_ns, WIRE_ANY, REQUIRED, "processor time of the daemon")                     \
     FIELD(17, U64, rss_bytes, WIRE_ANY, REQUIRED, "resident memory of the daemon")                 \
     FIELD(18, U64, recorded_bytes, WIRE_ANY, OPTIONAL, "bytes in recordings")                      \
-    FIELD(19, STR, recorder_error, 256, OPTIONAL, "why recording stopped; empty: it goes on")      \
+    FIELD(19, STR, recorder_error, 256, OPTIONAL, "why recording stopped; empty: it did not")      \
     FIELD(20, ROWS(job), jobs, 4096, OPTIONAL, "jobs known")                                       \
     FIELD(21, U64, matched, WIRE_ANY, OPTIONAL, "messages matched, within nodes and between them") \
-    FIELD(22, U64, unmatched, WIRE_ANY, OPTIONAL, "ends of messages given up without the other")   \
+    FIELD(22, U64, unmatched, WIRE_ANY, OPTIONAL, "ends of messages that were dropped unmatched")  \
     FIELD(23, U64, match_rejected, WIRE_ANY, OPTIONAL,                                             \
           "matches refused: sizes or times contradict each other")                                 \
     FIELD(24, STR, rules, 512, OPTIONAL, "file of the alert rules in force; empty: the defaults")  \
-    FIELD(25, STR, sink_error, 256, OPTIONAL, "alert sink that fails, and why; empty: none does")  \
-    FIELD(26, STR, topology, 512, OPTIONAL, "network that was given; empty: none was")             \
-    FIELD(27, STR, topology_fault, 512, OPTIONAL, "why that is not used; empty: it is")
+    FIELD(25, STR, sink_error, 256, OPTIONAL, "alert sink that fails, and why; empty: none")       \
+    FIELD(26, STR, topology, 512, OPTIONAL, "network that was given; empty: none")                 \
+    FIELD(27, STR, topology_fault, 512, OPTIONAL, "why the network is not used; empty: it is used")
 
 /* ---- topics of the published stream -------------------------------------- */
 /* A published frame is three parts: "<topic>/<job id>", three numbers (8 bytes each, big-endian:
  * the frame's number in one count over the whole stream of the job, and in the count of its
  * topic, both from 1 up; the instance of the daemon's run, as in "welcome"), and one message. By
- * the first a client drops what its snapshot already contains, by the second it notices what it
- * missed, whatever topics it subscribed to, by the third it knows the frames of another run, which
- * ZeroMQ may bring before its welcome.
+ * the first number a client drops frames that its snapshot already contains; by the second it
+ * detects missed frames, whatever topics it subscribed to; by the third it recognises frames of
+ * another run, which ZeroMQ may deliver before the welcome of that run.
  *
  * A subscription to "sync/<anything>" is answered by one frame of that topic, its counts 0 and
- * an empty message: whoever sees it knows that the subscriptions made before it on that
- * connection are in force. */
+ * an empty message: when a client receives it, its earlier subscriptions on that connection are in
+ * force. */
 
 /** Bytes of the numbers of a frame. */
 #define WIRE_FRAME_NUMBERS 24u
 
-/** Topic "job": what the job is. Published when it changes. */
+/** Topic "job": description and state of the job. Published when it changes. */
 #define WIRE_JOB(FIELD)                                                                            \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, STR, state, 16, REQUIRED, "\"running\", \"ended\", \"died\" or \"lost\"")             \
@@ -842,8 +862,8 @@ enum wire_degraded {
     FIELD(12, STR, recording, 512, OPTIONAL, "path of the recording on the daemon's host")         \
     FIELD(13, ROWS(uncovered), uncovered, 4096, OPTIONAL, "functions Holter does not cover")       \
     FIELD(14, STR, network_fault, 512, OPTIONAL,                                                   \
-          "what of the job is not in the network that was given; empty: nothing is known of")      \
-    FIELD(15, STR, launcher, 64, OPTIONAL, "what started its ranks; empty: not known")
+          "parts of the job that the given network lacks; empty: none known")                      \
+    FIELD(15, STR, launcher, 64, OPTIONAL, "program that started its ranks; empty: not known")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \
@@ -861,7 +881,7 @@ enum wire_degraded {
     FIELD(3, ROWS(place), places, WIRE_MAX_ROWS, REQUIRED, "ranks seen so far")                    \
     FIELD(4, U64, more, 1, OPTIONAL, "1: another message with more of the ranks follows")
 
-/** Topic "totals": one window of the whole job: the live strip. */
+/** Topic "totals": sums of one window over the whole job. */
 #define WIRE_TOTALS(FIELD)                                                                         \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
@@ -871,7 +891,8 @@ enum wire_degraded {
           "daemon time when the window was closed and published")                                  \
     FIELD(6, U64, flags, 255, REQUIRED, "WINDOW_* of all nodes, or-ed")                            \
     FIELD(7, U64, agents, WIRE_ANY, REQUIRED, "nodes that reported it")                            \
-    FIELD(8, U64, agents_missing, WIRE_ANY, REQUIRED, "nodes of the job that did not, in time")    \
+    FIELD(8, U64, agents_missing, WIRE_ANY, REQUIRED,                                              \
+          "nodes of the job that did not report it in time")                                       \
     FIELD(9, U64, ranks, WIRE_ANY, REQUIRED, "ranks that reported it")                             \
     FIELD(10, U64, events, WIRE_ANY, REQUIRED, "records")                                          \
     FIELD(11, U64, lost, WIRE_ANY, REQUIRED, "records lost")                                       \
@@ -890,7 +911,7 @@ enum wire_degraded {
     FIELD(24, U64, io_ns, WIRE_ANY, REQUIRED, "time in class io")                                  \
     FIELD(25, U64, other_ns, WIRE_ANY, REQUIRED, "time in class other")                            \
     FIELD(26, U64, late, 1, OPTIONAL,                                                              \
-          "1: a correction of a window already published: these replace its figures")
+          "1: correction of a window that was published already: replaces its figures")
 
 /** Topic "ranks": one window, rank by rank. */
 #define WIRE_RANK_WINDOW(FIELD)                                                                    \
@@ -903,16 +924,16 @@ enum wire_degraded {
     FIELD(6, U64, more, 1, OPTIONAL,                                                               \
           "1: another message with more ranks of the same window follows")
 
-/** Topic "history": what ranks did in stretches of windows that are over, oldest first, the longer
- * the longer ago; in snapshots only, and of jobs of no more than WIRE_PART_ROWS ranks. Windows
- * whose news come as "ranks" are not in it. */
+/** Topic "history": activity of ranks in stretches of past windows, oldest first; older stretches
+ * are longer. Only in snapshots, and only for jobs of at most WIRE_PART_ROWS ranks. Windows that a
+ * client receives as topic "ranks" are not in it. */
 #define WIRE_HISTORY(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, first, WIRE_ANY, REQUIRED, "number of the stretch's first window")               \
     FIELD(3, U64, last, WIRE_ANY, REQUIRED, "number of its last window")                           \
     FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "length of a window")                             \
     FIELD(5, ROWS(rank), ranks, WIRE_MAX_ROWS, REQUIRED,                                           \
-          "one row a rank: sums; calls in progress are not told")
+          "one row a rank: sums; calls in progress are left out")
 
 /** Topic "pairs": messages between ranks in one window; in a snapshot, since the start. */
 #define WIRE_PAIR_WINDOW(FIELD)                                                                    \
@@ -922,8 +943,8 @@ enum wire_degraded {
     FIELD(4, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")       \
     FIELD(5, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")    \
     FIELD(6, ROWS(pair), pairs, WIRE_MAX_ROWS, REQUIRED,                                           \
-          "the largest by bytes first to be kept when there are too many")                         \
-    FIELD(7, U64, folded, WIRE_ANY, OPTIONAL, "pairs that are together in rows of destination -1") \
+          "if there are too many, the largest by bytes")                                           \
+    FIELD(7, U64, folded, WIRE_ANY, OPTIONAL, "pairs that are summed in rows of destination -1")   \
     FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")
 
 /** Topic "calls": calls by kind, in one window; in a snapshot, since the start. Summed over
@@ -945,7 +966,8 @@ enum wire_degraded {
     FIELD(3, ROWS(node), nodes, WIRE_MAX_ROWS, REQUIRED, "one row an agent of the job")            \
     FIELD(4, U64, more, 1, OPTIONAL, "1: another message with more agents follows")
 
-/** Topic "alerts": something a person should know. Updated under the same id while it lasts. */
+/** Topic "alerts": a condition that a person should know of. Updated under the same id while it
+ *  lasts. */
 #define WIRE_ALERT(FIELD)                                                                          \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the alert within the job")                    \
@@ -963,24 +985,24 @@ enum wire_degraded {
     FIELD(12, STR, severity, 16, OPTIONAL, "\"info\", \"warning\" or \"critical\"")                \
     FIELD(13, U64, region, WIRE_ANY, OPTIONAL, "communication region it is about; 0: none")        \
     FIELD(14, STR, ranks, 256, OPTIONAL, "ranks that carry it, \"0-3,8\"")                         \
-    FIELD(15, F64, ratio, 0, OPTIONAL, "latency by what it was before; NaN: does not apply")       \
+    FIELD(15, F64, ratio, 0, OPTIONAL,                                                             \
+          "latency divided by its earlier level; NaN: does not apply")                             \
     FIELD(16, F64, slope, 0, OPTIONAL, "growth a minute, as a share; NaN: does not apply")         \
     FIELD(17, U64, onset_ns, WIRE_ANY, OPTIONAL,                                                   \
-          "begin of the window in which it set in; 0: since")                                      \
+          "begin of the window in which the condition began; 0: since_ns")                         \
     FIELD(18, STR, locality, 16, OPTIONAL, "\"intra-node\", \"inter-node\" or \"both\"")           \
     FIELD(19, STR, sizes, 128, OPTIONAL, "message sizes that carry it, for people")                \
     FIELD(20, ROWS(cause), causes, 16, OPTIONAL, "what it is attributed to, largest share first")  \
     FIELD(21, STR, advice, 512, OPTIONAL, "what to do, for people")                                \
     FIELD(22, U64, updates, WIRE_ANY, OPTIONAL, "how often it was updated")                        \
     FIELD(23, U64, error_ns, WIRE_ANY, OPTIONAL,                                                   \
-          "uncertainty of the clocks behind it; 0: one clock")                                     \
+          "uncertainty of the clocks involved; 0: one clock")                                      \
     FIELD(24, U64, comm, WIRE_ANY, OPTIONAL, "communicator it is about, its id; 0: none")          \
     FIELD(25, STR, nodes, 256, OPTIONAL, "nodes that carry it, separated by commas")               \
-    FIELD(26, U64, fired_ns, WIRE_ANY, OPTIONAL,                                                   \
-          "when it began to fire; 0: it is or was only pending")                                   \
+    FIELD(26, U64, fired_ns, WIRE_ANY, OPTIONAL, "when it began to fire; 0: it was only pending")  \
     FIELD(27, STR, links, 512, OPTIONAL, "hot links on the routes of its ranks, for people")
 
-/** Topic "latency": transfer times of one window by what they normally are. */
+/** Topic "latency": transfer times of one window relative to the criteria. */
 #define WIRE_LATENCIES(FIELD)                                                                      \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
@@ -991,12 +1013,13 @@ enum wire_degraded {
           "one row a locality and size class in use")                                              \
     FIELD(7, ROWS(rank_latency), ranks, WIRE_MAX_ROWS, OPTIONAL, "ranks with messages")            \
     FIELD(8, U64, matched, WIRE_ANY, OPTIONAL, "messages matched in the window")                   \
-    FIELD(9, U64, unmatched, WIRE_ANY, OPTIONAL, "ends of messages given up in the window")        \
+    FIELD(9, U64, unmatched, WIRE_ANY, OPTIONAL,                                                   \
+          "ends of messages dropped unmatched in the window")                                      \
     FIELD(10, U64, rejected, WIRE_ANY, OPTIONAL, "matches refused in the window")                  \
     FIELD(11, U64, error_ns, WIRE_ANY, OPTIONAL,                                                   \
           "largest uncertainty between two nodes' clocks; WIRE_ANY: not known")                    \
     FIELD(12, U64, uncertain, WIRE_ANY, OPTIONAL,                                                  \
-          "messages whose time between nodes is smaller than that: in no criterion")               \
+          "messages between nodes with a smaller transfer time: not in the criteria")              \
     FIELD(13, U64, more, 1, OPTIONAL, "1: another message with more ranks follows")
 
 /** Topic "regions": communication regions. Published when they change. */
@@ -1005,13 +1028,14 @@ enum wire_degraded {
     FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window from which they hold")         \
     FIELD(3, ROWS(latency_region), regions, WIRE_MAX_ROWS, REQUIRED, "the regions")                \
     FIELD(4, ROWS(region_member), members, WIRE_MAX_ROWS, REQUIRED, "ranks and their regions")     \
-    FIELD(5, U64, ranks_together, WIRE_ANY, OPTIONAL,                                              \
-          "ranks of a node stand for one when there are too many; 0 and 1: they do not")           \
+    FIELD(                                                                                         \
+        5, U64, ranks_together, WIRE_ANY, OPTIONAL,                                                \
+        "if there are too many ranks: how many ranks of a node are treated as one; 0 and 1: none") \
     FIELD(6, U64, more, 1, OPTIONAL, "1: another message with more members follows")
 
 /** Topic "phases": phases of the job. Published when one was closed, and once a window for the open
- *  one; in a snapshot all that are known, oldest first. Rows replace those of the same id; an open
- *  phase that is not told again is gone. */
+ *  one; in a snapshot all known phases, oldest first. Rows replace those of the same id; an open
+ *  phase that is not published again no longer exists. */
 #define WIRE_PHASES(FIELD)                                                                         \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the newest window in it")                 \
@@ -1029,7 +1053,7 @@ enum wire_degraded {
           "new points, then provisional ones")                                                     \
     FIELD(4, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
-/** Answer to "commgram": the picture of a span of time (001, sections D to H). */
+/** Answer to "commgram": the picture of a span of time (CommGram, sections D to H). */
 #define WIRE_COMMGRAM(FIELD)                                                                       \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, from_ns, WIRE_ANY, REQUIRED, "begin of the span, daemon time")                   \
@@ -1041,16 +1065,17 @@ enum wire_degraded {
     FIELD(8, ROWS(bar_ranks), members, WIRE_MAX_ROWS, OPTIONAL, "ranks of the bars")               \
     FIELD(9, ROWS(ribbon), ribbons, WIRE_MAX_ROWS, OPTIONAL, "messages between bars, by column")   \
     FIELD(10, U64, resolved, WIRE_ANY, OPTIONAL,                                                   \
-          "parts that the span is kept in: no more phases can be told apart")                      \
+          "parts in which the span is stored: the maximum number of phases")                       \
     FIELD(11, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
-/** Topic "topology": the network under the job, and where its ranks sit in it. Published when it
- *  changes. Several messages (more = 1) are put together row by row. */
+/** Topic "topology": the network of the job, and the placement of its ranks. Published when it
+ *  changes. The rows of several messages (more = 1) are concatenated. */
 #define WIRE_TOPOLOGY(FIELD)                                                                       \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, STR, name, 64, REQUIRED, "of the network, for people")                                \
     FIELD(3, U64, kind, 15, REQUIRED, "enum topology_kind")                                        \
-    FIELD(4, STR, source, 512, OPTIONAL, "file it was read from; empty: what the agents see")      \
+    FIELD(4, STR, source, 512, OPTIONAL,                                                           \
+          "file from which it was read; empty: derived from the reports of agents")                \
     FIELD(5, ROWS(dimension), dimensions, 16, OPTIONAL, "dimensions; levels of a fat tree")        \
     FIELD(6, U64, tie, 7, OPTIONAL, "enum topology_tie")                                           \
     FIELD(7, F64, capacity, 0, OPTIONAL, "bytes a second of each link; 0: not known")              \
@@ -1058,16 +1083,17 @@ enum wire_degraded {
     FIELD(9, ROWS(edge), edges, WIRE_MAX_ROWS, OPTIONAL, "graphs: directed links")                 \
     FIELD(10, ROWS(hop), hops, WIRE_MAX_ROWS, OPTIONAL, "routes that are given")                   \
     FIELD(11, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "ranks")                                 \
-    FIELD(12, STR, fault, 512, OPTIONAL, "why what was given is not used, or what is not in it")   \
+    FIELD(12, STR, fault, 512, OPTIONAL, "why the given network is not used, or what it lacks")    \
     FIELD(13, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
 /** Topic "links": congestion state of the network, every window. */
 #define WIRE_LINKS(FIELD)                                                                          \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
-    FIELD(3, ROWS(link), links, WIRE_MAX_ROWS, REQUIRED,                                           \
-          "links that are not idle or are measured, largest load first; the largest when there "   \
-          "are too many")                                                                          \
+    FIELD(                                                                                         \
+        3, ROWS(link), links, WIRE_MAX_ROWS, REQUIRED,                                             \
+        "links that are not idle or are measured, largest load first; only the largest if there "  \
+        "are too many")                                                                            \
     FIELD(4, ROWS(link_route), routes, WIRE_MAX_ROWS, OPTIONAL,                                    \
           "of hot and congested links, by link, largest first")                                    \
     FIELD(5, ROWS(interface), interfaces, WIRE_MAX_ROWS, OPTIONAL, "interfaces of the nodes")      \
@@ -1082,10 +1108,10 @@ enum wire_degraded {
     FIELD(13, U64, left_out, WIRE_ANY, OPTIONAL, "links that are not idle and have no row")        \
     FIELD(14, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
-/** Topic "replay": how far the replay of a recording is. Published when it is told otherwise, and
- * ten times a second while it goes on. Its frames have a count of their own, which the frames of
- * other topics do not know. Times are those at which messages were received: what had been received
- * up to position_ns is what is told. */
+/** Topic "replay": state of the replay of a recording. Published when the state changes, and ten
+ * times a second while it plays. Its frames are counted separately from those of other topics.
+ * Times are times of arrival at the recording daemon: the other topics show the state after all
+ * messages received up to position_ns. */
 #define WIRE_REPLAY(FIELD)                                                                         \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, STR, file, 512, REQUIRED, "the recording")                                            \
@@ -1095,32 +1121,34 @@ enum wire_degraded {
     FIELD(5, U64, end_ns, WIRE_ANY, REQUIRED, "its last message")                                  \
     FIELD(6, U64, position_ns, WIRE_ANY, REQUIRED, "daemon time that is shown")                    \
     FIELD(7, U64, change, WIRE_ANY, REQUIRED,                                                      \
-          "rises with each such message of a run: one that is not above the last is old")          \
+          "rises with each replay message of a run: ignore a message whose number is not higher")  \
     FIELD(8, U64, run, WIRE_ANY, REQUIRED,                                                         \
-          "1, and one more with each seek: everything is told anew then, see the specification")   \
-    FIELD(9, F64, speed, 0, REQUIRED, "times as fast as it was; 0: as fast as it goes")            \
-    FIELD(10, U64, paused, 1, OPTIONAL, "1: it stands still, or will after the seek or step")      \
-    FIELD(11, U64, looping, 1, OPTIONAL, "1: behind its end it begins anew")                       \
-    FIELD(12, U64, window, WIRE_ANY, OPTIONAL, "newest window that was published; 0: none was")    \
+          "1, plus 1 for each seek, after which all state is published again, see the "            \
+          "specification")                                                                         \
+    FIELD(9, F64, speed, 0, REQUIRED, "relative to real time; 0: as fast as possible")             \
+    FIELD(10, U64, paused, 1, OPTIONAL, "1: paused, or paused after the current seek or step")     \
+    FIELD(11, U64, looping, 1, OPTIONAL, "1: it starts again after its end")                       \
+    FIELD(12, U64, window, WIRE_ANY, OPTIONAL, "newest published window; 0: none")                 \
     FIELD(13, U64, window_ns, WIRE_ANY, OPTIONAL, "length of windows")                             \
     FIELD(14, U64, indexed_ns, WIRE_ANY, OPTIONAL,                                                 \
-          "up to here seeks are fast; end_ns: everywhere")                                         \
+          "seeks are fast up to this time; end_ns: everywhere")                                    \
     FIELD(15, U64, target_ns, WIRE_ANY, OPTIONAL,                                                  \
-          "seeking: where to; 0: it is not, or one step back")                                     \
-    FIELD(16, U64, reached_ns, WIRE_ANY, OPTIONAL, "seeking: how far on the way")                  \
-    FIELD(17, STR, fault, 256, OPTIONAL, "what could not be read or taken; empty: all could")      \
+          "seeking: target; 0: not seeking, or stepping back")                                     \
+    FIELD(16, U64, reached_ns, WIRE_ANY, OPTIONAL, "seeking: time that is reached so far")         \
+    FIELD(17, STR, fault, 256, OPTIONAL, "what could not be read or applied; empty: nothing")      \
     FIELD(18, U64, marked, 1, OPTIONAL,                                                            \
-          "1: this tells all marks, 0: they are as told before; a snapshot tells them")            \
+          "1: marks are complete, 0: unchanged and left out; a snapshot has them")                 \
     FIELD(19, ROWS(mark), marks, 1024, OPTIONAL,                                                   \
-          "alerts, by begin: those recorded until all is indexed, then those of this replay")      \
-    FIELD(20, U64, marks_left_out, WIRE_ANY, OPTIONAL, "further ones, for which there is no room") \
+          "alerts, by begin: the recorded ones until all is indexed, then those of this replay")   \
+    FIELD(20, U64, marks_left_out, WIRE_ANY, OPTIONAL,                                             \
+          "further alerts, beyond the limit of marks")                                             \
     FIELD(21, U64, known_ns, WIRE_ANY, OPTIONAL,                                                   \
-          "seeking: what is shown is a preview, which knows the job from here on; 0: it is none")
+          "seeking: a preview is shown, which contains data from this time on; 0: no preview")
 
-/** Topic "recorded": what agents sent, as the daemon took it in, byte for byte, for whoever makes a
- *  recording of his own. No part of "all topics": it is followed by its name. A snapshot has what
- *  agents said about ranks so far, as if received at its time. Not told of a job that is replayed.
- */
+/** Topic "recorded": messages of agents as the daemon accepted them, byte for byte, for clients
+ * that make their own recording. It is not included in "all topics" and must be named. A snapshot
+ * has all ranks messages so far, as if received at the time of the snapshot. Not published for
+ * replayed jobs. */
 #define WIRE_RECORDED(FIELD)                                                                       \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, type, 255, REQUIRED, "of the message: 6 or 7")                                   \
@@ -1131,10 +1159,10 @@ enum wire_degraded {
     FIELD(7, U64, received_ns, WIRE_ANY, REQUIRED, "arrival, daemon time")                         \
     FIELD(8, BIN, bytes, WIRE_PART_BYTES, REQUIRED, "of the message, as received")                 \
     FIELD(9, U64, more, 1, OPTIONAL, "1: another message with more bytes of it follows")           \
-    FIELD(10, U64, offset, WIRE_MESSAGE_BYTES, OPTIONAL, "bytes of it that came before these")
+    FIELD(10, U64, offset, WIRE_MESSAGE_BYTES, OPTIONAL, "bytes of the message in earlier parts")
 
-/** Topic "captures": what one node captured, or a part of it, told when the window that was open is
- *  published. In a snapshot all that is kept, oldest first. */
+/** Topic "captures": records that one node captured, or a part of them, published together with the
+ *  window that was open. In a snapshot all stored captures, oldest first. */
 #define WIRE_CAPTURE(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job")                  \
@@ -1143,27 +1171,27 @@ enum wire_degraded {
     FIELD(5, U64, alert, WIRE_ANY, OPTIONAL, "alert that it is for; 0: a person asked")            \
     FIELD(6, U64, nodes, WIRE_ANY, OPTIONAL, "agents that were asked")                             \
     FIELD(7, U64, answered, WIRE_ANY, OPTIONAL,                                                    \
-          "of those, how many have told all, this one included")                                   \
+          "of those, agents that have answered completely, this one included")                     \
     FIELD(8, U64, records, WIRE_ANY, OPTIONAL, "records of the capture so far, these included")    \
     FIELD(9, STR, host, 64, REQUIRED, "node that these are from")                                  \
     FIELD(10, U64, at_ns, WIRE_ANY, REQUIRED, "when its rings were read, daemon time")             \
     FIELD(11, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
           "bound of the error of daemon time there; WIRE_ANY: not known")                          \
-    FIELD(12, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "whose records these are")   \
+    FIELD(12, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "threads of the records")    \
     FIELD(13, ROWS(capture_event), events, WIRE_MAX_ROWS, REQUIRED, "by thread, the oldest first") \
     FIELD(14, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")      \
     FIELD(15, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")   \
-    FIELD(16, STR, fault, 256, OPTIONAL, "why there is nothing, or not all, for people")           \
+    FIELD(16, STR, fault, 256, OPTIONAL, "why records are missing, for people")                    \
     FIELD(17, U64, more, 1, OPTIONAL, "1: another message with more of this node follows")
 
-/** Answer to "remap": a mapping, or how far the work on it is. */
+/** Answer to "remap": a mapping, or the progress of the search. */
 #define WIRE_MAPPING(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, STR, objective, 32, REQUIRED, "\"hop-bytes\", \"max-link\" or \"inter-node\"")        \
     FIELD(3, F64, progress, 0, REQUIRED, "0 to 1; 1: this is the result")                          \
     FIELD(4, U64, seed, WIRE_ANY, OPTIONAL, "of the search")                                       \
     FIELD(5, ROWS(gain), gains, 64, OPTIONAL, "every measure, the objective first")                \
-    FIELD(6, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "where each rank should sit")             \
+    FIELD(6, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "suggested placement of each rank")       \
     FIELD(7, U64, optimal, 1, OPTIONAL, "1: it reaches the bound, so none is better")              \
     FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
@@ -1177,8 +1205,8 @@ enum wire_degraded {
 
 /* ---- the lists ----------------------------------------------------------- */
 
-/** X(name, columns, how many of them stand in every row). The last number never changes: columns
- *  appended to a table are the ones an older sender leaves out. */
+/** X(name, columns, number of columns that every row has). The number never changes: columns
+ * appended later are left out by older senders. */
 #define WIRE_ROW_TABLES(X)                                                                         \
     X(comm, WIRE_COMM_ROW, 5)                                                                      \
     X(region, WIRE_REGION_ROW, 1)                                                                  \
@@ -1229,7 +1257,7 @@ enum wire_degraded {
     X(capture_thread, WIRE_CAPTURE_THREAD_ROW, 5)                                                  \
     X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)
 
-/** X(type number, TYPE, struct name, fields, "who sends it to whom") */
+/** X(type number, TYPE, struct name, fields, "sender and receiver, or topic") */
 #define WIRE_MESSAGES(X)                                                                           \
     X(1, HELLO, hello, WIRE_HELLO, "agent, client to daemon")                                      \
     X(2, WELCOME, welcome, WIRE_WELCOME, "daemon to agent, client")                                \
@@ -1276,8 +1304,8 @@ enum wire_type {
 #undef X
 };
 
-/* C type of each kind. BIN is two slots, as rows are. ROWS(table) leaves WIRE_C_ROWS_NAME, which
- * then meets the field's name. */
+/* C type of each kind. BIN is two slots, as rows are. ROWS(table) expands to WIRE_C_ROWS_NAME,
+ * which is applied to the name of the field. */
 #define WIRE_C_U64(name) uint64_t name;
 #define WIRE_C_I64(name) int64_t name;
 #define WIRE_C_F64(name) double name;
@@ -1310,7 +1338,7 @@ WIRE_MESSAGES(X)
 
 /* ---- encoding and decoding ----------------------------------------------- */
 
-/** A growing buffer that messages are encoded into. Zero-initialised is empty. */
+/** A growing buffer for encoded messages. Zero-initialised, it is empty. */
 struct wire_buffer {
     uint8_t *bytes; /**< owned */
     size_t length;
@@ -1320,7 +1348,7 @@ struct wire_buffer {
 /** Free what the buffer owns and make it empty. */
 void wire_buffer_finish(struct wire_buffer *buffer);
 
-/** Encode a message into the buffer, in place of what was there.
+/** Encode a message into the buffer, replacing its contents.
  *  @param message  the struct that belongs to the type; texts longer than their limit are cut at
  *                  a UTF-8 boundary; absent optional fields (0, NULL, no rows) take no bytes
  *  @return 0, -ENOMEM, -HOLTER_ELIMIT when a count is over its limit, -HOLTER_ERANGE when a
@@ -1329,9 +1357,10 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
 
 #define WIRE_MOST_FIELDS 63u /**< of a message: keys are 1 to 63, each once */
 
-/** What the bytes of a message had besides its values: with both the bytes can be made again. */
+/** Encoding details of a decoded message, from which, with its values, the same bytes can be
+ * encoded again. */
 struct wire_shape {
-    unsigned count; /**< fields that were told, in this order */
+    unsigned count; /**< fields that were present, in this order */
     struct {
         uint8_t key;
         uint8_t width; /**< columns of each of its rows; 0: it has no rows */
@@ -1349,18 +1378,19 @@ struct wire_arena {
 /** Free what the arena owns. */
 void wire_arena_finish(struct wire_arena *arena);
 
-/** What went wrong with a message: for logs and counters. */
+/** Error in a message, for logs and counters. */
 struct wire_fault {
     int code;       /**< negative */
     size_t offset;  /**< byte where it was noticed */
     char where[64]; /**< "window.pairs[12].bytes" */
 };
 
-/** A decoded message. Texts and rows lie in the arena and are valid until its next use. */
+/** A decoded message. Its texts and rows are in the arena and valid until the arena is used again.
+ */
 struct wire_message {
     enum wire_type type;
-    /** Set by wire_decode() when all was told in its shortest form, and nothing that is not in the
-     * tables; else NULL. Lies in the arena. */
+    /** Set by wire_decode() if every value had its shortest encoding and every key and column is in
+     *  the tables; else NULL. In the arena. */
     const struct wire_shape *shape;
     union {
 #define X(number, NAME, name, FIELDS, direction) struct wire_##name name;
@@ -1369,8 +1399,8 @@ struct wire_message {
     };
 };
 
-/** Decode one message. Never asserts, never reads outside the bytes, never takes memory in
- *  excess of what the bytes can hold; hostile input costs at most time linear in its length.
+/** Decode one message. Never asserts, never reads outside the bytes, allocates no more
+ *  memory than the bytes can fill; hostile input costs at most time linear in its length.
  *  @param out    set on success
  *  @param arena  borrowed; emptied first
  *  @param fault  may be NULL; filled on failure

@@ -208,7 +208,7 @@ class Outputs(unittest.TestCase):
                 with self.subTest(words):
                     finished = self.run_it(*words, cwd=directory, stdout=subprocess.PIPE)
                     self.assertEqual((2, ''), (finished.returncode, finished.stdout))
-                    self.assertIn("--output: '-' is no file", finished.stderr)
+                    self.assertIn("--output: '-' is not a file", finished.stderr)
                     words[words.index('-')] = ''
                     finished = self.run_it(*words, cwd=directory, stdout=subprocess.PIPE)
                     self.assertEqual((2, ''), (finished.returncode, finished.stdout))

@@ -272,7 +272,7 @@ class Files(unittest.TestCase):
         self.assertEqual(self.table(source, '--topology', network), self.table(recording))
         self.holter('import', '--format', 'hopbyte', source, '-o', recording, status=1)
         finished = self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', '-', status=2)
-        self.assertIn("'-' is no file", finished.err)
+        self.assertIn("'-' is not a file", finished.err)
         self.holter('import', '--format', 'route', source, '-o', self.path('b.hrec'), status=1)
 
 

@@ -1,3 +1,4 @@
+/* Captures as text. */
 #include "agent/cli/text/capture_text.h"
 
 #include "agent/cli/text/tap_text.h"
@@ -48,7 +49,7 @@ static void duration_cell(FILE *out, int width, double ns)
     tap_cell(out, -width, quantity_duration(&q, ns));
 }
 
-/* How long before the rings were read. */
+/* Time before the reading of the rings. */
 static void before_cell(FILE *out, int width, int64_t begin_ns)
 {
     struct quantity q;

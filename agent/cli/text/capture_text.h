@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-/** The messages of one capture, which come node by node, each in parts. Zero-initialised is empty.
- */
+/** Messages of one capture: one or more of each node. Zero-initialised: empty. */
 struct capture_view {
     struct capture_part {
         struct wire_arena arena;
@@ -19,17 +18,17 @@ struct capture_view {
 
 void capture_view_finish(struct capture_view *view);
 
-/** Take a copy of a message. @return 0 or a negative error */
+/** Store a copy of a message. @return 0 or a negative error */
 int capture_view_add(struct capture_view *view, const struct wire_capture *message);
 
 /** One line about a capture: number, time, why, how much. */
 void capture_head(FILE *out, const struct wire_capture *message);
 
-/** All that was taken: a line about the capture, then for each thread a line and its calls in a
- * table; behind those what is missing. */
+/** Print all stored messages: a line about the capture, for each thread a line and a table of its
+ *  calls, and at the end what is missing. */
 void capture_print(FILE *out, const struct capture_view *view);
 
-/** One node's part as it comes: a line, and one for each thread with its newest call. */
+/** Print the message of one node: a line, and one for each thread with its newest call. */
 void capture_brief(FILE *out, const struct wire_capture *message);
 
 #endif

@@ -1,3 +1,4 @@
+/* Contents of a recording, and differences of two, as text. */
 #include "agent/cli/text/info_text.h"
 
 #include "holter/call.h"
@@ -10,7 +11,7 @@
 
 #define SHOWN_HOSTS 8u
 
-/* A file may hold what would move the cursor of a terminal. */
+/* Texts in a file may contain control sequences for a terminal. */
 static void info_text_print_clean(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -36,7 +37,7 @@ static void print_time(FILE *out, uint64_t ns)
     fprintf(out, "%s.%03uZ", text, (unsigned)(ns / 1000000 % 1000));
 }
 
-/* What of the job is not in it. */
+/* Print which parts of the job are missing. */
 static void print_part(FILE *out, const struct info *i)
 {
     if (i->part == 0 && i->removed_before_ns == 0 && i->attached_ns == 0 && i->missed_before == 0)
@@ -59,7 +60,7 @@ static void print_part(FILE *out, const struct info *i)
         fputs(" on", out);
         between = "; ";
     }
-    if (i->missed_before > 0) { /* of the others the losses tell */
+    if (i->missed_before > 0) { /* other gaps are listed as losses */
         struct quantity messages;
         fprintf(out, "%s%s of agents did not come in parts before", between,
                 quantity_things(&messages, i->missed_before, "message"));
@@ -106,7 +107,7 @@ static void info_text_print_places(FILE *out, const struct info *i)
     }
 }
 
-/* Numbers of the calls that were made, those that took most time first. */
+/* Numbers of the calls that were made, sorted by time, descending. */
 static unsigned sort_calls(const struct info *i, unsigned order[INFO_CALLS])
 {
     unsigned count = 0;
@@ -136,7 +137,7 @@ static void info_text_print_calls(FILE *out, const struct info *i)
     }
 }
 
-/* Spans of which windows of agents are not there. */
+/* Print the spans in which windows of agents are missing. */
 static void info_text_print_holes(FILE *out, const struct info *i)
 {
     for (size_t n = 0; n < i->hole_total && n < INFO_HOLES; n++) {

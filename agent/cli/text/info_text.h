@@ -1,5 +1,5 @@
-/* What is in a recording, and how two differ, for people. Texts of files are printed without
- * control characters. */
+/* Contents of a recording, and differences of two, as text for people. Texts of files are printed
+ * without control characters. */
 #ifndef HOLTER_AGENT_CLI_TEXT_INFO_TEXT_H
 #define HOLTER_AGENT_CLI_TEXT_INFO_TEXT_H
 

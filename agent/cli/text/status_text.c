@@ -1,3 +1,4 @@
+/* State of daemon, jobs and agents as text. */
 #include "agent/cli/text/status_text.h"
 
 #include "agent/cli/text/tap_text.h"
@@ -65,7 +66,7 @@ void status_text_brief(FILE *out, const struct wire_job_row *row)
     print_plain(out, "; ", row->app);
 }
 
-/* Calls that were made but not counted come by name; the rest is a number unless asked for. */
+/* Uncovered calls that the application uses are listed by name, the others only with --verbose. */
 static void print_uncovered(FILE *out, const struct wire_job *job, int verbose)
 {
     uint64_t used = 0, listed = 0;
@@ -187,7 +188,7 @@ static void print_node(FILE *out, const struct wire_node_row *n)
     fputc('\n', out);
 }
 
-/* What became of the messages that the ranks of each node exchanged. */
+/* Print how many messages between the ranks of each node were matched. */
 static void print_matching(FILE *out, const struct wire_nodes *nodes)
 {
     struct quantity q;

@@ -9,7 +9,7 @@
 /** The daemon. */
 void status_text_daemon(FILE *out, const char *endpoint, const struct wire_status *status);
 
-/** A job that only the list of jobs tells of. */
+/** A job of which only the row in the list of jobs is known. */
 void status_text_brief(FILE *out, const struct wire_job_row *row);
 
 /** A job. @param latest   its newest window; NULL: none yet

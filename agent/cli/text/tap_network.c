@@ -1,3 +1,4 @@
+/* Topics "topology" and "links" as text. */
 #include "agent/cli/text/tap_network.h"
 
 #include "agent/cli/text/tap_text.h"
@@ -23,7 +24,7 @@ static void tap_network_drop(char ***texts, uint64_t *count)
     *count = 0;
 }
 
-/* Room for more behind what is there. @return where they begin; NULL: no memory */
+/* Append empty entries. @return the first of them; NULL: no memory */
 static char **tap_network_extend(char ***texts, uint64_t *count, uint64_t more)
 {
     char **room = more == 0 ? NULL : realloc(*texts, (*count + more) * sizeof *room);

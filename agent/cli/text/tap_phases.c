@@ -1,3 +1,4 @@
+/* Topics "phases" and "curve" and the CommGram picture as text. */
 #include "agent/cli/text/tap_phases.h"
 
 #include "agent/cli/text/tap_text.h"
@@ -106,7 +107,7 @@ static void print_columns(FILE *out, const struct wire_commgram *m)
     }
 }
 
-/* Runs of ranks stand in the order of bars. */
+/* Runs of ranks are in the order of bars. */
 static void print_bars(FILE *out, const struct wire_commgram *m)
 {
     uint64_t run = 0;

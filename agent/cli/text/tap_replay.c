@@ -1,3 +1,4 @@
+/* Topic "replay" as text. */
 #include "agent/cli/text/tap_replay.h"
 
 #include "agent/cli/text/tap_text.h"

@@ -1,3 +1,4 @@
+/* Published messages as text: the topics of jobs, ranks, pairs, calls, latency and alerts. */
 #include "agent/cli/text/tap_text.h"
 
 #include "agent/cli/text/capture_text.h"
@@ -58,7 +59,7 @@ static void tap_text_print_head(FILE *out, const char *topic, const char *job)
     fputc(' ', out);
 }
 
-/* "window 1234" for one, "sum of 12 windows, to 1234" for what came before. */
+/* "window 1234", or "sum of 12 windows, to 1234" in a snapshot. */
 static void window_cell(FILE *out, uint64_t window, uint64_t windows, int snapshot)
 {
     struct quantity q;
@@ -92,8 +93,8 @@ static void names_cell(FILE *out, const char *comm, const char *region)
     fputc('\n', out);
 }
 
-/* Time in calls that wait for others: receives, waits, polls and collectives, as the viewer has
- * it. */
+/* Time in calls that wait for other ranks: receives, waits, polls and collectives, as in the
+ * viewer. */
 #define WAITING_NS(row) ((row)->recv_ns + (row)->wait_ns + (row)->poll_ns + (row)->collective_ns)
 #define MPI_NS(row)                                                                                \
     (WAITING_NS(row) + (row)->send_ns + (row)->one_sided_ns + (row)->io_ns + (row)->other_ns)
@@ -211,7 +212,7 @@ static void print_history(FILE *out, const struct wire_history *h)
             quantity_things(&text, h->ranks_count, "rank"));
 }
 
-/* Rows of one pair, which stand together, one for each size class. */
+/* Sum of the rows of one pair, which are consecutive, one for each size class. */
 struct pair_sum {
     uint64_t messages, bytes;
     uint64_t smallest, largest; /* floors of the first and the last size class, bytes */
@@ -223,7 +224,7 @@ static int same_pair(const struct wire_pair_row *a, const struct wire_pair_row *
            a->region == b->region;
 }
 
-/* Add up the rows from the first on that are of its pair. @return how many they are */
+/* Sum the first row and those after it with the same pair. @return number of rows */
 static uint64_t sum_pair(const struct wire_pair_row *rows, uint64_t count, struct pair_sum *out)
 {
     uint64_t n = 0;
@@ -294,7 +295,7 @@ static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, in
     }
 }
 
-/* An agent that has not reported a window yet has told nothing of itself. */
+/* An agent that has not sent a window yet has not reported its own figures. */
 static int tap_text_has_reported(const struct wire_node_row *n)
 {
     return n->cpu_ns || n->rss_bytes || n->uplink_bytes;
@@ -468,9 +469,9 @@ static void print_latencies(FILE *out, const struct wire_latencies *latencies)
     }
 }
 
-#define REGIONS_LISTED 256 /* so that the time stays linear in the members */
+#define REGIONS_LISTED 256 /* limit that keeps the time linear in the number of members */
 
-/* The ranks of a region as runs, "0-3,8". */
+/* Write the ranks of a region as runs, "0-3,8". */
 static void print_members(FILE *out, const struct wire_regions *regions, uint64_t id)
 {
     uint64_t first = 0, last = 0, runs = 0;
@@ -523,6 +524,37 @@ static void print_recorded(FILE *out, const struct wire_recorded *r)
             quantity_bytes(&bytes, (double)r->bytes_count), r->more ? " and more" : "");
 }
 
+/* Topics that are printed by other files. */
+static void tap_text_print_other(FILE *out, const struct wire_message *message,
+                                 const struct network_names *names)
+{
+    switch (message->type) {
+    case WIRE_TYPE_PHASES:
+        tap_phases(out, &message->phases);
+        break;
+    case WIRE_TYPE_CURVE:
+        tap_curve(out, &message->curve);
+        break;
+    case WIRE_TYPE_COMMGRAM:
+        tap_commgram(out, &message->commgram);
+        break;
+    case WIRE_TYPE_TOPOLOGY:
+        tap_topology(out, &message->topology);
+        break;
+    case WIRE_TYPE_LINKS:
+        tap_links(out, &message->links, names);
+        break;
+    case WIRE_TYPE_REPLAY:
+        tap_replay(out, &message->replay);
+        break;
+    case WIRE_TYPE_CAPTURE:
+        capture_brief(out, &message->capture);
+        break;
+    default:
+        break;
+    }
+}
+
 void tap_text(FILE *out, const struct wire_message *message, int snapshot,
               const struct network_names *names)
 {
@@ -560,31 +592,10 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
     case WIRE_TYPE_REGIONS:
         print_regions(out, &message->regions);
         break;
-    case WIRE_TYPE_PHASES:
-        tap_phases(out, &message->phases);
-        break;
-    case WIRE_TYPE_CURVE:
-        tap_curve(out, &message->curve);
-        break;
-    case WIRE_TYPE_COMMGRAM:
-        tap_commgram(out, &message->commgram);
-        break;
-    case WIRE_TYPE_TOPOLOGY:
-        tap_topology(out, &message->topology);
-        break;
-    case WIRE_TYPE_LINKS:
-        tap_links(out, &message->links, names);
-        break;
-    case WIRE_TYPE_REPLAY:
-        tap_replay(out, &message->replay);
-        break;
-    case WIRE_TYPE_CAPTURE:
-        capture_brief(out, &message->capture);
-        break;
     case WIRE_TYPE_RECORDED:
         print_recorded(out, &message->recorded);
         break;
     default:
-        break;
+        tap_text_print_other(out, message, names);
     }
 }

@@ -7,17 +7,17 @@
 
 #include <stdio.h>
 
-/** Print a message of a topic: a line, and a table below it for those that have rows.
- *  @param snapshot  1: it is part of a current state: sums are since the start
+/** Print a message of a topic: a line, and a table of its rows.
+ *  @param snapshot  1: part of a snapshot: sums are since the start
  *  @param names     of vertices and nodes, for topic "links" */
 void tap_text(FILE *out, const struct wire_message *message, int snapshot,
               const struct network_names *names);
 
-/** A cell of a table: at least width characters (not bytes) wide, to the right when width is
- *  negative. Control characters, which could steer the terminal, become '?'. */
+/** Print a cell of a table, at least width characters (not bytes) wide, right-aligned if width is
+ *  negative. Control characters become '?'. */
 void tap_cell(FILE *out, int width, const char *text);
 
-/** Cells of numbers, to the right: 12.3 k, 4.56 MiB. */
+/** Print right-aligned cells of numbers: 12.3 k, 4.56 MiB. */
 void tap_count(FILE *out, int width, uint64_t count);
 void tap_bytes(FILE *out, int width, uint64_t bytes);
 

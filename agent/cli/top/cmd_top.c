@@ -1,9 +1,10 @@
-/* holter top: the live view in a terminal. */
+/* holter top: shows the live stream in a terminal. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/top/top_layout.h"
 #include "agent/cli/top/top_model.h"
 #include "agent/cli/top/top_screen.h"
+#include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -46,10 +46,10 @@ static const char help[] =
     "when standard output is no terminal and --once is not given.\n";
 
 #define TOPICS "job,places,totals,ranks,nodes,alerts,latency,regions"
-#define LOOK_MS 250         /* how often to look whether the daemon is somewhere else or away */
+#define LOOK_MS 250         /* interval of checks whether the daemon moved or is unreachable */
 #define FRAME_NS 100000000u /* drawn at most ten times a second */
-#define REFRESH_NS UINT64_C(5000000000) /* at most so often the state again after missed frames */
-#define PLAIN_COLUMNS 100               /* of a page that goes to a file */
+#define REFRESH_NS UINT64_C(5000000000) /* minimum interval of snapshots after missed frames */
+#define PLAIN_COLUMNS 100               /* size of a page that is printed to a file */
 #define PLAIN_ROWS 60
 
 struct top {
@@ -61,10 +61,10 @@ struct top {
     struct top_page *page; /* owned */
     const char *job;       /* NULL: the newest */
     int once;
-    int signals; /* signalfd of the signals that end us */
+    int signals; /* signalfd of the signals that end the command */
     bool changed;
-    uint64_t run;          /* of the daemon, or of what it replays, whose state the model has */
-    uint64_t missed;       /* frames, when the state was asked for anew */
+    uint64_t run;          /* run of the daemon, or of its replay, that the model shows */
+    uint64_t missed;       /* missed frames at the last refresh */
     uint64_t refreshed_ns; /* CLOCK_MONOTONIC; 0: not yet */
 };
 
@@ -99,10 +99,9 @@ static int cmd_top_parse(struct top *top, int argc, char **argv)
     return 2;
 }
 
-/* ---- taking in --------------------------------------------------------------- */
+/* ---- receiving --------------------------------------------------------------- */
 
-/* Another run of a replay may be at an earlier time, of which nothing would be newer than what is
- * known. */
+/* Another run of a replay may be at an earlier time, whose messages would look outdated: reset. */
 static void cmd_top_notice_run(struct top *top)
 {
     uint64_t run = client_instance(top->client);
@@ -149,7 +148,7 @@ static void cmd_top_follow(struct top *top)
         client_follow(top->client, top->job, TOPICS);
 }
 
-/* What did not come may be the end of an alert, or of the job: the daemon's state has it. */
+/* A missed frame may have been the end of an alert or of the job: request a snapshot. */
 static void cmd_top_recover_missed(struct top *top)
 {
     uint64_t now = clock_mono_ns(), missed = client_missed(top->client);
@@ -235,7 +234,7 @@ static void cmd_top_choose(struct top *top, int step)
     top->view.alert = top->model.alerts[at]->message.alert.id;
 }
 
-/* What came while paused was left out: the current state makes up for it. */
+/* Messages are ignored while paused: request a snapshot afterwards. */
 static void toggle_pause(struct top *top)
 {
     top->view.paused = !top->view.paused;
@@ -274,7 +273,7 @@ static void cmd_top_draw(struct top *top)
     top->changed = false;
 }
 
-/* @return 0 when a person or a signal ends it, or a negative error */
+/* @return 0 when a key or a signal ends it, or a negative error */
 static int cmd_top_watch(struct top *top)
 {
     uint64_t drawn = 0;
@@ -299,7 +298,7 @@ static int cmd_top_watch(struct top *top)
         struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
                                    {.fd = top->signals, .events = POLLIN},
                                    {.fd = STDIN_FILENO, .events = POLLIN}};
-        /* A resized terminal ends the wait too, by its signal. */
+        /* The signal of a resized terminal interrupts the wait, too. */
         poll(watched, 3, top->changed ? (int)(FRAME_NS / 1000000) : LOOK_MS);
         if (watched[1].revents || (watched[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
             return 0;
@@ -341,17 +340,6 @@ static int cmd_top_run(struct top *top)
     return top->once ? run_once(top) : run_live(top);
 }
 
-static int block_signals(void)
-{
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    return signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 int cmd_top(int argc, char **argv)
 {
     struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
@@ -361,7 +349,7 @@ int cmd_top(int argc, char **argv)
     log_start("holter", -1);
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
-    top.signals = block_signals();
+    top.signals = end_signals_open(1);
     top_model_init(&top.model);
     top.view.utf8 = top_screen_utf8();
     top.view.daemon = top.dial.endpoint;

@@ -1,3 +1,4 @@
+/* Lays out the page of `holter top`. */
 #include "agent/cli/top/top_layout.h"
 
 #include "agent/cli/top/top_pen.h"
@@ -12,8 +13,8 @@
 
 #define NAME_COLUMNS 24
 #define TREND_COLUMNS 25
-#define HIGHEST 8.0 /* times the reference: where the strips end */
-#define RAISED 1.5  /* times the reference: shown as high */
+#define HIGHEST 8.0 /* multiple of the reference: top of the strips */
+#define RAISED 1.5  /* multiple of the reference that is shown as high */
 #define LEVELS 8
 
 /* ---- header ---------------------------------------------------------------------- */
@@ -77,10 +78,10 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
 
 /* ---- latency ----------------------------------------------------------------------- */
 
-/* A job on one node has no messages between nodes, and regions go. */
+/* Are there messages in this series? Jobs on one node have none between nodes. */
 static bool top_layout_is_shown(const struct top_model *m, const struct top_series *s)
 {
-    if (!s->spoken || s->heard + TOP_WINDOWS <= m->window)
+    if (!s->has_messages || s->last_with_messages + TOP_WINDOWS <= m->window)
         return s->scope == SERIES_JOB;
     return s->scope != SERIES_REGION || s->last == m->window;
 }
@@ -241,7 +242,7 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
                        100 * (isfinite(a->causes[0].share) ? a->causes[0].share : 0));
 }
 
-/* The chosen one is always among those shown. */
+/* The chosen alert is always among the visible ones. */
 static void top_layout_put_alerts(struct top_pen *pen, const struct top_model *m, int lines)
 {
     size_t chosen = top_chosen(m, pen->view), room = (size_t)(lines > 1 ? lines - 1 : 0);
@@ -450,8 +451,8 @@ static void put_nodes(struct top_pen *pen, const struct top_model *m, int lines)
 
 enum { LATENCY, ALERTS, RANKS, NODES, SECTIONS };
 
-/* Lines of each section, its title among them: in the order of how much they matter, first two
- * each, then one more each in turn. */
+/* Distribute the lines, titles included: in order of importance every section gets two lines, then
+ * one more each in turn. */
 static void share_out(const struct top_model *m, int room, int *lines)
 {
     static const int order[] = {ALERTS, LATENCY, RANKS, NODES};

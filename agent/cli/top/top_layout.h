@@ -1,5 +1,5 @@
-/* The page of `holter top`: lines of text made of a model. Pure: knows no terminal, no clock; texts
- * from the wire are cut to their place and freed of control characters. */
+/* The page of `holter top`: lines of text made from a model. Pure: no terminal, no clock. Texts
+ * from messages are cut to their column width, and control characters are removed. */
 #ifndef HOLTER_AGENT_CLI_TOP_TOP_LAYOUT_H
 #define HOLTER_AGENT_CLI_TOP_TOP_LAYOUT_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOP_MOST_COLUMNS 300 /**< wider terminals stay empty beyond them */
+#define TOP_MOST_COLUMNS 300 /**< columns further to the right stay empty */
 #define TOP_MOST_ROWS 200
 #define TOP_SPANS 64
 
@@ -32,7 +32,7 @@ struct top_span {
 
 struct top_line {
     char text[TOP_MOST_COLUMNS * 4 + 1]; /**< UTF-8, or ASCII when the view asks for it */
-    int columns;                         /**< taken */
+    int columns;                         /**< columns in use */
     struct top_span spans[TOP_SPANS];    /**< ascending; the rest is plain */
     int span_count;
 };
@@ -45,9 +45,9 @@ struct top_page {
 enum top_link { TOP_LIVE, TOP_DIALLING, TOP_LOST };
 enum top_sort { TOP_BY_WAITING, TOP_BY_LATENCY, TOP_BY_RANK, TOP_SORTS };
 
-/** How a person looks at it. */
+/** State of the view: what the user has selected. */
 struct top_view {
-    int rows, columns; /**< of the page; what does not fit is left out, alerts last */
+    int rows, columns; /**< of the page; sections that do not fit are left out, alerts last */
     bool utf8;         /**< false: only ASCII */
     bool keys;         /**< false: no line of keys, for a page that is printed */
     enum top_link link;
@@ -57,10 +57,10 @@ struct top_view {
     const char *daemon; /**< endpoint */
 };
 
-/** Lay the page out, in place of what it held; at most view->rows lines. */
+/** Fill the page, replacing its contents; at most view->rows lines. */
 void top_layout(const struct top_model *model, const struct top_view *view, struct top_page *page);
 
-/** Position of the chosen alert in the model's list; the first when it is gone. */
+/** Position of the chosen alert in the model's list; the first if it is gone. */
 size_t top_chosen(const struct top_model *model, const struct top_view *view);
 
 #endif

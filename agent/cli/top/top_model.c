@@ -1,3 +1,4 @@
+/* State of one job, updated by published messages. */
 #include "agent/cli/top/top_model.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_RANKS (1u << 24) /* beyond them a rank is not listed */
+#define MAX_RANKS (1u << 24) /* higher ranks are not listed */
 #define NO_HOST UINT32_MAX
 
 void top_model_init(struct top_model *m)
@@ -48,7 +49,7 @@ static int top_model_grow(void **array, size_t element, size_t *room, size_t nee
     return 0;
 }
 
-/* A copy that stays, by way of the wire. */
+/* Copy a message by encoding and decoding it. */
 static int top_model_copy_message(const struct wire_message *message, struct wire_message *out,
                                   struct wire_arena *arena)
 {
@@ -65,7 +66,7 @@ static int top_model_copy_message(const struct wire_message *message, struct wir
 
 static void top_model_apply_job(struct top_model *m, const struct wire_job *job, int snapshot)
 {
-    if (snapshot) { /* the alerts that stand follow it */
+    if (snapshot) { /* the current alerts follow it */
         for (size_t i = 0; i < m->alert_count; i++)
             free_alert(m->alerts[i]);
         m->alert_count = 0;
@@ -95,7 +96,7 @@ static int top_model_is_before(const struct top_series *a, uint64_t scope, uint6
     return a->scope != scope ? a->scope < scope : a->id < id;
 }
 
-/* The series, made when it is new. NULL: no room */
+/* Find or add a series. @return NULL if the table is full */
 static struct top_series *find_series(struct top_model *m, uint64_t scope, uint64_t id)
 {
     size_t at = 0;
@@ -124,9 +125,9 @@ static void top_model_apply_series(struct top_model *m, const struct wire_series
     double value = row->typical > 0 ? row->typical : row->reference;
     series->value[window % TOP_WINDOWS] = (float)(row->messages == 0 ? NAN : value);
     series->stamp[window % TOP_WINDOWS] = window + 1;
-    if (row->messages > 0 && window >= series->heard) {
-        series->heard = window;
-        series->spoken = true;
+    if (row->messages > 0 && window >= series->last_with_messages) {
+        series->last_with_messages = window;
+        series->has_messages = true;
     }
     if (window < series->last)
         return;
@@ -138,7 +139,7 @@ static void top_model_apply_series(struct top_model *m, const struct wire_series
     series->slope = row->slope;
 }
 
-/* Regions that are told of no more make room. */
+/* Remove series of regions that are not published any more. */
 static void drop_old_series(struct top_model *m)
 {
     size_t kept = 0;
@@ -153,7 +154,7 @@ static int top_model_apply_rank_latencies(struct top_model *m, const struct wire
     for (uint64_t i = 0; i < l->ranks_count; i++) {
         uint64_t rank = l->ranks[i].rank;
         size_t before = m->latency_room;
-        if (rank >= MOST_RANKS)
+        if (rank >= MAX_RANKS)
             continue;
         if (top_model_grow((void **)&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) !=
             0)
@@ -201,7 +202,7 @@ static struct top_region *top_model_find_region(const struct top_model *m, uint6
     return NULL;
 }
 
-/* The run of ranks that is over, behind those before it. */
+/* Append a completed run of ranks to the list. */
 static void top_model_end_run(const struct top_region *region, char *list, size_t room)
 {
     char run[64];
@@ -215,7 +216,7 @@ static void top_model_end_run(const struct top_region *region, char *list, size_
                  region->last);
     bool is_cut = length >= 3 && strcmp(list + length - 3, "...") == 0;
     const char *cut = length > 0 ? ",..." : "...";
-    if (!is_cut) /* there is always room for the dots */
+    if (!is_cut) /* space for "..." is reserved */
         snprintf(list + length, room - length, "%s", length + strlen(run) + 5 < room ? run : cut);
 }
 
@@ -304,7 +305,7 @@ static int top_model_apply_places(struct top_model *m, const struct wire_places 
     for (uint64_t i = 0; i < p->places_count; i++) {
         uint64_t rank = p->places[i].rank;
         size_t before = m->place_room;
-        if (rank >= MOST_RANKS)
+        if (rank >= MAX_RANKS)
             continue;
         if (top_model_grow((void **)&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
             return -ENOMEM;
@@ -315,7 +316,7 @@ static int top_model_apply_places(struct top_model *m, const struct wire_places 
     return 0;
 }
 
-/* Ranks, latencies and places come in messages of their own. */
+/* Ranks, latencies and places are separate messages. */
 static void complete_ranks(struct top_model *m)
 {
     for (size_t i = 0; i < m->rank_count; i++) {

@@ -1,5 +1,5 @@
-/* What `holter top` knows of one job: facts from published messages, kept as long as they are
- * shown. Knows neither terminal nor client. Not thread-safe. */
+/* State of one job for `holter top`: data of published messages, stored as long as it is shown. No
+ * terminal, no client. Not thread-safe. */
 #ifndef HOLTER_AGENT_CLI_TOP_TOP_MODEL_H
 #define HOLTER_AGENT_CLI_TOP_TOP_MODEL_H
 
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOP_WINDOWS 256u /**< of the strips: as many as the widest has columns for */
-#define TOP_ALERTS 128u  /**< kept; beyond them the oldest that are over go first */
-#define TOP_SERIES 512u  /**< kept: job, localities and so many regions less three */
+#define TOP_WINDOWS 256u /**< windows of a strip: the columns of the widest one */
+#define TOP_ALERTS 128u  /**< limit of stored alerts; the oldest resolved ones are dropped first */
+#define TOP_SERIES 512u  /**< limit of series: the job, two localities, the rest regions */
 
 /** Latency of one scope over the last windows. */
 struct top_series {
-    uint64_t scope; /**< enum series_scope */
-    uint64_t id;    /**< region; 0 otherwise */
-    uint64_t last;  /**< newest window it was told for */
-    uint64_t heard; /**< newest window with messages */
-    bool spoken;    /**< there was one */
-    uint64_t trend; /**< enum series_trend, of that window, as all below */
+    uint64_t scope;              /**< enum series_scope */
+    uint64_t id;                 /**< region; 0 otherwise */
+    uint64_t last;               /**< newest published window */
+    uint64_t last_with_messages; /**< newest window with messages */
+    bool has_messages;           /**< any window had messages */
+    uint64_t trend;              /**< enum series_trend, of that window, as all below */
     uint64_t trend_since;
     uint64_t messages, delayed;
     double slope; /**< growth a minute, as a share; NaN: not known */
@@ -31,8 +31,8 @@ struct top_series {
 
 struct top_region {
     uint64_t id, ranks;
-    uint64_t first, last; /**< run of ranks that may go on; first above last: none yet */
-    char list[48];        /**< "0-3,8": runs that are over, cut with "..." */
+    uint64_t first, last; /**< current run of ranks; first > last: none yet */
+    char list[48];        /**< "0-3,8": completed runs, cut with "..." */
 };
 
 struct top_rank {
@@ -44,7 +44,7 @@ struct top_rank {
     uint32_t host; /**< position in hosts, or beyond them: not known */
 };
 
-/** An alert or a node: a message's row with the texts it points to. */
+/** An alert or a node: a copied message with its texts. */
 struct top_alert {
     struct wire_message message;
     struct wire_arena arena;
@@ -55,7 +55,7 @@ struct top_model {
     char job[65], state[17], app[257];
     uint64_t world, seen, start_ns, end_ns, window_ns;
     uint64_t now_ns; /**< end of the newest window, daemon time */
-    bool missing;    /**< of the newest window some nodes did not report */
+    bool missing;    /**< some nodes did not report the newest window */
     /* latency */
     struct top_series *series; /**< owned; job, localities, regions by id */
     size_t series_count;
@@ -73,7 +73,7 @@ struct top_model {
     size_t place_room, latency_room;
     char (*hosts)[65]; /**< owned */
     size_t host_count;
-    /* nodes: messages kept whole, newest state */
+    /* nodes: complete messages, newest state */
     struct wire_message nodes;
     struct wire_arena nodes_arena;
     struct top_alert *alerts[TOP_ALERTS]; /**< owned; firing, pending, resolved, newest first */
@@ -84,9 +84,10 @@ struct top_model {
 void top_model_init(struct top_model *model);
 void top_model_finish(struct top_model *model);
 
-/** Take a message. Those of another job begin anew; types that are not shown change nothing.
- *  @param snapshot  1: part of a current state
- *  @return 0 or -ENOMEM: then the message is left out */
+/** Apply a message. A message of another job resets the model; types that are not shown are
+ * ignored.
+ *  @param snapshot  1: part of a snapshot
+ *  @return 0, or -ENOMEM if the message was not applied */
 int top_model_apply(struct top_model *model, const struct wire_message *message, int snapshot);
 
 /** Value of a series in a window, a multiple of the reference; NaN: not known. */

@@ -1,3 +1,4 @@
+/* Writes cells into lines of a page, with their widths in columns. */
 #include "agent/cli/top/top_pen.h"
 
 #include <stdarg.h>
@@ -22,7 +23,7 @@ int top_pen_left(const struct top_pen *pen)
     return pen->line == NULL || pen->line->columns >= columns ? 0 : columns - pen->line->columns;
 }
 
-/* Bytes of the character that begins here. The texts are UTF-8 as the wire's reader lets it in. */
+/* Bytes of the character that begins here. The texts are valid UTF-8, checked by wire_decode(). */
 static int character_bytes(const char *at)
 {
     unsigned char lead = (unsigned char)*at;

@@ -11,7 +11,7 @@ struct top_pen {
     size_t length;         /* bytes of it */
 };
 
-/** Begin the page's next line. @return 0 when there is no further one: what is written is lost */
+/** Begin the page's next line. @return 0 if the page is full: further output is discarded */
 int top_pen_line(struct top_pen *pen);
 
 /** Write a cell.

@@ -1,3 +1,4 @@
+/* Draws pages and reads keys by ncurses. */
 #include "agent/cli/top/top_screen.h"
 
 #include <errno.h>

@@ -19,14 +19,14 @@ enum top_key {
 
 struct top_screen;
 
-/** Take over the terminal that standard output and input are.
+/** Switch the terminal at standard input and output to drawing.
  *  @return 0, -ENOMEM, or -ENOTTY: TERM names no terminal that can be drawn on */
 int top_screen_create(struct top_screen **out);
 
-/** Give the terminal back as it was. NULL is fine. */
+/** Restore the terminal. NULL is fine. */
 void top_screen_destroy(struct top_screen *screen);
 
-/** Its present size in characters. */
+/** Current size in characters. */
 void top_screen_size(int *rows, int *columns);
 
 void top_screen_draw(struct top_screen *screen, const struct top_page *page);
@@ -34,7 +34,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_page *page);
 /** Next key; does not wait. */
 enum top_key top_screen_key(struct top_screen *screen);
 
-/** Does the locale's character set have what is drawn with? setlocale() must have been called. */
+/** Is the character set of the locale UTF-8? setlocale() must have been called. */
 bool top_screen_utf8(void);
 
 #endif
