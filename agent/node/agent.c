@@ -2,9 +2,9 @@
  * process when nobody is left. */
 #include "agent/node/agent.h"
 
-#include "agent/node/counters.h"
+#include "agent/host/counters.h"
+#include "agent/host/places.h"
 #include "agent/node/node.h"
-#include "agent/node/places.h"
 #include "agent/node/uplink.h"
 #include "agent/node/windows.h"
 #include "holter/clock.h"

@@ -2,10 +2,10 @@
 #ifndef HOLTER_AGENT_NODE_NODE_JOB_H
 #define HOLTER_AGENT_NODE_NODE_JOB_H
 
-#include "agent/node/counters.h"
-#include "agent/node/places.h"
+#include "agent/host/counters.h"
+#include "agent/host/places.h"
+#include "agent/host/uncovered.h"
 #include "agent/node/rank.h"
-#include "agent/node/uncovered.h"
 #include "daemon/encoding/window_message.h"
 
 #define NODE_JOB_MAXIMUM_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */

@@ -12,10 +12,10 @@
  *
  * Memory: some 60 KiB, and a mark a job of 2 KiB.
  */
-#ifndef HOLTER_AGENT_NODE_COUNTERS_H
-#define HOLTER_AGENT_NODE_COUNTERS_H
+#ifndef HOLTER_AGENT_HOST_COUNTERS_H
+#define HOLTER_AGENT_HOST_COUNTERS_H
 
-#include "agent/node/interfaces.h"
+#include "agent/host/interfaces.h"
 #include "holter/wire.h"
 
 #define COUNTERS_LOOK_EVERY 30u

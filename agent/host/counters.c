@@ -1,5 +1,5 @@
 /* Counts of network interfaces: readings, their growth, and what each job has not reported yet. */
-#include "agent/node/counters.h"
+#include "agent/host/counters.h"
 
 #include "proto/log.h"
 

@@ -1,5 +1,5 @@
 /* Finds the node's network interfaces in sysfs and opens the files that count for them. */
-#include "agent/node/interfaces.h"
+#include "agent/host/interfaces.h"
 
 #include "holter/wire.h"
 

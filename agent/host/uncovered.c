@@ -1,5 +1,5 @@
 /* Reads symbol tables to find MPI functions that the application uses and Holter does not cover. */
-#include "agent/node/uncovered.h"
+#include "agent/host/uncovered.h"
 
 #include "holter/call.h"
 #include "holter/error.h"

@@ -1,5 +1,5 @@
 /* Cores and NUMA nodes of this node, read once from hwloc. */
-#include "agent/node/places.h"
+#include "agent/host/places.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -1,6 +1,6 @@
 /* What the agent itself costs. */
-#ifndef HOLTER_AGENT_NODE_SELF_H
-#define HOLTER_AGENT_NODE_SELF_H
+#ifndef HOLTER_AGENT_HOST_SELF_H
+#define HOLTER_AGENT_HOST_SELF_H
 
 #include <stddef.h>
 #include <stdint.h>

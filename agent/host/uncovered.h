@@ -3,8 +3,8 @@
  *
  * Read from the dynamic symbol tables (System V ABI, chapter 5) of the files that the process has
  * mapped. The files are input like any other: every offset is checked against the file's length. */
-#ifndef HOLTER_AGENT_NODE_UNCOVERED_H
-#define HOLTER_AGENT_NODE_UNCOVERED_H
+#ifndef HOLTER_AGENT_HOST_UNCOVERED_H
+#define HOLTER_AGENT_HOST_UNCOVERED_H
 
 #include "holter/wire.h"
 

@@ -4,8 +4,8 @@
  * processors one by one that it does by default, which takes ten times as long. What is kept are 8
  * bytes a processor.
  */
-#ifndef HOLTER_AGENT_NODE_PLACES_H
-#define HOLTER_AGENT_NODE_PLACES_H
+#ifndef HOLTER_AGENT_HOST_PLACES_H
+#define HOLTER_AGENT_HOST_PLACES_H
 
 #include <stdint.h>
 

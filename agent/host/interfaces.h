@@ -24,8 +24,8 @@
  * one than the agent's: those whose name, number and address are not found in the own one are left
  * out.
  */
-#ifndef HOLTER_AGENT_NODE_INTERFACES_H
-#define HOLTER_AGENT_NODE_INTERFACES_H
+#ifndef HOLTER_AGENT_HOST_INTERFACES_H
+#define HOLTER_AGENT_HOST_INTERFACES_H
 
 #include <stdint.h>
 
