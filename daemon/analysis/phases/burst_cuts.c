@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Walks over the items of a view. */
+/* An iteration over the items of a view. */
 struct walk {
     const struct burst_items *items;
     const struct burst_view *view;
-    size_t live; /* next of the unsettled heights */
+    size_t live; /* index of the next live height */
     uint32_t slot;
 };
 
@@ -116,8 +116,8 @@ static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
     h->heap[at] = one;
 }
 
-/* A height that enough boundaries reach, judging by the highest of each chunk. The first chunk of a
- * view is left out, for its first boundary does not count, and so are those partly in it. */
+/* A height that enough boundaries reach, derived from the highest boundary of each chunk. The first
+ * chunk of a view and chunks that are partly inside it are left out. */
 static int64_t burst_cuts_find_floor(const struct burst_items *items, const struct burst_view *view,
                                      struct highest *h)
 {
@@ -134,7 +134,8 @@ static int64_t burst_cuts_find_floor(const struct burst_items *items, const stru
     return floor;
 }
 
-/* Offer the boundaries of a chunk that reach a floor. *first: of the view, which is none. */
+/* Offers the boundaries of a chunk at or above a floor. The first boundary of the view is skipped:
+ * nothing of the view is before it. */
 static void burst_cuts_offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor,
                                    bool *first, struct highest *h)
 {

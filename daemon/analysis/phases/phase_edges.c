@@ -1,4 +1,4 @@
-/* Edges of graphs, counted references to arrays. */
+/* Edges of graphs: arrays with counted references. */
 #include "daemon/analysis/phases/phase_edges.h"
 
 #include <errno.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct phase_edges {
-    atomic_uint owners; /* graphs come and go in a thread that looks for communities, too */
+    atomic_uint owners; /* atomic: the thread that searches for communities also creates and
+                           releases graphs */
     size_t room;
     struct phase_edge edges[];
 };
@@ -22,7 +23,7 @@ struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges)
 {
     struct phase_edges *old = graph->owned, *room = old;
     if (old == NULL || edges > old->room || old->room - edges > old->room / 4 ||
-        atomic_load(&old->owners) > 1) { /* whoever keeps them should not keep much more */
+        atomic_load(&old->owners) > 1) { /* shrink in place only when nobody else uses the array */
         room = malloc(sizeof(*room) + edges * sizeof(room->edges[0]));
         if (room == NULL)
             return NULL;
