@@ -18,12 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_NAMES 1024u /* entries of a directory that are looked at */
-#define TEXT_ROOM 128u   /* of what a file says, as much as is looked at */
+#define MOST_NAMES 1024u /* entries of a directory that are read */
+#define TEXT_ROOM 128u   /* of a sysfs file; the rest is ignored */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Whatever is found there: the open does not wait, and only plain files are read. */
+/* Opens a plain file; anything else at that path is refused, without blocking. */
 static int interfaces_open_file(int directory, const char *path)
 {
     struct stat what;
@@ -35,7 +35,7 @@ static int interfaces_open_file(int directory, const char *path)
     return fd;
 }
 
-/* @return its first line's length; 0: there is none */
+/* @return length of the first line; 0: there is none */
 static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_ROOM])
 {
     int fd = interfaces_open_file(directory, path);
@@ -81,7 +81,7 @@ int interface_count(int fd, uint64_t *out)
     return 0;
 }
 
-/* @param missing  what is returned when the line is no number */
+/* @param missing  returned when the line is not a number */
 static uint64_t interfaces_read_number(int directory, const char *path, uint64_t missing)
 {
     char text[TEXT_ROOM];
@@ -104,7 +104,7 @@ static int interfaces_open_directory(int directory, const char *path)
     return openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Names go over the wire and onto terminals. */
+/* Names are sent over the wire and shown on terminals: only visible ASCII. */
 static int interfaces_is_usable(const char *name, size_t most)
 {
     size_t length = strlen(name);
@@ -149,7 +149,7 @@ static uint32_t interfaces_list_names(int directory, const char *path, name_text
 struct look {
     struct interface *table;
     uint32_t count, files;
-    struct ifaddrs *own; /* NULL: those of any namespace are taken */
+    struct ifaddrs *own; /* NULL: interfaces of any namespace are accepted */
 };
 
 void interface_close(struct interface *interface)
@@ -159,7 +159,7 @@ void interface_close(struct interface *interface)
     interface->file_count = 0;
 }
 
-/* The interface of that name, a new one when there is none. NULL: there is no room. */
+/* The interface of that name, a new one when there is none. NULL: the table is full. */
 static struct interface *interfaces_add_interface(struct look *look, const char *name,
                                                   uint64_t medium)
 {
@@ -214,7 +214,7 @@ static void interfaces_drop_files(struct look *look, struct interface *interface
     interface_close(interface);
 }
 
-/* A new one is in the table when it can be counted. */
+/* A new interface is added to the table if a file that counts for it was found. */
 static void interfaces_set_speed(struct look *look, struct interface *interface, uint64_t speed)
 {
     interface->speed = speed;
@@ -258,7 +258,8 @@ static int interfaces_has_lower(int net)
     return found;
 }
 
-/* Is this one of the own namespace, or one of the same name of another? */
+/* Whether this interface is of the agent's own namespace: another one may have one of the same
+ * name. */
 static int interfaces_is_own(const struct look *look, int net, const char *name)
 {
     char wanted[TEXT_ROOM], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
@@ -274,7 +275,7 @@ static int interfaces_is_own(const struct look *look, int net, const char *name)
         memcpy(&address, at->ifa_addr, sizeof address);
         if ((uint64_t)address.sll_ifindex != number)
             return 0;
-        /* of IPoIB's 20 bytes the first */
+        /* of IPoIB's 20 bytes the first ones */
         for (unsigned i = 0; i < address.sll_halen && i < sizeof address.sll_addr; i++)
             snprintf(text + 3 * i, 4, i == 0 ? "%02x" : ":%02x", address.sll_addr[i]);
         size_t length = strlen(text);
@@ -295,7 +296,7 @@ static enum net_rank interfaces_order_net(const struct look *look, int net, cons
     return type == ARPHRD_ETHER && !interfaces_exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
 }
 
-/* Virtual interfaces say 10 Gb/s, or nothing: there is no such bound. */
+/* Virtual interfaces report 10 Gb/s or nothing, neither of which bounds their traffic. */
 static uint64_t interfaces_read_net_speed(int net, enum net_rank rank)
 {
     uint64_t megabits = rank == NET_CARD ? interfaces_read_number(net, "speed", 0) : 0;

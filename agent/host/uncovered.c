@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES 64u  /* longest name of the wire */
-#define MOST_ROWS 4096u /* as the wire takes them */
+#define NAME_BYTES 64u  /* longest name that the wire allows */
+#define MOST_ROWS 4096u /* most rows that the wire allows */
 #define MOST_SYMBOLS (1u << 22)
 #define MOST_STRINGS (256u << 20)
 #define MOST_FILES 512u
@@ -101,7 +101,7 @@ static int uncovered_read_symbols(struct symbols *out, const char *path)
     return rc;
 }
 
-/* Name of a symbol of MPI's own, defined or imported as asked; NULL: another symbol. */
+/* Name of a symbol whose name is MPI's, defined or imported as requested; NULL: another symbol. */
 static const char *uncovered_is_mpi_symbol(const struct symbols *symbols, size_t i, int defined)
 {
     const Elf64_Sym *symbol = &symbols->table[i];
@@ -191,7 +191,8 @@ static int uncovered_is_mpi_library(const char *base)
            uncovered_starts_with(base, "libmpi-");
 }
 
-/* Parts of MPI and Holter call MPI themselves; that is not the application's use. */
+/* Whether the application's own code is in this file: MPI and Holter call MPI functions themselves.
+ */
 static int uncovered_is_own_binary(const char *base)
 {
     return !uncovered_starts_with(base, "libmpi") && !uncovered_starts_with(base, "libholter-") &&
@@ -206,7 +207,7 @@ struct mapped_files {
     uint64_t user_count;
 };
 
-/* The file as the process sees it, which may have another root than the agent. */
+/* The file under the root directory of the process, which may not be the agent's. */
 static char *uncovered_path_of(int32_t pid, const char *path)
 {
     char *whole;
@@ -248,7 +249,8 @@ int uncovered_find(struct uncovered *out, int32_t pid)
     FILE *file = fopen(maps, "re");
     if (file == NULL)
         return -errno;
-    /* address perms offset dev inode path, proc(5); only executable mappings of files count */
+    /* Fields: address perms offset dev inode path, proc(5); only executable mappings of files
+     * count. */
     while (getline(&line, &room, file) > 0) {
         char perms[8] = "";
         int path_at = 0;

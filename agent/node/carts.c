@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @return ranks of the grid; 0: it is none */
+/* @return ranks of the grid; 0: it is not a valid grid */
 static uint64_t carts_ranks_of(const struct cart_slot *slot, uint64_t most)
 {
     uint64_t ranks = 1;
@@ -19,7 +19,7 @@ static uint64_t carts_ranks_of(const struct cart_slot *slot, uint64_t most)
     return ranks;
 }
 
-/* Ranks of a node make the same ones, one after the other: the newest is looked at first.
+/* Ranks of a node create the same communicators in turn: the newest is compared first.
  * @return its position, or `count` */
 static uint32_t carts_find(const struct carts *carts, uint64_t id)
 {

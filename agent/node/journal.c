@@ -25,7 +25,7 @@ struct journal {
     _Atomic uint32_t in_force; /* index of the valid state */
     _Atomic uint64_t begin;    /* position of the oldest message */
     size_t room;               /* bytes of the ring */
-    uint64_t end, next_seq;    /* of the worker at work, not committed yet */
+    uint64_t end, next_seq;    /* of the current worker, not committed yet */
     struct journal_state states[2];
     _Alignas(8) uint8_t ring[];
 };
@@ -49,7 +49,7 @@ int journal_create(struct journal **out, size_t bytes)
         journal_destroy(journal);
         return -errno;
     }
-    journal->instance |= 1; /* never 0, which stands for none */
+    journal->instance |= 1; /* never 0, which means none */
     journal_resume(journal);
     *out = journal;
     return 0;
@@ -91,7 +91,7 @@ void journal_resume(struct journal *journal)
     const struct journal_state *state = journal_state(journal);
     journal->end = state->end;
     journal->next_seq = state->next_seq;
-    /* A worker may have dropped messages for one that it did not live to commit. */
+    /* A worker may have dropped messages for one that it did not commit before it crashed. */
     if (atomic_load(&journal->begin) > state->end)
         atomic_store(&journal->begin, state->end);
 }

@@ -17,7 +17,7 @@ struct capture {
     size_t most;    /* records of a rank */
     struct rank_capture read;
     struct wire_buffer buffer;
-    size_t threads, events, comms, regions; /* of the message that is being filled */
+    size_t threads, events, comms, regions; /* of the message being filled */
     struct wire_capture_thread_row thread_rows[CAPTURE_MESSAGE_RECORDS];
     struct wire_capture_event_row event_rows[CAPTURE_MESSAGE_RECORDS];
     struct wire_comm_row comm_rows[CAPTURE_NAMES];
@@ -27,7 +27,7 @@ struct capture {
 
 /* ---- messages ------------------------------------------------------------ */
 
-/* Position 0 stands for none, in both lists. */
+/* Position 0 means none, in both lists. */
 static void capture_begin_message(struct capture *c)
 {
     c->threads = c->events = 0;
@@ -71,7 +71,7 @@ static int node_capture_flush(struct capture *c, int more, const char *fault)
 
 /* ---- names --------------------------------------------------------------- */
 
-/* @return its position; CAPTURE_NAMES: the message has no room for it */
+/* @return its position; CAPTURE_NAMES: the message is full */
 static size_t node_capture_comm_position(struct capture *c, const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
@@ -109,7 +109,7 @@ static size_t node_capture_region_position(struct capture *c, const struct rank 
 
 /* ---- records ------------------------------------------------------------- */
 
-/* What the rank has written is data: a time that was not yet is now. */
+/* Times written by the rank are not trusted: one in the future is replaced by now. */
 static int64_t node_capture_ns_since_start(const struct capture *c, const struct tick_clock *clock,
                                            uint64_t ticks)
 {
@@ -123,7 +123,7 @@ static int capture_is_sendrecv(uint16_t call)
     return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
 }
 
-/* The fifth word of a record is another thing in each kind of call, see struct event. */
+/* The fifth word of a record has a meaning for each kind of call, see struct event. */
 static void capture_fill_fifth(const struct capture *c, const struct captured_record *record,
                                const struct tick_clock *clock, struct wire_capture_event_row *row)
 {
@@ -183,7 +183,7 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? c->frame.tsc : c->frame.plain;
     if (record->event.kind < EVENT_CALL || record->event.kind > EVENT_REGION)
-        return 0; /* no probe writes such */
+        return 0; /* probes do not write such records */
     for (;;) {
         if (new_thread || c->threads == 0)
             capture_begin_thread(c, rank, record->ring);
@@ -218,7 +218,7 @@ int capture_rank(struct capture *c, const struct rank *rank)
 
 int capture_create(struct capture **out, const struct capture_frame *frame)
 {
-    struct capture *c = malloc(sizeof *c); /* of the rows none is read before it is written */
+    struct capture *c = malloc(sizeof *c); /* uninitialised: no row is read before it is written */
     if (c == NULL)
         return -ENOMEM;
     size_t share = frame->ranks == 0 ? CAPTURE_RECORDS : CAPTURE_RECORDS / frame->ranks;

@@ -37,7 +37,7 @@ static void node_job_read_command(char *out, size_t room, int32_t pid)
     out[n] = '\0';
 }
 
-/* Of a process: "NAME=value" one after the other, one more NUL after the last. */
+/* Looks up a variable in a process' environment: "NAME=value" texts, each ended by NUL. */
 static const char *node_job_variable(void *user, const char *name)
 {
     size_t length = strlen(name);
@@ -82,7 +82,7 @@ int node_job_create(struct node_job **out, struct rank *first)
     node_job_read_user(job->user, sizeof job->user);
     job->launcher = node_job_find_launcher(first->pid);
     job->command_rank = UINT64_MAX;
-    job->registered = 1; /* until a look at the registrations says otherwise */
+    job->registered = 1; /* until the registrations are read */
     *out = job;
     return 0;
 }
@@ -119,7 +119,7 @@ static int node_job_reserve_member(struct node_job *job)
     return 0;
 }
 
-/* The probe leaves out what does not fit: then it is not known where the rest is. */
+/* The probe truncates a list that does not fit: the rest is not known. */
 static int node_job_may_be_cut(const char *cpu_list)
 {
     const size_t longest = sizeof ",1023-1023" - 1;
@@ -198,7 +198,7 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
     uint32_t first = all ? 0 : job->announced;
     int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_announced);
     for (uint32_t i = 0; i < job->member_count; i++)
-        job->members[i].placement = job->placements[i]; /* the texts may have moved */
+        job->members[i].placement = job->placements[i]; /* the texts may have been reallocated */
     struct wire_ranks message = {
         .seq = seq,
         .job = job->id,
@@ -236,7 +236,8 @@ struct match_counts node_job_match_counts(struct node_job *job)
                                  now.rejected - before.rejected};
 }
 
-/* Until the daemon says how many. Nodes are taken to have as many ranks as this one. */
+/* Used until the daemon announces a number. Assumes that all nodes have as many ranks as this one.
+ */
 static uint64_t node_job_burst_rows(const struct node_job *job)
 {
     if (job->burst_rows != 0)
@@ -278,6 +279,7 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
         job->death_count = 0;
         event_sum_clear(job->sum);
     }
-    transfer_sum_clear(job->transfers); /* what could not be sent was counted as matched */
+    transfer_sum_clear(
+        job->transfers); /* ends that could not be sent are counted as matched already */
     return rc;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS 4 /* at a call in progress that others may follow meanwhile */
+#define LOOKS 4 /* attempts to read a call in progress while its thread goes on */
 
 void rank_capture_finish(struct rank_capture *capture)
 {
@@ -42,8 +42,8 @@ static int rank_capture_reserve(struct rank_capture *c, size_t most, uint32_t ri
     return 0;
 }
 
-/* Published records and, after them without a gap, the call in progress. When the thread goes on
- * between the two looks, the ring is read again.
+/* Reads the published records of a ring and, if it follows them without a gap, the call in
+ * progress. When the thread goes on between the two reads, the ring is read again.
  * @return how many; *running: the last is in progress */
 static size_t rank_capture_read_ring(const struct ring_reader *reader, struct event *out,
                                      size_t most, int *running, uint64_t *lapped)
@@ -70,7 +70,7 @@ static size_t rank_capture_read_ring(const struct ring_reader *reader, struct ev
     return count;
 }
 
-/* Parts of a call that is not in the copy say nothing. */
+/* Parts of a call that is not in the copy are useless. */
 static size_t rank_capture_count_orphans(const struct event *events, size_t count)
 {
     size_t at = 0;
@@ -79,13 +79,13 @@ static size_t rank_capture_count_orphans(const struct event *events, size_t coun
     return at;
 }
 
-/* Of two lists in order of time the newest, at most `most`: in `merged`, which then takes the
- * place of the list. */
+/* Merges two lists in order of time into `merged`, which then replaces the list: the newest
+ * records, at most `most`. */
 static void rank_capture_merge(struct rank_capture *c, const struct event *events, size_t count,
                                uint32_t ring, int running, size_t most)
 {
     size_t old = c->count, all = old + count, kept = all < most ? all : most, at = kept;
-    size_t fresh = count; /* of `events`, not merged yet */
+    size_t fresh = count; /* index in `events`: not merged yet */
     while (at > 0) {
         int from_old =
             fresh == 0 || (old > 0 && c->list[old - 1].event.t_enter > events[fresh - 1].t_enter);
@@ -111,7 +111,7 @@ static int rank_capture_compare_places(const void *a, const void *b)
     return x->event.seq < y->event.seq ? -1 : x->event.seq > y->event.seq;
 }
 
-/* Merging may have cut a call from its parts. */
+/* Merging may have separated parts from their call. */
 static void rank_capture_drop_orphans(struct rank_capture *c)
 {
     size_t kept = 0;
