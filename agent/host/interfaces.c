@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_NAMES 1024u /* entries of a directory that are read */
-#define TEXT_ROOM 128u   /* of a sysfs file; the rest is ignored */
+#define MAXIMUM_NAMES 1024u /* entries of a directory that are read */
+#define TEXT_CAPACITY 128u  /* of a sysfs file; the rest is ignored */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -36,10 +36,10 @@ static int interfaces_open_file(int directory, const char *path)
 }
 
 /* @return length of the first line; 0: there is none */
-static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_ROOM])
+static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_CAPACITY])
 {
     int fd = interfaces_open_file(directory, path);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_ROOM - 1, 0);
+    ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_CAPACITY - 1, 0);
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
@@ -67,7 +67,7 @@ static int interfaces_parse_count(const char *text, const char **end, uint64_t *
 
 int interface_count(int fd, uint64_t *out)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     const char *end;
     uint64_t value;
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
@@ -84,7 +84,7 @@ int interface_count(int fd, uint64_t *out)
 /* @param missing  returned when the line is not a number */
 static uint64_t interfaces_read_number(int directory, const char *path, uint64_t missing)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     const char *end;
     uint64_t value;
     if (interfaces_read_line(directory, path, text) == 0 ||
@@ -105,13 +105,13 @@ static int interfaces_open_directory(int directory, const char *path)
 }
 
 /* Names are sent over the wire and shown on terminals: only visible ASCII. */
-static int interfaces_is_usable(const char *name, size_t most)
+static int interfaces_is_usable(const char *name, size_t maximum)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
         if (name[i] <= ' ' || name[i] > '~')
             return 0;
-    return length > 0 && length <= most && name[0] != '.';
+    return length > 0 && length <= maximum && name[0] != '.';
 }
 
 static int interfaces_compare_names(const void *left, const void *right)
@@ -132,9 +132,10 @@ static uint32_t interfaces_list_names(int directory, const char *path, name_text
             close(fd);
         return 0;
     }
-    name_text *names = calloc(MOST_NAMES, sizeof *names);
+    name_text *names = calloc(MAXIMUM_NAMES, sizeof *names);
     uint32_t count = 0;
-    for (struct dirent *entry; names != NULL && count < MOST_NAMES && (entry = readdir(d)) != NULL;)
+    for (struct dirent *entry;
+         names != NULL && count < MAXIMUM_NAMES && (entry = readdir(d)) != NULL;)
         if (interfaces_is_usable(entry->d_name, INTERFACE_NAME))
             snprintf(names[count++], sizeof *names, "%.*s", (int)INTERFACE_NAME, entry->d_name);
     closedir(d);
@@ -192,7 +193,7 @@ static void interfaces_add_classes(struct look *look, struct interface *interfac
                                    const char *prefix, enum interface_quantity quantity)
 {
     for (unsigned class = 0; class < 8; class ++) {
-        char path[TEXT_ROOM];
+        char path[TEXT_CAPACITY];
         snprintf(path, sizeof path, "%s%u", prefix, class);
         interfaces_add_file(look, interface, directory, path, quantity);
     }
@@ -239,7 +240,7 @@ enum net_rank { NET_CARD, NET_VIRTUAL, NET_OTHER, NET_SKIPPED };
 
 static int interfaces_is_down(int net)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     if (interfaces_read_line(net, "flags", text) > 0 && (strtoul(text, NULL, 16) & IFF_UP) == 0)
         return 1;
     return interfaces_read_line(net, "operstate", text) > 0 &&
@@ -262,7 +263,7 @@ static int interfaces_has_lower(int net)
  * name. */
 static int interfaces_is_own(const struct look *look, int net, const char *name)
 {
-    char wanted[TEXT_ROOM], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
+    char wanted[TEXT_CAPACITY], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
     if (look->own == NULL)
         return 1;
     uint64_t number = interfaces_read_number(net, "ifindex", 0);
@@ -329,7 +330,7 @@ static void interfaces_scan_nets(struct look *look, int root)
     uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &names);
     if (class < 0)
         return;
-    uint8_t ranks[MOST_NAMES];
+    uint8_t ranks[MAXIMUM_NAMES];
     int better = 0;
     for (uint32_t i = 0; i < count; i++) {
         int net = interfaces_open_directory(class, names[i]);
@@ -364,7 +365,7 @@ static int interfaces_has_file(int directory, const char *path)
 
 static void interfaces_add_port(struct look *look, int port, const char *device, const char *number)
 {
-    char text[TEXT_ROOM], name[2 * INTERFACE_NAME + 2];
+    char text[TEXT_CAPACITY], name[2 * INTERFACE_NAME + 2];
     if (interfaces_read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
         return;
     snprintf(name, sizeof name, "%s/%s", device, number);
@@ -423,7 +424,7 @@ static void interfaces_scan_ports(struct look *look, int root)
 /* "ck400G": the number before the G. */
 static uint64_t interfaces_read_cxi_speed(int card)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     interfaces_read_line(card, "device/port/0/link/speed", text);
     const char *end = text + strcspn(text, "G"), *at = end;
     while (at > text && at[-1] >= '0' && at[-1] <= '9')

@@ -173,10 +173,10 @@ void run_report_print(const struct run_report *report);
 void run_report_finish(struct run_report *report);
 
 /** Name of a recording from the user's template. For tests. @return 0 or -HOLTER_ERANGE */
-int run_output_name(char *out, size_t room, const char *output, const char *job, const char *host,
-                    unsigned index);
+int run_output_name(char *out, size_t capacity, const char *output, const char *job,
+                    const char *host, unsigned index);
 
 /** "1,234,567": every digit, to be compared with other sources. */
-void run_report_print_count(char *out, size_t room, uint64_t count);
+void run_report_print_count(char *out, size_t capacity, uint64_t count);
 
 #endif

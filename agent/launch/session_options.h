@@ -45,6 +45,6 @@ struct session_place {
 /** @param why  set on failure: a sentence that names the fault
  *  @return 0, -HOLTER_EUSAGE for a wrong value, or another error of the run directory */
 int session_options_resolve(struct session_place *out, const struct session_options *given,
-                            char *why, size_t room);
+                            char *why, size_t capacity);
 
 #endif

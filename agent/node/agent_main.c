@@ -67,12 +67,13 @@ struct command_line {
     int foreground, verbose;
 };
 
-static int agent_main_read_number(long long *out, const char *text, long long least, long long most)
+static int agent_main_read_number(long long *out, const char *text, long long minimum,
+                                  long long maximum)
 {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
+    if (errno != 0 || end == text || *end != '\0' || value < minimum || value > maximum)
         return -HOLTER_EUSAGE;
     *out = value;
     return 0;

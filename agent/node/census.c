@@ -57,12 +57,12 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
     if (census->count == census->capacity) {
-        uint32_t room = census->capacity == 0 ? 64 : 2 * census->capacity;
-        struct resident **residents = realloc(census->residents, room * sizeof(*residents));
+        uint32_t capacity = census->capacity == 0 ? 64 : 2 * census->capacity;
+        struct resident **residents = realloc(census->residents, capacity * sizeof(*residents));
         if (residents == NULL)
             return -ENOMEM;
         census->residents = residents;
-        census->capacity = room;
+        census->capacity = capacity;
     }
     struct resident *resident = calloc(1, sizeof *resident);
     if (resident == NULL)
@@ -338,18 +338,18 @@ static int census_compare_ranks(const void *a, const void *b)
 }
 
 uint32_t census_ranks(const struct census *census, const struct node_job *job,
-                      const struct rank **out, uint32_t room)
+                      const struct rank **out, uint32_t capacity)
 {
     uint32_t count = 0, written;
     for (uint32_t i = 0; i < census->count; i++) {
         const struct resident *resident = census->residents[i];
         if (resident->stage < JOINED || resident->job != job)
             continue;
-        if (count < room)
+        if (count < capacity)
             out[count] = resident->rank;
         count++;
     }
-    written = count < room ? count : room;
+    written = count < capacity ? count : capacity;
     if (written > 0)
         qsort(out, written, sizeof *out, census_compare_ranks);
     return count;

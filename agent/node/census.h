@@ -82,10 +82,10 @@ void census_release_committed(struct census *census, struct node_job *job, uint6
 void census_remove_job(struct census *census, struct node_job *job);
 
 /** Ranks of a job whose rings can be read, also of those that have just ended.
- *  @param out  room for `room` of them, borrowed; by rank
+ *  @param out  room for `capacity` of them, borrowed; by rank
  *  @return how many there are, which may be more than were written */
 uint32_t census_ranks(const struct census *census, const struct node_job *job,
-                      const struct rank **out, uint32_t room);
+                      const struct rank **out, uint32_t capacity);
 
 /** How long the rings can wait, nanoseconds. */
 uint64_t census_wait(const struct census *census);

@@ -187,29 +187,29 @@ static double daemon_clock_maximum(double a, double b)
 
 /* The middle of the possible drifts that are usual for clocks: the first samples, a short time
  * apart, allow many. */
-static double daemon_clock_likely_drift(double least, double most)
+static double daemon_clock_likely_drift(double minimum, double maximum)
 {
-    double low = daemon_clock_maximum(least, -DRIFT_USUAL),
-           high = most < DRIFT_USUAL ? most : DRIFT_USUAL;
-    return low < high ? low + (high - low) / 2 : least + (most - least) / 2;
+    double low = daemon_clock_maximum(minimum, -DRIFT_USUAL),
+           high = maximum < DRIFT_USUAL ? maximum : DRIFT_USUAL;
+    return low < high ? low + (high - low) / 2 : minimum + (maximum - minimum) / 2;
 }
 
 static void daemon_clock_estimate(struct daemon_clock *clock)
 {
     struct bounds bounds;
     double drift = daemon_clock_possible_drift(clock, &bounds);
-    double least = daemon_clock_extreme_drift(&bounds, drift, -MAXIMUM_DRIFT);
-    double most = daemon_clock_extreme_drift(&bounds, drift, MAXIMUM_DRIFT);
+    double minimum = daemon_clock_extreme_drift(&bounds, drift, -MAXIMUM_DRIFT);
+    double maximum = daemon_clock_extreme_drift(&bounds, drift, MAXIMUM_DRIFT);
     const struct daemon_clock_sample *newest = daemon_clock_get_sample(clock, 0);
     uint64_t first_ns = daemon_clock_get_sample(clock, clock->count - 1)->t1_mono;
     double first = (double)(int64_t)(first_ns - newest->t4_mono);
     /* After all points the steepest line is the highest, before them it is the lowest. */
-    double high = daemon_clock_highest(&bounds, most, 0),
-           low = daemon_clock_lowest(&bounds, least, 0);
-    double first_high = daemon_clock_highest(&bounds, least, first),
-           first_low = daemon_clock_lowest(&bounds, most, first);
+    double high = daemon_clock_highest(&bounds, maximum, 0),
+           low = daemon_clock_lowest(&bounds, minimum, 0);
+    double first_high = daemon_clock_highest(&bounds, minimum, first),
+           first_low = daemon_clock_lowest(&bounds, maximum, first);
     /* The line in the middle of the interval at the middle drift. */
-    double slope = daemon_clock_likely_drift(least, most),
+    double slope = daemon_clock_likely_drift(minimum, maximum),
            bottom = daemon_clock_lowest(&bounds, slope, 0);
     double middle = bottom + (daemon_clock_highest(&bounds, slope, 0) - bottom) / 2;
     double at_first = middle + slope * first;
@@ -218,7 +218,7 @@ static void daemon_clock_estimate(struct daemon_clock *clock)
         .first_ns = first_ns,
         .daemon_ns = newest->t3_daemon + (uint64_t)(int64_t)middle,
         .drift = slope,
-        .drift_error = daemon_clock_maximum(most - slope, slope - least),
+        .drift_error = daemon_clock_maximum(maximum - slope, slope - minimum),
         .error = daemon_clock_maximum(high - middle, middle - low),
         .first_error = daemon_clock_maximum(first_high - at_first, at_first - first_low),
     };
@@ -255,13 +255,13 @@ uint64_t daemon_clock_error_between(const struct daemon_clock *clock, uint64_t f
 {
     /* The bound is largest at one of the ends, or at the first sample. */
     const struct daemon_clock_line *line = &clock->line;
-    uint64_t most = daemon_clock_error(clock, from_ns), other = daemon_clock_error(clock, to_ns);
-    most = other > most ? other : most;
+    uint64_t maximum = daemon_clock_error(clock, from_ns), other = daemon_clock_error(clock, to_ns);
+    maximum = other > maximum ? other : maximum;
     if (clock->count > 0 && line->first_ns > from_ns && line->first_ns < to_ns) {
         other = daemon_clock_error(clock, line->first_ns);
-        most = other > most ? other : most;
+        maximum = other > maximum ? other : maximum;
     }
-    return most;
+    return maximum;
 }
 
 /* ---- samples ------------------------------------------------------------- */
@@ -292,13 +292,13 @@ static uint64_t daemon_clock_trip_time(const struct daemon_clock_sample *sample)
 
 int daemon_clock_slow(const struct daemon_clock *clock)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t minimum = UINT64_MAX;
     for (unsigned age = 0; age < clock->count; age++) {
         uint64_t trip = daemon_clock_trip_time(daemon_clock_get_sample(clock, age));
-        least = trip < least ? trip : least;
+        minimum = trip < minimum ? trip : minimum;
     }
     return clock->count > 0 && daemon_clock_trip_time(daemon_clock_get_sample(clock, 0)) >
-                                   least + least / SLOW_PART + SLOW_NS;
+                                   minimum + minimum / SLOW_PART + SLOW_NS;
 }
 
 int daemon_clock_observe(struct daemon_clock *clock, uint64_t t1_mono, uint64_t t2_daemon,

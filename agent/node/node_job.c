@@ -17,19 +17,19 @@
     ((size_t)256 << 10) /* environment of a rank: bytes after these are not read                   \
                          */
 
-static void node_job_read_user(char *out, size_t room)
+static void node_job_read_user(char *out, size_t capacity)
 {
     struct passwd *entry = getpwuid(getuid());
     if (entry != NULL)
-        snprintf(out, room, "%s", entry->pw_name);
+        snprintf(out, capacity, "%s", entry->pw_name);
     else
-        snprintf(out, room, "%u", (unsigned)getuid());
+        snprintf(out, capacity, "%u", (unsigned)getuid());
 }
 
 /* Arguments are separated by NULs in /proc/<pid>/cmdline. */
-static void node_job_read_command(char *out, size_t room, int32_t pid)
+static void node_job_read_command(char *out, size_t capacity, int32_t pid)
 {
-    size_t n = process_file(out, room, pid, "cmdline");
+    size_t n = process_file(out, capacity, pid, "cmdline");
     while (n > 0 && out[n - 1] == '\0')
         n--;
     for (size_t i = 0; i < n; i++)
@@ -106,16 +106,16 @@ static int node_job_reserve_member(struct node_job *job)
 {
     if (job->member_count < job->member_capacity)
         return 0;
-    uint32_t room = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
-    struct wire_member_row *members = realloc(job->members, room * sizeof *members);
+    uint32_t capacity = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
+    struct wire_member_row *members = realloc(job->members, capacity * sizeof *members);
     if (members != NULL)
         job->members = members;
-    char(*placements)[128] = realloc(job->placements, room * sizeof *placements);
+    char(*placements)[128] = realloc(job->placements, capacity * sizeof *placements);
     if (placements != NULL)
         job->placements = placements;
     if (members == NULL || placements == NULL)
         return -ENOMEM;
-    job->member_capacity = room;
+    job->member_capacity = capacity;
     return 0;
 }
 
@@ -177,12 +177,12 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death)
 {
     if (job->death_count == job->death_capacity) {
-        uint32_t room = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
-        struct wire_death_row *deaths = realloc(job->deaths, room * sizeof *deaths);
+        uint32_t capacity = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
+        struct wire_death_row *deaths = realloc(job->deaths, capacity * sizeof *deaths);
         if (deaths == NULL)
             return;
         job->deaths = deaths;
-        job->death_capacity = room;
+        job->death_capacity = capacity;
     }
     job->deaths[job->death_count++] = *death;
 }

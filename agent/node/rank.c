@@ -13,9 +13,9 @@
 
 #define MAXIMUM_RINGS 4096u
 
-void rank_copy_text(char *out, size_t room, const char *text, size_t bound)
+void rank_copy_text(char *out, size_t capacity, const char *text, size_t bound)
 {
-    size_t length = strnlen(text, bound < room - 1 ? bound : room - 1);
+    size_t length = strnlen(text, bound < capacity - 1 ? bound : capacity - 1);
     memcpy(out, text, length);
     out[length] = '\0';
 }
@@ -90,12 +90,12 @@ int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out
     return slot < rank->tables.comm_count && rank_read_comm_slot(&rank->comms[slot], out) != 0;
 }
 
-int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room)
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t capacity)
 {
     if (slot == 0 || slot >= rank->tables.region_count ||
         atomic_load_explicit(&rank->regions[slot].ready, memory_order_acquire) != 1)
         return 0;
-    rank_copy_text(out, room, rank->regions[slot].name, sizeof rank->regions[slot].name);
+    rank_copy_text(out, capacity, rank->regions[slot].name, sizeof rank->regions[slot].name);
     return 1;
 }
 

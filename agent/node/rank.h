@@ -109,13 +109,13 @@ void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index);
 int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
 
 /** Name of the code region in a slot. @return 1; 0: outside all regions, or unknown */
-int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t capacity);
 
 /** Collect the Cartesian communicators that the rank has made since the last call.
  *  @return how many were added */
 uint32_t rank_collect_carts(struct rank *rank, struct carts *carts);
 
 /** Copy a text out of the segment, which may lack a NUL; the copy is always terminated. */
-void rank_copy_text(char *out, size_t room, const char *text, size_t bound);
+void rank_copy_text(char *out, size_t capacity, const char *text, size_t bound);
 
 #endif

@@ -22,16 +22,16 @@ struct rank_capture {
     struct event *batch; /**< owned, as all that follows */
     struct captured_record *merged;
     uint64_t *lapped; /**< by ring: records overwritten while they were read */
-    size_t room;
-    uint32_t ring_room;
+    size_t capacity;
+    uint32_t ring_capacity;
 };
 
 void rank_capture_finish(struct rank_capture *capture);
 
-/** Copies the newest records of a rank, at most `most` of all its threads together; the former list
- * is replaced. A message whose call is older than all of them is left out.
- *  @param most  1 to RANK_CAPTURE_MAXIMUM
+/** Copies the newest records of a rank, at most `maximum` of all its threads together; the former
+ * list is replaced. A message whose call is older than all of them is left out.
+ *  @param maximum  1 to RANK_CAPTURE_MAXIMUM
  *  @return 0 or -ENOMEM */
-int rank_capture_read(struct rank_capture *capture, const struct rank *rank, size_t most);
+int rank_capture_read(struct rank_capture *capture, const struct rank *rank, size_t maximum);
 
 #endif

@@ -230,10 +230,10 @@ void rank_store_positions(struct rank *rank)
     }
 }
 
-uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room)
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t capacity)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < rank->open && count < room; i++)
+    for (uint32_t i = 0; i < rank->open && count < capacity; i++)
         if (rank->rings[i].saved.pid != 0)
             out[count++] = rank->rings[i].saved;
     return count;

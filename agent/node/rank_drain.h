@@ -33,7 +33,7 @@ uint64_t rank_drain_wait(const struct rank *rank);
 void rank_store_positions(struct rank *rank);
 
 /** Copies the stored positions. @return entries written */
-uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room);
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t capacity);
 
 /** The state is committed: writes it to the segment, for a later agent that has no journal of it.
  */

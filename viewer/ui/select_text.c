@@ -25,16 +25,16 @@ enum select_kind ui_select_kind(const char *text)
 }
 
 /* A number below most, to the end of the text. */
-static int select_text_number(const char *text, size_t length, uint64_t most, uint64_t *out)
+static int select_text_number(const char *text, size_t length, uint64_t maximum, uint64_t *out)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9' || value > most)
+        if (text[i] < '0' || text[i] > '9' || value > maximum)
             return 0;
         value = value * 10 + (uint64_t)(text[i] - '0');
     }
     *out = value;
-    return length && value < most;
+    return length && value < maximum;
 }
 
 /* A rank, else a vertex by name or by number. */

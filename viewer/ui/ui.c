@@ -70,10 +70,10 @@ static int64_t shown_span(const struct ui *ui, const struct model *m)
     ui_whole_time(m, &begin, &end);
     const struct window_totals *newest = series_newest(&m->series);
     /* a window may hold all phases of a short job */
-    int64_t least = newest ? (int64_t)newest->length_ns *
-                                 (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
-                           : second;
-    int64_t age = end - begin > least ? end - begin : least;
+    int64_t minimum = newest ? (int64_t)newest->length_ns *
+                                   (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
+                             : second;
+    int64_t age = end - begin > minimum ? end - begin : minimum;
     return ui->time.follow && age < ui->time.span_ns ? age : ui->time.span_ns;
 }
 
@@ -162,11 +162,11 @@ void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t a
     if (!w || end <= begin)
         return;
     /* phases may be much shorter than windows */
-    double least = ui->view == VIEW_COMMGRAM ? 1e6
-                   : ui->view == VIEW_TORUS  ? (double)w->length_ns
-                                             : (double)shortest_span(m);
-    double most = fmax((double)(newest - oldest) * 1.05, least);
-    double span = fmin(fmax((double)(end - begin) * factor, least), most);
+    double minimum = ui->view == VIEW_COMMGRAM ? 1e6
+                     : ui->view == VIEW_TORUS  ? (double)w->length_ns
+                                               : (double)shortest_span(m);
+    double longest = fmax((double)(newest - oldest) * 1.05, minimum);
+    double span = fmin(fmax((double)(end - begin) * factor, minimum), longest);
     double share = (double)(around_ns - begin) / (double)(end - begin);
     ui->time.span_ns = (int64_t)span;
     if (ui->time.follow)

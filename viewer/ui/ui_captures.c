@@ -42,11 +42,11 @@ static void ui_captures_show_progress(struct ui *ui, const struct capture *c, do
 {
     int64_t first, last;
     whole_span(c, &first, &last);
-    double most = (double)(last - first);
-    span = fmin(fmax(span, (double)shortest_ns), most);
-    begin = fmin(fmax(begin, 0), most - span);
+    double maximum = (double)(last - first);
+    span = fmin(fmax(span, (double)shortest_ns), maximum);
+    begin = fmin(fmax(begin, 0), maximum - span);
     ui->capture.begin_ns = first + (int64_t)begin;
-    ui->capture.end_ns = span < most ? ui->capture.begin_ns + (int64_t)span : last;
+    ui->capture.end_ns = span < maximum ? ui->capture.begin_ns + (int64_t)span : last;
 }
 
 /* @param around  part of the visible time that stays where it is */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t least_span = 1000000; /* ns; finer than any phase is worth opening */
+static const int64_t minimum_span = 1000000; /* ns; finer than any phase is worth opening */
 
 int64_t ui_time_of(const struct model *m, double seconds)
 {
@@ -23,8 +23,8 @@ void ui_show_span(struct ui *ui, const struct model *m, int64_t begin, int64_t e
     ui_whole_time(m, &oldest, &newest);
     if (newest <= oldest)
         return;
-    begin = begin < oldest ? oldest : begin > newest - least_span ? newest - least_span : begin;
-    end = end > newest ? newest : end < begin + least_span ? begin + least_span : end;
+    begin = begin < oldest ? oldest : begin > newest - minimum_span ? newest - minimum_span : begin;
+    end = end > newest ? newest : end < begin + minimum_span ? begin + minimum_span : end;
     ui->time.follow = ui->time.moving = 0;
     ui->time.span_ns = end - begin;
     ui->time.end_ns = end;
@@ -124,12 +124,12 @@ void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *sc
  */
 
 /* A quarter more or less, at least one. */
-static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t most)
+static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t maximum)
 {
     uint64_t quarter = value / (more ? 4 : 5);
     quarter = quarter ? quarter : 1;
     if (more)
-        return value + quarter > most ? most : value + quarter;
+        return value + quarter > maximum ? maximum : value + quarter;
     return value > quarter ? value - quarter : 1;
 }
 
@@ -161,7 +161,7 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
     case COMMAND_TIME_ALL:
         ui_whole_time(m, &begin, &end);
         if (ui->time.follow)
-            ui->time.span_ns = end - begin > least_span ? end - begin : ui->time.span_ns;
+            ui->time.span_ns = end - begin > minimum_span ? end - begin : ui->time.span_ns;
         else
             ui_show_span(ui, m, begin, end);
         break;
@@ -175,7 +175,7 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
  */
 
 /* The selected ranks as a list. @return 1 when they fit */
-static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t room)
+static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     size_t used = 0;
     for (uint32_t r = 0; r < m->rank_count; r++) {
@@ -187,7 +187,7 @@ static int selected_ranks(const struct ui *ui, const struct model *m, char *out,
         char span[40];
         int n =
             snprintf(span, sizeof span, r > first ? "%s%u-%u" : "%s%u", used ? "," : "", first, r);
-        if (used + (size_t)n >= room)
+        if (used + (size_t)n >= capacity)
             return 0;
         memcpy(out + used, span, (size_t)n + 1);
         used += (size_t)n;

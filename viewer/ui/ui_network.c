@@ -108,7 +108,7 @@ const char *ui_objective_name(enum remap_objective objective)
 
 /* Ranks of the selection as "3,8-11"; "" when all may move. @return 0: they are too many to be
  * named */
-static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t room)
+static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     size_t used = 0;
     out[0] = 0;
@@ -121,37 +121,37 @@ static int moving_ranks(const struct ui *ui, const struct model *m, char *out, s
         while (r + 1 < m->rank_count && ui_marks_rank(ui, m, r + 1))
             r++;
         int n = first == r
-                    ? snprintf(out + used, room - used, "%s%u", used ? "," : "", first)
-                    : snprintf(out + used, room - used, "%s%u-%u", used ? "," : "", first, r);
-        if (n < 0 || (size_t)n >= room - used)
+                    ? snprintf(out + used, capacity - used, "%s%u", used ? "," : "", first)
+                    : snprintf(out + used, capacity - used, "%s%u-%u", used ? "," : "", first, r);
+        if (n < 0 || (size_t)n >= capacity - used)
             return 0;
         used += (size_t)n;
     }
     return 1;
 }
 
-char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, size_t room)
+char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     char ranks[COMMGRAM_LIST];
     if (!m->network.topology || !moving_ranks(ui, m, ranks, sizeof ranks))
         return NULL;
-    int used = snprintf(out, room, "objective=%s", ui_objective_name(ui->network.objective));
-    if (ranks[0] && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, " ranks=%s", ranks);
-    return used > 0 && (size_t)used < room ? out : NULL;
+    int used = snprintf(out, capacity, "objective=%s", ui_objective_name(ui->network.objective));
+    if (ranks[0] && used > 0 && (size_t)used < capacity)
+        used += snprintf(out + used, capacity - (size_t)used, " ranks=%s", ranks);
+    return used > 0 && (size_t)used < capacity ? out : NULL;
 }
 
 /* Selected routes by name, the first of them where they are too many. */
-static int name_routes(const struct flows *f, char *out, size_t room)
+static int name_routes(const struct flows *f, char *out, size_t capacity)
 {
-    size_t used = (size_t)snprintf(out, room, "routes=");
+    size_t used = (size_t)snprintf(out, capacity, "routes=");
     int some = 0;
     for (uint32_t i = 0; i < f->route_count; i++) {
         if (!(f->route_marks[i] & FLOW_SELECTED))
             continue;
-        int n = snprintf(out + used, room - used, "%s%u-%u", some ? "," : "", f->routes[i].source,
-                         f->routes[i].destination);
-        if (n < 0 || (size_t)n >= room - used) {
+        int n = snprintf(out + used, capacity - used, "%s%u-%u", some ? "," : "",
+                         f->routes[i].source, f->routes[i].destination);
+        if (n < 0 || (size_t)n >= capacity - used) {
             out[used] = 0;
             break;
         }
@@ -161,18 +161,18 @@ static int name_routes(const struct flows *f, char *out, size_t room)
     return some;
 }
 
-char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out, size_t room)
+char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     const struct selection *s = &ui->selection;
-    if (!m->network.topology || room < 64)
+    if (!m->network.topology || capacity < 64)
         return NULL;
     if (s->kind == SELECT_LINK)
-        snprintf(out, room, "link=%" PRIu64, s->a);
+        snprintf(out, capacity, "link=%" PRIu64, s->a);
     else if (s->kind == SELECT_ROUTE)
-        snprintf(out, room, "routes=%" PRIu64 "-%" PRIu64, s->a, s->b);
+        snprintf(out, capacity, "routes=%" PRIu64 "-%" PRIu64, s->a, s->b);
     else if (s->kind == SELECT_NONE || !ui->network.flows ||
-             !name_routes(ui->network.flows, out, room))
-        snprintf(out, room, "top=100");
+             !name_routes(ui->network.flows, out, capacity))
+        snprintf(out, capacity, "top=100");
     return out;
 }
 

@@ -38,7 +38,7 @@ int ui_update_flows(struct ui *ui, const struct model *model, struct range *rang
 
 /** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: nothing
  * is selected that can be asked for */
-char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
+char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t capacity);
 
 /** Commands about the network. @return enum ui_effect */
 int ui_network_command(struct ui *ui, const struct model *model, enum ui_command command,
@@ -58,6 +58,7 @@ void ui_narrow_metric(struct ui *ui, int narrower);
 double ui_rank_at(const struct ui *ui, double place);
 
 const char *ui_objective_name(enum remap_objective objective);
-char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
+char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out,
+                          size_t capacity);
 
 #endif

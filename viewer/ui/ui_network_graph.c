@@ -477,14 +477,14 @@ static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const str
         g->drawing = NETWORK_PAN;
         return 1;
     }
-    uint32_t room = topology_vertices(m->network.topology);
+    uint32_t capacity = topology_vertices(m->network.topology);
     struct catch c = {.g = g,
                       .at = calloc(g->vertex_count + 1u, sizeof *c.at),
                       .in = calloc(g->vertex_count + 1u, 1),
                       .links = calloc(f->link_count + 1u, 1),
-                      .walk = calloc(room + 1u, sizeof *c.walk),
+                      .walk = calloc(capacity + 1u, sizeof *c.walk),
                       .items = calloc(f->route_count + 1u, sizeof *c.items),
-                      .walk_room = room};
+                      .walk_room = capacity};
     if (c.at && c.in && c.links && c.walk && c.items) {
         ui_graph_find_places(&c, scene);
         uint32_t count = catch_routes(&c, m, f);

@@ -15,9 +15,9 @@ void ui_zoom_routes(struct ui *ui, const struct model *m, double factor, double 
 {
     double left, top, extent;
     const struct topology *t = m->network.topology;
-    double least = t ? fmin(4.0 / fmax(topology_vertices(t), 1), 1) : 1;
+    double minimum = t ? fmin(4.0 / fmax(topology_vertices(t), 1), 1) : 1;
     ui_routes(ui, &left, &top, &extent);
-    double next = fmin(fmax(extent * factor, least), 1);
+    double next = fmin(fmax(extent * factor, minimum), 1);
     ui->routes.x = x - (x - left) * next / extent;
     ui->routes.y = y - (y - top) * next / extent;
     ui->routes.extent = next;

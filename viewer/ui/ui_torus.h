@@ -96,7 +96,8 @@ int torus_add_mapping(struct torus_choice *torus, const char *title, uint32_t *s
  * nothing.
  *  @param text  ends with 0   @param out  owned by the caller; set on success
  *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: why says which line is wrong */
-int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room);
+int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why,
+                       size_t capacity);
 
 /** Commands that begin with COMMAND_TORUS. */
 int torus_command(struct ui *ui, const struct model *model, enum ui_command command,

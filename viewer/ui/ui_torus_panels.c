@@ -92,14 +92,14 @@ static void ui_torus_panel_add_route(struct torus_panel *p, const struct topolog
                                      const uint32_t *seats, uint32_t seat_count, uint32_t source,
                                      uint32_t destination, uint64_t amount)
 {
-    uint32_t links[1024], most = sizeof links / sizeof *links;
+    uint32_t links[1024], maximum = sizeof links / sizeof *links;
     if (!amount || source >= seat_count || destination >= seat_count)
         return;
     uint32_t from = seats[source], to = seats[destination], vertices = topology_vertices(topology);
     if (from == to || from >= vertices || to >= vertices)
         return;
-    uint32_t length = topology_route(topology, from, to, links, most);
-    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < most; i++)
+    uint32_t length = topology_route(topology, from, to, links, maximum);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < maximum; i++)
         p->loads[links[i]] += amount;
 }
 
@@ -309,24 +309,25 @@ int torus_add_mapping(struct torus_choice *t, const char *title, uint32_t *seats
 /* ---- mappings ----------------------------------------------------------------------------------
  */
 
-static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *room, uint32_t rank)
+static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *capacity, uint32_t rank)
 {
-    if (rank >= *room) {
-        uint32_t more = *room ? *room : 256;
+    if (rank >= *capacity) {
+        uint32_t more = *capacity ? *capacity : 256;
         while (more <= rank)
             more *= 2;
         uint32_t *grown = realloc(*seats, more * sizeof *grown);
         if (!grown)
             return -ENOMEM;
         *seats = grown;
-        *room = more;
+        *capacity = more;
     }
     while (*count <= rank)
         (*seats)[(*count)++] = TOPOLOGY_NONE;
     return 0;
 }
 
-int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room)
+int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why,
+                       size_t capacity)
 {
     uint32_t *seats = NULL, n = 0, seat_room = 0;
     int error = 0, line = 1;
@@ -342,10 +343,10 @@ int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *
             if (length >= sizeof copy || sscanf(first, "%9lu %9lu%n", &rank, &node, &used) != 2 ||
                 first[used + (int)strspn(first + used, " \t\r")] || *first == '-' ||
                 rank >= MODEL_RANKS || node >= TOPOLOGY_MOST_VERTICES) {
-                snprintf(why, room, "line %d is no pair of rank and node", line);
+                snprintf(why, capacity, "line %d is no pair of rank and node", line);
                 error = -HOLTER_EUSAGE;
             } else if (rank < n && seats[rank] != TOPOLOGY_NONE) {
-                snprintf(why, room, "line %d: rank %lu has a node already", line, rank);
+                snprintf(why, capacity, "line %d: rank %lu has a node already", line, rank);
                 error = -HOLTER_EUSAGE;
             } else {
                 error = need_seat(&seats, &n, &seat_room, (uint32_t)rank);
@@ -356,7 +357,7 @@ int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *
         text = *end ? end + 1 : end;
     }
     if (!error && !n) {
-        snprintf(why, room, "no rank is mapped");
+        snprintf(why, capacity, "no rank is mapped");
         error = -HOLTER_EUSAGE;
     }
     if (error) {

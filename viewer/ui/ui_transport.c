@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_STEPS = 8, SCRUB_MS = 200 };
+enum { MAXIMUM_STEPS = 8, SCRUB_MS = 200 };
 
 double transport_speed(int number)
 {
@@ -16,12 +16,12 @@ double transport_speed(int number)
     return speeds[number < 0 ? 0 : number < TRANSPORT_SPEEDS ? number : TRANSPORT_SPEEDS - 1];
 }
 
-char *transport_speed_text(char *out, size_t room, double speed)
+char *transport_speed_text(char *out, size_t capacity, double speed)
 {
     if (speed > 0)
-        snprintf(out, room, "%.*gx", speed < 1000 ? 3 : 6, speed);
+        snprintf(out, capacity, "%.*gx", speed < 1000 ? 3 : 6, speed);
     else
-        snprintf(out, room, "max");
+        snprintf(out, capacity, "max");
     return out;
 }
 
@@ -75,7 +75,9 @@ static void ui_transport_step(struct ui *ui, int forward)
 {
     struct transport *t = &ui->transport;
     t->steps += forward ? 1 : -1;
-    t->steps = t->steps > MOST_STEPS ? MOST_STEPS : t->steps < -MOST_STEPS ? -MOST_STEPS : t->steps;
+    t->steps = t->steps > MAXIMUM_STEPS    ? MAXIMUM_STEPS
+               : t->steps < -MAXIMUM_STEPS ? -MAXIMUM_STEPS
+                                           : t->steps;
     t->plays = 0;
     t->wanted |= WISH_PLAY;
     t->due &= ~(unsigned)WISH_PLAY;
@@ -238,7 +240,7 @@ static int ui_transport_is_possible(struct transport *t, enum transport_wish wis
 }
 
 int transport_next(struct transport *t, const struct playback *p, uint64_t now_ms, char *out,
-                   size_t room)
+                   size_t capacity)
 {
     if (!p->known) {
         *t = (struct transport){0};
@@ -246,27 +248,27 @@ int transport_next(struct transport *t, const struct playback *p, uint64_t now_m
     }
     if (ui_transport_is_possible(t, WISH_SPEED)) {
         if (t->speed > 0)
-            snprintf(out, room, "speed %g", t->speed);
+            snprintf(out, capacity, "speed %g", t->speed);
         else
-            snprintf(out, room, "speed max");
+            snprintf(out, capacity, "speed max");
         return 1;
     }
     if (ui_transport_is_possible(t, WISH_LOOP)) {
-        snprintf(out, room, "loop %s", t->loops ? "on" : "off");
+        snprintf(out, capacity, "loop %s", t->loops ? "on" : "off");
         return 1;
     }
     if (t->due & WISH_PLACE && may_seek(t, p, now_ms)) {
         t->due &= ~(unsigned)WISH_PLACE;
         t->asked_ms = now_ms;
-        snprintf(out, room, "seek %" PRIu64, t->place_ns);
+        snprintf(out, capacity, "seek %" PRIu64, t->place_ns);
         return 1;
     }
     if (ui_transport_is_possible(t, WISH_PLAY)) {
-        snprintf(out, room, "%s", t->plays ? "play" : "pause");
+        snprintf(out, capacity, "%s", t->plays ? "play" : "pause");
         return 1;
     }
     if (t->steps && may_step(t, p)) {
-        snprintf(out, room, "step%s", t->steps > 0 ? "" : " back");
+        snprintf(out, capacity, "step%s", t->steps > 0 ? "" : " back");
         t->steps += t->steps > 0 ? -1 : 1;
         return 1;
     }

@@ -30,7 +30,7 @@ struct transport {
 double transport_speed(int number);
 
 /** "1x", "0.25x", "max". */
-char *transport_speed_text(char *out, size_t room, double speed);
+char *transport_speed_text(char *out, size_t capacity, double speed);
 
 /** What is shown, wishes included: is it to go on, is it a loop, how fast, where. */
 int transport_plays(const struct transport *transport, const struct playback *playback);
@@ -57,7 +57,7 @@ void transport_release(struct ui *ui);
  * the one before.
  *  @return 1 when out was set, 0: nothing now */
 int transport_next(struct transport *transport, const struct playback *playback, uint64_t now_ms,
-                   char *out, size_t room);
+                   char *out, size_t capacity);
 
 /** Is there still something to ask for? */
 int transport_pending(const struct transport *transport);

@@ -46,7 +46,7 @@ struct assignment {
     struct assignment_params params;
     int error;
     uint32_t rows, columns, entries;
-    uint32_t row_room, column_room, entry_room, heap_room;
+    uint32_t row_capacity, column_capacity, entry_capacity, heap_capacity;
     struct row *row;                /* owned; one more than rows, for the end of the last */
     struct column *column;          /* owned */
     struct tally *tally;            /* owned; of each column */
@@ -62,9 +62,9 @@ struct assignment {
 
 int assignment_create(struct assignment **out, const struct assignment_params *params)
 {
-    if (params->most_rows == 0 || params->most_rows > ASSIGNMENT_MOST ||
-        params->most_columns == 0 || params->most_columns > ASSIGNMENT_MOST ||
-        params->most_entries == 0 || params->most_entries > ASSIGNMENT_MOST)
+    if (params->most_rows == 0 || params->most_rows > ASSIGNMENT_MAXIMUM ||
+        params->most_columns == 0 || params->most_columns > ASSIGNMENT_MAXIMUM ||
+        params->most_entries == 0 || params->most_entries > ASSIGNMENT_MAXIMUM)
         return -HOLTER_ERANGE;
     struct assignment *a = calloc(1, sizeof(*a));
     if (a == NULL)
@@ -96,10 +96,10 @@ void assignment_clear(struct assignment *a)
 }
 
 /* Make room for `need` items. @return 0 or -ENOMEM */
-static int assignment_fit(void *array, uint32_t need, uint32_t room, size_t size)
+static int assignment_fit(void *array, uint32_t need, uint32_t capacity, size_t size)
 {
     void **at = array;
-    if (need <= room)
+    if (need <= capacity)
         return 0;
     void *grown = realloc(*at, (size_t)need * size);
     if (grown == NULL)
@@ -108,30 +108,30 @@ static int assignment_fit(void *array, uint32_t need, uint32_t room, size_t size
     return 0;
 }
 
-static uint32_t grow_to(uint32_t need, uint32_t room)
+static uint32_t grow_to(uint32_t need, uint32_t capacity)
 {
-    return need <= room ? room : need + need / 2 + 64;
+    return need <= capacity ? capacity : need + need / 2 + 64;
 }
 
 static int assignment_fit_rows(struct assignment *a, uint32_t need)
 {
-    uint32_t room = grow_to(need, a->row_room);
-    if (assignment_fit(&a->row, room, a->row_room, sizeof(*a->row)) != 0 ||
-        assignment_fit(&a->queue, room, a->row_room, sizeof(*a->queue)) != 0)
+    uint32_t capacity = grow_to(need, a->row_capacity);
+    if (assignment_fit(&a->row, capacity, a->row_capacity, sizeof(*a->row)) != 0 ||
+        assignment_fit(&a->queue, capacity, a->row_capacity, sizeof(*a->queue)) != 0)
         return -ENOMEM;
-    a->row_room = room;
+    a->row_capacity = capacity;
     return 0;
 }
 
 /* Columns are new from a->columns on: what an earlier table left there is wiped. */
 static int assignment_fit_columns(struct assignment *a, uint32_t need)
 {
-    uint32_t room = grow_to(need, a->column_room);
-    if (assignment_fit(&a->column, room, a->column_room, sizeof(*a->column)) != 0 ||
-        assignment_fit(&a->tally, room, a->column_room, sizeof(*a->tally)) != 0 ||
-        assignment_fit(&a->touched, room, a->column_room, sizeof(*a->touched)) != 0)
+    uint32_t capacity = grow_to(need, a->column_capacity);
+    if (assignment_fit(&a->column, capacity, a->column_capacity, sizeof(*a->column)) != 0 ||
+        assignment_fit(&a->tally, capacity, a->column_capacity, sizeof(*a->tally)) != 0 ||
+        assignment_fit(&a->touched, capacity, a->column_capacity, sizeof(*a->touched)) != 0)
         return -ENOMEM;
-    a->column_room = room;
+    a->column_capacity = capacity;
     for (; a->columns < need; a->columns++)
         a->tally[a->columns] = (struct tally){.entry = NONE};
     return 0;
@@ -139,10 +139,10 @@ static int assignment_fit_columns(struct assignment *a, uint32_t need)
 
 static int fit_entries(struct assignment *a, uint32_t need)
 {
-    uint32_t room = grow_to(need, a->entry_room);
-    if (assignment_fit(&a->entry, room, a->entry_room, sizeof(*a->entry)) != 0)
+    uint32_t capacity = grow_to(need, a->entry_capacity);
+    if (assignment_fit(&a->entry, capacity, a->entry_capacity, sizeof(*a->entry)) != 0)
         return -ENOMEM;
-    a->entry_room = room;
+    a->entry_capacity = capacity;
     return 0;
 }
 
@@ -161,7 +161,7 @@ static int assignment_add(struct assignment *a, uint32_t begin, const struct ass
     }
     if (a->entries >= a->params.most_entries)
         return -HOLTER_ELIMIT;
-    if (a->entries >= a->entry_room && fit_entries(a, a->entries + 1) != 0)
+    if (a->entries >= a->entry_capacity && fit_entries(a, a->entries + 1) != 0)
         return -ENOMEM;
     tally->entry = a->entries;
     a->entry[a->entries++] = *one;
@@ -180,18 +180,18 @@ int assignment_row(struct assignment *a, const struct assignment_entry *entries,
             a->error = assignment_add(a, begin, &entries[i]);
     if (a->error != 0)
         return a->error;
-    uint64_t most = 0;
+    uint64_t maximum = 0;
     for (uint32_t i = begin; i < a->entries; i++) {
         uint64_t weight = a->entry[i].weight;
         struct tally *tally = &a->tally[a->entry[i].column];
-        most = weight > most ? weight : most;
+        maximum = weight > maximum ? weight : maximum;
         if (weight > tally->best) {
             a->column_bound += weight - tally->best;
             tally->best = weight;
         }
     }
-    a->row_bound += most;
-    a->row[a->rows++] = (struct row){.begin = begin, .best = most, .column = NONE};
+    a->row_bound += maximum;
+    a->row[a->rows++] = (struct row){.begin = begin, .best = maximum, .column = NONE};
     a->row[a->rows].begin = a->entries;
     return 0;
 }
@@ -260,11 +260,11 @@ static uint32_t assignment_bid(struct assignment *a, uint32_t row, bool *left)
 }
 
 /* Leaves rows without a column and with a price in a->queue. @return how many */
-static uint32_t bid_all(struct assignment *a, uint64_t least)
+static uint32_t bid_all(struct assignment *a, uint64_t minimum)
 {
     uint32_t left = 0;
     uint64_t bids = (uint64_t)a->rows * BIDS;
-    for (uint32_t i = 0; i < a->rows && a->bound >= least; i++) {
+    for (uint32_t i = 0; i < a->rows && a->bound >= minimum; i++) {
         bool is_left = false;
         uint32_t row = i;
         while (row != NONE && !is_left && bids > 0) {
@@ -406,23 +406,23 @@ static void assignment_start(struct assignment *a)
     }
 }
 
-int assignment_solve(struct assignment *a, uint64_t least, uint64_t *matched)
+int assignment_solve(struct assignment *a, uint64_t minimum, uint64_t *matched)
 {
     if (a->error != 0)
         return a->error;
-    if (assignment_fit(&a->heap, a->entry_room, a->heap_room, sizeof(*a->heap)) != 0)
+    if (assignment_fit(&a->heap, a->entry_capacity, a->heap_capacity, sizeof(*a->heap)) != 0)
         return -ENOMEM;
-    a->heap_room = a->entry_room;
-    if (assignment_bound(a) < least)
+    a->heap_capacity = a->entry_capacity;
+    if (assignment_bound(a) < minimum)
         return 1;
     assignment_start(a);
-    uint32_t left = bid_all(a, least);
-    for (uint32_t i = 0; i < left && a->bound >= least; i++) {
+    uint32_t left = bid_all(a, minimum);
+    for (uint32_t i = 0; i < left && a->bound >= minimum; i++) {
         struct end end = assignment_search(a, a->queue[i]);
         assignment_settle(a, a->queue[i], &end);
         assignment_augment(a, a->queue[i], &end);
     }
-    if (a->bound < least)
+    if (a->bound < minimum)
         return 1;
     *matched = a->bound; /* no potential is left over, so the bound is reached */
     return 0;
@@ -435,7 +435,7 @@ uint32_t assignment_column(const struct assignment *a, uint32_t row)
 
 size_t assignment_bytes(const struct assignment *a)
 {
-    return sizeof(*a) + a->row_room * (sizeof(*a->row) + sizeof(*a->queue)) +
-           a->column_room * (sizeof(*a->column) + sizeof(*a->tally) + sizeof(*a->touched)) +
-           a->entry_room * sizeof(*a->entry) + a->heap_room * sizeof(*a->heap);
+    return sizeof(*a) + a->row_capacity * (sizeof(*a->row) + sizeof(*a->queue)) +
+           a->column_capacity * (sizeof(*a->column) + sizeof(*a->tally) + sizeof(*a->touched)) +
+           a->entry_capacity * sizeof(*a->entry) + a->heap_capacity * sizeof(*a->heap);
 }

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #define NONE COMMUNITIES_NONE
-#define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
-#define LEAST_GAIN 1e-4 /* of modularity, for another round */
-#define EQUAL 1e-12     /* modularities that are so close are equal */
-#define ROUNDING 1e-6   /* of sums of weights: more than as many as there may be come to */
+#define MAXIMUM_ROUNDS 8u /* of moving at all levels; two to four are usual */
+#define MINIMUM_GAIN 1e-4 /* of modularity, for another round */
+#define EQUAL 1e-12       /* modularities that are so close are equal */
+#define ROUNDING 1e-6     /* of sums of weights: more than as many as there may be come to */
 
 /* All that an update makes. */
 struct result {
@@ -51,8 +51,8 @@ static void result_finish(struct result *r)
 
 int communities_create(struct communities **out, const struct communities_params *params)
 {
-    if (params->most_vertices > COMMUNITIES_MOST_VERTICES ||
-        params->most_edges > COMMUNITIES_MOST_EDGES ||
+    if (params->most_vertices > COMMUNITIES_MAXIMUM_VERTICES ||
+        params->most_edges > COMMUNITIES_MAXIMUM_EDGES ||
         !(params->restart >= 0 && params->restart <= 1))
         return -HOLTER_ERANGE;
     struct communities *c = calloc(1, sizeof(*c));
@@ -78,12 +78,12 @@ void communities_destroy(struct communities *communities)
 static double communities_improve(const struct community_graph *g, uint32_t *label)
 {
     double before = community_quality(g, label);
-    for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+    for (uint32_t round = 0; round < MAXIMUM_ROUNDS; round++) {
         int64_t count = community_optimise(g, label);
         double now = count < 0 ? 0 : community_quality(g, label);
         if (count < 0)
             return (double)count;
-        bool little = !(now > before + LEAST_GAIN);
+        bool little = !(now > before + MINIMUM_GAIN);
         before = now;
         if (little)
             break;
@@ -289,8 +289,8 @@ static bool communities_is_multiple(const struct communities *c, uint32_t vertic
     for (size_t i = 0; i < count; i++) {
         const struct communities_edge *e = &edges[i], *before = &c->edges[i];
         double difference = e->weight - before->weight * factor;
-        if (e->a != before->a || e->b != before->b || !(e->weight >= COMMUNITIES_LEAST_WEIGHT) ||
-            !(e->weight <= COMMUNITIES_MOST_WEIGHT) || !(fabs(difference) <= EQUAL * e->weight))
+        if (e->a != before->a || e->b != before->b || !(e->weight >= COMMUNITIES_MINIMUM_WEIGHT) ||
+            !(e->weight <= COMMUNITIES_MAXIMUM_WEIGHT) || !(fabs(difference) <= EQUAL * e->weight))
             return false;
     }
     return true;

@@ -136,7 +136,7 @@ int communities_match(const uint32_t *before, const uint32_t *after, const doubl
                       size_t ranks, uint32_t *renamed)
 {
     for (size_t i = 0; weights != NULL && i < ranks; i++)
-        if (!(weights[i] >= 0 && weights[i] <= COMMUNITIES_MOST_WEIGHT))
+        if (!(weights[i] >= 0 && weights[i] <= COMMUNITIES_MAXIMUM_WEIGHT))
             return -HOLTER_ERANGE;
     struct matching m = {.overlaps = calloc(ranks + 1, sizeof(*m.overlaps)),
                          .names = calloc(ranks + 1, sizeof(*m.names)),

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define MOST_STEPS 16u /* in trees, for each link and vertex there is */
+#define MAXIMUM_STEPS 16u /* in trees, for each link and vertex there is */
 
 static int kept_init(struct community_kept *k, uint32_t vertices)
 {
-    size_t room = (size_t)vertices + 1;
-    *k = (struct community_kept){.part = malloc(room * sizeof(*k->part)),
-                                 .group = malloc(room * sizeof(*k->group)),
-                                 .node = malloc(room * sizeof(*k->node))};
+    size_t capacity = (size_t)vertices + 1;
+    *k = (struct community_kept){.part = malloc(capacity * sizeof(*k->part)),
+                                 .group = malloc(capacity * sizeof(*k->group)),
+                                 .node = malloc(capacity * sizeof(*k->node))};
     if (k->part != NULL && k->group != NULL && k->node != NULL)
         return 0;
     community_kept_finish(k);
@@ -60,23 +60,23 @@ static int keeping_init(struct keeping *k, const struct community_past *past,
                         const struct community_graph *graph, const uint32_t *label)
 {
     uint32_t leaves = graph->vertices, nodes = leaves + past->within;
-    size_t room = (size_t)nodes + 1;
+    size_t capacity = (size_t)nodes + 1;
     *k = (struct keeping){
         .past = past,
         .graph = graph,
         .label = label,
         .nodes = nodes,
-        .parent = malloc(room * sizeof(*k->parent)),
-        .between = malloc(room * sizeof(*k->between)),
-        .open = calloc(room, sizeof(*k->open)),
-        .new_node = malloc(room * sizeof(*k->new_node)),
-        .strength = malloc(room * sizeof(*k->strength)),
-        .steps = ((uint64_t)graph->first[leaves] + leaves) * MOST_STEPS,
+        .parent = malloc(capacity * sizeof(*k->parent)),
+        .between = malloc(capacity * sizeof(*k->between)),
+        .open = calloc(capacity, sizeof(*k->open)),
+        .new_node = malloc(capacity * sizeof(*k->new_node)),
+        .strength = malloc(capacity * sizeof(*k->strength)),
+        .steps = ((uint64_t)graph->first[leaves] + leaves) * MAXIMUM_STEPS,
     };
     if (k->parent == NULL || k->between == NULL || k->open == NULL || k->new_node == NULL ||
         k->strength == NULL)
         return -ENOMEM;
-    memset(k->parent, 0xff, room * sizeof(*k->parent));
+    memset(k->parent, 0xff, capacity * sizeof(*k->parent));
     for (uint32_t i = 0; i < past->within; i++) {
         const struct community_join *join = &past->tree->join[i];
         k->parent[join->left] = k->parent[join->right] = leaves + i;
@@ -143,13 +143,13 @@ static void keeping_open_partner(struct keeping *k, uint32_t v)
 {
     const struct community_graph *g = k->graph;
     uint32_t best = NONE;
-    double most = 0;
+    double maximum = 0;
     for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++) {
         uint32_t to = g->to[i];
-        if (k->label[to] != k->label[v] || keeping_has_moved(k, to) || !(g->weight[i] > most))
+        if (k->label[to] != k->label[v] || keeping_has_moved(k, to) || !(g->weight[i] > maximum))
             continue;
         best = to;
-        most = g->weight[i];
+        maximum = g->weight[i];
     }
     if (best != NONE)
         k->open[best] = true;

@@ -33,23 +33,23 @@ static int partition_grow(uint32_t **array, uint32_t need)
 
 int partition_fit(struct partition *p, uint32_t ranks)
 {
-    if (ranks <= p->room)
+    if (ranks <= p->capacity)
         return 0;
     struct partition_rank *grown = realloc(p->rank, (size_t)ranks * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     p->rank = grown;
-    p->room = ranks;
+    p->capacity = ranks;
     return 0;
 }
 
 static int fit_scratch(struct partition_scratch *s, uint32_t ranks)
 {
-    if (ranks <= s->room)
+    if (ranks <= s->capacity)
         return 0;
     if (partition_grow(&s->order, ranks) != 0 || partition_grow(&s->other, ranks) != 0)
         return -ENOMEM;
-    s->room = ranks;
+    s->capacity = ranks;
     return 0;
 }
 
@@ -162,7 +162,7 @@ static void partition_weigh(struct partition *p, const uint64_t *weights)
 int partition_set(struct partition *p, struct partition_scratch *s, const uint32_t *labels,
                   const uint64_t *weights, uint32_t ranks)
 {
-    if (ranks > PARTITION_MOST_RANKS)
+    if (ranks > PARTITION_MAXIMUM_RANKS)
         return -HOLTER_ELIMIT;
     if (partition_fit(p, ranks) != 0 || fit_scratch(s, ranks) != 0)
         return -ENOMEM;

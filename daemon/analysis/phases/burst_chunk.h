@@ -27,7 +27,7 @@ struct slot {
 
 struct burst_items {
     struct slot *slots; /* owned, and so are the chunks; ordered by time */
-    uint32_t count, most;
+    uint32_t count, maximum;
     uint64_t kept, folded;
 };
 

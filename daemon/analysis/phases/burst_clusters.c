@@ -15,7 +15,7 @@ struct candidate {
 struct burst_clusters {
     struct burst_cluster *at; /* owned */
     struct candidate *heap;   /* owned */
-    uint32_t most, count, candidates;
+    uint32_t maximum, count, candidates;
     uint32_t free; /* first free cluster; free ones are chained by `after` */
     uint32_t used; /* clusters ever used */
     uint32_t head, tail, root;
@@ -23,20 +23,20 @@ struct burst_clusters {
     int64_t limit_ns, closed_ns;
 };
 
-int burst_clusters_create(struct burst_clusters **out, uint32_t most)
+int burst_clusters_create(struct burst_clusters **out, uint32_t maximum)
 {
-    if (most < 4 || most > UINT32_MAX / 4)
+    if (maximum < 4 || maximum > UINT32_MAX / 4)
         return -HOLTER_ERANGE;
     struct burst_clusters *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return -ENOMEM;
-    c->at = malloc(most * sizeof(*c->at));
-    c->heap = malloc(most * sizeof(*c->heap));
+    c->at = malloc(maximum * sizeof(*c->at));
+    c->heap = malloc(maximum * sizeof(*c->heap));
     if (c->at == NULL || c->heap == NULL) {
         burst_clusters_destroy(c);
         return -ENOMEM;
     }
-    c->most = most;
+    c->maximum = maximum;
     c->free = c->head = c->tail = c->root = BURST_NONE;
     c->random = 2463534242u;
     c->limit_ns = INT64_MAX;
@@ -61,7 +61,7 @@ uint32_t burst_clusters_count(const struct burst_clusters *c)
 
 bool burst_clusters_full(const struct burst_clusters *c)
 {
-    return c->count == c->most;
+    return c->count == c->maximum;
 }
 
 uint32_t burst_clusters_head(const struct burst_clusters *c)
@@ -91,7 +91,7 @@ uint32_t burst_clusters_next(const struct burst_clusters *c)
 
 size_t burst_clusters_bytes(const struct burst_clusters *c)
 {
-    return sizeof(*c) + c->most * (sizeof(*c->at) + sizeof(*c->heap));
+    return sizeof(*c) + c->maximum * (sizeof(*c->at) + sizeof(*c->heap));
 }
 
 /* ---- the heap of gaps ----------------------------------------------------------- */

@@ -31,7 +31,7 @@ struct burst_clusters;
 
 /** @param maximum  clusters; at least 4. Memory is 88 bytes for each.
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
-int burst_clusters_create(struct burst_clusters **out, uint32_t most);
+int burst_clusters_create(struct burst_clusters **out, uint32_t maximum);
 void burst_clusters_destroy(struct burst_clusters *clusters);
 
 uint32_t burst_clusters_count(const struct burst_clusters *clusters);

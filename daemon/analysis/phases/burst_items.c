@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_CHUNKS 16u
+#define MINIMUM_CHUNKS 16u
 /* Chunks keep free slots for late items, both when they fill and when items are redistributed. */
 #define FILLED (BURST_CHUNK - BURST_CHUNK / 16)
 #define PACKED (BURST_CHUNK - BURST_CHUNK / 8)
 #define BINS 512u /* of the histogram of heights, eight an octave */
 
-int burst_items_create(struct burst_items **out, uint32_t most)
+int burst_items_create(struct burst_items **out, uint32_t maximum)
 {
-    if (most < LEAST_CHUNKS * BURST_CHUNK)
+    if (maximum < MINIMUM_CHUNKS * BURST_CHUNK)
         return -HOLTER_ERANGE;
     struct burst_items *items = calloc(1, sizeof(*items));
     if (items == NULL)
         return -ENOMEM;
-    items->most = most / BURST_CHUNK;
-    items->slots = malloc((items->most + 1) * sizeof(*items->slots));
+    items->maximum = maximum / BURST_CHUNK;
+    items->slots = malloc((items->maximum + 1) * sizeof(*items->slots));
     if (items->slots == NULL) {
         free(items);
         return -ENOMEM;
@@ -205,8 +205,9 @@ struct fold {
 /* Plans to free a quarter of the capacity. */
 static struct fold plan_fold(const struct burst_items *items)
 {
-    uint64_t count[BINS] = {0}, room = (uint64_t)items->most * BURST_CHUNK, sum = 0;
-    uint64_t want = items->kept > room - room / 4 ? items->kept - (room - room / 4) : 0;
+    uint64_t count[BINS] = {0}, capacity = (uint64_t)items->maximum * BURST_CHUNK, sum = 0;
+    uint64_t want =
+        items->kept > capacity - capacity / 4 ? items->kept - (capacity - capacity / 4) : 0;
     struct fold fold = {0, 0};
     for (uint32_t s = 0; s < items->count; s++) {
         const struct chunk *c = items->slots[s].chunk;
@@ -352,7 +353,7 @@ static int burst_items_insert(struct burst_items *items, const struct burst *bur
 /* All slots may be used up by chunks that are full at either end and half full between. */
 static void burst_items_fold_to_budget(struct burst_items *items)
 {
-    if (items->count >= items->most)
+    if (items->count >= items->maximum)
         burst_items_reserve(items);
 }
 
@@ -446,7 +447,7 @@ uint64_t burst_items_folded(const struct burst_items *items)
 
 size_t burst_items_bytes(const struct burst_items *items)
 {
-    return sizeof(*items) + (items->most + 1) * sizeof(*items->slots) +
+    return sizeof(*items) + (items->maximum + 1) * sizeof(*items->slots) +
            items->count * sizeof(struct chunk);
 }
 

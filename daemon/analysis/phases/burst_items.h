@@ -64,7 +64,7 @@ struct burst_items;
 /** @param maximum  items stored individually; at least 16 chunks, and 4 for each live cluster.
  * Memory is 52 bytes for each, in chunks that are allocated as needed
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
-int burst_items_create(struct burst_items **out, uint32_t most);
+int burst_items_create(struct burst_items **out, uint32_t maximum);
 void burst_items_destroy(struct burst_items *items);
 
 /** Adds an item that is a cluster of its own. No other item has its time.
@@ -90,7 +90,7 @@ int burst_items_cutoff(const struct burst_items *items, const struct burst_view 
  *  @param out  at most `capacity` are written
  *  @return how many phases there are */
 size_t burst_items_cut(const struct burst_items *items, const struct burst_view *view,
-                       const struct burst_cutoff *cutoff, struct phase *out, size_t room);
+                       const struct burst_cutoff *cutoff, struct phase *out, size_t capacity);
 
 /** Earliest time from which at least `count` items follow, or all items. */
 int64_t burst_items_recent(const struct burst_items *items, size_t count);

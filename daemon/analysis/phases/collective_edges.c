@@ -92,7 +92,7 @@ static uint64_t collective_blocks(uint64_t bytes, uint32_t begin, uint32_t end, 
 /* Adds one message, or `times` messages, to a position in the current step. */
 static void send_many(struct sender *s, uint32_t destination, uint64_t messages, uint64_t bytes)
 {
-    if (destination == s->call->position || s->out->count == COLLECTIVE_MOST_EDGES)
+    if (destination == s->call->position || s->out->count == COLLECTIVE_MAXIMUM_EDGES)
         return;
     s->out->edges[s->out->count++] = (struct collective_edge){
         destination, s->step, collective_multiply(messages, s->call->calls), bytes};
@@ -209,7 +209,7 @@ static void collective_pairwise(struct sender *s)
 {
     uint32_t p = s->size, r = s->call->position;
     collective_set_algorithm(s, "pairwise exchange");
-    if (p - 1 > COLLECTIVE_MOST_EDGES) {
+    if (p - 1 > COLLECTIVE_MAXIMUM_EDGES) {
         s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
         s->out->spread_bytes = s->call->bytes - collective_blocks(s->call->bytes, r, r + 1, p);
         return;
@@ -433,7 +433,7 @@ static void linear_scatter(struct sender *s)
     collective_set_algorithm(s, "linear");
     if (s->call->position != root)
         return;
-    if (p - 1 > COLLECTIVE_MOST_EDGES) {
+    if (p - 1 > COLLECTIVE_MAXIMUM_EDGES) {
         s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
         s->out->spread_bytes =
             s->call->bytes - collective_blocks(s->call->bytes, root, root + 1, p);

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COLLECTIVE_MOST_EDGES 64u
+#define COLLECTIVE_MAXIMUM_EDGES 64u
 #define COLLECTIVE_MOST_RANKS (1u << 24) /**< of a communicator */
 
 /** Which rank's record determines the messages of a collective. */
@@ -63,9 +63,9 @@ struct collective_edge {
 struct collective_edges {
     const char *algorithm; /**< name for display: "recursive doubling"; static */
     uint32_t count;
-    struct collective_edge edges[COLLECTIVE_MOST_EDGES]; /**< ordered by step */
+    struct collective_edge edges[COLLECTIVE_MAXIMUM_EDGES]; /**< ordered by step */
     /** Sent evenly to all others, when those are too many for rows: pairwise exchange among more
-     *  than COLLECTIVE_MOST_EDGES + 1 ranks. Else 0. */
+     *  than COLLECTIVE_MAXIMUM_EDGES + 1 ranks. Else 0. */
     uint64_t spread_messages, spread_bytes;
 };
 

@@ -26,8 +26,9 @@ int phase_burst_check(const struct phase_burst *burst, struct phase_burst_sums *
 {
     struct phase_burst_sums sums = {burst->other_messages, burst->other_bytes};
     int code = 0;
-    if (burst->first_ns < -PHASE_GRAPHS_TIME_MOST || burst->last_ns > PHASE_GRAPHS_TIME_MOST ||
-        burst->first_ns > burst->time_ns || burst->time_ns > burst->last_ns)
+    if (burst->first_ns < -PHASE_GRAPHS_TIME_MAXIMUM ||
+        burst->last_ns > PHASE_GRAPHS_TIME_MAXIMUM || burst->first_ns > burst->time_ns ||
+        burst->time_ns > burst->last_ns)
         return -HOLTER_ERANGE;
     for (size_t i = 0; code == 0 && i < burst->count; i++)
         code = phase_burst_check_piece(&burst->pieces[i], &sums);

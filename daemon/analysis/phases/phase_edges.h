@@ -38,7 +38,7 @@ struct phase_graph {
 /** Allocates edges that the caller writes; graphs that shared the old ones keep them.
  *  @param edges  at least 1
  *  @return the first, or NULL without memory: nothing has changed */
-struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges);
+struct phase_edge *phase_graph_capacity(struct phase_graph *graph, size_t edges);
 
 /** Make a graph equal to another: it shares the edges, or has a copy of those that are the
  * caller's.

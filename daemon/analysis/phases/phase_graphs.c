@@ -44,10 +44,10 @@ struct phase_graphs {
 
 static bool phase_graphs_are_valid(const struct phase_graphs_params *p)
 {
-    return p->edges >= 1 && p->edges <= PHASE_GRAPHS_MOST_EDGES &&
-           p->rows <= PHASE_GRAPHS_MOST_ROWS && p->rows / PHASE_ROWS_PER_EDGE >= p->edges &&
-           p->segments >= 2 && p->segments <= PHASE_GRAPHS_MOST_SEGMENTS && p->window_ns >= 1 &&
-           p->window_ns <= PHASE_GRAPHS_TIME_MOST;
+    return p->edges >= 1 && p->edges <= PHASE_GRAPHS_MAXIMUM_EDGES &&
+           p->rows <= PHASE_GRAPHS_MAXIMUM_ROWS && p->rows / PHASE_ROWS_PER_EDGE >= p->edges &&
+           p->segments >= 2 && p->segments <= PHASE_GRAPHS_MAXIMUM_SEGMENTS && p->window_ns >= 1 &&
+           p->window_ns <= PHASE_GRAPHS_TIME_MAXIMUM;
 }
 
 int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_params *params)

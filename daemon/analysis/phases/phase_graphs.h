@@ -30,10 +30,10 @@
 #include <stdint.h>
 
 /** Times must be within this many nanoseconds of 0, on either side. */
-#define PHASE_GRAPHS_TIME_MOST (INT64_MAX / 4)
-#define PHASE_GRAPHS_MOST_ROWS (1u << 28)
-#define PHASE_GRAPHS_MOST_EDGES (1u << 24)
-#define PHASE_GRAPHS_MOST_SEGMENTS (1u << 16)
+#define PHASE_GRAPHS_TIME_MAXIMUM (INT64_MAX / 4)
+#define PHASE_GRAPHS_MAXIMUM_ROWS (1u << 28)
+#define PHASE_GRAPHS_MAXIMUM_EDGES (1u << 24)
+#define PHASE_GRAPHS_MAXIMUM_SEGMENTS (1u << 16)
 
 struct phase_graphs_params {
     uint32_t rows;     /**< maximum; at least 4 times the edges, at most MOST_ROWS */

@@ -43,7 +43,7 @@ int phase_sums_list(const struct phase_sums *sums, const struct phase_edge_numbe
     if (count == 0)
         return 0;
     struct key_place *places = malloc(2 * count * sizeof(*places)), *sorted;
-    struct phase_edge *edges = places == NULL ? NULL : phase_graph_room(out, count);
+    struct phase_edge *edges = places == NULL ? NULL : phase_graph_capacity(out, count);
     if (edges == NULL) {
         free(places);
         return -ENOMEM;

@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define MOST (1u << 20)
-#define LEAST_ITEMS 8192u
+#define MAXIMUM (1u << 20)
+#define MINIMUM_ITEMS 8192u
 #define NEVER INT64_MAX
 
-#define LEAST_BEFORE 64u /* clusters before the requested interval that are always considered */
+#define MINIMUM_BEFORE 64u /* clusters before the requested interval that are always considered */
 
 /* Parameters of the choice of the gap g. */
 #define FIRST_CHOICE 64u
 #define RECENT 4096u
-#define LEAST_ABOVE 3u
-#define LEAST_HEIGHT_NS 1000
-#define LEAST_RATIO 2.0
+#define MINIMUM_ABOVE 3u
+#define MINIMUM_HEIGHT_NS 1000
+#define MINIMUM_RATIO 2.0
 
 /* A cluster while clusters are merged for a cut or a closing: a copy, linked by index. */
 struct run {
@@ -47,9 +47,9 @@ struct phases {
 
 static bool phases_are_valid(const struct phases_params *p)
 {
-    return p->clusters >= 8 && p->clusters <= MOST && p->items >= LEAST_ITEMS &&
-           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MOST && p->gap_ns >= 0 &&
-           p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
+    return p->clusters >= 8 && p->clusters <= MAXIMUM && p->items >= MINIMUM_ITEMS &&
+           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MAXIMUM &&
+           p->gap_ns >= 0 && p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
            (p->gap_most_ns == 0 || p->gap_most_ns >= p->gap_least_ns);
 }
 
@@ -247,24 +247,24 @@ static struct burst_cutoff phases_height_above(int64_t gap_ns)
 }
 
 int phases_cut_gap(struct phases *p, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
-                   struct phase *out, size_t room, size_t *count)
+                   struct phase *out, size_t capacity, size_t *count)
 {
     const struct burst_view view = phases_view_of(p, from_ns, to_ns);
     const struct burst_cutoff cutoff = phases_height_above(gap_ns);
-    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, capacity);
     return 0;
 }
 
-int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t most,
+int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t maximum,
                      struct phase *out, size_t *count)
 {
     struct burst_cutoff cutoff;
-    if (most == 0)
+    if (maximum == 0)
         return -HOLTER_ERANGE;
     const struct burst_view view = phases_view_of(p, from_ns, to_ns);
-    if (burst_items_cutoff(p->items, &view, most, &cutoff) != 0)
+    if (burst_items_cutoff(p->items, &view, maximum, &cutoff) != 0)
         return -ENOMEM;
-    *count = burst_items_cut(p->items, &view, &cutoff, out, most);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, maximum);
     return 0;
 }
 
@@ -272,12 +272,13 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t mo
 static struct burst_view phases_view_of_last(struct phases *p, int64_t from_ns)
 {
     const struct burst_clusters *c = p->clusters;
-    uint32_t id = burst_clusters_tail(c), count = 1, most = burst_clusters_count(c) / 2, told = 0;
+    uint32_t id = burst_clusters_tail(c), count = 1, maximum = burst_clusters_count(c) / 2,
+             told = 0;
     if (p->merged || id == BURST_NONE)
         return phases_view_of(p, from_ns, INT64_MAX);
-    for (; count < most && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
+    for (; count < maximum && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
         id = burst_clusters_at(c, id)->before;
-    for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
+    for (uint32_t wanted = count + MINIMUM_BEFORE; wanted < maximum; wanted *= 2) {
         for (; count < wanted; count++)
             id = burst_clusters_at(c, id)->before;
         told = phases_merge_last(p, id, from_ns);
@@ -287,12 +288,12 @@ static struct burst_view phases_view_of_last(struct phases *p, int64_t from_ns)
     return phases_view_of(p, from_ns, INT64_MAX);
 }
 
-int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
+int phases_open(struct phases *p, struct phase *out, size_t capacity, size_t *count)
 {
     int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
     const struct burst_view view = phases_view_of_last(p, from);
     const struct burst_cutoff cutoff = phases_height_above(p->counts.gap_ns);
-    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, capacity);
     return 0;
 }
 
@@ -306,7 +307,7 @@ static int phases_compare_heights(const void *left, const void *right)
 
 static double phases_height_of(const struct phase *phase)
 {
-    return (double)(phase->height_ns > LEAST_HEIGHT_NS ? phase->height_ns : LEAST_HEIGHT_NS);
+    return (double)(phase->height_ns > MINIMUM_HEIGHT_NS ? phase->height_ns : MINIMUM_HEIGHT_NS);
 }
 
 /* A gap between two consecutive heights in which g may lie. */
@@ -329,27 +330,27 @@ static struct jump phases_jump_at(const struct phases_params *p, const struct ph
 static int64_t phases_find_gap(const struct phases_params *p, const struct phase *all, size_t count,
                                int64_t now_ns)
 {
-    struct jump most = {1, 0};
-    for (size_t i = LEAST_ABOVE; i < count; i++) {
+    struct jump maximum = {1, 0};
+    for (size_t i = MINIMUM_ABOVE; i < count; i++) {
         struct jump jump = phases_jump_at(p, all, i);
-        if (jump.high / jump.low > most.high / most.low)
-            most = jump;
+        if (jump.high / jump.low > maximum.high / maximum.low)
+            maximum = jump;
     }
-    if (most.high / most.low < LEAST_RATIO)
+    if (maximum.high / maximum.low < MINIMUM_RATIO)
         return NEVER;
-    if (most.low <= (double)now_ns && (double)now_ns < most.high)
+    if (maximum.low <= (double)now_ns && (double)now_ns < maximum.high)
         return now_ns;
-    return (int64_t)sqrt(most.low * most.high);
+    return (int64_t)sqrt(maximum.low * maximum.high);
 }
 
 static int phases_choose_gap(struct phases *p)
 {
-    size_t count, room = RECENT + BURST_CHUNK;
-    struct phase *all = malloc(room * sizeof(*all));
+    size_t count, capacity = RECENT + BURST_CHUNK;
+    struct phase *all = malloc(capacity * sizeof(*all));
     if (all == NULL)
         return -ENOMEM;
-    phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, room, &count);
-    count = count < room ? count : room;
+    phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, capacity, &count);
+    count = count < capacity ? count : capacity;
     /* The lower bound of the first comes from heights outside the sample. */
     qsort(all + 1, count - 1, sizeof(*all), phases_compare_heights);
     int64_t gap = phases_find_gap(&p->params, all + 1, count - 1, p->counts.gap_ns);
@@ -411,9 +412,11 @@ int phases_close(struct phases *p, int64_t horizon_ns)
 {
     if (p->counts.bursts >= p->choose_at && phases_choose_gap(p) != 0)
         return -ENOMEM;
-    int64_t most = PHASES_TIME_MOST;
+    int64_t maximum = PHASES_TIME_MOST;
     if (p->counts.gap_ns != NEVER)
-        phases_close_settled(p, horizon_ns > most ? most : horizon_ns < -most ? -most : horizon_ns);
+        phases_close_settled(p, horizon_ns > maximum    ? maximum
+                                : horizon_ns < -maximum ? -maximum
+                                                        : horizon_ns);
     burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
     return 0;
 }
@@ -561,11 +564,11 @@ int phases_add(struct phases *p, const struct burst *burst)
 
 /* ---- what is known -------------------------------------------------------------- */
 
-size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, size_t room)
+size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, size_t capacity)
 {
     size_t count = 0;
     id = id <= p->counts.forgotten ? p->counts.forgotten + 1 : id;
-    for (; id <= p->counts.closed && count < room; id++)
+    for (; id <= p->counts.closed && count < capacity; id++)
         out[count++] = *phases_closed_at(p, id);
     return count;
 }

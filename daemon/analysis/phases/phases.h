@@ -109,10 +109,10 @@ int phases_close(struct phases *phases, int64_t horizon_ns);
 /** Closed phases with at least this id, ordered by id.
  *  @param out  at most `capacity` are written
  *  @return how many were written */
-size_t phases_closed(const struct phases *phases, uint64_t id, struct phase *out, size_t room);
+size_t phases_closed(const struct phases *phases, uint64_t id, struct phase *out, size_t capacity);
 
 /** What is after the last closed phase, cut by g. Arguments as those of phases_cut_gap(). */
-int phases_open(struct phases *phases, struct phase *out, size_t room, size_t *count);
+int phases_open(struct phases *phases, struct phase *out, size_t capacity, size_t *count);
 
 /** Cuts by gap.
  *  @param from_ns, to_ns  interval of representative times, both included; items outside it are
@@ -122,14 +122,14 @@ int phases_open(struct phases *phases, struct phase *out, size_t room, size_t *c
  *  @param count           how many there are, those not written included
  *  @return 0 or -ENOMEM */
 int phases_cut_gap(struct phases *phases, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
-                   struct phase *out, size_t room, size_t *count);
+                   struct phase *out, size_t capacity, size_t *count);
 
 /** Cuts into a number of phases, or as many as there are items in the interval.
  *  @param maximum   at least 1, else -HOLTER_ERANGE
  *  @param out    capacity for `maximum`
  *  @param count  how many there are
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
-int phases_cut_count(struct phases *phases, int64_t from_ns, int64_t to_ns, size_t most,
+int phases_cut_count(struct phases *phases, int64_t from_ns, int64_t to_ns, size_t maximum,
                      struct phase *out, size_t *count);
 
 void phases_count(const struct phases *phases, struct phases_counts *out);
