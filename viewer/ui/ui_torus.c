@@ -122,6 +122,14 @@ static void ui_torus_play(struct ui *ui, const struct model *m, uint64_t what)
     }
 }
 
+/* Restricts the sums to a communicator or a code region: index + 1 in the model, 0: all. */
+static void ui_torus_restrict(struct torus_choice *t, uint32_t *choice, uint64_t argument,
+                              uint32_t count)
+{
+    *choice = argument <= count ? (uint32_t)argument : 0;
+    t->menu = 0;
+}
+
 int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
 {
     struct torus_choice *t = &ui->torus;
@@ -162,12 +170,10 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         t->menu = !t->menu;
         break;
     case COMMAND_TORUS_COMM:
-        t->comm = argument <= m->comm_count ? (uint32_t)argument : 0;
-        t->menu = 0;
+        ui_torus_restrict(t, &t->comm, argument, m->comm_count);
         break;
     case COMMAND_TORUS_REGION:
-        t->region = argument <= m->region_count ? (uint32_t)argument : 0;
-        t->menu = 0;
+        ui_torus_restrict(t, &t->region, argument, m->region_count);
         break;
     case COMMAND_TORUS_DIMENSION:
         ui_torus_choose_dimension(ui, m, argument);
