@@ -1,18 +1,20 @@
+/* Acknowledgements that wait for a commit: by agent the greatest message number, see
+ * commit_acks.h. */
 #include "daemon/storage/commit_acks.h"
 
 #include <stdlib.h>
 
 void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq)
 {
-    /* Without memory the agent is told by a later message of it. */
+    /* Without memory the agent is acknowledged with a later message. */
     if (key_table_reserve(&list->agents, 1) != 0)
         return;
-    if (list->agents.room > list->room) {
+    if (list->agents.room > list->capacity) {
         uint64_t *seqs = realloc(list->seqs, list->agents.room * sizeof(*seqs));
         if (seqs == NULL)
             return;
         list->seqs = seqs;
-        list->room = list->agents.room;
+        list->capacity = list->agents.room;
     }
     uint32_t known = list->agents.count;
     uint32_t at = key_table_add_hashed(&list->agents, (struct key){.hi = instance});
@@ -25,7 +27,7 @@ void kept_list_clear(struct kept_list *list)
     key_table_finish(&list->agents);
     free(list->seqs);
     list->seqs = NULL;
-    list->room = 0;
+    list->capacity = 0;
 }
 
 void kept_list_merge(struct kept_list *into, struct kept_list *from)

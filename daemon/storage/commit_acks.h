@@ -1,4 +1,5 @@
-/* Numbers of agents' messages that are safe once all is committed. */
+/* Acknowledgements of agents' messages that are to be sent once these are committed to disk: by
+ * agent the greatest message number. */
 #ifndef HOLTER_DAEMON_STORAGE_COMMIT_ACKS_H
 #define HOLTER_DAEMON_STORAGE_COMMIT_ACKS_H
 
@@ -6,20 +7,21 @@
 
 #include <stdint.h>
 
-/** Zero is empty. */
+/** Zero-initialised: empty. */
 struct kept_list {
-    struct key_table agents; /**< hi: instance */
-    uint64_t *seqs;          /**< owned; by agent, the greatest that was added */
-    uint32_t room;
+    struct key_table agents; /**< hi: instance of the agent */
+    uint64_t *seqs;          /**< owned; by the agent's index in `agents`: greatest number added */
+    uint32_t capacity;       /**< of seqs */
 };
 
-/** Without memory the agent is left out, and told by a later message of it. */
+/** Add a message. Without memory the agent is left out, and is acknowledged with a later message.
+ */
 void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq);
 
-/** Forget all, and give memory back. */
+/** Remove all agents and free the memory. */
 void kept_list_clear(struct kept_list *list);
 
-/** Add all of another list, which is empty then. */
+/** Move all agents of another list into this one; the other list is empty afterwards. */
 void kept_list_merge(struct kept_list *into, struct kept_list *from);
 
 #endif

@@ -1,3 +1,5 @@
+/* The recorder as the event loop sees it: puts messages and results into the queue, and reports
+ * commits and failures that the recorder's thread (record_thread.c) has put into its lists. */
 #include "daemon/storage/record_state.h"
 
 #include "holter/error.h"
@@ -12,16 +14,14 @@
 #define QUEUE_BYTES ((size_t)256 << 20)
 #define TELL_TURN 256u /* agents told in one turn of the loop */
 
-/* How much of the queue may be used before messages go in without their columns: then the disk is
- * what takes long. */
-
 void record_item_free(struct record_item *item)
 {
     zmq_msg_close(&item->message);
     free(item);
 }
 
-/* Thousands of agents are told after each commit: not all in one turn, or other work would wait. */
+/* A commit may acknowledge thousands of agents. They are reported in batches, so that other work
+ * of the loop does not wait. */
 static void record_announce_committed(struct recorder *r, uint32_t most)
 {
     if (r->telling_from == r->telling.agents.count) {
@@ -37,7 +37,7 @@ static void record_announce_committed(struct recorder *r, uint32_t most)
         uint32_t at = r->telling_from++;
         r->events.kept(r->events.user, list->agents.keys[at].hi, list->seqs[at]);
     }
-    if (list->agents.count > 0) /* more of these, or of what was committed meanwhile */
+    if (list->agents.count > 0) /* the rest, and what was committed in the meantime */
         uv_async_send(&r->news);
 }
 
@@ -105,13 +105,14 @@ static struct record_item *record_make(enum record_action action, const char *jo
     return item;
 }
 
-/* @return 0 when the queue is full: the item was not taken */
+/* Messages are refused when the queue is full; all other items are accepted.
+ * @return 0: the item was refused and still belongs to the caller */
 static int record_push(struct recorder *r, struct record_item *item)
 {
     size_t bytes = record_item_bytes(item);
     pthread_mutex_lock(&r->mutex);
-    int fits = item->action != KEEP || recorder_waiting(r) + bytes <= r->options.queue_bytes;
-    if (fits) {
+    int accepted = item->action != KEEP || recorder_waiting(r) + bytes <= r->options.queue_bytes;
+    if (accepted) {
         atomic_fetch_add_explicit(&r->waiting_bytes, bytes, memory_order_relaxed);
         *r->last = item;
         r->last = &item->next;
@@ -120,7 +121,7 @@ static int record_push(struct recorder *r, struct record_item *item)
             pthread_cond_signal(&r->wake);
     }
     pthread_mutex_unlock(&r->mutex);
-    return fits;
+    return accepted;
 }
 
 static int record_fill(struct record_item *item, const void *bytes, size_t length)
@@ -142,7 +143,7 @@ static struct record_track *record_opened(const struct recorder *r, const char *
     return t;
 }
 
-/* @return 0 or -ENOMEM: then the job has no recording */
+/* @return 0, or -ENOMEM: the job is not recorded */
 static int open_track(struct recorder *r, const char *job, const char *path, uint64_t ranks)
 {
     struct record_item *item = record_make(OPEN, job);
@@ -193,7 +194,7 @@ void recorder_keep(struct recorder *r, const char *job, const struct recorded *h
     zmq_msg_move(&item->message, message);
     if (record_push(r, item))
         return;
-    /* A recording with a hole would be taken for the whole: rather end it here. */
+    /* A recording with a gap could be mistaken for a complete one: it ends here instead. */
     char why[128];
     snprintf(why, sizeof(why), "the disk does not keep up: %zu MiB wait to be written",
              r->options.queue_bytes >> 20);
@@ -271,7 +272,8 @@ void recorder_destroy(struct recorder *r)
         pthread_mutex_unlock(&r->mutex);
         pthread_join(r->thread, NULL);
         on_news(&r->news);
-        record_announce_committed(r, UINT32_MAX); /* the rest of the commit before */
+        record_announce_committed(r,
+                                  UINT32_MAX); /* the batch that was begun, then the last commit */
         record_announce_committed(r, UINT32_MAX);
     }
     uv_close((uv_handle_t *)&r->news, record_on_closed);

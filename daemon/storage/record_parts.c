@@ -1,3 +1,5 @@
+/* Recordings in parts: remembers what each further part has to begin with, begins parts and
+ * removes the oldest ones. See record_parts.h. */
 #include "daemon/storage/record_parts.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -14,9 +16,9 @@
 
 #define LOG_TOPIC "record"
 #define PARTS                                                                                      \
-    8u /* of which the size of all is made; two stay free: one grows, one is for what comes at     \
-          once */
-#define MOST_RANKS_BYTES ((size_t)256 << 20) /* remembered */
+    8u /* the maximum size is divided into so many: a part takes one, and two stay free, for the   \
+          part that grows and for a commit that is larger than expected */
+#define MOST_RANKS_BYTES ((size_t)256 << 20) /* of remembered messages about ranks */
 
 struct record_message {
     struct recorded head;
@@ -78,8 +80,8 @@ int record_parts_network(struct record_parts *p, const struct wire_topology *net
                                  length);
 }
 
-/* What a file says that is gone on with. Without it the next part would tell less, and no more is
- * lost. */
+/* Remember the messages about ranks in a file that is continued. If it cannot be read, the next
+ * part lacks them, and nothing else is lost. */
 static void record_parts_load(struct record_parts *p, const char *path)
 {
     struct recording_cursor *cursor;
@@ -116,7 +118,8 @@ int record_parts_full(uint64_t bytes, uint64_t most_bytes)
     return most_bytes != 0 && bytes >= most_bytes / PARTS;
 }
 
-/* Small commits write the same pages to the log time and again. */
+/* Small commits write the same pages to the log repeatedly: only the size after a checkpoint
+ * counts. */
 int record_parts_over(struct recording *recording, uint64_t most_bytes)
 {
     if (!record_parts_full(recording_bytes(recording), most_bytes))
@@ -137,7 +140,8 @@ static uint64_t record_parts_bytes_of(const struct record_parts *p, unsigned num
                                                                          : 0;
 }
 
-/* Remove the oldest ones. @return number of the first that stays */
+/* Remove the oldest parts until the others leave enough free space. @return number of the first
+ * part that remains */
 static unsigned record_parts_make_room(const struct record_parts *p, uint64_t most_bytes)
 {
     unsigned first, last;
@@ -160,7 +164,7 @@ static unsigned record_parts_make_room(const struct record_parts *p, uint64_t mo
     return first;
 }
 
-/* Arrival of the first message in a part; 0: it cannot be read. */
+/* @return arrival of the first message in a part; 0: it cannot be read */
 static uint64_t record_parts_begin_of(const struct record_parts *p, unsigned number)
 {
     struct recording_file file = {0};
@@ -186,7 +190,7 @@ int record_parts_tell(const struct record_parts *p, struct recording *to)
     return sqlite3_exec(recording_database(to), sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* What was said before, as if it were said now. */
+/* Write the remembered messages as if they had arrived now. */
 static int put_remembered(struct record_parts *p, struct recording *to, uint64_t now_ns)
 {
     struct wire_arena arena = {0};
@@ -205,7 +209,7 @@ static int put_remembered(struct record_parts *p, struct recording *to, uint64_t
     return code;
 }
 
-/* The next part, with what was said before; nothing of it is committed. */
+/* Create the next part with the remembered state; nothing is committed. */
 static int record_parts_begin_next(struct record_parts *p, struct recording **out,
                                    struct recording *old, const char *path, uint64_t now_ns,
                                    char *fault, size_t room)
@@ -251,16 +255,16 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
         *recording = next;
         return 0;
     }
-    /* Paths would leave no room for the cause where little is said. */
+    /* The text is short: paths would leave no space for the cause. */
     if (code != 0)
-        snprintf(why, why_room, "part %u cannot be begun: %s", number,
+        snprintf(why, why_room, "part %u cannot be created: %s", number,
                  fault[0] != '\0'               ? fault
                  : code == -EIO && next != NULL ? recording_error(next)
                                                 : holter_strerror(code));
     else
         snprintf(why, why_room, "part %u cannot be finished: %s", number - 1, closing);
     recording_abandon(next);
-    if (next != NULL) /* nothing of it was committed */
+    if (next != NULL) /* nothing in it was committed */
         recording_remove(next_path);
     return code != 0 ? code : closed;
 }

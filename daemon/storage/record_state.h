@@ -1,5 +1,5 @@
-/* What record.c (the loop's side: what is to be kept is queued, what is kept is told) and
- * record_thread.c (what is queued is written) share. */
+/* State that record.c (the event loop: queues items, reports commits) and record_thread.c (the
+ * thread: writes items, commits) share. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORD_STATE_H
 #define HOLTER_DAEMON_STORAGE_RECORD_STATE_H
 
@@ -11,8 +11,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define RECORD_BATCH_BYTES ((size_t)1 << 20) /* the thread is woken for so much, or to commit */
-#define RECORD_ITEM_BYTES 512u               /* what an item counts besides its message */
+#define RECORD_BATCH_BYTES                                                                         \
+    ((size_t)1 << 20)          /* queued bytes that wake the thread before the next commit is due */
+#define RECORD_ITEM_BYTES 512u /* counted for an item in addition to its message */
 
 enum record_action { OPEN, KEEP, TABLE, NOTE, STOP, CLOSE };
 
@@ -26,26 +27,26 @@ struct record_item {
     zmq_msg_t message; /* KEEP: as received; TABLE: as encoded; OPEN: the path; STOP: why */
 };
 
-/* That a recording stopped, or goes on elsewhere. */
+/* A notice for the loop: a recording has stopped, or continues in another file. */
 struct record_stop {
     struct record_stop *next;
     int moved;
     char job[65];
-    char why[560]; /* or the path */
+    char why[560]; /* why it stopped; moved: path of the new file */
 };
 
-/* A job: the loop makes and frees it, and what is in it is the thread's. */
+/* A job. The loop allocates and frees it; its other members belong to the thread. */
 struct record_track {
     struct record_track *next;
-    struct record_track *next_opened; /* the loop's */
-    _Atomic int lost;                 /* set by the loop: something that was to be kept was not */
+    struct record_track *next_opened; /* list of the loop */
+    _Atomic int lost;                 /* set by the loop: an item was lost for lack of memory */
     char job[65];
     char path[520];
     uint64_t ranks;
-    struct recording *recording; /* NULL: closed, or stopped */
+    struct recording *recording; /* NULL: closed or stopped */
     int stopped;
     struct record_parts parts;
-    uint64_t newest_ns;      /* arrival of the newest message */
+    uint64_t newest_ns;      /* arrival of the newest message, daemon time */
     struct record_stop last; /* told when it stops, which needs no memory then */
 };
 
@@ -54,25 +55,27 @@ struct recorder {
     struct recorder_events events;
     uv_async_t news;
     pthread_t thread;
-    pthread_mutex_t mutex; /* protects what is between here and the thread's own part */
+    pthread_mutex_t mutex; /* protects the members up to `bytes` */
     pthread_cond_t wake;
     struct record_item *first, **last;
-    int wakeful; /* any item wakes the thread: all is committed, or a file is to be closed */
+    int wakeful; /* any item wakes the thread: nothing is uncommitted, or a file is to be closed */
     int leaving;
-    struct kept_list told;     /* committed, not yet told */
-    struct record_stop *stops; /* owned where moved, else part of their tracks */
+    struct kept_list told;     /* committed, not yet reported */
+    struct record_stop *stops; /* owned if `moved`, otherwise part of their tracks */
     _Atomic uint64_t bytes;
     _Atomic size_t
-        waiting_bytes; /* grows under the mutex only: there it is looked what may go in */
-    /* The loop's own. */
-    struct kept_list telling; /* of these agents the first ones are told already */
+        waiting_bytes; /* grows under the mutex only, so that the limit of the queue holds */
+    /* Used by the loop alone. */
+    struct kept_list telling; /* a commit that is being reported in batches */
     uint32_t telling_from;
-    struct record_track *opened; /* owned: what they tell is heard behind the thread's end */
-    /* The thread's own. */
+    struct record_track
+        *opened; /* owned; freed after the thread has ended, as its notices are part of them */
+    /* Used by the thread alone. */
     struct record_track *tracks;
     struct kept_list pending;
     struct wire_arena arena;
-    uint64_t oldest_ns; /* when the first of what is uncommitted was written; 0: nothing is */
+    uint64_t
+        oldest_ns; /* when the first uncommitted item was written, monotonic clock; 0: none is */
     uint64_t uncommitted_bytes;
 };
 
@@ -83,11 +86,11 @@ static inline size_t record_item_bytes(struct record_item *item)
 
 void record_item_free(struct record_item *item);
 
-/** Is it worth waking for? Once something is uncommitted the thread wakes anyway, to commit it.
- * Under the mutex. */
+/** Is there enough work to wake the thread? With uncommitted items it wakes anyway, to commit
+ * them. Call it under the mutex. */
 int record_is_work(const struct recorder *recorder);
 
-/** The thread. @param user  struct recorder */
+/** Entry point of the thread. @param user  struct recorder */
 void *record_run(void *user);
 
 #endif

@@ -1,4 +1,5 @@
-/* The recorder's thread: writes what is queued, and commits. */
+/* The recorder's thread: writes the items of the queue into recordings, and commits these at
+ * least once a second. */
 #include "daemon/storage/record_state.h"
 
 #include "holter/clock.h"
@@ -13,8 +14,8 @@
 #include <time.h>
 
 #define LOG_TOPIC "record"
-#define COMMIT_NS UINT64_C(500000000) /* at least once a second is promised */
-#define NICER 5                       /* a third of the weight of the other threads, see sched(7) */
+#define COMMIT_NS UINT64_C(500000000) /* half of the second that is promised */
+#define NICER 5 /* gives a third of the weight of the other threads, see sched(7) */
 
 static struct record_track *record_thread_track_of(struct recorder *r, const char *job)
 {
@@ -37,16 +38,16 @@ static void record_thread_report_stop(struct recorder *r, struct record_stop *st
 static void record_thread_fill(struct record_stop *stop, const struct record_track *t,
                                const char *why)
 {
-    snprintf(stop->job, sizeof(stop->job), "%s", t->job);
+    snprintf(stop->job, sizeof(notice->job), "%s", t->job);
     snprintf(stop->why, sizeof(stop->why), "%s", why);
 }
 
-/* Without memory it is not told: the old path is the one that leads to the new one, too. */
+/* Without memory no notice is sent: readers of the first part find the later parts by its name. */
 static void record_thread_report_moved(struct recorder *r, const struct record_track *t)
 {
-    struct record_stop *stop = calloc(1, sizeof(*stop));
+    struct record_stop *stop = calloc(1, sizeof(*notice));
     log_info("recording of job %s goes on in %s", t->job, t->path);
-    if (stop == NULL)
+    if (notice == NULL)
         return;
     stop->moved = 1;
     record_thread_fill(stop, t, t->path);
@@ -63,7 +64,7 @@ static void record_thread_stop(struct recorder *r, struct record_track *t, const
     record_thread_report_stop(r, &t->last);
 }
 
-/* Nothing is wrong with what was written so far. */
+/* Stop where the messages written so far are complete: close the file in order. */
 static void stop_whole(struct recorder *r, struct record_track *t, const char *why)
 {
     if (t->stopped)
@@ -111,7 +112,7 @@ static int record_thread_begin(struct record_track *t, const char *path, size_t 
     return code;
 }
 
-/* Once it is committed: is it large enough for the next part? */
+/* After a commit: continue in the next part if this one has reached its size. */
 static void record_thread_continue_part(struct recorder *r, struct record_track *t)
 {
     char why[600];
@@ -124,7 +125,7 @@ static void record_thread_continue_part(struct recorder *r, struct record_track 
         record_thread_report_moved(r, t);
 }
 
-/* What the next part begins with. */
+/* Remember the messages that the next part has to begin with. */
 static void record_thread_remember_message(struct recorder *r, struct record_track *t,
                                            const struct recorded *head,
                                            const struct wire_message *table, const void *bytes,
@@ -138,7 +139,7 @@ static void record_thread_remember_message(struct recorder *r, struct record_tra
     if (table == NULL && head->type == WIRE_TYPE_RANKS)
         code = record_parts_ranks(&t->parts, head, bytes, length);
     if (code != 0)
-        log_warn("job %s: the next part of the recording will not tell all ranks", t->job);
+        log_warn("job %s: the next part of the recording will lack some ranks", t->job);
 }
 
 static void release_message(void *owner)
@@ -147,7 +148,7 @@ static void release_message(void *owner)
     free(owner);
 }
 
-/* Hands the item's message over to the recording. */
+/* Hand the item's message over to the recording. */
 static int keep_item(struct recording *recording, struct record_item *item)
 {
     zmq_msg_t *message = malloc(sizeof(*message));
@@ -164,7 +165,7 @@ static int keep_item(struct recording *recording, struct record_item *item)
     return recording_message_source(recording, &item->head, &source);
 }
 
-/* Something that came before was not kept. */
+/* An earlier item was lost for lack of memory: the recording must not continue without it. */
 static void stop_where_lost(struct recorder *r, struct record_track *t)
 {
     if (atomic_load_explicit(&t->lost, memory_order_relaxed) != 0)
@@ -252,8 +253,8 @@ int record_is_work(const struct recorder *r)
            (r->first != NULL && r->wakeful);
 }
 
-/* Wait for work, at most until what is uncommitted is to be committed. @return the queue, taken
- * over */
+/* Wait for work, but no longer than until a commit is due.
+ * @return the whole queue, which the caller owns now */
 static struct record_item *record_thread_next_item(struct recorder *r, int *leaving)
 {
     uint64_t until = r->oldest_ns + COMMIT_NS;
@@ -277,14 +278,14 @@ void *record_run(void *user)
 {
     struct recorder *r = user;
     int leaving = 0;
-    /* Where all threads share one core, what is published goes before what is kept. On Linux the
-     * priority is the thread's own (setpriority(2)). */
+    /* Where all threads share one core, publishing has priority over recording. On Linux the nice
+     * value belongs to the thread (setpriority(2)). */
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
     pthread_setname_np(pthread_self(), RECORDER_THREAD);
     while (!leaving) {
         struct record_item *items = record_thread_next_item(r, &leaving);
-        /* What came meanwhile goes with what is due: a message and the rows that it led to
-         * together. */
+        /* Items that arrived in the meantime are written before the commit, so that a message and
+         * the results that follow from it are committed together. */
         uint64_t since = clock_mono_ns();
         while (items != NULL) {
             struct record_item *item = items;

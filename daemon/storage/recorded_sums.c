@@ -1,3 +1,4 @@
+/* Saturating sums of the rows of window messages. */
 #include "daemon/storage/recorded_sums.h"
 
 #include "daemon/analysis/tables/saturate.h"

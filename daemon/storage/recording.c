@@ -1,3 +1,5 @@
+/* Writes a recording: collects messages in a block, puts blocks and rows of the plain tables into
+ * the SQLite database, and commits. */
 #include "daemon/storage/recording.h"
 
 #include "daemon/analysis/tables/key_table.h"
@@ -18,17 +20,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The last blocks of a file are written at each commit, as small as they are; when they are enough
- * they are written anew as one. The level of these decides how large files are. Where a block fills
- * within two commits, time counts: levels below zero leave Huffman codes out, which makes files 10
- * to 20 % larger, and takes 5 % off what recording costs and 4 % off replaying. */
+/* At each commit the new messages are written as a small block (a part), with a fast level of
+ * Zstandard. When a block is full, it replaces its parts; this level decides how large files are.
+ * Where a block fills within two commits, speed matters more: negative levels do without Huffman
+ * codes, which makes files 10 to 20 % larger and saves 5 % of the time of recording and 4 % of
+ * replaying. */
 #define LEVEL_PART (-5)
 #define LEVEL_BLOCK 1
 #define LEVEL_FLOOD (-1)
 #define LEAST_BYTES                                                                                \
-    (BLOCK_BYTES / 4) /* since the last commit: a block of its own, not packed twice */
-/* Larger pages take 300 kB more at first, a page for each table and index, and more of the log: for
- * those who write as much within seconds, in parts of which that is little. */
+    (BLOCK_BYTES /                                                                                 \
+     4) /* so many bytes since the last commit are written as a block of their own at once */
+/* Larger pages take 300 kB more in a new file (a page for each table and index) and more of the
+ * log. They pay off where that much is written within seconds, and parts are large enough. */
 #define MANY_RANKS 512u
 #define MUCH_BYTES (UINT64_C(256) << 20)
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
@@ -39,16 +43,16 @@ struct recording {
     sqlite3_stmt *put_block, *drop_parts, *put_agent;
     struct recording_tables *tables;
     struct block_writer *block;
-    struct key_table agents; /* hi: instance; numbers as in the file */
+    struct key_table agents; /* hi: instance; index: number of the agent in the file */
     uint64_t next;           /* number of the next message */
-    uint64_t begin_ns;       /* arrival of the first message in the block, and of the first since */
-    uint64_t begin_part_ns;  /* the last commit */
-    uint64_t end_ns;         /* arrival of the last */
-    unsigned parts;          /* written of this block */
+    uint64_t begin_ns;       /* arrival of the first message in the block */
+    uint64_t begin_part_ns;  /* arrival of the first message since the last commit */
+    uint64_t end_ns;         /* arrival of the last message */
+    unsigned parts;          /* parts of this block in the file */
     uint64_t others,
-        others_marked; /* messages in the block that are no windows; since the last commit */
+        others_marked; /* messages other than windows: in the block, and since the last commit */
     int lock;
-    int place; /* the file as such, whatever becomes of its name */
+    int place; /* O_PATH: identifies the file even when its name changes; -1: none */
     int open;  /* a transaction is open */
     char path[520], lock_path[530];
 };
@@ -63,7 +67,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
     " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
 
-/* Blocks that have more than windows, found without a look at all others. */
+/* Finds the blocks that have messages other than windows without reading all rows. */
 static const char others_index[] =
     "CREATE INDEX IF NOT EXISTS block_others ON block(others) WHERE others IS NOT 0";
 
@@ -77,14 +81,14 @@ static int recording_run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* What is written to a file without a name is gone with its writer. */
+/* A file without a name is lost when it is closed. */
 static int is_removed(const struct recording *r)
 {
     struct stat status;
     return r->place >= 0 && fstat(r->place, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Close without committing. @param made  nothing is in the file yet: nothing is left of it */
+/* Close without committing. @param made  the file was created by this open: remove it */
 static void recording_abandon_file(struct recording *r, int made)
 {
     if (r == NULL)
@@ -98,7 +102,8 @@ static void recording_abandon_file(struct recording *r, int made)
     recording_file_close(&r->file);
     block_writer_destroy(r->block);
     key_table_finish(&r->agents);
-    if (made || (is_removed(r) && access(r->path, F_OK) != 0)) /* its log is left by SQLite then */
+    if (made ||
+        (is_removed(r) && access(r->path, F_OK) != 0)) /* SQLite leaves its log in this case */
         recording_remove(r->path);
     if (r->place >= 0)
         close(r->place);
@@ -108,7 +113,7 @@ static void recording_abandon_file(struct recording *r, int made)
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* Makes what a new file lacks, all tables or none. */
+/* Create what a new file lacks, all tables or none. */
 static int recording_make_tables(struct recording *r)
 {
     sqlite3 *db = r->file.db;
@@ -141,7 +146,7 @@ static int recording_prepare(struct recording *r)
     return 0;
 }
 
-/* Agents that a file to be continued knows. */
+/* Load the agents of a file that is continued. */
 static int recording_load_agents(struct recording *r)
 {
     sqlite3_stmt *s = NULL;
@@ -160,7 +165,7 @@ static int recording_load_agents(struct recording *r)
     return code != 0 ? code : row;
 }
 
-/* Finds where a file to be continued ends. */
+/* Find the number of the next message in a file that is continued. */
 static int find_end(struct recording *r)
 {
     int64_t end = 1;
@@ -245,8 +250,10 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
         recording_abandon_file(r, made);
         return code;
     }
-    r->place =
-        open(path, O_PATH | O_CLOEXEC); /* takes no lock of SQLite's away when it is closed */
+    r->place = open(
+        path,
+        O_PATH |
+            O_CLOEXEC); /* closing an O_PATH descriptor does not release SQLite's POSIX locks */
     *out = r;
     return 0;
 }
@@ -258,7 +265,7 @@ const char *recording_why(const char *why, const char *path)
                                                                                   : why;
 }
 
-/* ---- keeping ------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------- */
 
 int recording_begin(struct recording *r)
 {
@@ -276,7 +283,7 @@ static int recording_level_of(const struct recording *r, int part)
     return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
 }
 
-/* Write the block, or what was added to it since the last commit. */
+/* Write the block, or the messages since the last commit as a part of it. */
 static int recording_put_block(struct recording *r, int part)
 {
     const void *packed;
@@ -315,7 +322,7 @@ static int recording_put_block(struct recording *r, int part)
     return 0;
 }
 
-/* @return number of an agent, or negative: -ENOMEM, -EIO */
+/* @return number of the agent in the file, or -ENOMEM or -EIO */
 static int64_t recording_number_of(struct recording *r, uint64_t instance, uint64_t now_ns)
 {
     uint32_t known = key_table_find(&r->agents, (struct key){.hi = instance});
@@ -332,7 +339,7 @@ static int64_t recording_number_of(struct recording *r, uint64_t instance, uint6
     return bind_put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
 }
 
-/* @return 0, or -EIO or -ENOMEM */
+/* Replace the instance by the agent's number in the file. @return 0, -EIO or -ENOMEM */
 static int number_head(struct recording *r, const struct recorded *head, struct recorded *out)
 {
     int64_t agent = recording_number_of(r, head->instance, head->received_ns);
@@ -341,7 +348,7 @@ static int number_head(struct recording *r, const struct recorded *head, struct 
     return agent < 0 ? (int)agent : 0;
 }
 
-/* A message is in the block. */
+/* Account for a message that was added to the block. */
 static int recording_added(struct recording *r, const struct recorded *head)
 {
     if (block_writer_messages(r->block) == 1)
@@ -429,18 +436,18 @@ int recording_close_telling(struct recording *r, char *why, size_t room)
     code = code != 0 ? code : recording_commit(r);
     if (code != 0)
         snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
-    /* Pages of parts that blocks took the place of. */
+    /* Free the pages of the parts that blocks have replaced. */
     if (code == 0)
         recording_run(r->file.db, "PRAGMA incremental_vacuum");
-    /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,
-     * and is folded in by the next who opens the file. */
+    /* Leave one plain file without a log, which can be copied. A reader may prevent that: then
+     * the log stays, and whoever opens the file next checkpoints it. */
     recording_run(r->file.db, "PRAGMA journal_mode=DELETE");
     recording_abandon(r);
     return code;
 }
 
-/* SQLite has words for a full disk, but not for a quota, a file that may not grow, or one beside
- * which none can be made. */
+/* SQLite reports a full disk, but not a quota, a limit of the file's size, or a directory in
+ * which no file can be created. */
 const char *recording_error(const struct recording *r)
 {
     int code = sqlite3_errcode(r->file.db);
