@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/** A file that needs libraries, and the file that asked for it. */
+/** A file that needs libraries, and the file that loads it. */
 struct needing_file {
     const struct needing_file *parent; /**< NULL: the executable */
     const char *path;                  /**< for $ORIGIN */

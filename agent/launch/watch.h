@@ -4,7 +4,7 @@
 
 #include "agent/launch/session_options.h"
 
-/** What the user asked for. Texts are borrowed; NULL: not given, the environment decides. */
+/** Options of the user. Texts are borrowed; NULL: not given, the environment decides. */
 struct watch_options {
     struct session_options session;
     const char *job; /**< first part of the job id */

@@ -169,8 +169,7 @@ static int agent_stop_if_asked(struct agent *agent, uint64_t now)
     if (journal_has_pending(agent->journal) && now - agent->stop_ns < STOP_TIMEOUT_NS)
         return 0;
     agent_close_handles(agent);
-    rendezvous_leave(agent->options.rendezvous,
-                     agent->options.lock_fd); /* unless there are ranks after all */
+    rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd); /* no ranks left */
     return 1;
 }
 

@@ -202,8 +202,7 @@ static void agent_main_set_up_process(void)
     struct sigaction bus = {.sa_sigaction = agent_main_on_bus_error, .sa_flags = SA_SIGINFO};
     sigaction(SIGBUS, &bus, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ,
-           SIG_IGN); /* exceeding the size limit of a log file (setrlimit(2)) ends nothing */
+    signal(SIGXFSZ, SIG_IGN); /* a log file at its size limit, setrlimit(2) */
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     agent_main_request_short_slices();
 }

@@ -279,7 +279,6 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
         job->death_count = 0;
         event_sum_clear(job->sum);
     }
-    transfer_sum_clear(
-        job->transfers); /* ends that could not be sent are counted as matched already */
+    transfer_sum_clear(job->transfers); /* unsent ends are counted as matched already */
     return rc;
 }

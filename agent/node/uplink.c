@@ -48,10 +48,9 @@ struct uplink {
     int welcomed;
     int ready; /* the clock was read once since the welcome: windows have their final numbers */
     int redial_pending;
-    uint64_t daemon; /* instance of the last daemon; 0: none yet */
-    uint64_t
-        refusal_limit_ns; /* a rejection before this time is the second in a row: CLOCK_MONOTONIC */
-    uint64_t received_ns; /* last message from the daemon, or dialled */
+    uint64_t daemon;           /* instance of the last daemon; 0: none yet */
+    uint64_t refusal_limit_ns; /* a rejection before it is the second in a row */
+    uint64_t received_ns;      /* last message from the daemon, or dialled */
     uint64_t asked_ns;
     uint64_t welcomed_ns;
     uint64_t trip_ns;            /* duration of the newest round trip */
@@ -136,8 +135,7 @@ static void uplink_handle_ack(struct uplink *uplink, uint64_t seq)
 static void uplink_schedule_redial(struct uplink *uplink, uint64_t wait_ns)
 {
     uplink->welcomed = uplink->ready = 0;
-    uplink->redial_pending =
-        1; /* executed by the timer: the socket must not be closed inside its own callback */
+    uplink->redial_pending = 1; /* by the timer, outside the socket's own callback */
     uplink->dial_at_ns = clock_mono_ns() + wait_ns;
     if (wait_ns == 0)
         uv_timer_start(&uplink->timer, uplink_on_tick, 0, TICK_MS);

@@ -18,10 +18,9 @@ enum {
     ASK_EVERY_MS = 2000, /* interval of requests for the daemon's cost and its list of jobs */
     PICTURE_MS = 500,    /* minimum interval between two requests for CommGram pictures */
     AGAIN_MS = 3000,     /* interval before a failed request is repeated */
-    REFRESH_MS =
-        5000,        /* minimum interval between requests for the whole state after missed frames */
-    HELD_MS = 10000, /* maximum wait for the rest of a state after a seek */
-    TURN_MS = 1500,  /* maximum interruption of the connection that is attributed to a seek */
+    REFRESH_MS = 5000,   /* minimum interval between requests for the whole state */
+    HELD_MS = 10000,     /* maximum wait for the rest of a state after a seek */
+    TURN_MS = 1500,      /* maximum interruption of the connection that is attributed to a seek */
 };
 
 /* Names of the requests. */

@@ -12,9 +12,8 @@
 struct measured {
     struct history history; /**< items: links; one figure each */
     uint8_t unit;           /**< 0 bytes, 1 packets */
-    uint64_t
-        newest; /**< newest window; rows of it or of an older one that come again are ignored */
-    int more;   /**< more rows of that window follow */
+    uint64_t newest;        /**< window; repeated rows of it or older ones are ignored */
+    int more;               /**< more rows of that window follow */
     uint64_t version; /**< incremented when something was added; 0: nothing was measured yet */
 };
 

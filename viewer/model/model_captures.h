@@ -20,13 +20,12 @@
 
 /** A call with the messages that it posted or completed. */
 struct capture_call {
-    int64_t begin_ns;   /**< daemon time */
-    uint64_t length_ns; /**< of one in progress: up to the time when the ring was read */
-    uint64_t bytes,
-        bytes_in;      /**< of all its messages; collectives: bytes contributed and received */
-    int64_t tag;       /**< TAG_*: none */
-    int32_t peer;      /**< rank of the other side of its first message, or root; PEER_* */
-    uint32_t messages; /**< further messages, besides the first */
+    int64_t begin_ns;         /**< daemon time */
+    uint64_t length_ns;       /**< of one in progress: up to the time when the ring was read */
+    uint64_t bytes, bytes_in; /**< of its messages; collectives: contributed and received */
+    int64_t tag;              /**< TAG_*: none */
+    int32_t peer;             /**< rank of the other side of its first message, or root; PEER_* */
+    uint32_t messages;        /**< further messages, besides the first */
     uint16_t call;
     uint8_t running;      /**< in progress: it had not returned */
     uint8_t peers;        /**< 1: its messages have different peers */
@@ -51,9 +50,8 @@ struct capture {
     uint64_t id, alert; /**< alert 0: for no alert */
     int64_t asked_ns;   /**< daemon time */
     char reason[257];
-    char fault[323]; /**< what is missing in it, with the host's name; "": nothing */
-    uint64_t nodes,
-        answered; /**< agents that were asked, and those that have answered completely */
+    char fault[323];                /**< what is missing in it, with the host's name; "": nothing */
+    uint64_t nodes, answered;       /**< agents that were asked, that answered completely */
     struct capture_thread *threads; /**< owned; by rank, then thread */
     uint32_t thread_count, thread_capacity;
     uint32_t ranks;

@@ -15,8 +15,7 @@ struct network_parts {
     char source[513], fault[513];
     uint32_t *seats;
     uint32_t seat_count;
-    uint32_t route_source,
-        route_destination; /**< of the given route whose rows are still being received */
+    uint32_t route_source, route_destination; /**< of the route being received */
     int topology_more;
 
     uint64_t window;

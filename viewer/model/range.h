@@ -17,10 +17,9 @@ struct range {
     enum range_kind kind; /**< span of the figures; RANGE_START also where the requested span is the
                              whole job, or has no details */
     int fallback;         /**< 1: a span was requested, but there are no details of it */
-    uint64_t first,
-        last; /**< windows that the figures of ranks and pairs cover, when kind is RANGE_SPAN */
-    uint64_t coarsest; /**< windows in the coarsest point of the history */
-    uint64_t covered;  /**< windows from first to last that have figures of ranks */
+    uint64_t first, last; /**< windows with figures, when kind is RANGE_SPAN */
+    uint64_t coarsest;    /**< windows in the coarsest point of the history */
+    uint64_t covered;     /**< windows from first to last that have figures of ranks */
     /* For windows before the viewer was connected the daemon sends figures of ranks, but not of
      * pairs and calls. */
     enum range_kind pairs_kind; /**< of pairs, calls and flows: RANGE_START also where only ranks
@@ -49,9 +48,8 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    struct history_kept kept_ranks, kept_pairs,
-        kept_latency; /**< history that the sums were computed from */
-    uint32_t rank_room, pair_room, latency_room, call_room; /**< allocated */
+    struct history_kept kept_ranks, kept_pairs, kept_latency; /**< source of the sums */
+    uint32_t rank_room, pair_room, latency_room, call_room;   /**< allocated */
 
     /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;

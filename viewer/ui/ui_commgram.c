@@ -1,4 +1,4 @@
-/* What the user has chosen to see of the CommGram: detail, path, and the question they make. */
+/* Choices about the CommGram: detail, path, and the request that follows from them. */
 #include "viewer/ui/ui.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t minimum_span = 1000000; /* ns; finer than any phase is worth opening */
+static const int64_t minimum_span = 1000000; /* ns; shorter phases are not opened */
 
 int64_t ui_time_of(const struct model *m, double seconds)
 {
@@ -54,7 +54,7 @@ void ui_open_bar(struct ui *ui, const struct model *m, uint64_t column, uint64_t
     char ranks[COMMGRAM_LIST];
     if (at == COMMGRAM_NONE || p->first_member[at] == p->first_member[at + 1] ||
         commgram_bar_ranks(p, at, ranks, sizeof ranks))
-        return; /* more ranks than a question can name */
+        return; /* more ranks than a request can name */
     ui_open(ui, m, 0, 0, ranks);
     ui->selection = (struct selection){0};
 }
@@ -87,7 +87,7 @@ void ui_click_bar(struct ui *ui, const struct model *m, const struct scene_hit *
         ui_select(ui, (struct selection){SELECT_COMMUNITY, p->bars[bar].community, hit->a});
 }
 
-/* The nearer end of the range of sizes goes where the mouse is. */
+/* Moves the nearer end of the range of sizes to the position of the mouse. */
 void ui_move_size(struct ui *ui, const struct scene_hit *hit)
 {
     double at = fmin(fmax(scene_hit_x(hit, ui->mouse.x), hit->x0), hit->x1);
@@ -97,8 +97,7 @@ void ui_move_size(struct ui *ui, const struct scene_hit *hit)
         ui->commgram.size_low = at <= hit->x0 ? UI_SIZE_MINIMUM : fmin(at, ui->commgram.size_high);
 }
 
-/* The span of time that was marked: phases that it touches, or of the curve just what was marked.
- */
+/* Opens the marked span of time: the phases that it touches, or in the curve exactly that span. */
 void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *scene,
                     const struct scene_hit *pressed)
 {

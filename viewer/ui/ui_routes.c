@@ -40,7 +40,7 @@ void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far)
     ui_pan_routes(ui, horizontal * extent, vertical * extent);
 }
 
-/* A dimension becomes slower by one place; the outermost goes to the end. */
+/* Makes a dimension slower by one place; the outermost one becomes the fastest. */
 static void ui_routes_reorder(struct ui *ui, const struct model *m, uint64_t place)
 {
     const struct topology_grid *g = m->network.topology ? topology_grid(m->network.topology) : NULL;
@@ -69,7 +69,7 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
     case COMMAND_ROUTES_ALL:
         ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;
-    case COMMAND_FOLD: /* the places of rows change with it */
+    case COMMAND_FOLD: /* the positions of rows change with it */
         ui->routes.fold = ui->routes.fold == (int)argument ? 0 : (int)(argument % 32);
         ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAY_MS = 400 }; /* between two windows */
+enum { PLAY_MS = 400 }; /* time between two steps of the animation */
 
 static const double home_yaw = 0.55, home_pitch = 0.42;
 
@@ -48,7 +48,7 @@ int torus_shown(const struct torus_choice *t, const struct topology *topology, u
         }
     }
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
-        uint32_t larger = 0; /* before it by size, then by order */
+        uint32_t larger = 0; /* dimensions before it by size, then by order */
         for (uint32_t k = 0; k < spec->dimension_count; k++)
             larger += spec->dimensions[k].size > spec->dimensions[d].size ||
                       (spec->dimensions[k].size == spec->dimensions[d].size && k < d);
@@ -86,13 +86,13 @@ static void ui_torus_choose_dimension(struct ui *ui, const struct model *m, uint
     for (int i = 0; i < 3; i++)
         if (shown[i] == dimension)
             return;
-    /* it takes the place of the one that is looked along */
+    /* it replaces the dimension along which the projection looks */
     memcpy(t->shown, shown, sizeof shown);
     t->shown[t->view] = (uint32_t)dimension;
     t->chosen = 1;
 }
 
-/* From all to the first coordinate, to the next, to all again. */
+/* From all coordinates to the first one, to the next, and to all again. */
 static void next_slice(struct ui *ui, const struct model *m, uint64_t dimension)
 {
     const struct topology *topology = m->network.topology;

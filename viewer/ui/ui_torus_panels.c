@@ -34,7 +34,7 @@ static uint64_t ui_torus_panel_mix_hash(uint64_t key, uint64_t part)
     return key ^ key >> 29;
 }
 
-/* Of networks whose links mean the same. */
+/* Hash of a network; equal for networks whose links mean the same. */
 static uint64_t ui_torus_panel_shape_of(const struct topology *topology)
 {
     const struct topology_spec *spec = topology_spec(topology);
@@ -87,7 +87,7 @@ static void ui_torus_panel_settle(struct torus_choice *t, struct torus_panel *p)
     p->version = ++t->versions;
 }
 
-/* What a pair of ranks sends, onto the links of its route. */
+/* Adds what a pair of ranks sends to the loads of the links of its route. */
 static void ui_torus_panel_add_route(struct torus_panel *p, const struct topology *topology,
                                      const uint32_t *seats, uint32_t seat_count, uint32_t source,
                                      uint32_t destination, uint64_t amount)
@@ -108,7 +108,7 @@ static int ui_torus_panel_restricted(const struct torus_choice *t)
     return t->comm || t->region;
 }
 
-/* Loads of what was sent, restricted or in the visible time, with some seats. */
+/* Computes the loads of messages, restricted or in the visible time, for given placements. */
 static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
                                    const struct model *m, const struct range *r,
                                    const uint32_t *seats, uint32_t seat_count)
@@ -142,7 +142,7 @@ static int ui_torus_panel_measures(const struct ui *ui, const struct range *r,
     return m->measured.version && !r->flows.route_count;
 }
 
-/* Windows that the measured loads are summed over: those of the other sums. */
+/* Sums up measured loads, over the windows of the other sums. */
 static void measured_loads(struct torus_panel *p, const struct ui *ui, const struct model *m,
                            uint64_t first, uint64_t last)
 {
@@ -176,7 +176,7 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
            1;
 }
 
-/* Of an unrestricted present the flows have the loads already, suggestions included. */
+/* Loads of an unrestricted present are taken from the flows, suggestions included. */
 static int from_flows(const struct torus_choice *t, const struct torus_panel *p,
                       const struct range *r)
 {
@@ -237,7 +237,7 @@ int torus_update(struct ui *ui, const struct model *m, const struct range *r)
     return changed;
 }
 
-/* What the present is of, for the title of its pin. */
+/* Title of a pinned panel: what the present picture shows. */
 static void pin_title(const struct ui *ui, const struct model *m, struct torus_panel *p)
 {
     static const char *const figures[TORUS_FIGURES] = {"bytes", "messages", "measured"};

@@ -1,4 +1,4 @@
-/* What the user asks of a replay: pause, speed, place, loop. */
+/* Requests of the user to a replay: pause, speed, position, loop. */
 #include "viewer/ui/ui_transport.h"
 
 #include "viewer/ui/ui.h"
@@ -61,7 +61,7 @@ static void ui_transport_request(struct transport *t, enum transport_wish wish)
     t->due |= wish;
 }
 
-/* Who goes to a place wants to see it. */
+/* A seek also makes the time of that position visible. */
 static void ui_transport_seek(struct ui *ui, const struct playback *p, uint64_t ns)
 {
     ui->transport.place_ns = playback_clamp(p, ns);
@@ -70,7 +70,7 @@ static void ui_transport_seek(struct ui *ui, const struct playback *p, uint64_t 
     ui->time.follow = 1;
 }
 
-/* A step stands still behind it. */
+/* A replay pauses after a step. */
 static void ui_transport_step(struct ui *ui, int forward)
 {
     struct transport *t = &ui->transport;
@@ -84,7 +84,7 @@ static void ui_transport_step(struct ui *ui, int forward)
     ui->time.follow = 1;
 }
 
-/* The next speed of those to choose from; "as fast as it goes" is above all others. */
+/* The next selectable speed; "as fast as possible" is above all others. */
 static void change_speed(struct transport *t, const struct playback *p, int faster)
 {
     double now = transport_speed_shown(t, p);
@@ -102,8 +102,8 @@ static void change_speed(struct transport *t, const struct playback *p, int fast
     ui_transport_request(t, WISH_SPEED);
 }
 
-/* The alert before or behind what is shown. Before: one that has been passed by more than a moment,
- * so that going back twice reaches the one before. */
+/* Seeks the alert before or after the shown time. Before: one passed more than a moment ago, so
+ * that two steps back reach the one before. */
 static void seek_mark(struct ui *ui, const struct playback *p, int forward)
 {
     uint64_t at = transport_position(&ui->transport, p), best = 0;
@@ -224,8 +224,8 @@ static int may_seek(const struct transport *t, const struct playback *p, uint64_
            (p->state != PLAYBACK_SEEKING && (!t->asked_ms || now_ms >= t->asked_ms + SCRUB_MS));
 }
 
-/* Steps are counted from where a seek ends; of a preview the daemon says that it cannot be stepped.
- */
+/* Whether a step can be sent: steps start where a seek ends; during a preview the daemon refuses
+ * them. */
 static int may_step(const struct transport *t, const struct playback *p)
 {
     return !(t->due & WISH_PLACE) &&

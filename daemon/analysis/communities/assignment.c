@@ -51,9 +51,9 @@ struct assignment {
     struct column *column;          /* owned */
     struct tally *tally;            /* owned; of each column */
     struct assignment_entry *entry; /* owned; row by row */
-    struct item *heap;              /* owned; as many as entries: each puts at most one there */
-    uint32_t *touched;              /* owned; columns reached in this search; room as columns */
-    uint32_t *queue;                /* owned; rows without a column; room as rows */
+    struct item *heap;              /* owned; at most one item for each entry */
+    uint32_t *touched; /* owned; columns reached in this search; capacity of all columns */
+    uint32_t *queue;   /* owned; rows without a column; capacity of all rows */
     uint32_t heaped, touches;
     uint64_t total;
     uint64_t row_bound, column_bound;
@@ -95,7 +95,7 @@ void assignment_clear(struct assignment *a)
     a->total = a->row_bound = a->column_bound = 0;
 }
 
-/* Make room for `need` items. @return 0 or -ENOMEM */
+/* Grows an array for `need` items. @return 0 or -ENOMEM */
 static int assignment_fit(void *array, uint32_t need, uint32_t capacity, size_t size)
 {
     void **at = array;
@@ -215,7 +215,7 @@ struct offer {
     uint32_t column;     /* the best; NONE if none leaves anything */
 };
 
-/* Of offers that are equal a column that has no row comes first. */
+/* Among equal offers a column without a row comes first. */
 static struct offer best_offer(const struct assignment *a, uint32_t row)
 {
     struct offer best = {.column = NONE};
@@ -317,7 +317,7 @@ static struct item assignment_pop(struct assignment *a)
 struct end {
     uint64_t length;
     uint32_t column; /* without a row; or NONE */
-    uint32_t row;    /* that goes without a column; if column is NONE */
+    uint32_t row;    /* row that stays without a column; valid if column is NONE */
 };
 
 /* Look at the entries of a row at some distance. */
@@ -379,7 +379,7 @@ static void assignment_settle(struct assignment *a, uint32_t from, const struct 
     a->touches = 0;
 }
 
-/* Every row on the path takes the column it leads to. */
+/* Assigns to each row on the path the column that it leads to. */
 static void assignment_augment(struct assignment *a, uint32_t from, const struct end *end)
 {
     uint32_t column = end->column;

@@ -42,7 +42,7 @@ struct assignment;
 int assignment_create(struct assignment **out, const struct assignment_params *params);
 void assignment_destroy(struct assignment *assignment);
 
-/** Back to the empty table; keeps its memory. */
+/** Empties the table; its memory is reused. */
 void assignment_clear(struct assignment *assignment);
 
 /** Append a row, numbered from 0.

@@ -16,7 +16,7 @@
 #define MAXIMUM_ROUNDS 8u /* of moving at all levels; two to four are usual */
 #define MINIMUM_GAIN 1e-4 /* of modularity, for another round */
 #define EQUAL 1e-12       /* modularities that are so close are equal */
-#define ROUNDING 1e-6     /* of sums of weights: more than as many as there may be come to */
+#define ROUNDING 1e-6 /* of sums of weights: larger than all rounding errors of a sum together */
 
 /* All that an update makes. */
 struct result {
@@ -155,7 +155,7 @@ static int communities_grow_both(struct result *r, struct community_kept *k,
     for (uint32_t p = 0; p < k->parts; p++) {
         uint32_t node = k->node[p];
         if (number[node] == NONE) {
-            k->node[count] = node; /* count is at most p: read already */
+            k->node[count] = node; /* count is at most p: that element was read already */
             number[node] = count++;
         }
         k->group[p] = number[node];
@@ -171,7 +171,7 @@ static int communities_grow_both(struct result *r, struct community_kept *k,
     return rc == 0 ? community_tree_order(&r->tree, r->within) : rc;
 }
 
-/* @param before  NULL: nothing is kept */
+/* @param before  NULL: no merges are reused */
 static int communities_make_tree(struct result *r, const struct result *before, const bool *touched)
 {
     struct community_kept k = {0};
@@ -296,9 +296,7 @@ static bool communities_is_multiple(const struct communities *c, uint32_t vertic
     return true;
 }
 
-/* Does the sum of all weights alone tell that more has changed than a warm start may begin with?
- * Mostly it does where a job does something else, and no graph needs to be built to see it. Sums
- * count each edge twice, as the changes of weights do. */
+/* Whether the change of the total weight alone exceeds what a warm start allows. */
 static bool communities_is_far(const struct communities *c, uint32_t vertices,
                                const struct communities_edge *edges, size_t count)
 {
@@ -309,7 +307,7 @@ static bool communities_is_far(const struct communities *c, uint32_t vertices,
            community_edges_are_valid(vertices, edges, count);
 }
 
-/* Without memory nothing is kept, and the next graph is compared later. */
+/* Stores the edges for the next warm start. Without memory the next graph has none. */
 static void communities_store_edges(struct communities *c, const struct communities_edge *edges,
                                     size_t count)
 {

@@ -22,7 +22,7 @@ struct name {
 };
 
 struct matching {
-    struct overlap *overlaps; /* owned; room for the ranks; first one for each rank */
+    struct overlap *overlaps; /* owned; capacity of all ranks; the first ones */
     struct name *names;       /* owned; by `after` ascending */
     uint32_t *taken;          /* owned; old labels ascending, each once */
     size_t overlap_count, name_count, taken_count;

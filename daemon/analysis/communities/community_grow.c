@@ -41,14 +41,14 @@ struct growth {
     struct community_tree *tree;
     enum community_by by;
     uint32_t vertices, count; /* clusters from the graph; with those that merged */
-    struct cluster *clusters; /* owned; as all arrays: room for twice the vertices */
+    struct cluster *clusters; /* owned; as all arrays: capacity of twice the vertices */
     uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
-    double *sum;              /* owned; zero between looks */
+    double *sum;              /* owned; zero between searches */
     uint32_t *seen;           /* owned; clusters that have a sum */
     struct link *rows;        /* owned; the vertices' links */
     struct candidate *heap;   /* owned; the best is first; owners may have merged since */
     uint32_t waiting;         /* in the heap */
-    uint64_t looks;           /* still allowed */
+    uint64_t looks;           /* links that may still be examined */
 };
 
 static uint32_t community_grow_root(struct growth *g, uint32_t cluster)
@@ -96,7 +96,7 @@ static bool find_best(struct growth *g, uint32_t self, struct candidate *best)
         uint32_t to = link->to;
         if (parent[to] != to)
             continue;
-        /* Only of those that are not worse the rest is looked at. */
+        /* The rest is compared only for candidates that are not worse. */
         if (community_score(by, link->weight, strength, clusters[to].strength, per_total) < maximum)
             continue;
         struct candidate one = make_candidate(g, self, to, link->weight);
@@ -214,7 +214,7 @@ static int community_grow_step(struct growth *g)
         if (community_grow_gather(g, owner) != 0)
             return -ENOMEM;
     }
-    /* What the owner looks after only gets less: its new best takes its place from the top. */
+    /* Entries of the owner only become worse: its new best one sinks from the top. */
     if (find_best(g, owner, &g->heap[0]))
         sift_down(g, 0);
     else

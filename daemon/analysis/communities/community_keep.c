@@ -1,4 +1,4 @@
-/* Merges that a dendrogram keeps of the one of the graph before. */
+/* Merges of a dendrogram that are reused from the previous graph. */
 #include "daemon/analysis/communities/community_keep.h"
 
 #include "include/holter/error.h"
@@ -50,8 +50,8 @@ struct keeping {
     uint32_t nodes;
     uint32_t *parent;   /* owned; NONE: a cluster of the partition */
     double *between;    /* owned; of each merge: the weight now, without vertices that moved */
-    bool *open;         /* owned; of each node: merges of it are not kept */
-    uint32_t *new_node; /* owned; NONE: not kept */
+    bool *open;         /* owned; by node: its merges are not reused */
+    uint32_t *new_node; /* owned; NONE: not reused */
     double *strength;   /* owned; of each new node */
     uint64_t steps;     /* still allowed */
 };
@@ -183,7 +183,7 @@ static void keeping_copy_merges(struct keeping *k, struct community_tree *tree)
     }
 }
 
-/* From the top down: a node that is kept and not part of one above becomes a part. */
+/* From the root down: a reused node that is not inside another reused one becomes a part. */
 static void keeping_number_parts(const struct keeping *k, const struct community_tree *tree,
                                  uint32_t *part, struct community_kept *out)
 {

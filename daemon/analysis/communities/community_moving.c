@@ -53,7 +53,7 @@ struct moving {
     uint32_t *label;   /* borrowed */
     double *strength;  /* owned; of each community */
     uint32_t *members; /* owned; of each community: how many */
-    double *sum;       /* owned; weight to each community; zero between looks */
+    double *sum;       /* owned; weight to each community; zero between searches */
     uint32_t *seen;    /* owned; communities that have a sum */
     uint32_t *empty;   /* owned; labels without members */
     uint32_t empties;
@@ -93,8 +93,8 @@ static void moving_finish(struct moving *m)
     free(m->empty);
 }
 
-/* The community where the vertex, taken out of its own, gains most: its own if no other is better.
- * @param within  of each vertex, to look only at those where it is the same; NULL: at all */
+/* The community in which a vertex, removed from its own, gains most: its own if none is better.
+ * @param within  by vertex; only communities of vertices with the same value count; NULL: all */
 static uint32_t find_community(struct moving *m, uint32_t v, const uint32_t *within)
 {
     const struct community_graph *g = m->graph;
@@ -136,7 +136,7 @@ static void community_moving_move_vertex(struct moving *m, uint32_t v, uint32_t 
         m->empties--; /* it was the top */
     if (--m->members[from] == 0) {
         m->empty[m->empties++] = from;
-        m->strength[from] = 0; /* no rounding is left behind */
+        m->strength[from] = 0; /* the exact 0, without a rounding error */
     } else {
         m->strength[from] -= m->graph->strength[v];
     }
@@ -144,7 +144,7 @@ static void community_moving_move_vertex(struct moving *m, uint32_t v, uint32_t 
     m->label[v] = to;
 }
 
-/* First come, first served; each vertex is in it once at most. */
+/* A first-in, first-out queue; each vertex is in it at most once. */
 struct queue {
     uint32_t *vertex; /* owned */
     bool *waits;      /* owned; of each vertex */

@@ -151,7 +151,7 @@ static void partition_weigh(struct partition *p, const uint64_t *weights)
     p->total = 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
         p->rank[r].weight = PARTITION_WHOLE / present;
-        if (sum > 0) /* what is added up is at least each of it, so a share is at most 1 */
+        if (sum > 0) /* the sum is at least each summand, so a share is at most 1 */
             p->rank[r].weight = (uint32_t)((double)weights[r] / sum * PARTITION_WHOLE);
         if (p->rank[r].community == ABSENT)
             p->rank[r].weight = 0;

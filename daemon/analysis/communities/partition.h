@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PARTITION_ABSENT UINT32_MAX        /**< label of a rank that takes no part */
-#define PARTITION_MAXIMUM_RANKS (1u << 20) /**< that any function here takes */
+#define PARTITION_ABSENT UINT32_MAX        /**< label of a rank that belongs to no community */
+#define PARTITION_MAXIMUM_RANKS (1u << 20) /**< maximum that the functions here accept */
 #define PARTITION_WHOLE (1u << 30)         /**< sum of the shares, but for rounding */
 
 struct partition_rank {
@@ -39,7 +39,7 @@ struct partition_scratch {
 void partition_finish(struct partition *partition);
 void partition_scratch_finish(struct partition_scratch *scratch);
 
-/** Make room. What is there stays. @return 0 or -ENOMEM */
+/** Allocates memory for ranks; contents stay. @return 0 or -ENOMEM */
 int partition_fit(struct partition *partition, uint32_t ranks);
 
 /** Set a partition, zeroed before its first use.
@@ -50,10 +50,10 @@ int partition_fit(struct partition *partition, uint32_t ranks);
 int partition_set(struct partition *partition, struct partition_scratch *scratch,
                   const uint32_t *labels, const uint64_t *weights, uint32_t ranks);
 
-/** Copy into one that has room. */
+/** Copies into a partition with sufficient capacity. */
 void partition_copy(struct partition *to, const struct partition *from);
 
-/** Whether two are the same up to labels; weights are not looked at. */
+/** Whether two partitions are equal up to labels; weights are ignored. */
 bool partition_equal(const struct partition *one, const struct partition *other);
 
 /** Sort the ranks that are present by community, ascending within each.

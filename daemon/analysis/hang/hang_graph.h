@@ -29,8 +29,7 @@ struct hang_group {
 
 struct hang_edge {
     uint32_t to;
-    uint8_t
-        hard; /* 0: one of several messages that a call waits for, some of which may have arrived */
+    uint8_t hard; /* 0: one of several messages of a call, some of which may have arrived */
 };
 
 struct hang_graph {

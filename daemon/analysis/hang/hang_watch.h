@@ -12,12 +12,11 @@
 struct hang_seat {
     uint64_t in_call_ns, in_call_comm;
     int64_t in_call_peer;
-    uint64_t heard;     /**< number of the window that last had a row for it; 0: none */
-    uint64_t active_ns; /**< end of the last window in which a call of it ended or began */
-    uint64_t moved_ns;  /**< as active_ns, without polls that found nothing */
-    uint64_t
-        stopped_ns; /**< end of the window before the first in which it was stopped; 0: it is not */
-    uint64_t ended_ns; /**< end of the window in which it died or finished */
+    uint64_t heard;      /**< number of the window that last had a row for it; 0: none */
+    uint64_t active_ns;  /**< end of the last window in which a call of it ended or began */
+    uint64_t moved_ns;   /**< as active_ns, without polls that found nothing */
+    uint64_t stopped_ns; /**< end of the last window in which it was not stopped; 0: it runs */
+    uint64_t ended_ns;   /**< end of the window in which it died or finished */
     uint32_t in_call;
     uint32_t pending;       /**< its first pending receive of this window; HANG_NONE: none */
     uint8_t state;          /**< enum hang_state */
