@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq)
+void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq)
 {
     /* Without memory the agent is acknowledged with a later message. */
     if (key_table_reserve(&list->agents, 1) != 0)
@@ -22,7 +22,7 @@ void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq)
         list->seqs[at] = seq;
 }
 
-void kept_list_clear(struct kept_list *list)
+void commit_acks_clear(struct commit_acks *list)
 {
     key_table_finish(&list->agents);
     free(list->seqs);
@@ -30,15 +30,15 @@ void kept_list_clear(struct kept_list *list)
     list->capacity = 0;
 }
 
-void kept_list_merge(struct kept_list *into, struct kept_list *from)
+void commit_acks_merge(struct commit_acks *into, struct commit_acks *from)
 {
     if (into->agents.count == 0) {
-        kept_list_clear(into);
+        commit_acks_clear(into);
         *into = *from;
-        *from = (struct kept_list){0};
+        *from = (struct commit_acks){0};
         return;
     }
     for (uint32_t i = 0; i < from->agents.count; i++)
-        kept_list_add(into, from->agents.keys[i].hi, from->seqs[i]);
-    kept_list_clear(from);
+        commit_acks_add(into, from->agents.keys[i].hi, from->seqs[i]);
+    commit_acks_clear(from);
 }

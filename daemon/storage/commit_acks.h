@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /** Zero-initialised: empty. */
-struct kept_list {
+struct commit_acks {
     struct key_table agents; /**< hi: instance of the agent */
     uint64_t *seqs;          /**< owned; by the agent's index in `agents`: greatest number added */
     uint32_t capacity;       /**< of seqs */
@@ -16,12 +16,12 @@ struct kept_list {
 
 /** Add a message. Without memory the agent is left out, and is acknowledged with a later message.
  */
-void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq);
+void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq);
 
 /** Remove all agents and free the memory. */
-void kept_list_clear(struct kept_list *list);
+void commit_acks_clear(struct commit_acks *list);
 
 /** Move all agents of another list into this one; the other list is empty afterwards. */
-void kept_list_merge(struct kept_list *into, struct kept_list *from);
+void commit_acks_merge(struct commit_acks *into, struct commit_acks *from);
 
 #endif

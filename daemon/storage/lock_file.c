@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 16 /* another process may remove the file between our open and our lock */
+#define MAX_ATTEMPTS 16 /* another process may remove the file between our open and our lock */
 
 int lock_file_take(const char *path)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
             return -errno;

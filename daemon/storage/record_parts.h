@@ -13,8 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_LEAST_BYTES (UINT64_C(16) << 20) /**< smallest maximum size of all parts together   \
-                                                 */
+#define RECORD_LEAST_BYTES                                                                         \
+    (UINT64_C(16) << 20) /**< smallest maximum size of all parts together                          \
+                          */
 
 struct record_message;
 
@@ -24,7 +25,7 @@ struct record_parts {
     unsigned number; /**< number of the part that is written; 0: none yet */
     struct record_message *ranks,
         *network; /**< owned: messages that each further part begins with */
-    size_t ranks_count, ranks_room, network_count, network_room;
+    size_t ranks_count, ranks_capacity, network_count, network_capacity;
     size_t ranks_bytes;  /**< bytes of the messages about ranks */
     int network_more;    /**< more messages of the network follow */
     uint64_t removed_ns; /**< arrival of the first message in the oldest part, if older parts were
@@ -40,29 +41,29 @@ void record_parts_finish(struct record_parts *parts);
  * @param base  path of part 1
  * @param path  set to the file to be written
  * @return 0 or -ENAMETOOLONG */
-int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t room);
+int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t capacity);
 
 /** Remember a message that further parts have to begin with: one about ranks, or a part of the
  * network as it is published.
  * @return 0 or -ENOMEM */
-int record_parts_ranks(struct record_parts *parts, const struct recorded *head, const void *bytes,
-                       size_t length);
-int record_parts_network(struct record_parts *parts, const struct wire_topology *network,
-                         const void *bytes, size_t length);
+int record_parts_add_ranks(struct record_parts *parts, const struct recorded *head,
+                           const void *bytes, size_t length);
+int record_parts_add_network(struct record_parts *parts, const struct wire_topology *network,
+                             const void *bytes, size_t length);
 
 /** Has a file reached the size of a part? @param bytes  of the file and its log */
-int record_parts_full(uint64_t bytes, uint64_t most_bytes);
+int record_parts_is_full(uint64_t bytes, uint64_t max_bytes);
 
 /** Is it time for the next part? Not if the file is small again after a checkpoint of its log.
  * @param recording  without uncommitted changes */
-int record_parts_over(struct recording *recording, uint64_t most_bytes);
+int record_parts_needs_next(struct recording *recording, uint64_t max_bytes);
 
 /** Is it time to commit, as only committed bytes are counted? @param bytes  of messages since the
  * last commit */
-int record_parts_due(uint64_t bytes, uint64_t most_bytes);
+int record_parts_needs_commit(uint64_t bytes, uint64_t max_bytes);
 
 /** Write the row of the table "part", without committing. @return 0 or -EIO */
-int record_parts_tell(const struct record_parts *parts, struct recording *recording);
+int record_parts_write_row(const struct record_parts *parts, struct recording *recording);
 
 /** Continue in the next part.
  * @param recording  without uncommitted changes; closed and replaced by the next part
@@ -70,7 +71,7 @@ int record_parts_tell(const struct record_parts *parts, struct recording *record
  * @param why        set on failure: then *recording is closed and NULL
  * @return 0 or negative */
 int record_parts_next(struct record_parts *parts, struct recording **recording, char *path,
-                      size_t room, uint64_t most_bytes, uint64_t now_ns, char *why,
-                      size_t why_room);
+                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
+                      size_t why_capacity);
 
 #endif
