@@ -50,11 +50,12 @@ static int app_read_text(const char *path, char **out)
     FILE *file = fopen(path, "r");
     if (!file)
         return -errno;
-    size_t used = 0, got, room = 1 << 16;
-    char *text = malloc(room + 1);
-    while (text && used < MAPPING_BYTES && (got = fread(text + used, 1, room - used, file)) > 0) {
+    size_t used = 0, got, capacity = 1 << 16;
+    char *text = malloc(capacity + 1);
+    while (text && used < MAPPING_BYTES &&
+           (got = fread(text + used, 1, capacity - used, file)) > 0) {
         used += got;
-        char *more = used == room ? realloc(text, (room *= 2) + 1) : text;
+        char *more = used == capacity ? realloc(text, (capacity *= 2) + 1) : text;
         if (!more)
             free(text);
         text = more;

@@ -26,7 +26,8 @@ static double data_seconds(const struct model *m)
     return (double)(end - begin) / 1e9;
 }
 
-/* Has the picture what it needs? A job's figures for as long as was asked, or all there will be. */
+/* Whether the model has the data for the picture: as much of the job as was requested, or all of
+ * it. */
 static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
 {
     double waited = (double)(app_now_ms() - start_ms) / 1e3;
@@ -36,11 +37,11 @@ static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
         return 0;
     const struct playback *p = &a->model->playback;
     if (model_ended(a->model) || (p->known && p->state == PLAYBACK_PAUSED))
-        return waited >= 1; /* the last windows and sums come together with the end */
+        return waited >= 1; /* the last windows and sums arrive together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;
 }
 
-/* The picture of the CommGram for what the command line asks, however it moves on meanwhile. */
+/* Waits for the picture of the CommGram that the command line requests. */
 static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
 {
     struct commgram_request wish;
@@ -107,8 +108,8 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     struct app a;
     int error = app_start(&a, o, o->scale);
     uint64_t start_ms = app_now_ms();
-    uint64_t most_ms =
-        (uint64_t)(o->after * 1000) + 60000; /* no data for a minute beyond: give up */
+    uint64_t most_ms = (uint64_t)(o->after * 1000) +
+                       60000; /* no data for a minute longer than requested: give up */
     while (!error && !app_snapshot_complete(&a, start_ms)) {
         struct pollfd fd = {.fd = connection_fd(a.connection), .events = POLLIN};
         poll(&fd, 1, 100);

@@ -40,7 +40,7 @@ static size_t seats_of(const struct suggestion *s, struct mapping_seat *out)
 }
 
 static int save_mapping_write_file(const char *path, const char *text, size_t length, char *why,
-                                   size_t room)
+                                   size_t capacity)
 {
     FILE *file = fopen(path, "we");
     int error = file ? 0 : -errno;
@@ -49,19 +49,19 @@ static int save_mapping_write_file(const char *path, const char *text, size_t le
     if (file && fclose(file) != 0 && !error)
         error = -errno;
     if (error)
-        snprintf(why, room, "%s: %s", path, holter_strerror(error));
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(error));
     return error;
 }
 
 int save_mapping(const struct model *m, const char *directory, char *path, size_t path_room,
-                 char *why, size_t room)
+                 char *why, size_t capacity)
 {
     const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
     enum mapping_format format = format_for(m->mpi);
     char *text = NULL;
     size_t length = 0;
     if (!s->ready || !m->network.topology) {
-        snprintf(why, room, "there is no mapping");
+        snprintf(why, capacity, "there is no mapping");
         return -HOLTER_EEMPTY;
     }
     struct mapping_seat *seats = malloc(((size_t)s->seat_count + 1) * sizeof *seats);
@@ -70,17 +70,17 @@ int save_mapping(const struct model *m, const char *directory, char *path, size_
     size_t count = error ? 0 : seats_of(s, seats);
     if (!error)
         error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
-                             room);
+                             capacity);
     if (error == -HOLTER_EUSAGE && format != MAPPING_PLAIN) { /* plain says any mapping */
         format = MAPPING_PLAIN;
         error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
-                             room);
+                             capacity);
     }
     snprintf(path, path_room, "%s/holter-%s.%s", directory, m->job, mapping_format_name(format));
     if (error == -ENOMEM)
-        snprintf(why, room, "%s", holter_strerror(error));
+        snprintf(why, capacity, "%s", holter_strerror(error));
     if (!error)
-        error = save_mapping_write_file(path, text, length, why, room);
+        error = save_mapping_write_file(path, text, length, why, capacity);
     free(text);
     free(seats);
     free(hosts);

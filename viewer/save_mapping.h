@@ -12,6 +12,6 @@
  *  @param why   set on failure: a sentence
  *  @return 0 or a negative error */
 int save_mapping(const struct model *model, const char *directory, char *path, size_t path_room,
-                 char *why, size_t room);
+                 char *why, size_t capacity);
 
 #endif

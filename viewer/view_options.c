@@ -134,10 +134,10 @@ static int view_options_size(const char *text, struct options *o)
     return 0;
 }
 
-static int view_options_parse_whole(const char *text, unsigned most, unsigned *out)
+static int view_options_parse_whole(const char *text, unsigned maximum, unsigned *out)
 {
     double value;
-    if (view_options_number(text, 1, most, &value) < 0 || value != floor(value))
+    if (view_options_number(text, 1, maximum, &value) < 0 || value != floor(value))
         return -HOLTER_EUSAGE;
     *out = (unsigned)value;
     return 0;
@@ -274,7 +274,7 @@ static int view_options_set_option(struct options *o, int option, const char *va
     }
 }
 
-int options_parse(struct options *o, int argc, char **argv, char *why, size_t room)
+int options_parse(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     *o = (struct options){
         .view = -1, .w = 1600, .h = 900, .after = 5, .scale = 1, .from = NAN, .to = NAN};
@@ -283,12 +283,12 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ro
     optind = 0;
     while (index = -1, (option = getopt_long(argc, argv, ":c:j:hV", names, &index)) != -1) {
         if (option == '?' || option == ':') {
-            snprintf(why, room, option == ':' ? "%s needs a value" : "unknown option %s",
+            snprintf(why, capacity, option == ':' ? "%s needs a value" : "unknown option %s",
                      argv[optind - 1]);
             return -HOLTER_EUSAGE;
         }
         if (view_options_set_option(o, option, optarg) < 0) {
-            snprintf(why, room, "--%s: '%s' is out of place",
+            snprintf(why, capacity, "--%s: '%s' is out of place",
                      index >= 0 ? names[index].name : "option", optarg);
             return -HOLTER_EUSAGE;
         }
@@ -296,11 +296,11 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ro
     /* Which is first of a time since the begin and one before the end is known with the job only.
      */
     if (o->from > o->to && !signbit(o->from) == !signbit(o->to)) {
-        snprintf(why, room, "--from %g is behind --to %g", o->from, o->to);
+        snprintf(why, capacity, "--from %g is behind --to %g", o->from, o->to);
         return -HOLTER_EUSAGE;
     }
     if (optind < argc) {
-        snprintf(why, room, "unexpected argument '%s'", argv[optind]);
+        snprintf(why, capacity, "unexpected argument '%s'", argv[optind]);
         return -HOLTER_EUSAGE;
     }
     return 0;

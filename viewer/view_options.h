@@ -35,7 +35,7 @@ struct options {
 /** Read the command line; texts stay the caller's.
  *  @param why  room for a sentence that names what is wrong
  *  @return 0 or -HOLTER_EUSAGE */
-int options_parse(struct options *out, int argc, char **argv, char *why, size_t room);
+int options_parse(struct options *out, int argc, char **argv, char *why, size_t capacity);
 
 extern const char options_help[];
 

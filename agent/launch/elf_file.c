@@ -120,8 +120,8 @@ static char *elf_file_read_text(const struct reader *r, uint64_t index)
         errno = EBADMSG;
         return NULL;
     }
-    uint64_t room = r->text_length - index;
-    ssize_t got = pread(r->fd, text, room < MAX_TEXT ? (size_t)room : MAX_TEXT,
+    uint64_t capacity = r->text_length - index;
+    ssize_t got = pread(r->fd, text, capacity < MAX_TEXT ? (size_t)capacity : MAX_TEXT,
                         (off_t)(r->text_offset + index));
     if (got <= 0 || memchr(text, '\0', (size_t)got) == NULL) {
         errno = EBADMSG;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define ELF_MAX_NEEDED 512 /**< entries of DT_NEEDED that are looked at; more are not believed */
+#define ELF_MAX_NEEDED 512 /**< maximum of DT_NEEDED entries that are read */
 
 /** The dynamic section of one file. Texts are owned. */
 struct elf_file {

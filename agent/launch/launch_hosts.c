@@ -76,7 +76,7 @@ static void launch_hosts_cut_slots(char *name)
         *colon = '\0';
 }
 
-int launch_hosts_find_other(const char *list, char *out, size_t room)
+int launch_hosts_find_other(const char *list, char *out, size_t capacity)
 {
     static const char separators[] = ", \t\r\n";
     for (const char *p = list + strspn(list, separators); *p != '\0'; p += strspn(p, separators)) {
@@ -87,13 +87,13 @@ int launch_hosts_find_other(const char *list, char *out, size_t room)
         launch_hosts_cut_slots(name);
         if (n <= 0 || (size_t)n >= sizeof name || launch_hosts_is_this_host(name))
             continue;
-        snprintf(out, room, "%s", name);
+        snprintf(out, capacity, "%s", name);
         return 1;
     }
     return 0;
 }
 
-int launch_hosts_find_other_in_file(const char *path, char *out, size_t room)
+int launch_hosts_find_other_in_file(const char *path, char *out, size_t capacity)
 {
     char line[1024];
     int found = 0;
@@ -103,25 +103,25 @@ int launch_hosts_find_other_in_file(const char *path, char *out, size_t room)
     while (!found && fgets(line, sizeof line, file) != NULL) {
         char *word = line + strspn(line, " \t");
         word[strcspn(word, "# \t\r\n")] = '\0';
-        found = launch_hosts_find_other(word, out, room);
+        found = launch_hosts_find_other(word, out, capacity);
     }
     fclose(file);
     return found;
 }
 
 static int launch_hosts_print_address(const struct sockaddr *address, socklen_t length, char *out,
-                                      size_t room)
+                                      size_t capacity)
 {
     char text[INET6_ADDRSTRLEN + IF_NAMESIZE + 1];
     if (getnameinfo(address, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
         return -ENOENT;
     int v6 = strchr(text, ':') != NULL; /* in an endpoint it stands in brackets */
-    int n = snprintf(out, room, v6 ? "[%s]" : "%s", text);
-    return n < 0 || (size_t)n >= room ? -ENOENT : 0;
+    int n = snprintf(out, capacity, v6 ? "[%s]" : "%s", text);
+    return n < 0 || (size_t)n >= capacity ? -ENOENT : 0;
 }
 
 /** Address from which packets to the host would leave. */
-static int launch_hosts_route_address(const char *host, char *out, size_t room)
+static int launch_hosts_route_address(const char *host, char *out, size_t capacity)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found = NULL;
     struct sockaddr_storage local;
@@ -133,14 +133,14 @@ static int launch_hosts_route_address(const char *host, char *out, size_t room)
     if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
         getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
         !launch_hosts_is_loopback((struct sockaddr *)&local))
-        rc = launch_hosts_print_address((struct sockaddr *)&local, length, out, room);
+        rc = launch_hosts_print_address((struct sockaddr *)&local, length, out, capacity);
     if (fd >= 0)
         close(fd);
     freeaddrinfo(found);
     return rc;
 }
 
-static int launch_hosts_first_interface(char *out, size_t room)
+static int launch_hosts_first_interface(char *out, size_t capacity)
 {
     struct ifaddrs *interfaces = NULL;
     int rc = -ENOENT;
@@ -149,18 +149,18 @@ static int launch_hosts_first_interface(char *out, size_t room)
     for (const struct ifaddrs *i = interfaces; i != NULL && rc < 0; i = i->ifa_next)
         if (i->ifa_addr != NULL && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
             !(i->ifa_flags & IFF_LOOPBACK))
-            rc = launch_hosts_print_address(i->ifa_addr, sizeof(struct sockaddr_in), out, room);
+            rc = launch_hosts_print_address(i->ifa_addr, sizeof(struct sockaddr_in), out, capacity);
     freeifaddrs(interfaces);
     return rc;
 }
 
-int launch_hosts_own_address(const char *other, char *out, size_t room)
+int launch_hosts_own_address(const char *other, char *out, size_t capacity)
 {
     char own[HOST_NAME_ROOM];
-    if (other != NULL && launch_hosts_route_address(other, out, room) == 0)
+    if (other != NULL && launch_hosts_route_address(other, out, capacity) == 0)
         return 0;
     host_name(own);
-    if (own[0] != '\0' && launch_hosts_route_address(own, out, room) == 0)
+    if (own[0] != '\0' && launch_hosts_route_address(own, out, capacity) == 0)
         return 0;
-    return launch_hosts_first_interface(out, room);
+    return launch_hosts_first_interface(out, capacity);
 }

@@ -31,7 +31,7 @@ struct launch_line {
     unsigned app_list; /**< value of an option that names a file of applications; 0: none */
     unsigned hosts;    /**< value of an option with host names; 0: none */
     unsigned hostfile; /**< value of an option that names a file of hosts; 0: none */
-    int nodes;         /**< nodes asked for by number; 0: not said */
+    int nodes;         /**< requested number of nodes; 0: not given */
 };
 
 /** Find the applications and hosts.

@@ -122,7 +122,7 @@ static int library_search_fits(const char *path, const struct needing_file *by)
 
 /** Replace $ORIGIN, ${ORIGIN}, $LIB and ${LIB} ("Dynamic string tokens", ld.so(8)). Other tokens
  *  stay, and the directory is then not found. @return 0 or -HOLTER_ERANGE */
-static int library_search_expand(char *out, size_t room, const char *dir, size_t length,
+static int library_search_expand(char *out, size_t capacity, const char *dir, size_t length,
                                  const struct needing_file *by)
 {
     const char *slash = strrchr(by->path, '/');
@@ -149,7 +149,7 @@ static int library_search_expand(char *out, size_t room, const char *dir, size_t
                 break;
             }
         }
-        if (used + piece_length >= room)
+        if (used + piece_length >= capacity)
             return -HOLTER_ERANGE;
         memcpy(out + used, piece, piece_length);
         used += piece_length;
@@ -161,17 +161,17 @@ static int library_search_expand(char *out, size_t room, const char *dir, size_t
 
 /** Look through the directories of a list separated by any of the characters. */
 static int library_search_find_in_list(const char *list, const char *separators, const char *name,
-                                       const struct needing_file *by, char *out, size_t room)
+                                       const struct needing_file *by, char *out, size_t capacity)
 {
     while (list != NULL && *list != '\0') {
         size_t length = strcspn(list, separators);
         char dir[PATH_MAX];
         int n = -1;
         if (length == 0) /* an empty entry is the current directory */
-            n = snprintf(out, room, "./%s", name);
+            n = snprintf(out, capacity, "./%s", name);
         else if (library_search_expand(dir, sizeof dir, list, length, by) == 0)
-            n = snprintf(out, room, "%s/%s", dir, name);
-        if (n > 0 && (size_t)n < room && library_search_fits(out, by))
+            n = snprintf(out, capacity, "%s/%s", dir, name);
+        if (n > 0 && (size_t)n < capacity && library_search_fits(out, by))
             return 0;
         list += length;
         list += *list != '\0';
@@ -180,19 +180,19 @@ static int library_search_find_in_list(const char *list, const char *separators,
 }
 
 static int library_search_find_in_rpaths(const char *name, const struct needing_file *by, char *out,
-                                         size_t room)
+                                         size_t capacity)
 {
     if (by->elf.runpath != NULL) /* DT_RUNPATH switches DT_RPATH off, of the loaders as well */
         return -ENOENT;
     for (const struct needing_file *f = by; f != NULL; f = f->parent)
         if (f->elf.rpath != NULL && f->elf.runpath == NULL &&
-            library_search_find_in_list(f->elf.rpath, ":", name, f, out, room) == 0)
+            library_search_find_in_list(f->elf.rpath, ":", name, f, out, capacity) == 0)
             return 0;
     return -ENOENT;
 }
 
 static int library_search_find_in_cache(const struct library_search *s, const char *name,
-                                        const struct needing_file *by, char *out, size_t room)
+                                        const struct needing_file *by, char *out, size_t capacity)
 {
     if (s->cache_entries == 0)
         return -ENOENT;
@@ -205,31 +205,31 @@ static int library_search_find_in_cache(const struct library_search *s, const ch
         if ((flags & 0xff) != CACHE_ELF_LIBC6 || key >= bytes || value >= bytes ||
             strcmp(header + key, name) != 0)
             continue;
-        int n = snprintf(out, room, "%s", header + value);
-        if (n > 0 && (size_t)n < room && library_search_fits(out, by))
+        int n = snprintf(out, capacity, "%s", header + value);
+        if (n > 0 && (size_t)n < capacity && library_search_fits(out, by))
             return 0;
     }
     return -ENOENT;
 }
 
 int library_search_find(const struct library_search *search, const char *name,
-                        const struct needing_file *by, char *out, size_t room)
+                        const struct needing_file *by, char *out, size_t capacity)
 {
-    if (room < PATH_MAX)
+    if (capacity < PATH_MAX)
         return -HOLTER_ERANGE;
     if (strchr(name, '/') != NULL)
-        return library_search_expand(out, room, name, strlen(name), by) == 0 &&
+        return library_search_expand(out, capacity, name, strlen(name), by) == 0 &&
                        library_search_fits(out, by)
                    ? 0
                    : -ENOENT;
-    if (library_search_find_in_rpaths(name, by, out, room) == 0)
+    if (library_search_find_in_rpaths(name, by, out, capacity) == 0)
         return 0;
-    if (library_search_find_in_list(search->library_path, ":;", name, by, out, room) == 0)
+    if (library_search_find_in_list(search->library_path, ":;", name, by, out, capacity) == 0)
         return 0;
     if (by->elf.runpath != NULL &&
-        library_search_find_in_list(by->elf.runpath, ":", name, by, out, room) == 0)
+        library_search_find_in_list(by->elf.runpath, ":", name, by, out, capacity) == 0)
         return 0;
-    if (library_search_find_in_cache(search, name, by, out, room) == 0)
+    if (library_search_find_in_cache(search, name, by, out, capacity) == 0)
         return 0;
-    return library_search_find_in_list(default_path, ":", name, by, out, room);
+    return library_search_find_in_list(default_path, ":", name, by, out, capacity);
 }

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/** A file that needs libraries, and the file that asked for it. */
+/** A file that needs libraries, and the file that loads it. */
 struct needing_file {
     const struct needing_file *parent; /**< NULL: the executable */
     const char *path;                  /**< for $ORIGIN */
@@ -32,6 +32,6 @@ void library_search_destroy(struct library_search *search);
  *  @param out   path, set on success
  *  @return 0, -ENOENT, or -HOLTER_ERANGE when the path does not fit */
 int library_search_find(const struct library_search *search, const char *name,
-                        const struct needing_file *by, char *out, size_t room);
+                        const struct needing_file *by, char *out, size_t capacity);
 
 #endif

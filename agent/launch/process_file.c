@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-size_t process_file(char *out, size_t room, int32_t pid, const char *file)
+size_t process_file(char *out, size_t capacity, int32_t pid, const char *file)
 {
     char path[64];
     if (pid == 0)
@@ -14,7 +14,7 @@ size_t process_file(char *out, size_t room, int32_t pid, const char *file)
     else
         snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, out, room - 1);
+    ssize_t n = fd < 0 ? 0 : read(fd, out, capacity - 1);
     if (fd >= 0)
         close(fd);
     n = n < 0 ? 0 : n;

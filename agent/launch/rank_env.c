@@ -70,10 +70,10 @@ static int rank_env_read_hydra_step(struct rank_env *out, const char *command)
 }
 
 /** The last characters of a text: where the names of launchers differ from each other. */
-static void rank_env_copy_tail(char *out, size_t room, const char *text)
+static void rank_env_copy_tail(char *out, size_t capacity, const char *text)
 {
     size_t length = strlen(text);
-    snprintf(out, room, "%s", length < room ? text : text + length - (room - 1));
+    snprintf(out, capacity, "%s", length < capacity ? text : text + length - (capacity - 1));
 }
 
 static void rank_env_read_step(struct rank_env *out, const struct rank_env_source *s)

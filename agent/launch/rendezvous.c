@@ -123,9 +123,9 @@ static int rendezvous_acquire_agent_lock(const struct rendezvous *r)
     return rendezvous_lock_file(path, LOCK_EX | LOCK_NB);
 }
 
-void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t room)
+void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t capacity)
 {
-    snprintf(out, room, "%s/ranks", r->dir);
+    snprintf(out, capacity, "%s/ranks", r->dir);
 }
 
 /* Written beside and renamed, so that a reader never sees half a line. */

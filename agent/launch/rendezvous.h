@@ -71,7 +71,7 @@ int rendezvous_each(const struct rendezvous *r,
 void rendezvous_forget(const struct rendezvous *r, int32_t pid);
 
 /** Directory of the registrations, to watch for changes. */
-void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t room);
+void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t capacity);
 
 /** The agent wants to leave. Never blocks.
  *  @param lock_fd  the agent's lock; closed when 0 is returned

@@ -19,8 +19,8 @@ struct run_options {
     int view;
     const char *output;   /**< file to record into */
     const char *record;   /**< directory to record into */
-    const char *max_size; /**< of the recording, as holterd takes it */
-    const char *window;   /**< length of a window, as holterd takes it */
+    const char *max_size; /**< of the recording, in holterd's syntax */
+    const char *window;   /**< length of a window, in holterd's syntax */
     const char *listen;   /**< endpoint for the daemon */
     const char *daemon;   /**< endpoint of a daemon that is already there */
     const char *keys;     /**< directory of CURVE keys */
@@ -124,7 +124,8 @@ int run_as_launcher(const char *name, int argc, char **argv);
  *  @param before  set to the mask that the command gets */
 void run_hold_signals(sigset_t *before);
 
-/** Has one come that asks us to end, while they are held? It stays pending. */
+/** Whether a signal that requests the end has arrived while signals are blocked. It stays pending.
+ */
 int run_asked_to_end(void);
 
 /** Run the command and wait for it, passing signals on. They have to be held.
@@ -173,10 +174,10 @@ void run_report_print(const struct run_report *report);
 void run_report_finish(struct run_report *report);
 
 /** Name of a recording from the user's template. For tests. @return 0 or -HOLTER_ERANGE */
-int run_output_name(char *out, size_t room, const char *output, const char *job, const char *host,
-                    unsigned index);
+int run_output_name(char *out, size_t capacity, const char *output, const char *job,
+                    const char *host, unsigned index);
 
 /** "1,234,567": every digit, to be compared with other sources. */
-void run_report_print_count(char *out, size_t room, uint64_t count);
+void run_report_print_count(char *out, size_t capacity, uint64_t count);
 
 #endif

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 /** Take over an owned text. @return it; NULL when there was no memory for it */
-static char *run_command_append_argument(char **list, size_t room, char *text)
+static char *run_command_append_argument(char **list, size_t capacity, char *text)
 {
     size_t used = 0;
     while (list[used] != NULL)
         used++;
-    if (text == NULL || used + 1 >= room) {
+    if (text == NULL || used + 1 >= capacity) {
         free(text);
         return NULL;
     }
@@ -33,11 +33,11 @@ static char *run_command_join(const char *a, const char *b)
     return asprintf(&text, "%s%s", a, b) < 0 ? NULL : text;
 }
 
-#define ROOM(list) (sizeof(list) / sizeof *(list))
+#define CAPACITY(list) (sizeof(list) / sizeof *(list))
 
 static int run_command_add_variable(struct run_command *c, const char *name, const char *value)
 {
-    return run_command_append_argument(c->environment, ROOM(c->environment),
+    return run_command_append_argument(c->environment, CAPACITY(c->environment),
                                        run_command_join(name, value)) == NULL
                ? -ENOMEM
                : 0;
@@ -45,8 +45,9 @@ static int run_command_add_variable(struct run_command *c, const char *name, con
 
 static int run_command_add_prefix(struct run_command *c, const char *word)
 {
-    return run_command_append_argument(c->prefix, ROOM(c->prefix), strdup(word)) == NULL ? -ENOMEM
-                                                                                         : 0;
+    return run_command_append_argument(c->prefix, CAPACITY(c->prefix), strdup(word)) == NULL
+               ? -ENOMEM
+               : 0;
 }
 
 /** "holter exec --session ..." with everything a rank on any host has to know. */
@@ -201,9 +202,9 @@ int run_command_make(struct run_command *out, const struct run_session *session,
 
 void run_command_finish(struct run_command *command)
 {
-    for (size_t i = 0; i < ROOM(command->environment); i++)
+    for (size_t i = 0; i < CAPACITY(command->environment); i++)
         free(command->environment[i]);
-    for (size_t i = 0; i < ROOM(command->prefix); i++)
+    for (size_t i = 0; i < CAPACITY(command->prefix); i++)
         free(command->prefix[i]);
     free(command->words);
     free(command->program);

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define LEAVE_PATIENCE (8 * SECOND)  /**< for the agents; they try to send for 5 s themselves */
-#define ANSWER_PATIENCE (3 * SECOND) /**< for one answer of the daemon */
+#define LEAVE_TIMEOUT (8 * SECOND)  /**< for the agents; they try to send for 5 s themselves */
+#define ANSWER_TIMEOUT (3 * SECOND) /**< for one answer of the daemon */
 #define MAX_JOBS 4096u
 
 /* ---- asking -------------------------------------------------------------- */
@@ -31,7 +31,7 @@ typedef void take(void *user, const struct wire_message *message);
 static int run_report_ask(struct client *client, const char *op, const char *job,
                           const char *topics, take *each, void *user)
 {
-    uint64_t deadline = clock_mono_ns() + ANSWER_PATIENCE;
+    uint64_t deadline = clock_mono_ns() + ANSWER_TIMEOUT;
     int64_t id = client_ask(client, op, job, topics, NULL);
     if (id < 0)
         return (int)id;
@@ -78,7 +78,7 @@ static void run_report_store_status(void *user, const struct wire_message *messa
 static int run_report_await_agents(struct client *client, const struct run_session *s,
                                    const char *prefix)
 {
-    uint64_t deadline = clock_mono_ns() + LEAVE_PATIENCE;
+    uint64_t deadline = clock_mono_ns() + LEAVE_TIMEOUT;
     for (;;) {
         struct presence p = {.prefix = prefix};
         struct client_message unused;
@@ -101,9 +101,9 @@ struct listing {
     const char *prefix;
 };
 
-static void run_report_copy_text(char *out, size_t room, const char *text)
+static void run_report_copy_text(char *out, size_t capacity, const char *text)
 {
-    snprintf(out, room, "%s", text == NULL ? "" : text);
+    snprintf(out, capacity, "%s", text == NULL ? "" : text);
 }
 
 static void run_report_store_job(void *user, const struct wire_message *message)
@@ -196,38 +196,38 @@ void run_report_finish(struct run_report *report)
 
 /* ---- names of recordings ------------------------------------------------- */
 
-static int run_report_append(char *out, size_t room, const char *text, size_t length)
+static int run_report_append(char *out, size_t capacity, const char *text, size_t length)
 {
     size_t used = strlen(out);
-    if (used + length >= room)
+    if (used + length >= capacity)
         return -HOLTER_ERANGE;
     memcpy(out + used, text, length);
     out[used + length] = '\0';
     return 0;
 }
 
-int run_output_name(char *out, size_t room, const char *output, const char *job, const char *host,
-                    unsigned index)
+int run_output_name(char *out, size_t capacity, const char *output, const char *job,
+                    const char *host, unsigned index)
 {
     int named = 0, rc = 0;
     const char *end = strrchr(output, '.');
-    if (room == 0)
+    if (capacity == 0)
         return -HOLTER_ERANGE;
     if (end == NULL || strchr(end, '/') != NULL)
         end = output + strlen(output);
     out[0] = '\0';
     for (const char *p = output; rc == 0; p++) {
         if (p == end && index > 0 && !named) {
-            rc = run_report_append(out, room, "-", 1);
+            rc = run_report_append(out, capacity, "-", 1);
             if (rc == 0)
-                rc = run_report_append(out, room, job, strlen(job));
+                rc = run_report_append(out, capacity, job, strlen(job));
         }
         if (*p == '\0' || rc < 0)
             break;
         const char *value = p[0] != '%' ? NULL : p[1] == 'j' ? job : p[1] == 'h' ? host : NULL;
         named |= value == job && value != NULL;
-        rc = value == NULL ? run_report_append(out, room, p, 1)
-                           : run_report_append(out, room, value, strlen(value));
+        rc = value == NULL ? run_report_append(out, capacity, p, 1)
+                           : run_report_append(out, capacity, value, strlen(value));
         p += value != NULL;
     }
     return rc;
@@ -263,12 +263,12 @@ void run_report_rename(struct run_report *report, const char *output)
 
 /* ---- the closing line ---------------------------------------------------- */
 
-void run_report_print_count(char *out, size_t room, uint64_t count)
+void run_report_print_count(char *out, size_t capacity, uint64_t count)
 {
     char digits[24];
     int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
     size_t used = 0;
-    for (int i = 0; i < n && used + 2 < room; i++) {
+    for (int i = 0; i < n && used + 2 < capacity; i++) {
         if (i > 0 && (n - i) % 3 == 0)
             out[used++] = ',';
         out[used++] = digits[i];
@@ -286,30 +286,30 @@ static const char *run_report_describe_path(const char *path)
     return path + strlen(here) + 1;
 }
 
-static void run_report_print_losses(char *out, size_t room, const struct run_job *job)
+static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
 {
     char lost[32], windows[32];
     run_report_print_count(lost, sizeof lost, job->lost);
     run_report_print_count(windows, sizeof windows, job->windows_dropped);
     if (job->lost == 0 && job->windows_dropped == 0)
-        snprintf(out, room, "nothing lost");
+        snprintf(out, capacity, "nothing lost");
     else if (job->windows_dropped == 0)
-        snprintf(out, room, "%s events lost", lost);
+        snprintf(out, capacity, "%s events lost", lost);
     else
-        snprintf(out, room, "%s events and %s windows lost", lost, windows);
+        snprintf(out, capacity, "%s events and %s windows lost", lost, windows);
 }
 
-static void run_report_print_recording(char *out, size_t room, const struct run_job *job)
+static void run_report_print_recording(char *out, size_t capacity, const struct run_job *job)
 {
     if (job->recording[0] == '\0')
         out[0] = '\0';
     else if (!run_report_is_recorded(job) && job->recording_stopped)
-        snprintf(out, room, "; not recorded");
+        snprintf(out, capacity, "; not recorded");
     else if (!run_report_is_recorded(job))
-        snprintf(out, room, "; its recording %s has another name now, or is gone",
+        snprintf(out, capacity, "; its recording %s has another name now, or is gone",
                  run_report_describe_path(job->recording));
     else
-        snprintf(out, room, "; recorded in %s%s", run_report_describe_path(job->recording),
+        snprintf(out, capacity, "; recorded in %s%s", run_report_describe_path(job->recording),
                  job->recording_stopped ? ", not to its end" : "");
 }
 

@@ -33,14 +33,14 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define START_PATIENCE (5 * SECOND) /**< for the daemon's first answer */
-#define STOP_PATIENCE (8 * SECOND)  /**< between SIGTERM and SIGKILL; its sinks may take 4 s */
+#define START_TIMEOUT (5 * SECOND) /**< for the daemon's first answer */
+#define STOP_TIMEOUT (8 * SECOND)  /**< between SIGTERM and SIGKILL; its sinks may take 4 s */
 #define PORT_TRIES 16
 #define FIRST_PORT 20000u
 #define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
 
 /* A socket's path with ".stream" appended has to fit sockaddr_un. */
-#define SOCKET_ROOM (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof ".stream")
+#define SOCKET_CAPACITY (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof ".stream")
 
 static uint64_t run_session_random_number(void)
 {
@@ -91,7 +91,7 @@ static int run_session_plan_local(struct run_session *s)
         return -1;
     }
     if (snprintf(s->dir, sizeof s->dir, "%s/%s", run_dir, s->key) >= (int)sizeof s->dir ||
-        strlen(s->dir) + strlen("/holterd.sock") > SOCKET_ROOM) {
+        strlen(s->dir) + strlen("/holterd.sock") > SOCKET_CAPACITY) {
         terminal_print("%s: too long for a socket; HOLTER_RUN_DIR can name a shorter one", run_dir);
         return -1;
     }
@@ -317,7 +317,7 @@ static void run_session_exec_daemon(const struct run_session *s, const char **wo
 }
 
 /** Last line of the daemon's log: why it ended. */
-static void run_session_print_log_end(const char *log, char *out, size_t room)
+static void run_session_print_log_end(const char *log, char *out, size_t capacity)
 {
     char text[512];
     int fd = open(log, O_RDONLY | O_CLOEXEC);
@@ -330,7 +330,7 @@ static void run_session_print_log_end(const char *log, char *out, size_t room)
         n--;
     text[n < 0 ? 0 : n] = '\0';
     const char *line = strrchr(text, '\n');
-    snprintf(out, room, "%s", line == NULL ? text : line + 1);
+    snprintf(out, capacity, "%s", line == NULL ? text : line + 1);
 }
 
 /** Wait until the daemon answers. @return 0, or -1 when it ended or says nothing */
@@ -343,7 +343,7 @@ static int run_session_await_daemon(struct run_session *s)
         .role = ROLE_VIEWER,
     };
     char words[512] = "it does not answer";
-    uint64_t deadline = clock_mono_ns() + START_PATIENCE;
+    uint64_t deadline = clock_mono_ns() + START_TIMEOUT;
     int rc = client_create(&client, &options);
     if (rc < 0)
         snprintf(words, sizeof words, "%s", holter_strerror(rc));
@@ -392,7 +392,7 @@ static int run_session_start_daemon(struct run_session *s, const struct run_opti
 
 static void run_session_stop_daemon(struct run_session *s)
 {
-    uint64_t deadline = clock_mono_ns() + STOP_PATIENCE;
+    uint64_t deadline = clock_mono_ns() + STOP_TIMEOUT;
     struct timespec pause = {.tv_nsec = 5000000};
     if (s->daemon <= 0)
         return;

@@ -31,40 +31,40 @@ const char *session_options_or_environment(const char *given, const char *variab
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
-static int session_options_find_daemon(char *out, size_t room, const char *given, char *why,
-                                       size_t why_room)
+static int session_options_find_daemon(char *out, size_t capacity, const char *given, char *why,
+                                       size_t why_capacity)
 {
     char fault[256];
     const char *daemon = session_options_or_environment(given, "HOLTER_DAEMON");
     if (daemon == NULL) {
-        int rc = session_default_endpoint(out, room);
+        int rc = session_default_endpoint(out, capacity);
         if (rc != 0)
-            snprintf(why, why_room, "run directory: %s", holter_strerror(rc));
+            snprintf(why, why_capacity, "run directory: %s", holter_strerror(rc));
         return rc;
     }
     if (endpoint_check(daemon, fault, sizeof fault) != 0) {
-        snprintf(why, why_room, "daemon %s", fault);
+        snprintf(why, why_capacity, "daemon %s", fault);
         return -HOLTER_EUSAGE;
     }
-    if (snprintf(out, room, "%s", daemon) >= (int)room) {
-        snprintf(why, why_room, "daemon %.80s...: too long", daemon);
+    if (snprintf(out, capacity, "%s", daemon) >= (int)capacity) {
+        snprintf(why, why_capacity, "daemon %.80s...: too long", daemon);
         return -HOLTER_EUSAGE;
     }
     return 0;
 }
 
 int session_options_resolve(struct session_place *out, const struct session_options *given,
-                            char *why, size_t room)
+                            char *why, size_t capacity)
 {
     struct session_place place = {.keys =
                                       session_options_or_environment(given->keys, "HOLTER_KEYS")};
     const char *session = session_options_or_environment(given->session, "HOLTER_SESSION");
-    int rc =
-        session_options_find_daemon(place.daemon, sizeof place.daemon, given->daemon, why, room);
+    int rc = session_options_find_daemon(place.daemon, sizeof place.daemon, given->daemon, why,
+                                         capacity);
     if (rc != 0)
         return rc;
     if (session != NULL && !session_key_valid(session)) {
-        snprintf(why, room, "session key \"%.40s\" is not 1 to 31 hexadecimal digits", session);
+        snprintf(why, capacity, "session key \"%.40s\" is not 1 to 31 hexadecimal digits", session);
         return -HOLTER_EUSAGE;
     }
     if (session != NULL)

@@ -28,14 +28,14 @@ struct session_options {
     const char *daemon, *session, *keys;
 };
 
-/** Take one of them. @return 1, or 0 when the option is none of them */
+/** Stores an option. @return 1, or 0 when it is not an option of a session */
 int session_options_take(struct session_options *options, int option, const char *value);
 
 /** An option's value, else that of an environment variable. @return NULL when neither is there or
  *  it is empty */
 const char *session_options_or_environment(const char *given, const char *variable);
 
-/** What the options and the environment come to. */
+/** The session that options and environment determine. */
 struct session_place {
     char daemon[512]; /**< endpoint */
     char session[32]; /**< key */
@@ -45,6 +45,6 @@ struct session_place {
 /** @param why  set on failure: a sentence that names the fault
  *  @return 0, -HOLTER_EUSAGE for a wrong value, or another error of the run directory */
 int session_options_resolve(struct session_place *out, const struct session_options *given,
-                            char *why, size_t room);
+                            char *why, size_t capacity);
 
 #endif

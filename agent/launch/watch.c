@@ -42,9 +42,9 @@ static const char *watch_read_variable(void *user, const char *name)
 }
 
 /** Command line of a process, its words ended by NUL and one more NUL after them. */
-static void watch_read_command(int32_t pid, char *out, size_t room)
+static void watch_read_command(int32_t pid, char *out, size_t capacity)
 {
-    size_t n = process_file(out, room - 1, pid, "cmdline");
+    size_t n = process_file(out, capacity - 1, pid, "cmdline");
     out[n + 1] = '\0';
 }
 
@@ -58,11 +58,11 @@ static int32_t watch_read_parent(int32_t pid)
 }
 
 /** Command line of the nearest ancestor that is a proxy of Hydra; empty when there is none. */
-static void watch_read_proxy_command(char *out, size_t room)
+static void watch_read_proxy_command(char *out, size_t capacity)
 {
     int32_t pid = getppid();
     for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = watch_read_parent(pid)) {
-        watch_read_command(pid, out, room);
+        watch_read_command(pid, out, capacity);
         if (rank_env_command_option(out, "--control-port") != NULL)
             return;
     }
@@ -196,7 +196,7 @@ static int watch_is_sanitizer(const char *path, size_t length)
     return memmem(path, length, "libasan.so", strlen("libasan.so")) != NULL;
 }
 
-int watch_preload(char *out, unsigned long room, const char *probe, const char *user,
+int watch_preload(char *out, unsigned long capacity, const char *probe, const char *user,
                   const char *sanitizer)
 {
     char first[2048] = "", rest[4096] = "";
@@ -219,8 +219,8 @@ int watch_preload(char *out, unsigned long room, const char *probe, const char *
     }
     if (first_used >= sizeof first || rest_used >= sizeof rest)
         return -HOLTER_ERANGE;
-    int n = snprintf(out, room, "%s%s%s", first, probe, rest);
-    return n < 0 || (unsigned long)n >= room ? -HOLTER_ERANGE : 0;
+    int n = snprintf(out, capacity, "%s%s%s", first, probe, rest);
+    return n < 0 || (unsigned long)n >= capacity ? -HOLTER_ERANGE : 0;
 }
 
 /** A socket that is not there is nobody's: the agent keeps trying, but the user should know. */

@@ -4,7 +4,7 @@
 
 #include "agent/launch/session_options.h"
 
-/** What the user asked for. Texts are borrowed; NULL: not given, the environment decides. */
+/** Options of the user. Texts are borrowed; NULL: not given, the environment decides. */
 struct watch_options {
     struct session_options session;
     const char *job; /**< first part of the job id */
@@ -23,7 +23,7 @@ void watch_this_process(const struct watch_options *options, const char *program
  *  @param user       present value; NULL: none
  *  @param sanitizer  runtime that the program links; "": none
  *  @return 0, or -HOLTER_ERANGE when it does not fit */
-int watch_preload(char *out, unsigned long room, const char *probe, const char *user,
+int watch_preload(char *out, unsigned long capacity, const char *probe, const char *user,
                   const char *sanitizer);
 
 #endif

@@ -2,9 +2,9 @@
  * process when nobody is left. */
 #include "agent/node/agent.h"
 
-#include "agent/node/counters.h"
+#include "agent/host/counters.h"
+#include "agent/host/places.h"
 #include "agent/node/node.h"
-#include "agent/node/places.h"
 #include "agent/node/uplink.h"
 #include "agent/node/windows.h"
 #include "holter/clock.h"
@@ -23,8 +23,7 @@
 #define CHECK_INTERVAL_NS UINT64_C(1000000000)
 #define SYSFS "/sys"
 #define LEAVE_TIMEOUT_NS                                                                           \
-    UINT64_C(5000000000) /* to hand over what is left, after the last rank went                    \
-                          */
+    UINT64_C(5000000000) /* time to send what is left after the last rank ended */
 #define STOP_TIMEOUT_NS UINT64_C(1000000000)
 #define LEAVE_RETRY_NS UINT64_C(50000000)
 
@@ -41,12 +40,12 @@ struct agent {
     struct places *places;
     struct node *node;
     struct uplink *uplink;
-    uint64_t processed_ns;   /* last turn */
-    uint64_t checked_ns;     /* at /dev/shm and the registrations */
-    uint64_t alone_since_ns; /* nobody is on the node; 0: somebody is */
-    uint64_t stop_ns;        /* when it was asked to stop; 0: it was not */
+    uint64_t processed_ns;   /* last call of windows_process() */
+    uint64_t checked_ns;     /* last check of /dev/shm and the registrations */
+    uint64_t alone_since_ns; /* since when no rank is on the node; 0: there is one */
+    uint64_t stop_ns;        /* when it was requested to stop; 0: it was not */
     int registered;          /* live registrations */
-    int was_needed;          /* somebody was on the node */
+    int was_needed;          /* there was a rank on the node */
 };
 
 static void agent_on_timer(uv_timer_t *timer);
@@ -87,7 +86,7 @@ static void agent_on_registration(void *user, const struct registration *registr
         job->registered |= strcmp(job->id, registration->job) == 0;
 }
 
-/* A job's last window is only known when nobody can come any more: its registrations are read again
+/* A job's last window is known only when no further rank can join: the registrations are read again
  * whenever none of its known ranks lives. */
 static int agent_has_ending_job(const struct agent *agent)
 {
@@ -113,8 +112,8 @@ static void agent_check_node(struct agent *agent, uint64_t now)
         node_scan_segments(agent->node);
         windows_observe_ticks(&agent->windows);
     }
-    /* While ranks live nothing hangs on the registrations, and each costs a few system calls to
-     * read. */
+    /* While ranks live nothing depends on the registrations, and reading each costs a few system
+     * calls. */
     int changed = node_registrations_changed(agent->node);
     if (changed || agent_has_ending_job(agent) || (overdue && agent->census.joined == 0))
         agent_read_registrations(agent);
@@ -133,7 +132,7 @@ static void agent_close_handles(struct agent *agent)
     census_finish(&agent->census);
 }
 
-/* @return 1 when the loop is being ended */
+/* @return 1 when the loop ends */
 static int agent_leave_if_done(struct agent *agent, uint64_t now)
 {
     int alone =
@@ -155,7 +154,7 @@ static int agent_leave_if_done(struct agent *agent, uint64_t now)
     }
     int rc = rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd);
     if (rc != 0) {
-        agent->checked_ns = 0; /* somebody came: look who */
+        agent->checked_ns = 0; /* a rank appeared: check now */
         return 0;
     }
     log_info("nobody is left on this node: leaving");
@@ -170,7 +169,7 @@ static int agent_stop_if_asked(struct agent *agent, uint64_t now)
     if (journal_has_pending(agent->journal) && now - agent->stop_ns < STOP_TIMEOUT_NS)
         return 0;
     agent_close_handles(agent);
-    rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd); /* unless ranks go on */
+    rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd); /* no ranks left */
     return 1;
 }
 
@@ -213,8 +212,8 @@ static void agent_on_signal(uv_signal_t *handle, int number)
     agent_wake(agent);
 }
 
-/* A ring fills faster than was expected. However fast that is, ranks are not disturbed more often
- * than DRAIN_MINIMUM_NS. */
+/* A ring fills faster than expected. Whatever its rate, ranks are not disturbed more often than
+ * DRAIN_MINIMUM_NS. */
 static void agent_on_ring_alarm(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
@@ -256,7 +255,7 @@ static void agent_on_capture(void *user, const struct wire_capture_ask *ask)
 
 /* ---- starting ------------------------------------------------------------ */
 
-/* A descriptor for each rank (pidfd), and the loop's own. */
+/* A descriptor for each rank (pidfd), and the loop's own ones. */
 static void agent_raise_file_limit(void)
 {
     struct rlimit limit;
@@ -312,7 +311,7 @@ static void agent_start_loop(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT);
 }
 
-/* The job is watched without them, too. */
+/* Finds interfaces and cores. The job is watched without them, too. */
 static void agent_find_surroundings(struct agent *agent)
 {
     int rc = places_create(&agent->places, NULL);
@@ -351,7 +350,7 @@ int agent_run(const struct agent_options *options, struct journal *journal)
         rc = agent_start_parts(&agent);
     if (rc == 0)
         agent_start_loop(&agent);
-    uv_run(&agent.loop, UV_RUN_DEFAULT); /* what is closing, after a failed start too */
+    uv_run(&agent.loop, UV_RUN_DEFAULT); /* runs the close callbacks, after a failed start too */
     uv_loop_close(&agent.loop);
     windows_finish(&agent.windows);
     counters_destroy(agent.counters);

@@ -24,7 +24,7 @@
 #define LOG_TOPIC "main"
 
 #define SLICE_NS 100000u
-#define TIMER_SLACK_NS 200000UL /* wake-ups may be put together with others this near */
+#define TIMER_SLACK_NS 200000UL /* timer slack, prctl(2): wake-ups this close may be combined */
 
 static const char usage[] =
     "usage: holter-agent [OPTION]...\n"
@@ -67,12 +67,13 @@ struct command_line {
     int foreground, verbose;
 };
 
-static int agent_main_read_number(long long *out, const char *text, long long least, long long most)
+static int agent_main_read_number(long long *out, const char *text, long long minimum,
+                                  long long maximum)
 {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
+    if (errno != 0 || end == text || *end != '\0' || value < minimum || value > maximum)
         return -HOLTER_EUSAGE;
     *out = value;
     return 0;
@@ -162,9 +163,9 @@ static int agent_main_open_log(const char *path)
     return 0;
 }
 
-/* A page of a segment that its owner cut off, or for which there is no memory: zeros take its
- * place, which readers take for an empty or corrupt ring. Without this the agent would be killed by
- * another process' doing. */
+/* SIGBUS: a page of a segment that its owner truncated, or for which there is no memory. It is
+ * replaced by zeros, which readers see as an empty or corrupt ring. Otherwise another process could
+ * kill the agent. */
 static void agent_main_on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -176,9 +177,9 @@ static void agent_main_on_bus_error(int number, siginfo_t *info, void *context)
     }
 }
 
-/* On a node whose cores are all busy the agent should be run soon after it wakes, for a short time:
- * a short slice says so to the scheduler (EEVDF, Linux 6.12: sched_attr.sched_runtime of
- * SCHED_OTHER). It takes no more of the core by it. Older kernels refuse; the rings then need to be
+/* On a node whose cores are all busy the agent should run soon after it wakes, for a short time. A
+ * short slice requests that from the scheduler (EEVDF, Linux 6.12: sched_attr.sched_runtime of
+ * SCHED_OTHER) without a larger share of the core. Older kernels refuse; the rings then need to be
  * larger on full nodes. */
 static void agent_main_request_short_slices(void)
 {
@@ -201,7 +202,7 @@ static void agent_main_set_up_process(void)
     struct sigaction bus = {.sa_sigaction = agent_main_on_bus_error, .sa_flags = SA_SIGINFO};
     sigaction(SIGBUS, &bus, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a log at its limit (setrlimit(2)) ends nothing */
+    signal(SIGXFSZ, SIG_IGN); /* a log file at its size limit, setrlimit(2) */
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     agent_main_request_short_slices();
 }

@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @return ranks of the grid; 0: it is none */
-static uint64_t carts_ranks_of(const struct cart_slot *slot, uint64_t most)
+/* @return ranks of the grid; 0: it is not a valid grid */
+static uint64_t carts_ranks_of(const struct cart_slot *slot, uint64_t maximum)
 {
     uint64_t ranks = 1;
     if (slot->dimensions < 1 || slot->dimensions > CART_DIMENSIONS)
         return 0;
     for (uint32_t i = 0; i < slot->dimensions; i++) {
-        if (slot->sizes[i] == 0 || slot->sizes[i] > most / ranks)
+        if (slot->sizes[i] == 0 || slot->sizes[i] > maximum / ranks)
             return 0;
         ranks *= slot->sizes[i];
     }
     return ranks;
 }
 
-/* Ranks of a node make the same ones, one after the other: the newest is looked at first.
+/* Ranks of a node create the same communicators in turn: the newest is compared first.
  * @return its position, or `count` */
 static uint32_t carts_find(const struct carts *carts, uint64_t id)
 {
@@ -33,20 +33,20 @@ static uint32_t carts_find(const struct carts *carts, uint64_t id)
 static int carts_reserve(struct carts *carts)
 {
     if (carts->count == carts->capacity) {
-        uint32_t room = carts->capacity == 0 ? 8 : 2 * carts->capacity;
-        void *list = realloc(carts->list, room * sizeof *carts->list);
+        uint32_t capacity = carts->capacity == 0 ? 8 : 2 * carts->capacity;
+        void *list = realloc(carts->list, capacity * sizeof *carts->list);
         if (list == NULL)
             return -ENOMEM;
         carts->list = list;
-        carts->capacity = room;
+        carts->capacity = capacity;
     }
     if (carts->place_count == carts->place_capacity) {
-        uint32_t room = carts->place_capacity == 0 ? 64 : 2 * carts->place_capacity;
-        void *places = realloc(carts->places, room * sizeof *carts->places);
+        uint32_t capacity = carts->place_capacity == 0 ? 64 : 2 * carts->place_capacity;
+        void *places = realloc(carts->places, capacity * sizeof *carts->places);
         if (places == NULL)
             return -ENOMEM;
         carts->places = places;
-        carts->place_capacity = room;
+        carts->place_capacity = capacity;
     }
     return 0;
 }

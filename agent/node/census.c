@@ -28,10 +28,10 @@ struct resident {
     char name[80];
     int32_t pid;
     enum stage stage;
-    int complained; /* why it cannot be mapped has been logged */
+    int complained; /* the reason why it cannot be mapped was logged */
     int ended;
     int newcomer;         /* joined in the last update */
-    int index;            /* of the rank in its job's sums, while it is moved to others */
+    int index;            /* of the rank in its job's sums, saved while it is moved to others */
     struct rank *rank;    /* owned; NULL while SEEN */
     struct node_job *job; /* NULL before JOINED */
     struct process_watch *watch;
@@ -57,12 +57,12 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
     if (census->count == census->capacity) {
-        uint32_t room = census->capacity == 0 ? 64 : 2 * census->capacity;
-        struct resident **residents = realloc(census->residents, room * sizeof(*residents));
+        uint32_t capacity = census->capacity == 0 ? 64 : 2 * census->capacity;
+        struct resident **residents = realloc(census->residents, capacity * sizeof(*residents));
         if (residents == NULL)
             return -ENOMEM;
         census->residents = residents;
-        census->capacity = room;
+        census->capacity = capacity;
     }
     struct resident *resident = calloc(1, sizeof *resident);
     if (resident == NULL)
@@ -73,7 +73,7 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
     return 0;
 }
 
-/* Take it out of the list; its segment's name goes when nobody will use it again. */
+/* Removes a rank from the list; its segment's name is removed when nobody will use it again. */
 static void census_remove_rank(struct census *census, uint32_t number, int unlink_segment)
 {
     struct resident *resident = census->residents[number];
@@ -283,7 +283,7 @@ uint32_t census_report_ended(struct census *census, const struct drain_clocks *c
         struct resident *resident = census->residents[i];
         if (resident->stage != JOINED || !resident->ended || !rank_is_drained(resident->rank))
             continue;
-        /* A call that it died in lasted until now, not until the window's end. */
+        /* A call during which the rank died lasted until now, not until the window's end. */
         struct drain_clocks end = *clocks;
         end.end_ns = clocks->now_ns < clocks->end_ns ? clocks->now_ns : clocks->end_ns;
         struct wire_death_row death;
@@ -338,18 +338,18 @@ static int census_compare_ranks(const void *a, const void *b)
 }
 
 uint32_t census_ranks(const struct census *census, const struct node_job *job,
-                      const struct rank **out, uint32_t room)
+                      const struct rank **out, uint32_t capacity)
 {
     uint32_t count = 0, written;
     for (uint32_t i = 0; i < census->count; i++) {
         const struct resident *resident = census->residents[i];
         if (resident->stage < JOINED || resident->job != job)
             continue;
-        if (count < room)
+        if (count < capacity)
             out[count] = resident->rank;
         count++;
     }
-    written = count < room ? count : room;
+    written = count < capacity ? count : capacity;
     if (written > 0)
         qsort(out, written, sizeof *out, census_compare_ranks);
     return count;

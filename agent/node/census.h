@@ -1,10 +1,8 @@
-/* Who is on the node: the ranks of the session, from the appearance of their segment to its
- * removal, and the jobs they belong to.
- *
+/* The ranks of the session on this node, from the appearance of their segment to its removal, and
+ * the jobs they belong to.
  * A segment is seen; mapped when its header is complete; joined to its job when MPI_Init has
  * returned; reported when its process is gone and the records of its rings are in the open window;
- * removed when that window is committed.
- */
+ * removed when that window is committed. */
 #ifndef HOLTER_AGENT_NODE_CENSUS_H
 #define HOLTER_AGENT_NODE_CENSUS_H
 
@@ -16,10 +14,10 @@ struct resident; /* a segment and its process */
 struct census {
     uv_loop_t *loop;               /**< borrowed */
     const char *session;           /**< borrowed */
-    int32_t reader;                /**< pid put into segments as that of their agent */
+    int32_t reader;                /**< pid that is written into segments as that of their agent */
     const struct journal *journal; /**< borrowed */
     const struct places *places;   /**< borrowed; NULL: cores are not known */
-    void (*wake)(void *user);      /**< a process ended: look soon */
+    void (*wake)(void *user);      /**< a process ended: call census_update_residents() soon */
     void *user;
 
     struct node_job *jobs;       /**< owned list */
@@ -30,7 +28,7 @@ struct census {
     uint64_t resumed_flags; /**< WINDOW_* that the first window of every job gets */
 };
 
-/** A segment was seen. Known ones are ignored. @return 0 or -ENOMEM */
+/** Adds a segment. Known ones are ignored. @return 0 or -ENOMEM */
 int census_add_segment(struct census *census, const char *name, int32_t pid);
 
 /** Map complete segments, join ranks whose MPI_Init has returned, and remove processes that ended
@@ -42,23 +40,23 @@ void census_update_residents(struct census *census, uint64_t now_ns);
  *  its state is in the journal. */
 uint64_t census_newcomers_begin(const struct census *census, const struct node_job *job);
 
-/** Count the newcomers of a job in other sums for now. @return 0 or -ENOMEM */
+/** Moves the newcomers of a job to other sums until census_return_newcomers(). @return 0 or -ENOMEM
+ */
 int census_move_newcomers(struct census *census, const struct node_job *job, struct event_sum *sum);
 
 /** Sum and end a window for the newcomers of a job only. */
 void census_drain_newcomers(struct census *census, const struct node_job *job,
                             const struct drain_clocks *clocks, struct event *batch);
 
-/** Count the newcomers in the sums of their job from now on, and store how far their rings are
- * summed. */
+/** Moves the newcomers back to the sums of their job, and stores how far their rings are summed. */
 void census_return_newcomers(struct census *census, const struct node_job *job);
 
 /** Sum the rings of all joined ranks. @return records taken */
 uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
                       struct event *batch);
 
-/** Report the ranks whose process is gone and whose last records are in the sums. What they did
- *  after the end of the open window, when the agent comes late, is for the next.
+/** Reports the ranks whose process is gone and whose last records are in the sums. Records from
+ * after the end of the open window, when the agent is late, belong to the next window.
  *  @return number of ranks reported */
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock);
@@ -84,18 +82,18 @@ void census_release_committed(struct census *census, struct node_job *job, uint6
 void census_remove_job(struct census *census, struct node_job *job);
 
 /** Ranks of a job whose rings can be read, also of those that have just ended.
- *  @param out  room for `room` of them, borrowed; by rank
+ *  @param out  room for `capacity` of them, borrowed; by rank
  *  @return how many there are, which may be more than were written */
 uint32_t census_ranks(const struct census *census, const struct node_job *job,
-                      const struct rank **out, uint32_t room);
+                      const struct rank **out, uint32_t capacity);
 
 /** How long the rings can wait, nanoseconds. */
 uint64_t census_wait(const struct census *census);
 
-/** Are there segments, in whatever state? */
+/** Whether there are no segments, in whatever state. */
 int census_empty(const struct census *census);
 
-/** Forget everything, without removing segments of live processes. */
+/** Releases everything, without removing segments of live processes. */
 void census_finish(struct census *census);
 
 #endif

@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 #define MAXIMUM_DRIFT                                                                              \
-    500e-6 /* a clock's rate that NTP disciplines may be off by so much, adjtimex(2) */
-#define DRIFT_USUAL 100e-6 /* of a crystal and its calibration */
-/* How fast a drift changes, seconds per second and second. A crystal that is warmed up changes by a
- * tenth of that, but NTP clients set the rate of CLOCK_MONOTONIC again by a part per million or two
- * every minute, and what was before is to count little soon. */
+    500e-6                 /* drift of a clock that NTP disciplines is at most this, adjtimex(2) */
+#define DRIFT_USUAL 100e-6 /* usual drift of a crystal and its calibration */
+/* How fast a drift changes, seconds per second and second. The drift of a crystal that warms up
+ * changes by a tenth of that, but NTP clients adjust the rate of CLOCK_MONOTONIC by a part per
+ * million or two every minute, and older samples have to lose weight soon. */
 #define WANDER 1e-7
-#define KEPT_SAMPLES 8u /* when a change was larger than that */
-#define GRAIN_NS 50.0   /* of the clocks' readings */
+#define KEPT_SAMPLES 8u /* samples kept when the drift has changed by more than WANDER */
+#define GRAIN_NS 50.0   /* granularity of the clocks' readings */
 #define SLEW_NS 8e9     /* an error is removed over this time */
 #define SLOPE_STEPS 60
 #define MAXIMUM_TRIP_NS UINT64_C(60000000000)
@@ -50,13 +50,13 @@ uint64_t daemon_clock_mono(const struct daemon_clock *clock, uint64_t daemon_ns)
 
 /* ---- the estimate -------------------------------------------------------- */
 
-/* Bounds of daemon time less CLOCK_MONOTONIC: at `at` ns from the newest sample it was at most, or
- * at least, `offset` ns more than the line gave for that moment. */
+/* Bounds of daemon time minus CLOCK_MONOTONIC: at `at` ns from the newest sample it was at most, or
+ * at least, `offset` ns more than the line's value at that moment. */
 struct point {
     double at, offset;
 };
 
-/* Points that a line has to pass below, and above: those that stand on the hulls. */
+/* Points that a line has to pass below, and above: the vertices of both hulls. */
 struct bounds {
     struct point above[DAEMON_CLOCK_SAMPLES], below[DAEMON_CLOCK_SAMPLES];
     unsigned above_count, below_count;
@@ -68,8 +68,9 @@ static const struct daemon_clock_sample *daemon_clock_get_sample(const struct da
     return &clock->samples[(clock->next + DAEMON_CLOCK_SAMPLES - 1 - age) % DAEMON_CLOCK_SAMPLES];
 }
 
-/* Add a point to a hull, points coming in the order of time: drop those that the line from the one
- * before them to the new one makes idle. side: 1 for points above, -1 for points below. */
+/* Adds a point to a hull, in the order of time: points that are no vertices any more, because the
+ * segment from the point before them to the new one passes beyond them, are removed. side: 1 for
+ * upper points, -1 for lower points. */
 static unsigned daemon_clock_add_to_hull(struct point *hull, unsigned count, struct point point,
                                          double side)
 {
@@ -85,7 +86,7 @@ static unsigned daemon_clock_add_to_hull(struct point *hull, unsigned count, str
     return count + 1;
 }
 
-/* The drift may have changed over that time. */
+/* The amount by which the drift may have moved a point over that time. */
 static double daemon_clock_drift_allowance(double ns)
 {
     double seconds = ns / 1e9;
@@ -111,7 +112,7 @@ static void daemon_clock_build_bounds(struct bounds *bounds, const struct daemon
     }
 }
 
-/* How high a line of that drift may be at a time, and how low. */
+/* Highest value of a line of that drift at a time, and its lowest. */
 static double daemon_clock_highest(const struct bounds *bounds, double drift, double at)
 {
     double high = 1e300;
@@ -137,7 +138,7 @@ static double daemon_clock_width(const struct bounds *bounds, double drift)
     return daemon_clock_highest(bounds, drift, 0) - daemon_clock_lowest(bounds, drift, 0);
 }
 
-/* The drift that leaves most room; the room is concave in it. */
+/* The drift with the widest interval between both hulls, which is concave in the drift. */
 static double daemon_clock_roomiest_drift(const struct bounds *bounds)
 {
     double low = -MAXIMUM_DRIFT, high = MAXIMUM_DRIFT;
@@ -151,7 +152,7 @@ static double daemon_clock_roomiest_drift(const struct bounds *bounds)
     return (low + high) / 2;
 }
 
-/* The last drift, from one that is possible towards one that may not be, that is possible. */
+/* The possible drift that is nearest to a limit, found by bisection from a possible drift. */
 static double daemon_clock_extreme_drift(const struct bounds *bounds, double possible, double other)
 {
     if (daemon_clock_width(bounds, other) >= 0)
@@ -166,8 +167,8 @@ static double daemon_clock_extreme_drift(const struct bounds *bounds, double pos
     return possible;
 }
 
-/* When no line fits the samples, the drift has changed by more than WANDER allows for, and the
- * newest ones count. One alone always does. */
+/* When no line fits the samples, the drift has changed by more than WANDER allows for: only the
+ * newest samples are kept. A single sample always fits. */
 static double daemon_clock_possible_drift(struct daemon_clock *clock, struct bounds *bounds)
 {
     for (;;) {
@@ -184,31 +185,31 @@ static double daemon_clock_maximum(double a, double b)
     return a > b ? a : b;
 }
 
-/* The middle of the possible drifts that clocks usually have: the first samples, a short time
- * apart, leave many. */
-static double daemon_clock_likely_drift(double least, double most)
+/* The middle of the possible drifts that are usual for clocks: the first samples, a short time
+ * apart, allow many. */
+static double daemon_clock_likely_drift(double minimum, double maximum)
 {
-    double low = daemon_clock_maximum(least, -DRIFT_USUAL),
-           high = most < DRIFT_USUAL ? most : DRIFT_USUAL;
-    return low < high ? low + (high - low) / 2 : least + (most - least) / 2;
+    double low = daemon_clock_maximum(minimum, -DRIFT_USUAL),
+           high = maximum < DRIFT_USUAL ? maximum : DRIFT_USUAL;
+    return low < high ? low + (high - low) / 2 : minimum + (maximum - minimum) / 2;
 }
 
 static void daemon_clock_estimate(struct daemon_clock *clock)
 {
     struct bounds bounds;
     double drift = daemon_clock_possible_drift(clock, &bounds);
-    double least = daemon_clock_extreme_drift(&bounds, drift, -MAXIMUM_DRIFT);
-    double most = daemon_clock_extreme_drift(&bounds, drift, MAXIMUM_DRIFT);
+    double minimum = daemon_clock_extreme_drift(&bounds, drift, -MAXIMUM_DRIFT);
+    double maximum = daemon_clock_extreme_drift(&bounds, drift, MAXIMUM_DRIFT);
     const struct daemon_clock_sample *newest = daemon_clock_get_sample(clock, 0);
     uint64_t first_ns = daemon_clock_get_sample(clock, clock->count - 1)->t1_mono;
     double first = (double)(int64_t)(first_ns - newest->t4_mono);
-    /* Behind all points the steepest line is the highest, before them it is the lowest. */
-    double high = daemon_clock_highest(&bounds, most, 0),
-           low = daemon_clock_lowest(&bounds, least, 0);
-    double first_high = daemon_clock_highest(&bounds, least, first),
-           first_low = daemon_clock_lowest(&bounds, most, first);
-    /* The line in the middle of the room that there is at the middle drift. */
-    double slope = daemon_clock_likely_drift(least, most),
+    /* After all points the steepest line is the highest, before them it is the lowest. */
+    double high = daemon_clock_highest(&bounds, maximum, 0),
+           low = daemon_clock_lowest(&bounds, minimum, 0);
+    double first_high = daemon_clock_highest(&bounds, minimum, first),
+           first_low = daemon_clock_lowest(&bounds, maximum, first);
+    /* The line in the middle of the interval at the middle drift. */
+    double slope = daemon_clock_likely_drift(minimum, maximum),
            bottom = daemon_clock_lowest(&bounds, slope, 0);
     double middle = bottom + (daemon_clock_highest(&bounds, slope, 0) - bottom) / 2;
     double at_first = middle + slope * first;
@@ -217,7 +218,7 @@ static void daemon_clock_estimate(struct daemon_clock *clock)
         .first_ns = first_ns,
         .daemon_ns = newest->t3_daemon + (uint64_t)(int64_t)middle,
         .drift = slope,
-        .drift_error = daemon_clock_maximum(most - slope, slope - least),
+        .drift_error = daemon_clock_maximum(maximum - slope, slope - minimum),
         .error = daemon_clock_maximum(high - middle, middle - low),
         .first_error = daemon_clock_maximum(first_high - at_first, at_first - first_low),
     };
@@ -242,7 +243,8 @@ uint64_t daemon_clock_error(const struct daemon_clock *clock, uint64_t mono_ns)
     double error = line->error + line->drift_error * since;
     if (since < first)
         error = line->first_error + line->drift_error * (first - since);
-    else if (since < 0) /* the upper bound is convex in time, the lower concave: chords hold */
+    else if (since <
+             0) /* the upper bound is convex in time, the lower one concave: chords are bounds */
         error = line->error + (line->first_error - line->error) * since / first;
     error += daemon_clock_drift_allowance(since);
     return error < 1e18 ? (uint64_t)error + 1 : (uint64_t)1e18;
@@ -251,20 +253,20 @@ uint64_t daemon_clock_error(const struct daemon_clock *clock, uint64_t mono_ns)
 uint64_t daemon_clock_error_between(const struct daemon_clock *clock, uint64_t from_ns,
                                     uint64_t to_ns)
 {
-    /* The bound is largest at one of the ends, or where the samples begin. */
+    /* The bound is largest at one of the ends, or at the first sample. */
     const struct daemon_clock_line *line = &clock->line;
-    uint64_t most = daemon_clock_error(clock, from_ns), other = daemon_clock_error(clock, to_ns);
-    most = other > most ? other : most;
+    uint64_t maximum = daemon_clock_error(clock, from_ns), other = daemon_clock_error(clock, to_ns);
+    maximum = other > maximum ? other : maximum;
     if (clock->count > 0 && line->first_ns > from_ns && line->first_ns < to_ns) {
         other = daemon_clock_error(clock, line->first_ns);
-        most = other > most ? other : most;
+        maximum = other > maximum ? other : maximum;
     }
-    return most;
+    return maximum;
 }
 
 /* ---- samples ------------------------------------------------------------- */
 
-/* Aim the mapping of windows at the estimate. */
+/* Directs the mapping of windows towards the estimate. */
 static void daemon_clock_steer_mapping(struct daemon_clock *clock, uint64_t mono_ns)
 {
     uint64_t now = daemon_clock_at(clock, mono_ns);
@@ -290,13 +292,13 @@ static uint64_t daemon_clock_trip_time(const struct daemon_clock_sample *sample)
 
 int daemon_clock_slow(const struct daemon_clock *clock)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t minimum = UINT64_MAX;
     for (unsigned age = 0; age < clock->count; age++) {
         uint64_t trip = daemon_clock_trip_time(daemon_clock_get_sample(clock, age));
-        least = trip < least ? trip : least;
+        minimum = trip < minimum ? trip : minimum;
     }
     return clock->count > 0 && daemon_clock_trip_time(daemon_clock_get_sample(clock, 0)) >
-                                   least + least / SLOW_PART + SLOW_NS;
+                                   minimum + minimum / SLOW_PART + SLOW_NS;
 }
 
 int daemon_clock_observe(struct daemon_clock *clock, uint64_t t1_mono, uint64_t t2_daemon,

@@ -42,7 +42,7 @@ struct daemon_clock_line {
 };
 
 struct daemon_clock {
-    uint64_t base_mono_ns; /**< the line in force goes through this point ... */
+    uint64_t base_mono_ns; /**< the mapping of windows is a line through this point ... */
     uint64_t base_daemon_ns;
     double slew; /**< ... and gains this much over CLOCK_MONOTONIC, seconds per second */
     struct daemon_clock_sample samples[DAEMON_CLOCK_SAMPLES]; /**< a ring */
@@ -57,15 +57,16 @@ struct daemon_clock {
  * real time */
 void daemon_clock_init(struct daemon_clock *clock, uint64_t mono_ns, uint64_t daemon_ns);
 
-/** Forget the samples, because another daemon answers from now on. The mapping goes on as it is. */
+/** Drops the samples, because another daemon answers from now on. The mapping continues unchanged.
+ */
 void daemon_clock_restart(struct daemon_clock *clock);
 
-/** Take a sample. Samples come in the order of their stamps.
+/** Adds a sample. Samples are ordered by their stamps.
  *  @return 0, or -HOLTER_ERANGE when the stamps contradict each other: the sample is ignored */
 int daemon_clock_observe(struct daemon_clock *clock, uint64_t t1_mono, uint64_t t2_daemon,
                          uint64_t t3_daemon, uint64_t t4_mono);
 
-/** Daemon time of a moment, for windows: increases strictly but for jumps. */
+/** Daemon time of a moment, for windows: increases strictly except for jumps. */
 uint64_t daemon_clock_at(const struct daemon_clock *clock, uint64_t mono_ns);
 
 /** CLOCK_MONOTONIC of a moment in daemon time, the inverse of daemon_clock_at(); 0 when that lies
@@ -83,7 +84,8 @@ uint64_t daemon_clock_error(const struct daemon_clock *clock, uint64_t mono_ns);
 uint64_t daemon_clock_error_between(const struct daemon_clock *clock, uint64_t from_ns,
                                     uint64_t to_ns);
 
-/** Was the newest round trip so much longer than the shortest that another is worth asking for? */
+/** Whether the newest round trip was so much longer than the shortest that another should be made.
+ */
 int daemon_clock_slow(const struct daemon_clock *clock);
 
 #endif

@@ -1,7 +1,7 @@
 /* The pace of drains: the rate expected of a ring, and how long that lets the agent sleep. */
 #include "agent/node/drain.h"
 
-#define FORGET_NS 6e10 /* a rate that is not seen again is half forgotten after this */
+#define FORGET_NS 6e10 /* time after which a rate that did not occur again counts half */
 
 void drain_pace_observe(struct drain_pace *pace, uint64_t records, uint64_t now_ns)
 {

@@ -24,8 +24,8 @@ struct journal {
     _Atomic uint64_t restarts;
     _Atomic uint32_t in_force; /* index of the valid state */
     _Atomic uint64_t begin;    /* position of the oldest message */
-    size_t room;               /* bytes of the ring */
-    uint64_t end, next_seq;    /* of the worker at work, not committed yet */
+    size_t capacity;           /* bytes of the ring */
+    uint64_t end, next_seq;    /* of the current worker, not committed yet */
     struct journal_state states[2];
     _Alignas(8) uint8_t ring[];
 };
@@ -41,7 +41,7 @@ int journal_create(struct journal **out, size_t bytes)
                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (journal == MAP_FAILED)
         return -ENOMEM;
-    journal->room = bytes;
+    journal->capacity = bytes;
     journal->start_ns = clock_mono_ns();
     journal->states[0].next_seq = 1;
     if (getrandom(&journal->instance, sizeof journal->instance, 0) !=
@@ -49,7 +49,7 @@ int journal_create(struct journal **out, size_t bytes)
         journal_destroy(journal);
         return -errno;
     }
-    journal->instance |= 1; /* never 0, which stands for none */
+    journal->instance |= 1; /* never 0, which means none */
     journal_resume(journal);
     *out = journal;
     return 0;
@@ -58,7 +58,7 @@ int journal_create(struct journal **out, size_t bytes)
 void journal_destroy(struct journal *journal)
 {
     if (journal != NULL)
-        munmap(journal, journal_mapped_size(journal->room));
+        munmap(journal, journal_mapped_size(journal->capacity));
 }
 
 uint64_t journal_instance(const struct journal *journal)
@@ -91,7 +91,7 @@ void journal_resume(struct journal *journal)
     const struct journal_state *state = journal_state(journal);
     journal->end = state->end;
     journal->next_seq = state->next_seq;
-    /* A worker may have dropped messages for one that it did not live to commit. */
+    /* A worker may have dropped messages for one that it did not commit before it crashed. */
     if (atomic_load(&journal->begin) > state->end)
         atomic_store(&journal->begin, state->end);
 }
@@ -116,7 +116,7 @@ void journal_commit(struct journal *journal)
 
 static struct record *journal_record_at(const struct journal *journal, uint64_t position)
 {
-    return (struct record *)(uintptr_t)(journal->ring + position % journal->room);
+    return (struct record *)(uintptr_t)(journal->ring + position % journal->capacity);
 }
 
 static size_t journal_padded(size_t length)
@@ -131,7 +131,7 @@ static int journal_read_until(const struct journal *journal, uint64_t position, 
     uint64_t begin = atomic_load(&journal->begin);
     position = position < begin ? begin : position;
     while (position < end) {
-        size_t left = journal->room - (size_t)(position % journal->room);
+        size_t left = journal->capacity - (size_t)(position % journal->capacity);
         const struct record *record = journal_record_at(journal, position);
         if (left < sizeof *record || record->type == PADDING) {
             position += left;
@@ -164,12 +164,12 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
                    void (*dropped)(void *user, const struct journal_message *message), void *user)
 {
     size_t need = journal_padded(length);
-    size_t left = journal->room - (size_t)(journal->end % journal->room);
-    if (length > UINT32_MAX || need > journal->room)
+    size_t left = journal->capacity - (size_t)(journal->end % journal->capacity);
+    if (length > UINT32_MAX || need > journal->capacity)
         return -HOLTER_ELIMIT;
     size_t skip = left < need ? left : 0;
     struct journal_message oldest;
-    while (journal->end + skip + need - atomic_load(&journal->begin) > journal->room) {
+    while (journal->end + skip + need - atomic_load(&journal->begin) > journal->capacity) {
         if (!journal_read_until(journal, 0, journal->end, &oldest)) {
             atomic_store(&journal->begin, journal->end + skip); /* only padding is left */
             break;
@@ -210,7 +210,7 @@ size_t journal_backlog(const struct journal *journal)
 size_t journal_resident(const struct journal *journal)
 {
     const struct journal_state *state = journal_state(journal);
-    size_t ring = journal->end < journal->room ? (size_t)journal->end : journal->room;
+    size_t ring = journal->end < journal->capacity ? (size_t)journal->end : journal->capacity;
     return ring + 2 * (offsetof(struct journal_state, rings) +
                        state->ring_count * sizeof(struct journal_ring));
 }

@@ -1,15 +1,11 @@
-/* What must outlive a crash of the working process: the messages that the daemon has not
+/* What must outlive a crash of the worker process: the messages that the daemon has not
  * acknowledged, and how far each ring has been summed into them.
- *
- * Memory that the supervisor shares with its worker. Both change together: a worker appends the
- * messages of a window and describes the rings' state beside the one in force, and journal_commit()
- * makes them valid by one atomic store. A worker that is killed at any moment is followed by one
- * that finds messages and positions that fit each other, so nothing is counted twice and nothing is
- * left out.
- *
- * Messages are bounded: when there is no room, the oldest are dropped and handed to the caller, who
- * counts what was in them.
- */
+ * The journal is memory that the supervisor shares with its worker. Messages and positions change
+ * together: a worker appends the messages of a window, describes the rings' state in a second copy,
+ * and journal_commit() makes both valid by one atomic store. A worker that replaces one killed at
+ * any moment finds messages and positions that match, so nothing is counted twice or left out.
+ * Messages are bounded: when the ring is full, the oldest are dropped and passed to the caller, who
+ * counts their contents. */
 #ifndef HOLTER_AGENT_NODE_JOURNAL_H
 #define HOLTER_AGENT_NODE_JOURNAL_H
 
@@ -20,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOURNAL_BYTES (8u << 20) /**< for messages; reached when the daemon is away for long */
-#define JOURNAL_RINGS 8192u      /**< rings whose state is kept */
+#define JOURNAL_BYTES                                                                              \
+    (8u << 20)              /**< for messages; full only when the daemon is unreachable for long */
+#define JOURNAL_RINGS 8192u /**< rings whose state is stored */
 
 /** How far one ring has been summed. */
 struct journal_ring {
@@ -30,7 +27,7 @@ struct journal_ring {
     uint32_t ring;    /**< index in the segment */
     uint64_t next;    /**< first record not in a committed message */
     uint64_t lost;    /**< as in struct ring_reader */
-    uint64_t dropped; /**< of the segment, what is in sums already; in the entry of ring 0 */
+    uint64_t dropped; /**< of the segment, counted in sums already; in the entry of ring 0 */
     struct ring_sum sum;
 };
 
@@ -59,14 +56,14 @@ struct journal_state {
 
 struct journal;
 
-/** @param bytes  room for messages, a multiple of 8. @return 0 or -ENOMEM */
+/** @param bytes  capacity for messages, a multiple of 8. @return 0 or -ENOMEM */
 int journal_create(struct journal **out, size_t bytes);
 void journal_destroy(struct journal *journal);
 
 /** Random number that names this agent; the same for all workers of a supervisor. */
 uint64_t journal_instance(const struct journal *journal);
 
-/** CLOCK_MONOTONIC when it was made: the agent's start. */
+/** CLOCK_MONOTONIC at creation: the agent's start. */
 uint64_t journal_start_ns(const struct journal *journal);
 
 /** How often a worker took over from a crashed one; counted by the supervisor with
@@ -77,17 +74,17 @@ void journal_count_restart(struct journal *journal);
 /** A worker begins: state and messages are those of the last commit. */
 void journal_resume(struct journal *journal);
 
-/** The state in force. */
+/** The committed state. */
 const struct journal_state *journal_state(const struct journal *journal);
 
-/** The state to be committed next: a copy of the one in force, to be changed; end and next_seq are
- * kept by journal_append(). */
+/** The state to be committed next: a copy of the committed one, to be changed; end and next_seq are
+ *  updated by journal_append(). */
 struct journal_state *journal_prepare(struct journal *journal);
 
 /** Make the prepared state and the messages appended since the last commit valid. */
 void journal_commit(struct journal *journal);
 
-/** One kept message. */
+/** A message in the journal. */
 struct journal_message {
     uint64_t position;      /**< of this message */
     uint64_t next_position; /**< position after the message */
@@ -100,8 +97,8 @@ struct journal_message {
 /** Number that the next appended message must carry. */
 uint64_t journal_next_seq(const struct journal *journal);
 
-/** Append a message. The oldest are dropped until there is room.
- *  @param dropped  called for each message before it goes; may be NULL
+/** Appends a message. The oldest are dropped until it fits.
+ *  @param dropped  called for each message before it is dropped; may be NULL
  *  @return 0, or -HOLTER_ELIMIT when it would not fit an empty journal */
 int journal_append(struct journal *journal, uint32_t type, const void *bytes, size_t length,
                    void (*dropped)(void *user, const struct journal_message *message), void *user);
@@ -110,10 +107,10 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
  * none */
 int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out);
 
-/** The daemon has all messages up to a number; higher numbers than were given are ignored. */
+/** The daemon has received all messages up to a number. Numbers never appended are ignored. */
 void journal_ack(struct journal *journal, uint64_t seq);
 
-/** Are there messages, committed or not, that are not acknowledged? */
+/** Whether there are messages, committed or not, that are not acknowledged. */
 int journal_has_pending(const struct journal *journal);
 
 /** Bytes of the messages that are not acknowledged. */

@@ -112,7 +112,7 @@ void node_close(struct node *node)
 
 struct process_watch {
     uv_poll_t poll;
-    int fd; /* pidfd; -1: none to be had */
+    int fd; /* pidfd; -1: not available */
     int32_t pid;
     uint64_t pid_start;
     void (*ended)(void *user);
@@ -150,7 +150,8 @@ int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid,
         .ended = ended,
         .user = user,
     };
-    /* Only now that the pidfd holds the process can its start time not become another's. */
+    /* Only while the pidfd is open can the pid not be reused: the start time is compared after
+     * that. */
     if (process_start_time(pid) != pid_start) {
         if (watch->fd >= 0)
             close(watch->fd);

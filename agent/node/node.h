@@ -1,9 +1,7 @@
 /* What happens on the node: segments and registrations that appear, processes that end.
- *
  * Directories are watched (inotify(7)), processes by their pidfd (pidfd_open(2)), which reports
  * their end at once, after a kill -9 too. Where the kernel refuses either (limits on watches or
- * descriptors), looking once a second takes their place.
- */
+ * descriptors), the agent polls once a second instead. */
 #ifndef HOLTER_AGENT_NODE_NODE_H
 #define HOLTER_AGENT_NODE_NODE_H
 
@@ -27,25 +25,25 @@ struct node_options {
 /** @return 0 or -ENOMEM */
 int node_create(struct node **out, const struct node_options *options);
 
-/** Look through /dev/shm. */
+/** Scans /dev/shm. */
 void node_scan_segments(struct node *node);
 
-/** Did anything change in the registrations since this was last asked? */
+/** Whether the registrations have changed since the last call. */
 int node_registrations_changed(struct node *node);
 
 /** Stop watching; the memory is freed when the loop has closed the handles. NULL is fine. */
 void node_close(struct node *node);
 
-/** Watch for the end of a process. */
+/** Reports the end of a process. */
 struct process_watch;
 
-/** @param pid_start  its start time: a process with the same pid and another start is not it
+/** @param pid_start  its start time, which tells it from an earlier process with the same pid
  *  @param ended      called once, from the loop or from process_watch_check(); may close the watch
  *  @return 0, -ESRCH when it has ended already, or -ENOMEM */
 int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
                        void (*ended)(void *user), void *user);
 
-/** Where there is no pidfd: look whether it lives. */
+/** Without a pidfd: checks whether the process lives. */
 void process_watch_check(struct process_watch *watch);
 
 /** NULL is fine. */

@@ -9,25 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_ROOM 65u
+#define NAME_CAPACITY 65u
 
 struct capture {
     struct capture_frame frame;
     uint64_t at_ns; /* frame.now_ns in daemon time */
-    size_t most;    /* records of a rank */
+    size_t maximum; /* records of a rank */
     struct rank_capture read;
     struct wire_buffer buffer;
-    size_t threads, events, comms, regions; /* of the message that is being filled */
+    size_t threads, events, comms, regions; /* of the message being filled */
     struct wire_capture_thread_row thread_rows[CAPTURE_MESSAGE_RECORDS];
     struct wire_capture_event_row event_rows[CAPTURE_MESSAGE_RECORDS];
     struct wire_comm_row comm_rows[CAPTURE_NAMES];
     struct wire_region_row region_rows[CAPTURE_NAMES];
-    char comm_names[CAPTURE_NAMES][NAME_ROOM], region_names[CAPTURE_NAMES][NAME_ROOM];
+    char comm_names[CAPTURE_NAMES][NAME_CAPACITY], region_names[CAPTURE_NAMES][NAME_CAPACITY];
 };
 
 /* ---- messages ------------------------------------------------------------ */
 
-/* Position 0 stands for none, in both lists. */
+/* Position 0 means none, in both lists. */
 static void capture_begin_message(struct capture *c)
 {
     c->threads = c->events = 0;
@@ -71,7 +71,7 @@ static int node_capture_flush(struct capture *c, int more, const char *fault)
 
 /* ---- names --------------------------------------------------------------- */
 
-/* @return its position; CAPTURE_NAMES: the message has no room for it */
+/* @return its position; CAPTURE_NAMES: the message is full */
 static size_t node_capture_comm_position(struct capture *c, const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
@@ -82,7 +82,7 @@ static size_t node_capture_comm_position(struct capture *c, const struct rank *r
             return i;
     if (c->comms == CAPTURE_NAMES)
         return CAPTURE_NAMES;
-    rank_copy_text(c->comm_names[c->comms], NAME_ROOM, copy.name, sizeof copy.name);
+    rank_copy_text(c->comm_names[c->comms], NAME_CAPACITY, copy.name, sizeof copy.name);
     c->comm_rows[c->comms] = (struct wire_comm_row){.id = copy.id,
                                                     .parent = copy.parent,
                                                     .size = copy.size,
@@ -94,7 +94,7 @@ static size_t node_capture_comm_position(struct capture *c, const struct rank *r
 static size_t node_capture_region_position(struct capture *c, const struct rank *rank,
                                            uint32_t slot)
 {
-    char name[NAME_ROOM];
+    char name[NAME_CAPACITY];
     if (!rank_copy_region(rank, slot, name, sizeof name))
         return 0;
     for (size_t i = 1; i < c->regions; i++)
@@ -109,7 +109,7 @@ static size_t node_capture_region_position(struct capture *c, const struct rank 
 
 /* ---- records ------------------------------------------------------------- */
 
-/* What the rank has written is data: a time that was not yet is now. */
+/* Times written by the rank are not trusted: one in the future is replaced by now. */
 static int64_t node_capture_ns_since_start(const struct capture *c, const struct tick_clock *clock,
                                            uint64_t ticks)
 {
@@ -123,7 +123,7 @@ static int capture_is_sendrecv(uint16_t call)
     return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
 }
 
-/* The fifth word of a record is another thing in each kind of call, see struct event. */
+/* The fifth word of a record has a meaning for each kind of call, see struct event. */
 static void capture_fill_fifth(const struct capture *c, const struct captured_record *record,
                                const struct tick_clock *clock, struct wire_capture_event_row *row)
 {
@@ -183,7 +183,7 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? c->frame.tsc : c->frame.plain;
     if (record->event.kind < EVENT_CALL || record->event.kind > EVENT_REGION)
-        return 0; /* no probe writes such */
+        return 0; /* probes do not write such records */
     for (;;) {
         if (new_thread || c->threads == 0)
             capture_begin_thread(c, rank, record->ring);
@@ -206,7 +206,7 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
 
 int capture_rank(struct capture *c, const struct rank *rank)
 {
-    int rc = rank_capture_read(&c->read, rank, c->most);
+    int rc = rank_capture_read(&c->read, rank, c->maximum);
     for (size_t i = 0; rc == 0 && i < c->read.count; i++) {
         const struct captured_record *record = &c->read.list[i];
         rc = capture_add_record(c, rank, record, i == 0 || record->ring != record[-1].ring);
@@ -218,7 +218,7 @@ int capture_rank(struct capture *c, const struct rank *rank)
 
 int capture_create(struct capture **out, const struct capture_frame *frame)
 {
-    struct capture *c = malloc(sizeof *c); /* of the rows none is read before it is written */
+    struct capture *c = malloc(sizeof *c); /* uninitialised: no row is read before it is written */
     if (c == NULL)
         return -ENOMEM;
     size_t share = frame->ranks == 0 ? CAPTURE_RECORDS : CAPTURE_RECORDS / frame->ranks;
@@ -226,8 +226,8 @@ int capture_create(struct capture **out, const struct capture_frame *frame)
     c->frame = *frame;
     c->read = (struct rank_capture){0};
     c->buffer = (struct wire_buffer){0};
-    c->most = frame->ask->events < share ? (size_t)frame->ask->events : share;
-    c->most = c->most < 1 ? 1 : c->most;
+    c->maximum = frame->ask->events < share ? (size_t)frame->ask->events : share;
+    c->maximum = c->maximum < 1 ? 1 : c->maximum;
     c->at_ns = daemon_clock_best(frame->clock, frame->now_ns);
     capture_begin_message(c);
     *out = c;
@@ -246,10 +246,10 @@ void capture_destroy(struct capture *c)
 int capture_end(struct capture *c, const char *fault)
 {
     char shared[160];
-    if (fault == NULL && c->most < c->frame.ask->events) {
+    if (fault == NULL && c->maximum < c->frame.ask->events) {
         snprintf(shared, sizeof shared,
                  "%zu records of each rank instead of %" PRIu64 ": a node sends at most %u",
-                 c->most, c->frame.ask->events, CAPTURE_RECORDS);
+                 c->maximum, c->frame.ask->events, CAPTURE_RECORDS);
         fault = shared;
     }
     return node_capture_flush(c, 0, fault);

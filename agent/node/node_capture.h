@@ -1,7 +1,6 @@
 /* A capture: the newest records of ranks on this node, as messages for the daemon.
- *
- * Bounded: of one rank as many records as were asked for, of the node CAPTURE_RECORDS, shared
- * evenly among its ranks that are wanted. */
+ * Bounded: of one rank as many records as were requested, of the node CAPTURE_RECORDS, shared
+ * evenly among the ranks that are captured. */
 #ifndef HOLTER_AGENT_NODE_NODE_CAPTURE_H
 #define HOLTER_AGENT_NODE_NODE_CAPTURE_H
 
@@ -16,7 +15,7 @@
 
 struct capture;
 
-/** What one capture is made of. Borrowed for the time of it. */
+/** The parameters of a capture, borrowed until it ends. */
 struct capture_frame {
     const struct wire_capture_ask *ask;
     const char *host;
@@ -24,10 +23,10 @@ struct capture_frame {
     const struct tick_clock *tsc, *plain;
     const struct daemon_clock *clock;
     uint64_t now_ns; /**< CLOCK_MONOTONIC */
-    size_t ranks;    /**< how many will be given: they share CAPTURE_RECORDS */
+    size_t ranks;    /**< ranks that will be captured: they share CAPTURE_RECORDS */
     /** Number that the next message must carry. */
     uint64_t (*next_seq)(void *user);
-    /** Take an encoded message. @return 0 or a negative error: nothing more is made then */
+    /** Receives an encoded message. @return 0 or a negative error: the capture ends then */
     int (*emit)(void *user, const void *bytes, size_t length);
     void *user;
 };
@@ -40,8 +39,9 @@ void capture_destroy(struct capture *capture);
 /** Read the rings of a rank. @return 0, or a negative error */
 int capture_rank(struct capture *capture, const struct rank *rank);
 
-/** Emit what is left, and say that it is all.
- *  @param fault  why something is missing, for people; NULL: nothing else than what was told
+/** Emits the rest, and marks the last message as the last.
+ *  @param fault  why records are missing, for display; NULL: nothing is missing that was not
+ * reported
  *  @return 0 or a negative error */
 int capture_end(struct capture *capture, const char *fault);
 

@@ -17,19 +17,19 @@
     ((size_t)256 << 10) /* environment of a rank: bytes after these are not read                   \
                          */
 
-static void node_job_read_user(char *out, size_t room)
+static void node_job_read_user(char *out, size_t capacity)
 {
     struct passwd *entry = getpwuid(getuid());
     if (entry != NULL)
-        snprintf(out, room, "%s", entry->pw_name);
+        snprintf(out, capacity, "%s", entry->pw_name);
     else
-        snprintf(out, room, "%u", (unsigned)getuid());
+        snprintf(out, capacity, "%u", (unsigned)getuid());
 }
 
 /* Arguments are separated by NULs in /proc/<pid>/cmdline. */
-static void node_job_read_command(char *out, size_t room, int32_t pid)
+static void node_job_read_command(char *out, size_t capacity, int32_t pid)
 {
-    size_t n = process_file(out, room, pid, "cmdline");
+    size_t n = process_file(out, capacity, pid, "cmdline");
     while (n > 0 && out[n - 1] == '\0')
         n--;
     for (size_t i = 0; i < n; i++)
@@ -37,7 +37,7 @@ static void node_job_read_command(char *out, size_t room, int32_t pid)
     out[n] = '\0';
 }
 
-/* Of a process: "NAME=value" one after the other, one more NUL after the last. */
+/* Looks up a variable in a process' environment: "NAME=value" texts, each ended by NUL. */
 static const char *node_job_variable(void *user, const char *name)
 {
     size_t length = strlen(name);
@@ -82,7 +82,7 @@ int node_job_create(struct node_job **out, struct rank *first)
     node_job_read_user(job->user, sizeof job->user);
     job->launcher = node_job_find_launcher(first->pid);
     job->command_rank = UINT64_MAX;
-    job->registered = 1; /* until a look at the registrations says otherwise */
+    job->registered = 1; /* until the registrations are read */
     *out = job;
     return 0;
 }
@@ -106,20 +106,20 @@ static int node_job_reserve_member(struct node_job *job)
 {
     if (job->member_count < job->member_capacity)
         return 0;
-    uint32_t room = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
-    struct wire_member_row *members = realloc(job->members, room * sizeof *members);
+    uint32_t capacity = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
+    struct wire_member_row *members = realloc(job->members, capacity * sizeof *members);
     if (members != NULL)
         job->members = members;
-    char(*placements)[128] = realloc(job->placements, room * sizeof *placements);
+    char(*placements)[128] = realloc(job->placements, capacity * sizeof *placements);
     if (placements != NULL)
         job->placements = placements;
     if (members == NULL || placements == NULL)
         return -ENOMEM;
-    job->member_capacity = room;
+    job->member_capacity = capacity;
     return 0;
 }
 
-/* The probe leaves out what does not fit: then it is not known where the rest is. */
+/* The probe truncates a list that does not fit: the rest is not known. */
 static int node_job_may_be_cut(const char *cpu_list)
 {
     const size_t longest = sizeof ",1023-1023" - 1;
@@ -177,12 +177,12 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death)
 {
     if (job->death_count == job->death_capacity) {
-        uint32_t room = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
-        struct wire_death_row *deaths = realloc(job->deaths, room * sizeof *deaths);
+        uint32_t capacity = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
+        struct wire_death_row *deaths = realloc(job->deaths, capacity * sizeof *deaths);
         if (deaths == NULL)
             return;
         job->deaths = deaths;
-        job->death_capacity = room;
+        job->death_capacity = capacity;
     }
     job->deaths[job->death_count++] = *death;
 }
@@ -198,7 +198,7 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
     uint32_t first = all ? 0 : job->announced;
     int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_announced);
     for (uint32_t i = 0; i < job->member_count; i++)
-        job->members[i].placement = job->placements[i]; /* the texts may have moved */
+        job->members[i].placement = job->placements[i]; /* the texts may have been reallocated */
     struct wire_ranks message = {
         .seq = seq,
         .job = job->id,
@@ -236,7 +236,8 @@ struct match_counts node_job_match_counts(struct node_job *job)
                                  now.rejected - before.rejected};
 }
 
-/* Until the daemon says how many. Nodes are taken to have as many ranks as this one. */
+/* Used until the daemon announces a number. Assumes that all nodes have as many ranks as this one.
+ */
 static uint64_t node_job_burst_rows(const struct node_job *job)
 {
     if (job->burst_rows != 0)
@@ -278,6 +279,6 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
         job->death_count = 0;
         event_sum_clear(job->sum);
     }
-    transfer_sum_clear(job->transfers); /* what could not be sent was counted as matched */
+    transfer_sum_clear(job->transfers); /* unsent ends are counted as matched already */
     return rc;
 }

@@ -2,10 +2,10 @@
 #ifndef HOLTER_AGENT_NODE_NODE_JOB_H
 #define HOLTER_AGENT_NODE_NODE_JOB_H
 
-#include "agent/node/counters.h"
-#include "agent/node/places.h"
+#include "agent/host/counters.h"
+#include "agent/host/places.h"
+#include "agent/host/uncovered.h"
 #include "agent/node/rank.h"
-#include "agent/node/uncovered.h"
 #include "daemon/encoding/window_message.h"
 
 #define NODE_JOB_MAXIMUM_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
@@ -37,18 +37,18 @@ struct node_job {
     uint32_t living;     /**< ranks whose process lives, or whose end is not in a window yet */
     int registered;      /**< a live registration names the job */
     uint64_t flags;      /**< WINDOW_* to go with the next window */
-    uint64_t burst_rows; /**< of bursts and their pairs in a window at most; 0: the daemon has not
-                            said */
+    uint64_t burst_rows; /**< maximum of rows for bursts and their pairs in a window; 0: not
+                            announced by the daemon yet */
 
     uint64_t captured_ns[3]; /**< CLOCK_MONOTONIC of its newest captures: asked for by persons, for
                                   alerts, because a rank died; 0: there was none */
     int has_died;            /**< a rank has died since the last check */
     uint64_t died;           /**< the first rank that died */
 
-    struct counters_mark counters_reported; /**< interface counts that windows have reported */
+    struct counters_mark counters_reported; /**< interface counts that were reported in windows */
 };
 
-/** @param first  a rank of it, known already. @return 0 or -ENOMEM */
+/** @param first  one of its ranks. @return 0 or -ENOMEM */
 int node_job_create(struct node_job **out, struct rank *first);
 void node_job_destroy(struct node_job *job);
 
@@ -68,7 +68,7 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 /** A rank died: the row is sent with the next window. */
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death);
 
-/** Records of a dropped message are lost: they count with the rank that made them. */
+/** Counts records of a dropped message as lost by the rank that made them. */
 void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records);
 
 /** Encode the announcement of members and of places in Cartesian communicators: those not announced

@@ -13,15 +13,15 @@
 
 #define MAXIMUM_RINGS 4096u
 
-void rank_copy_text(char *out, size_t room, const char *text, size_t bound)
+void rank_copy_text(char *out, size_t capacity, const char *text, size_t bound)
 {
-    size_t length = strnlen(text, bound < room - 1 ? bound : room - 1);
+    size_t length = strnlen(text, bound < capacity - 1 ? bound : capacity - 1);
     memcpy(out, text, length);
     out[length] = '\0';
 }
 
 /* The header has been checked by segment_open(), but its memory can change at any time: offsets are
- * read once here, and checked again as they are used. */
+ * read once here, and checked again when they are used. */
 static void *rank_locate_table(const struct rank *rank, const uint64_t *offset,
                                const uint32_t *count, size_t each, uint32_t *count_out)
 {
@@ -49,16 +49,17 @@ static uint32_t rank_read_comm_slot(const struct comm_slot *slot, struct comm_sl
     return atomic_load_explicit(&slot->generation, memory_order_relaxed) == before ? before : 0;
 }
 
-/* Positions in MPI_COMM_WORLD (1) are known, MPI_COMM_SELF (2) is another one in each rank, and
- * between two groups they are not unique. */
+/* Whether a rank's position in the communicator determines its rank in the job. It does for
+ * MPI_COMM_WORLD (1), not for MPI_COMM_SELF (2), which differs in each rank, nor for
+ * intercommunicators. */
 static int rank_has_comm_position(const struct comm_slot *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
            (uint32_t)comm->my_rank < comm->size;
 }
 
-/* A freed slot still holds the communicator that its last records name. Slots are looked at once a
- * drain; as long as the generation stays, so does what they hold. */
+/* A freed slot still holds the communicator that its last records refer to. Slots are read once a
+ * drain; while the generation stays, so does their content. */
 static uint32_t rank_find_comm(void *user, uint32_t slot)
 {
     struct rank *rank = user;
@@ -89,12 +90,12 @@ int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out
     return slot < rank->tables.comm_count && rank_read_comm_slot(&rank->comms[slot], out) != 0;
 }
 
-int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room)
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t capacity)
 {
     if (slot == 0 || slot >= rank->tables.region_count ||
         atomic_load_explicit(&rank->regions[slot].ready, memory_order_acquire) != 1)
         return 0;
-    rank_copy_text(out, room, rank->regions[slot].name, sizeof rank->regions[slot].name);
+    rank_copy_text(out, capacity, rank->regions[slot].name, sizeof rank->regions[slot].name);
     return 1;
 }
 
@@ -136,7 +137,7 @@ static int rank_create_tables(struct rank *rank)
                : -ENOMEM;
 }
 
-/* Is the header that of the process in the segment's name, and of this user? */
+/* Whether the header belongs to the process in the segment's name, and to this user. */
 static int rank_copy_identity(struct rank *rank, const char *session)
 {
     const struct segment *segment = rank->segment;
@@ -157,8 +158,8 @@ static int rank_copy_identity(struct rank *rank, const char *session)
     return 0;
 }
 
-/* Until a ring is read: ring 0 is taken up at the rank's first calls, the others are seen with the
- * next drain, unless they fill sooner. */
+/* Alarms until a ring is first read: ring 0 alarms at the rank's first calls, the others are opened
+ * by the next drain, unless they fill sooner. */
 static void rank_set_first_alarms(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->ring_limit; i++) {
@@ -186,8 +187,8 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
         rank_destroy(rank);
         return rc;
     }
-    /* One walk over the page tables now instead of a fault for every page later; a kernel that does
-     * not know it (before 5.14) has the faults. */
+    /* One walk over the page tables instead of a fault for every page later; kernels before 5.14 do
+     * not support it and have the faults. */
     madvise(rank->segment, rank->bytes, MADV_POPULATE_READ);
     atomic_store_explicit(&rank->segment->agent_pid, reader, memory_order_relaxed);
     rank_set_first_alarms(rank);
@@ -234,7 +235,7 @@ void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index)
 {
     rank->index = index;
     rank->sum = sum;
-    /* Positions are those of other dictionaries. */
+    /* Positions belong to the dictionaries of the former sums. */
     memset(rank->comm_positions_seen, 0,
            rank->tables.comm_count * sizeof *rank->comm_positions_seen);
     memset(rank->tables.regions, 0, rank->tables.region_count * sizeof *rank->tables.regions);
@@ -247,7 +248,7 @@ uint32_t rank_collect_carts(struct rank *rank, struct carts *carts)
          rank->carts_taken++) {
         const struct cart_slot *slot = &rank->carts[rank->carts_taken];
         if (atomic_load_explicit(&slot->ready, memory_order_acquire) != 1)
-            break; /* a thread is filling it: next time */
+            break; /* a thread is writing it: try at the next call */
         struct cart_slot copy = {.dimensions = *(const volatile uint32_t *)&slot->dimensions,
                                  .periods = *(const volatile uint32_t *)&slot->periods,
                                  .position = *(const volatile uint32_t *)&slot->position,

@@ -27,15 +27,16 @@ struct rank_ring {
     struct ring_reader reader;
     struct ring_sum sum;
     struct drain_pace pace;
-    uint64_t lost_counted;   /**< of reader.lost, what is in sums already */
-    uint64_t lost_matched;   /**< of reader.lost, what the matcher knows of */
-    uint64_t visited_ns;     /**< last drain, CLOCK_MONOTONIC */
-    int match_shed;          /**< it fills faster than matching goes: its records are summed only */
-    uint64_t paused_matched; /**< calls not recorded (MPI_Pcontrol), the same */
+    uint64_t lost_counted; /**< of reader.lost, counted in sums already */
+    uint64_t lost_matched; /**< of reader.lost, reported to the matcher already */
+    uint64_t visited_ns;   /**< last drain, CLOCK_MONOTONIC */
+    int match_shed;        /**< it fills faster than records can be matched: they are only summed */
+    uint64_t paused_matched;   /**< calls not recorded (MPI_Pcontrol) that the matcher has been
+                                  informed of */
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
 };
 
-/** What rank_match_start keeps of a rank; no other file writes it. */
+/** State of rank_match.c for a rank; no other file writes it. */
 struct rank_matching {
     struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
     struct match_member *member; /**< owned by match; NULL: match had no memory for the rank */
@@ -46,7 +47,7 @@ struct rank_matching {
     } * comms;          /**< owned; by slot */
     uint32_t batch;     /**< counts batches: slots are read once in each */
     int has_lost;       /**< records were lost at some time */
-    uint64_t dropped;   /**< segment->dropped, as far as the matcher knows of it */
+    uint64_t dropped;   /**< segment->dropped, as far as it was reported to the matcher */
 };
 
 struct rank {
@@ -54,7 +55,7 @@ struct rank {
     int32_t pid;
     uint64_t pid_start;
     char job[64];
-    int32_t reader_pid; /**< of this process, which the rings' alarms go to */
+    int32_t reader_pid; /**< pid of the agent, which the rings' alarms are sent to */
     int32_t world_rank; /**< -1 while MPI_Init has not returned */
     int32_t world_size;
     uint32_t tick_unit;
@@ -75,7 +76,7 @@ struct rank {
     struct rank_ring *rings; /**< owned; [0, open) are being read */
     uint32_t open;
     uint32_t ring_limit; /**< rings in the segment */
-    uint64_t dropped;    /**< segment->dropped, what is in sums already */
+    uint64_t dropped;    /**< segment->dropped, counted in sums already */
 
     struct rank_matching matching;
     uint64_t drained_ns; /**< CLOCK_MONOTONIC when the newest drain began */
@@ -94,27 +95,27 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
 /** Unmap and free; the segment's name stays. NULL is fine. */
 void rank_destroy(struct rank *rank);
 
-/** Has MPI_Init returned? The segment is read until it has. */
+/** Whether MPI_Init has returned. The segment is checked on each call until then. */
 int rank_is_initialised(struct rank *rank);
 
 /** Add the rank to the sums of its job. @return 0 or an error of event_sum_add_rank() */
 int rank_join(struct rank *rank, struct event_sum *sum);
 
-/** Count the rank in sums again in which it had an index before. */
+/** Returns the rank to sums in which it had an index before. */
 void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index);
 
 /** Copy the slot of a communicator. @return 1; 0: the slot was never used, or is changing
  */
 int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
 
-/** Name of the code region in a slot. @return 1; 0: outside all, or not known */
-int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
+/** Name of the code region in a slot. @return 1; 0: outside all regions, or unknown */
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t capacity);
 
 /** Collect the Cartesian communicators that the rank has made since the last call.
  *  @return how many were added */
 uint32_t rank_collect_carts(struct rank *rank, struct carts *carts);
 
 /** Copy a text out of the segment, which may lack a NUL; the copy is always terminated. */
-void rank_copy_text(char *out, size_t room, const char *text, size_t bound);
+void rank_copy_text(char *out, size_t capacity, const char *text, size_t bound);
 
 #endif

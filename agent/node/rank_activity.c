@@ -4,8 +4,9 @@
 #include "agent/launch/process_file.h"
 
 #define PENDING_NS                                                                                 \
-    UINT64_C(2000000000) /* a rank that is in one call for longer reports what it waits for */
-#define PENDING_ROWS 4u  /* of one rank */
+    UINT64_C(                                                                                      \
+        2000000000) /* a rank that is in one call for longer reports the receives it waits for */
+#define PENDING_ROWS 4u /* of one rank */
 
 static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot)
 {
@@ -47,12 +48,12 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     }
     if (call_class_of(event->call) != CALL_WAIT || rank->matching.member == NULL)
         return;
-    uint32_t most = event->call == CALL_Wait ? 1 : PENDING_ROWS;
+    uint32_t maximum = event->call == CALL_Wait ? 1 : PENDING_ROWS;
     uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
     if (event->call == CALL_Wait && request == 0)
-        return; /* for a send, or a collective */
+        return; /* waits for a send or a collective, not for a receive */
     uint32_t count =
-        match_open_receives(rank->matching.match, rank->matching.member, request, open, most);
+        match_open_receives(rank->matching.match, rank->matching.member, request, open, maximum);
     for (uint32_t i = 0; i < count; i++)
         rank_activity_describe_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns,
                                        transfers);
@@ -80,7 +81,7 @@ void rank_report_state(const struct rank *rank, uint64_t window_ns)
         event_sum_state(rank->sum, rank->index, state);
 }
 
-/* The ring whose thread did something last. */
+/* The ring whose thread was active last. */
 static const struct rank_ring *rank_activity_latest_ring(const struct rank *rank)
 {
     const struct rank_ring *latest = NULL;

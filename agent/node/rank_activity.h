@@ -1,12 +1,12 @@
-/* What a rank that makes no calls is doing: what it waits for, the state of its process, how it
- * died. */
+/* What a rank that makes no calls is doing: what it waits for, the state of its process, and
+ * whether it died. */
 #ifndef HOLTER_AGENT_NODE_RANK_ACTIVITY_H
 #define HOLTER_AGENT_NODE_RANK_ACTIVITY_H
 
 #include "agent/node/daemon_clock.h"
 #include "agent/node/rank.h"
 
-/** Report what the rank waits for, when it has been in one call for long at the end of a window.
+/** Reports what the rank waits for, when it has been in one call for long at the end of a window.
  *  Call after rank_end_window(). */
 void rank_report_pending(const struct rank *rank, const struct drain_clocks *clocks,
                          struct transfer_sum *transfers);
@@ -15,9 +15,9 @@ void rank_report_pending(const struct rank *rank, const struct drain_clocks *clo
  *  Call after rank_end_window(). */
 void rank_report_state(const struct rank *rank, uint64_t window_ns);
 
-/** After the process is gone and its rings are drained: did it die?
+/** Describes a rank's death. Call after the process is gone and its rings are drained.
  *  @param clock  daemon time, for the row
- *  @param out    set when it did
+ *  @param out    set when it died
  *  @return 1 when it ended without MPI_Finalize */
 int rank_describe_death(const struct rank *rank, const struct drain_clocks *clocks,
                         const struct daemon_clock *clock, struct wire_death_row *out);

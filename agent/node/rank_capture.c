@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS 4 /* at a call in progress that others may follow meanwhile */
+#define LOOKS 4 /* attempts to read a call in progress while its thread goes on */
 
 void rank_capture_finish(struct rank_capture *capture)
 {
@@ -18,35 +18,35 @@ void rank_capture_finish(struct rank_capture *capture)
     *capture = (struct rank_capture){0};
 }
 
-static int rank_capture_reserve(struct rank_capture *c, size_t most, uint32_t rings)
+static int rank_capture_reserve(struct rank_capture *c, size_t maximum, uint32_t rings)
 {
-    if (rings > c->ring_room) {
+    if (rings > c->ring_capacity) {
         uint64_t *lapped = realloc(c->lapped, rings * sizeof *lapped);
         if (lapped == NULL)
             return -ENOMEM;
         c->lapped = lapped;
-        c->ring_room = rings;
+        c->ring_capacity = rings;
     }
-    if (most <= c->room)
+    if (maximum <= c->capacity)
         return 0;
     free(c->list);
     free(c->merged);
     free(c->batch);
-    c->room = 0;
-    c->list = malloc(most * sizeof *c->list);
-    c->merged = malloc(most * sizeof *c->merged);
-    c->batch = malloc(most * sizeof *c->batch);
+    c->capacity = 0;
+    c->list = malloc(maximum * sizeof *c->list);
+    c->merged = malloc(maximum * sizeof *c->merged);
+    c->batch = malloc(maximum * sizeof *c->batch);
     if (c->list == NULL || c->merged == NULL || c->batch == NULL)
         return -ENOMEM;
-    c->room = most;
+    c->capacity = maximum;
     return 0;
 }
 
-/* Published records and, after them without a gap, the call in progress. When the thread goes on
- * between the two looks, the ring is read again.
+/* Reads the published records of a ring and, if it follows them without a gap, the call in
+ * progress. When the thread goes on between the two reads, the ring is read again.
  * @return how many; *running: the last is in progress */
 static size_t rank_capture_read_ring(const struct ring_reader *reader, struct event *out,
-                                     size_t most, int *running, uint64_t *lapped)
+                                     size_t maximum, int *running, uint64_t *lapped)
 {
     size_t count = 0;
     struct event now;
@@ -54,13 +54,13 @@ static size_t rank_capture_read_ring(const struct ring_reader *reader, struct ev
     for (int look = 0; look < LOOKS; look++) {
         uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);
         size_t wanted = head < reader->capacity - 1 ? (size_t)head : (size_t)reader->capacity - 1;
-        wanted = wanted < most ? wanted : most;
-        count = ring_capture(reader, out, most);
+        wanted = wanted < maximum ? wanted : maximum;
+        count = ring_capture(reader, out, maximum);
         *lapped = wanted > count ? wanted - count : 0;
         if (ring_peek(reader, &now) != 0)
             return count;
         if (now.seq == (count > 0 ? out[count - 1].seq + 1 : head)) {
-            size_t from = count == most ? 1 : 0;
+            size_t from = count == maximum ? 1 : 0;
             memmove(out, out + from, (count - from) * sizeof *out);
             out[count - from] = now;
             *running = 1;
@@ -70,7 +70,7 @@ static size_t rank_capture_read_ring(const struct ring_reader *reader, struct ev
     return count;
 }
 
-/* Parts of a call that is not in the copy say nothing. */
+/* Parts of a call that is not in the copy are useless. */
 static size_t rank_capture_count_orphans(const struct event *events, size_t count)
 {
     size_t at = 0;
@@ -79,13 +79,13 @@ static size_t rank_capture_count_orphans(const struct event *events, size_t coun
     return at;
 }
 
-/* Of two lists in order of time the newest, at most `most`: in `merged`, which then takes the
- * place of the list. */
+/* Merges two lists in order of time into `merged`, which then replaces the list: the newest
+ * records, at most `maximum`. */
 static void rank_capture_merge(struct rank_capture *c, const struct event *events, size_t count,
-                               uint32_t ring, int running, size_t most)
+                               uint32_t ring, int running, size_t maximum)
 {
-    size_t old = c->count, all = old + count, kept = all < most ? all : most, at = kept;
-    size_t fresh = count; /* of `events`, not merged yet */
+    size_t old = c->count, all = old + count, kept = all < maximum ? all : maximum, at = kept;
+    size_t fresh = count; /* index in `events`: not merged yet */
     while (at > 0) {
         int from_old =
             fresh == 0 || (old > 0 && c->list[old - 1].event.t_enter > events[fresh - 1].t_enter);
@@ -111,7 +111,7 @@ static int rank_capture_compare_places(const void *a, const void *b)
     return x->event.seq < y->event.seq ? -1 : x->event.seq > y->event.seq;
 }
 
-/* Merging may have cut a call from its parts. */
+/* Merging may have separated parts from their call. */
 static void rank_capture_drop_orphans(struct rank_capture *c)
 {
     size_t kept = 0;
@@ -123,17 +123,17 @@ static void rank_capture_drop_orphans(struct rank_capture *c)
     c->count = kept;
 }
 
-int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t most)
+int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t maximum)
 {
-    most = most < 1 ? 1 : most > RANK_CAPTURE_MAXIMUM ? RANK_CAPTURE_MAXIMUM : most;
-    int rc = rank_capture_reserve(c, most, rank->open);
+    maximum = maximum < 1 ? 1 : maximum > RANK_CAPTURE_MAXIMUM ? RANK_CAPTURE_MAXIMUM : maximum;
+    int rc = rank_capture_reserve(c, maximum, rank->open);
     c->count = 0;
     for (uint32_t i = 0; rc == 0 && i < rank->open; i++) {
         int running;
-        size_t count =
-            rank_capture_read_ring(&rank->rings[i].reader, c->batch, most, &running, &c->lapped[i]);
+        size_t count = rank_capture_read_ring(&rank->rings[i].reader, c->batch, maximum, &running,
+                                              &c->lapped[i]);
         size_t from = rank_capture_count_orphans(c->batch, count);
-        rank_capture_merge(c, c->batch + from, count - from, i, running, most);
+        rank_capture_merge(c, c->batch + from, count - from, i, running, maximum);
     }
     if (rc == 0) {
         if (rank->open > 1) /* merged by time */

@@ -1,7 +1,6 @@
 /* The newest records of one rank, over all its threads: its rings are a flight recorder.
- *
- * Nothing is consumed and the rank notices nothing: records are copied, and what its threads
- * overwrote meanwhile is left out and counted. */
+ * Reading consumes nothing and does not disturb the rank: records are copied, and those that its
+ * threads overwrote meanwhile are left out and counted. */
 #ifndef HOLTER_AGENT_NODE_RANK_CAPTURE_H
 #define HOLTER_AGENT_NODE_RANK_CAPTURE_H
 
@@ -13,26 +12,26 @@
 struct captured_record {
     struct event event;
     uint32_t ring;
-    int running; /**< the call is in progress: of its fields those of its entry are valid */
+    int running; /**< the call is in progress: only the fields known at its entry are valid */
 };
 
-/** Room for captures, used again from rank to rank. Zero-initialised is empty. */
+/** Memory for captures, reused from rank to rank. Zero-initialised is empty. */
 struct rank_capture {
     struct captured_record *list; /**< owned: ring by ring, of each the oldest first */
     size_t count;
     struct event *batch; /**< owned, as all that follows */
     struct captured_record *merged;
     uint64_t *lapped; /**< by ring: records overwritten while they were read */
-    size_t room;
-    uint32_t ring_room;
+    size_t capacity;
+    uint32_t ring_capacity;
 };
 
 void rank_capture_finish(struct rank_capture *capture);
 
-/** Copy the newest records of a rank, at most `most` of all its threads together, in place of what
- *  was there. A message whose call is older than all of them is left out.
- *  @param most  1 to RANK_CAPTURE_MAXIMUM
+/** Copies the newest records of a rank, at most `maximum` of all its threads together; the former
+ * list is replaced. A message whose call is older than all of them is left out.
+ *  @param maximum  1 to RANK_CAPTURE_MAXIMUM
  *  @return 0 or -ENOMEM */
-int rank_capture_read(struct rank_capture *capture, const struct rank *rank, size_t most);
+int rank_capture_read(struct rank_capture *capture, const struct rank *rank, size_t maximum);
 
 #endif

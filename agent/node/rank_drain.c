@@ -1,6 +1,6 @@
 /* The first stages of an event's way, for one rank: its rings are read in batches, each batch is
- * summed (event_sum), then matched (rank_match_start). Also where reading begins, and how far it
- * has come. */
+ * summed (event_sum), then matched (rank_match_start). Also where reading starts in a ring, and how
+ * far it has come. */
 #include "agent/node/rank_drain.h"
 
 #include "agent/node/rank_match.h"
@@ -25,8 +25,8 @@ uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state
     return visited != 0 ? visited : *(const volatile uint64_t *)&rank->segment->mono_start_ns;
 }
 
-/* Take up where an earlier reader left: this agent's journal knows best; an agent that is gone with
- * all its memory left the number of records that it had handed on. */
+/* Resumes where an earlier reader stopped: at the position in this agent's journal, or, when that
+ * agent is gone with its journal, at the position that it published in the ring. */
 static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
                                    const struct journal_state *state)
 {
@@ -38,7 +38,7 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
         ring->reader.lost = ring->lost_counted = saved->lost;
         ring->sum = saved->sum;
         ring->saved = *saved;
-        ring->lost_matched = UINT64_MAX; /* what was posted before is not known any more */
+        ring->lost_matched = UINT64_MAX; /* messages posted before are unknown */
         rank->dropped = number == 0 ? saved->dropped : rank->dropped;
         return;
     }
@@ -59,8 +59,8 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
     rank->dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
 }
 
-/* Rings are taken in order, so only the next one can have come into use: a look at its state, one
- * cache line, at every drain. */
+/* Rings are opened in order, so only the next one can have come into use: every drain reads its
+ * state, one cache line. */
 static void rank_drain_open_rings(struct rank *rank, const struct journal_state *state)
 {
     while (rank->open < rank->ring_limit &&
@@ -85,7 +85,7 @@ static struct sum_source rank_drain_make_source(struct rank *rank, struct rank_r
     };
 }
 
-/* @return records taken; *beyond is set to the first one that was not, when there is one */
+/* @return records read; *beyond is set to the first one that was not, when there is one */
 static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
                                    const struct drain_clocks *clocks, struct event *batch,
                                    int *beyond)
@@ -99,13 +99,13 @@ static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
     rank_match_decide_shedding(rank, ring, source.clock, head);
     if (ring->match_shed && rank->open > 1)
-        rank_match_mark_lost(rank); /* the others' records are matched */
+        rank_match_mark_lost(rank); /* records of the other ranks are matched */
     while (ring->reader.next < head) {
         size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
         if (count == 0)
             break;
-        /* On a full node the agent may have been without a core since the drain began, for seconds,
-         * while the rank wrote on: those records are not from the future. */
+        /* On a full node the agent may have been without a core for seconds since the drain began,
+         * while the rank continued to write: those records are not from the future. */
         uint64_t now_ns = clock_mono_ns();
         source.now_ns = now_ns > source.now_ns ? now_ns : source.now_ns;
         size_t taken = event_sum_events(rank->sum, rank->index, &source, batch, count);
@@ -143,7 +143,7 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
     rank->drained_ns = clock_mono_ns();
     rank->drained_ns = clocks->now_ns < rank->drained_ns ? clocks->now_ns : rank->drained_ns;
     rank_drain_open_rings(rank, journal);
-    /* A thread that comes meanwhile is read, too: the order between threads has to be known. */
+    /* A ring that is opened meanwhile is read, too: the order between threads has to be known. */
     for (uint32_t i = 0; i < rank->open; i++) {
         total += rank_drain_ring(rank, i, clocks, batch);
         if (i + 1 == rank->open)
@@ -163,8 +163,8 @@ int rank_is_drained(const struct rank *rank)
     return 1;
 }
 
-/* Growth of a counter in shared memory since the last call; one that went back starts again from
- * its new value. */
+/* Growth of a counter in shared memory since the last call; a counter that went back is counted
+ * from its new value. */
 static uint64_t rank_drain_count_growth(uint64_t value, uint64_t *counted)
 {
     uint64_t more = value > *counted ? value - *counted : 0;
@@ -230,10 +230,10 @@ void rank_store_positions(struct rank *rank)
     }
 }
 
-uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room)
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t capacity)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < rank->open && count < room; i++)
+    for (uint32_t i = 0; i < rank->open && count < capacity; i++)
         if (rank->rings[i].saved.pid != 0)
             out[count++] = rank->rings[i].saved;
     return count;

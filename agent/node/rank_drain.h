@@ -6,19 +6,19 @@
 
 #include "agent/node/rank.h"
 
-/** From when on its calls are in no committed message, CLOCK_MONOTONIC: when its segment was made,
- *  or when an agent that is gone with all its memory last looked. UINT64_MAX when the journal has
- *  its state. */
+/** Since when its calls are in no committed message, CLOCK_MONOTONIC: when its segment was created,
+ *  or when an agent that is gone with its journal last drained it. UINT64_MAX when the journal has
+ * its state. */
 uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state *journal);
 
-/** Sum what its rings hold, up to the end of the window.
- *  @param journal  where to take up a ring that an earlier worker has read; may be NULL
- *  @param batch    room for RANK_BATCH records
- *  @return records taken */
+/** Sums what its rings hold, up to the end of the window.
+ *  @param journal  positions at which to resume rings that an earlier worker has read; may be NULL
+ *  @param batch    capacity of RANK_BATCH records
+ *  @return records read */
 uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
                     const struct journal_state *journal, struct event *batch);
 
-/** Is everything in the sums that its rings hold? */
+/** Whether everything in its rings is in the sums. */
 int rank_is_drained(const struct rank *rank);
 
 /** The window ends: count calls in progress, polls and losses. Call after rank_drain() up to that
@@ -28,13 +28,15 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks);
 /** How long the rings can wait, nanoseconds. */
 uint64_t rank_drain_wait(const struct rank *rank);
 
-/** The window of its job is closed: note how far the rings are summed, to be committed with it. */
+/** The window of its job is closed: stores how far the rings are summed, to be committed with it.
+ */
 void rank_store_positions(struct rank *rank);
 
-/** Copy what was noted. @return entries written */
-uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room);
+/** Copies the stored positions. @return entries written */
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t capacity);
 
-/** The committed state holds: tell the segment, for an agent that comes after this one. */
+/** The state is committed: writes it to the segment, for a later agent that has no journal of it.
+ */
 void rank_publish_positions(struct rank *rank, uint64_t now_ns);
 
 #endif

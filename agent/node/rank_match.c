@@ -3,15 +3,15 @@
 
 #include "holter/clock.h"
 
-#define SHED_NS 1000u /* nanoseconds a record: a ring that fills faster is not matched */
+#define SHED_NS 1000u /* nanoseconds a record: rings that fill faster are not matched */
 
-/* A thread may lose its core between the time stamp of a call and the moment when the call can be
- * seen in its ring. */
+/* A thread may be descheduled between the time stamp of a call and the moment when the call is
+ * visible in its ring. */
 #define SLACK_NS UINT64_C(20000000)
 
 /* Id of the communicator in a slot. Slots are reused only when all of them were used once: from
- * then on it is not known which communicator a record names, and those in slots that were reused
- * are left out, from their first record to their last. */
+ * then on a record does not identify its communicator, and records of slots that were reused are
+ * left out, from their first to their last. */
 static uint64_t rank_match_find_comm(void *user, uint32_t slot, int *fresh)
 {
     struct rank *rank = user;
@@ -64,7 +64,8 @@ void rank_match_stop(struct rank *rank)
     rank->matching.member = NULL;
 }
 
-/* Were the newest records of a ring, so many, written in less time than it takes to match them? */
+/* Whether the newest `newest` records of a ring were written in less time than matching them takes.
+ */
 static int rank_match_ring_fills_fast(const struct rank_ring *ring, const struct tick_clock *clock,
                                       uint64_t head, uint64_t newest, uint64_t now_ns)
 {
@@ -83,14 +84,14 @@ void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
     uint64_t now_ns = clock_mono_ns(), unread = head - ring->reader.next;
     uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
     ring->visited_ns = now_ns;
-    /* A few records do not give a rate; a ring that is this full has begun to write fast just now.
+    /* A few records do not determine a rate; a ring that is this full has just begun to write fast.
      */
     uint64_t eighth = ring->reader.capacity / 8;
     int full = unread > 3 * eighth;
     int shed = full || (unread > eighth && elapsed / SHED_NS < unread);
-    /* Rings of further threads are small, and what threads share is not matched any more after a
-     * loss: here the times of the records decide. They may also have waited for the window to end.
-     */
+    /* Rings of further threads are small, and after a loss the messages that threads share are not
+     * matched any more: here the times of the records decide. They may also have waited for the end
+     * of the window. */
     if (shed && rank->open > 1)
         shed = unread > 6 * eighth ||
                rank_match_ring_fills_fast(ring, clock, head, full ? 3 * eighth : unread, now_ns);
@@ -107,7 +108,7 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     if (rank->matching.member == NULL)
         return;
     if (ring->match_shed) {
-        ring->lost_matched = UINT64_MAX; /* as if they were lost, when matching goes on */
+        ring->lost_matched = UINT64_MAX; /* matching that resumes treats them as lost */
         return;
     }
     if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {
@@ -119,8 +120,7 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
 }
 
-/* Report to the matcher which records a ring holds that were not read, for ranks of several
- * threads.
+/* Reports to the matcher which records of a ring were not read yet, for ranks of several threads.
  * @return until when the records of the ring are known */
 static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
                                   const struct tick_clock *clock)
@@ -132,7 +132,7 @@ static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
     int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
     uint64_t until =
         match_underway(rank->matching.match, rank->matching.member, &source, begun ? &event : NULL);
-    /* More than one: those after the first began after it had ended. */
+    /* More than one unread: those after the first began after it had ended. */
     if (ahead.next != ring->reader.next) {
         uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
         until = exit_ns < until ? exit_ns : until;

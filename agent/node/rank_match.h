@@ -8,12 +8,12 @@
 /** Match the messages of the rank from now on. */
 void rank_match_start(struct rank *rank, struct match *match);
 
-/** All records of the rank were read: drop what it leaves unmatched. */
+/** All records of the rank were read: drops what is unmatched. */
 void rank_match_stop(struct rank *rank);
 
-/** Decide whether the records that a ring holds are to be matched. Sums come before matches, which
- * take most of the time: a ring that fills faster than matching goes may be lapped, and so may
- * others meanwhile. Its records are then summed only.
+/** Decides whether the records in a ring are matched. Sums have priority over matches, which take
+ * most of the time: a ring that fills faster than it can be matched may be overwritten, and so may
+ * others meanwhile. Its records are then only summed.
  *  @param head  number of records that were written to the ring so far */
 void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
                                 const struct tick_clock *clock, uint64_t head);

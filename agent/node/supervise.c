@@ -14,7 +14,8 @@
 #define LOG_TOPIC "supervise"
 
 #define FIRST_WAIT_MS 50
-#define WORST_STATUS 2 /* statuses above it are not the worker's own: a sanitizer's, an abort's */
+#define WORST_STATUS                                                                               \
+    2 /* statuses above it do not come from the worker's code, but from a sanitizer or an abort */
 
 int supervise_backoff(const unsigned long *crashes, int count)
 {
@@ -42,8 +43,8 @@ static pid_t supervise_start_worker(int (*work)(void *user), void *user, const s
     exit(work(user));
 }
 
-/* Wait for the worker, passing signals on. @return its wait status; *asked is set when it was told
- * to stop */
+/* Waits for the worker and forwards signals. @return its wait status; *asked is set when a signal
+ * requested a stop */
 static int supervise_wait_for(pid_t worker, const sigset_t *handled, int *asked)
 {
     for (;;) {

@@ -5,7 +5,7 @@
 #define SUPERVISE_RESTARTS 5  /* crashes that are tolerated ... */
 #define SUPERVISE_SECONDS 60u /* ... within this time */
 
-/** When a worker that crashed now may be started again. Pure, for tests.
+/** How long to wait before a worker that crashed is started again. Pure, for tests.
  *  @param crashes  times of the crashes so far, this one last, seconds, oldest first
  *  @return milliseconds to wait, or -1: it has crashed too often */
 int supervise_backoff(const unsigned long *crashes, int count);

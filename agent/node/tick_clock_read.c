@@ -12,7 +12,7 @@ struct tick_anchor tick_clock_read(void)
 #if defined(__x86_64__)
     struct tick_anchor best = {0, 0};
     uint64_t best_gap = UINT64_MAX;
-    for (int i = 0; i < 5; i++) { /* the tightest of five: others were interrupted */
+    for (int i = 0; i < 5; i++) { /* the tightest of five attempts: the others were interrupted */
         uint64_t before = __rdtsc();
         uint64_t ns = clock_mono_ns();
         uint64_t after = __rdtsc();

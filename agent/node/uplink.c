@@ -18,16 +18,17 @@
 #define LOG_TOPIC "uplink"
 
 #define TICK_MS 250
-#define SILENCE_NS UINT64_C(3000000000) /* unanswered for so long: dial again */
-#define REFUSED_NS UINT64_C(5000000000) /* wait after a refusal */
-/* The clock is asked once in so long. At first, while the drift is not known, more often. */
+#define SILENCE_NS UINT64_C(3000000000) /* without an answer for this long: reconnect */
+#define REFUSED_NS UINT64_C(5000000000) /* wait after a rejection */
+/* Interval of clock round trips, later on; shorter at first, while the drift is not known. */
 #define CLOCK_INTERVAL_NS UINT64_C(1000000000)
 #define CLOCK_EARLY_INTERVAL_NS UINT64_C(200000000)
 #define EARLY_NS UINT64_C(3000000000)
-#define FIRST_ROUND_TRIPS 8            /* round trips right after the welcome */
-#define FURTHER_ROUND_TRIPS 3          /* further ones, while they take longer than the shortest */
-#define BUSY_TRIP_NS UINT64_C(1000000) /* a daemon that takes so long is not asked more often */
-#define READ_BATCH 64                  /* messages read in one turn of the loop */
+#define FIRST_ROUND_TRIPS 8   /* round trips right after the welcome */
+#define FURTHER_ROUND_TRIPS 3 /* further ones, while they take longer than the shortest */
+#define BUSY_TRIP_NS                                                                               \
+    UINT64_C(1000000) /* a daemon with longer round trips is busy: no further ones */
+#define READ_BATCH 64 /* messages read in one turn of the loop */
 #define LINGER_MS 500
 
 static void uplink_on_tick(uv_timer_t *timer);
@@ -45,18 +46,18 @@ struct uplink {
     struct wire_arena arena;
 
     int welcomed;
-    int ready; /* the clock has been asked once since: windows have their numbers */
+    int ready; /* the clock was read once since the welcome: windows have their final numbers */
     int redial_pending;
     uint64_t daemon;           /* instance of the last daemon; 0: none yet */
-    uint64_t refusal_limit_ns; /* a refusal before this is the second in a row: CLOCK_MONOTONIC */
+    uint64_t refusal_limit_ns; /* a rejection before it is the second in a row */
     uint64_t received_ns;      /* last message from the daemon, or dialled */
     uint64_t asked_ns;
     uint64_t welcomed_ns;
-    uint64_t trip_ns;            /* until the newest answer */
-    uint64_t dial_at_ns;         /* not before */
-    unsigned first_trips_left;   /* round trips that follow in any case, */
-    unsigned further_trips_left; /* and those that may, after a slow one */
-    uint64_t position;           /* in the journal: the next message to send */
+    uint64_t trip_ns;            /* duration of the newest round trip */
+    uint64_t dial_at_ns;         /* earliest time of the next connection attempt */
+    unsigned first_trips_left;   /* round trips still to be made in any case, */
+    unsigned further_trips_left; /* and those still allowed after a slow one */
+    uint64_t position;           /* position in the journal of the next message to send */
     uint64_t in_flight;          /* bytes sent and not acknowledged */
     uint64_t bytes;
     unsigned dials;
@@ -134,7 +135,7 @@ static void uplink_handle_ack(struct uplink *uplink, uint64_t seq)
 static void uplink_schedule_redial(struct uplink *uplink, uint64_t wait_ns)
 {
     uplink->welcomed = uplink->ready = 0;
-    uplink->redial_pending = 1; /* from the timer: not inside the socket's own callback */
+    uplink->redial_pending = 1; /* by the timer, outside the socket's own callback */
     uplink->dial_at_ns = clock_mono_ns() + wait_ns;
     if (wait_ns == 0)
         uv_timer_start(&uplink->timer, uplink_on_tick, 0, TICK_MS);
@@ -181,8 +182,8 @@ static void uplink_handle_message(struct uplink *uplink, const struct wire_messa
     case WIRE_TYPE_REFUSED:
         log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
                   holter_errname((int)message->refused.code));
-        /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or
-         * this one rejects a message, and will reject it again. */
+        /* After a welcome, a rejection means that another daemon at the same endpoint has not
+         * received a hello yet; or that this daemon rejects a message, and will reject it again. */
         uplink_schedule_redial(
             uplink, uplink->welcomed && now_ns >= uplink->refusal_limit_ns ? 0 : REFUSED_NS);
         uplink->refusal_limit_ns = now_ns + REFUSED_NS;
@@ -202,7 +203,7 @@ static int uplink_read_socket(void *user, void *socket)
             zmq_msg_close(&part);
             return 0;
         }
-        uint64_t now = clock_mono_ns(); /* t4, before the message costs time */
+        uint64_t now = clock_mono_ns(); /* t4 is read before decoding takes time */
         struct wire_message message;
         struct wire_fault fault;
         int rc =
@@ -217,7 +218,7 @@ static int uplink_read_socket(void *user, void *socket)
     return 1;
 }
 
-/* A connection was lost: whoever answers next has to be greeted first. */
+/* A connection was lost: the next daemon that accepts one needs a hello first. */
 static int uplink_read_monitor(void *user, void *socket)
 {
     struct uplink *uplink = user;
@@ -256,7 +257,7 @@ static void uplink_disconnect(struct uplink *uplink, int linger_ms)
     uplink->welcomed = uplink->ready = 0;
 }
 
-/* Watch for lost connections. Without it their loss is noticed by silence, later. */
+/* Watches for lost connections. Without a monitor their loss is detected by silence, later. */
 static void uplink_watch_connection(struct uplink *uplink)
 {
     char name[64];
@@ -363,7 +364,7 @@ int uplink_create(struct uplink **out, const struct uplink_options *options)
     uv_timer_init(options->loop, &uplink->timer);
     uplink->timer.data = uplink;
     uv_timer_start(&uplink->timer, uplink_on_tick, TICK_MS, TICK_MS);
-    uplink_connect(uplink); /* a failure is logged and tried again */
+    uplink_connect(uplink); /* a failure is logged and retried */
     *out = uplink;
     return 0;
 }
@@ -398,7 +399,7 @@ uint64_t uplink_bytes(const struct uplink *uplink)
 static void uplink_on_timer_closed(uv_handle_t *handle)
 {
     struct uplink *uplink = handle->data;
-    zmq_ctx_term(uplink->context); /* blocks until what lingers is sent, at most LINGER_MS */
+    zmq_ctx_term(uplink->context); /* blocks until pending messages are sent, at most LINGER_MS */
     wire_buffer_finish(&uplink->buffer);
     wire_arena_finish(&uplink->arena);
     curve_wipe(&uplink->keys);
@@ -412,7 +413,7 @@ void uplink_close(struct uplink *uplink, void (*closed)(void *user))
     if (uplink == NULL)
         return;
     struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
-    /* Also when the welcome is still on its way: the daemon has received the hello by then. */
+    /* also while the welcome is on its way: the daemon has received the hello by then */
     uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
     uplink_disconnect(uplink, LINGER_MS);
     uplink->closed = closed;

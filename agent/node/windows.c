@@ -2,7 +2,7 @@
  * it goes by. */
 #include "agent/node/windows.h"
 
-#include "agent/node/self.h"
+#include "agent/host/self.h"
 #include "agent/node/tick_clock_read.h"
 #include "agent/node/windows_close.h"
 #include "agent/node/windows_journal.h"

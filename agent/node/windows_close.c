@@ -2,7 +2,7 @@
  * encoded (node_job) and appended to the journal (windows_journal). */
 #include "agent/node/windows_close.h"
 
-#include "agent/node/self.h"
+#include "agent/host/self.h"
 #include "agent/node/windows_journal.h"
 #include "holter/clock.h"
 #include "holter/error.h"

@@ -24,12 +24,12 @@ struct window_loss {
 static void windows_note_loss(struct windows *windows, const struct window_loss *loss)
 {
     if (windows->loss_count == windows->loss_capacity) {
-        uint32_t room = windows->loss_capacity == 0 ? 64 : 2 * windows->loss_capacity;
-        struct window_loss *losses = realloc(windows->losses, room * sizeof *losses);
+        uint32_t capacity = windows->loss_capacity == 0 ? 64 : 2 * windows->loss_capacity;
+        struct window_loss *losses = realloc(windows->losses, capacity * sizeof *losses);
         if (losses == NULL)
             return;
         windows->losses = losses;
-        windows->loss_capacity = room;
+        windows->loss_capacity = capacity;
     }
     windows->losses[windows->loss_count++] = *loss;
 }

@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 {
     uint32_t phases = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 27;
     struct commgram_cache *cache;
-    phases = phases == 0 || phases > COMMGRAM_MOST_PHASES ? 27 : phases;
+    phases = phases == 0 || phases > COMMGRAM_MAXIMUM_PHASES ? 27 : phases;
     bench_check(commgram_cache_create(&cache, 64u << 20, 1024), "cache");
     reference();
     picture("cold, 18", cache, 0, phases, 18);

@@ -93,7 +93,7 @@ static void hover(struct desk *d, int i)
 
 static void filter(struct desk *d, int i)
 {
-    double most = d->range.flows.most[METRIC_LOAD];
+    double most = d->range.flows.maximum[METRIC_LOAD];
     flow_filter_range(&d->ui.network.filter, METRIC_LOAD, most * (0.2 + 0.01 * i), most);
 }
 

@@ -76,7 +76,7 @@ class Programs:
     def test_message_rate(self):
         with lab.Lab() as place:
             place.env['HOLTER_RING'] = '4194304'  # nothing is lost even when the agent gets no core for a while
-            # at millions of records a second sums go on and matching is left out: counted, see agent/node/rank.c
+            # at millions of records a second sums go on and matching is left out: counted, see agent/node/rank_match.c
             self.watched(place, 2, 'rate', 300000, 64, matched=False)
 
     def test_fortran_mpif_h(self):

@@ -38,13 +38,13 @@ static void rows_beyond_the_bound_are_counted(void **state)
     (void)state;
     struct contexts c = {0};
     const struct context known = {0, 0, 0, 0}, fresh = {7, 7, 7, 7};
-    for (uint32_t i = 0; i < CONTEXTS_MOST; i++) {
+    for (uint32_t i = 0; i < CONTEXTS_MAXIMUM; i++) {
         const struct context row = {i, 0, 0, 0};
         assert_int_equal(contexts_add(&c, &row, 1, 1), 0);
     }
     assert_int_equal(contexts_add(&c, &fresh, 5, 1), 0);
     assert_int_equal(contexts_add(&c, &known, 1, 1), 0);
-    assert_true(c.keys.count == CONTEXTS_MOST && c.left_out == 5 && c.sums[0] == 2);
+    assert_true(c.keys.count == CONTEXTS_MAXIMUM && c.left_out == 5 && c.sums[0] == 2);
     contexts_finish(&c);
 }
 

@@ -380,8 +380,8 @@ static void filters_let_pass_what_is_in_range(void **state)
     open_bed(&b, "torus:8,4,4", 2, 5);
     const struct flows *f = &b.range.flows;
     assert_int_equal(f->shown_routes, f->route_count);
-    double low = f->most[METRIC_LOAD] * 0.5;
-    flow_filter_range(&b.ui.network.filter, METRIC_LOAD, low, f->most[METRIC_LOAD]);
+    double low = f->maximum[METRIC_LOAD] * 0.5;
+    flow_filter_range(&b.ui.network.filter, METRIC_LOAD, low, f->maximum[METRIC_LOAD]);
     update(&b);
     assert_in_range(f->shown_routes, 1, f->route_count - 1);
     for (uint32_t i = 0; i < f->route_count; i++)
@@ -392,11 +392,11 @@ static void filters_let_pass_what_is_in_range(void **state)
     update(&b);
     for (uint32_t i = 0; i < f->route_count; i++)
         assert_int_equal((f->route_marks[i] & FLOW_SHOWN) != 0, f->routes[i].length >= 3);
-    flow_filter_range(&b.ui.network.filter, METRIC_OUT, f->most[METRIC_OUT], INFINITY);
+    flow_filter_range(&b.ui.network.filter, METRIC_OUT, f->maximum[METRIC_OUT], INFINITY);
     update(&b);
     for (uint32_t i = 0; i < f->route_count; i++)
         assert_int_equal((f->route_marks[i] & FLOW_SHOWN) != 0,
-                         (double)f->vertices[f->routes[i].source].out >= f->most[METRIC_OUT]);
+                         (double)f->vertices[f->routes[i].source].out >= f->maximum[METRIC_OUT]);
     flow_filter_range(&b.ui.network.filter, METRIC_TRANSIT, NAN, NAN);
     update(&b);
     assert_int_equal(f->shown_routes, 0);
@@ -430,8 +430,8 @@ static void picked_sets_filter_too(void **state)
                                                                     r->destination == 9);
     }
     flow_filter_pick(&b.ui.network.filter, FLOW_LINKS, links, 1);
-    flow_filter_range(&b.ui.network.filter, METRIC_BYTES, f->most[METRIC_BYTES],
-                      f->most[METRIC_BYTES]);
+    flow_filter_range(&b.ui.network.filter, METRIC_BYTES, f->maximum[METRIC_BYTES],
+                      f->maximum[METRIC_BYTES]);
     update(&b);
     assert_int_equal(f->shown_routes, 1);
     flow_filter_text(&b.ui.network.filter, text, sizeof text);
@@ -454,12 +454,12 @@ static void figures_are_ranked(void **state)
         for (uint32_t i = 0; i < flows_count(f, m); i++)
             used += flows_value(f, m, i) > 0;
         assert_int_equal(f->ranked_count, used);
-        assert_true(flows_value(f, m, f->ranked[0]) == f->most[metric]);
+        assert_true(flows_value(f, m, f->ranked[0]) == f->maximum[metric]);
         for (uint32_t i = 1; i < used; i++)
             assert_true(flows_value(f, m, f->ranked[i]) <= flows_value(f, m, f->ranked[i - 1]));
         assert_int_equal(flows_above(f, 0), used);
-        assert_int_equal(flows_above(f, f->most[metric] * 1.01), 0);
-        assert_true(flows_above(f, f->most[metric]) >= 1);
+        assert_int_equal(flows_above(f, f->maximum[metric] * 1.01), 0);
+        assert_true(flows_above(f, f->maximum[metric]) >= 1);
     }
     close_bed(&b);
 }

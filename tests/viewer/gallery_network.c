@@ -155,8 +155,8 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
         ui.selection.a = range.flows.largest_link;
     if (shot->keep > 0)
         flow_filter_range(&ui.network.filter, ui.network.metric,
-                          range.flows.most[ui.network.metric] * shot->keep,
-                          range.flows.most[ui.network.metric]);
+                          range.flows.maximum[ui.network.metric] * shot->keep,
+                          range.flows.maximum[ui.network.metric]);
     ui.graph.chosen = shot->single;
     ui_update_flows(&ui, model, &range);
     for (int i = 0; (uint32_t)i < shot->opened; i++)

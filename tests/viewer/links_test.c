@@ -273,8 +273,8 @@ static void a_brush_along_the_values_filters_all_views(void **state)
     double middle = plot.x + plot.w / 2;
     drag(b, middle, plot.y + 20, plot.x + plot.w - 1, plot.y + 26);
     assert_true(b->desk.ui.network.filter.ranged);
-    assert_float_equal(b->desk.ui.network.filter.low, f->most[METRIC_LOAD] / 2,
-                       f->most[METRIC_LOAD] / 50);
+    assert_float_equal(b->desk.ui.network.filter.low, f->maximum[METRIC_LOAD] / 2,
+                       f->maximum[METRIC_LOAD] / 50);
     assert_in_range(f->shown_routes, 1, f->route_count - 1);
     SEEN("only link load");
     for (uint32_t i = 0; i < b->net.link_count; i++)

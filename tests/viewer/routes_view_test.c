@@ -271,8 +271,8 @@ static void the_filter_of_the_other_views_holds(void **state)
 {
     struct bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
-    flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, f->most[METRIC_LOAD] * 0.9,
-                      f->most[METRIC_LOAD]);
+    flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, f->maximum[METRIC_LOAD] * 0.9,
+                      f->maximum[METRIC_LOAD]);
     desk_layout(&b->desk, b->model);
     assert_int_equal(drawing(b)->set.routes, f->shown_routes);
     assert_true(f->shown_routes < f->route_count);

@@ -196,12 +196,12 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
     if (clip_empty(area))
         return;
     size_t need = (size_t)(area.x1 - area.x0) * (size_t)(area.y1 - area.y0);
-    if (need > c->cover_room) {
+    if (need > c->cover_capacity) {
         uint8_t *more = realloc(c->cover, need);
         if (!more)
             return;
         c->cover = more;
-        c->cover_room = need;
+        c->cover_capacity = need;
     }
     memset(c->cover, 0, need);
     for (size_t i = 0; i + 1 < count; i++)

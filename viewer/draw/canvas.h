@@ -16,7 +16,7 @@ struct canvas {
     int w, h;
     struct clip clip;
     uint8_t *cover; /**< owned; working memory for curves */
-    size_t cover_room;
+    size_t cover_capacity;
 };
 
 /** Make it w x h; what was drawn is lost. @return 0 or -ENOMEM */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_SLOTS = 8192, CACHE_MOST = 4096, TEXT_MOST = 512 };
+enum { CACHE_SLOTS = 8192, CACHE_MAXIMUM = 4096, TEXT_MAXIMUM = 512 };
 
 /* A text in one style: its width, and once it was drawn the share of each pixel that it covers. */
 struct word {
@@ -57,7 +57,7 @@ static int type_readable(const char *path)
     return file != NULL;
 }
 
-static int find_fonts(struct type *type, char *why, size_t room)
+static int find_fonts(struct type *type, char *why, size_t capacity)
 {
     const char *own = getenv("HOLTER_FONT");
     if (own && *own) {
@@ -65,7 +65,7 @@ static int find_fonts(struct type *type, char *why, size_t room)
             snprintf(type->paths[i], sizeof type->paths[i], "%s", own);
         if (type_readable(own))
             return 0;
-        snprintf(why, room, "HOLTER_FONT: cannot read %s: %s", own, strerror(errno));
+        snprintf(why, capacity, "HOLTER_FONT: cannot read %s: %s", own, strerror(errno));
         return -ENOENT;
     }
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
@@ -76,7 +76,7 @@ static int find_fonts(struct type *type, char *why, size_t room)
             snprintf(type->paths[i], sizeof type->paths[i], "%s", families[f].files[i]);
         return 0;
     }
-    snprintf(why, room,
+    snprintf(why, capacity,
              "no font: neither Inter (package fonts-inter) nor DejaVu Sans (fonts-dejavu-core) "
              "lies under "
              "/usr/share/fonts; HOLTER_FONT may name another font file");
@@ -90,7 +90,7 @@ static void close_fonts(TTF_Font **fonts)
             TTF_CloseFont(fonts[s]);
 }
 
-static int open_fonts(struct type *type, double scale, char *why, size_t room)
+static int open_fonts(struct type *type, double scale, char *why, size_t capacity)
 {
     TTF_Font *fonts[TEXT_STYLES] = {0};
     for (int s = 0; s < TEXT_STYLES; s++) {
@@ -98,7 +98,7 @@ static int open_fonts(struct type *type, double scale, char *why, size_t room)
         const char *path = type->paths[weight >= 700 ? 2 : weight >= 600 ? 1 : 0];
         fonts[s] = TTF_OpenFont(path, (int)lround(text_size((enum text_style)s) * scale));
         if (!fonts[s]) {
-            snprintf(why, room, "cannot load the font %s: %s", path, TTF_GetError());
+            snprintf(why, capacity, "cannot load the font %s: %s", path, TTF_GetError());
             close_fonts(fonts);
             return -ENOENT;
         }
@@ -130,20 +130,20 @@ static void forget_words(struct type *type)
     type->count = 0;
 }
 
-int type_create(struct type **out, double scale, char *why, size_t room)
+int type_create(struct type **out, double scale, char *why, size_t capacity)
 {
     struct type *type = calloc(1, sizeof *type);
     struct word *words = calloc(CACHE_SLOTS, sizeof *words);
     int error = type && words ? 0 : -ENOMEM;
     int started = 0;
-    snprintf(why, room, "out of memory");
+    snprintf(why, capacity, "out of memory");
     if (!error) {
         type->words = words;
         started = TTF_Init() == 0;
-        error = started ? find_fonts(type, why, room) : -ENOMEM;
+        error = started ? find_fonts(type, why, capacity) : -ENOMEM;
     }
     if (!error)
-        error = open_fonts(type, scale, why, room);
+        error = open_fonts(type, scale, why, capacity);
     if (error) {
         if (started)
             TTF_Quit();
@@ -193,7 +193,7 @@ static int advance_of(struct type *type, enum text_style style, int figures, con
         TTF_SizeUTF8(type->fonts[style], text, &w, NULL);
         return w;
     }
-    char run[TEXT_MOST];
+    char run[TEXT_MAXIMUM];
     size_t n = 0;
     int total = 0;
     for (const char *c = text;; c++) {
@@ -219,7 +219,7 @@ static struct word *type_look_up(struct type *type, enum text_style style, int f
         UINT64_C(0xcbf29ce484222325) ^ ((uint64_t)style << 1 | (uint64_t)(figures != 0));
     for (const char *c = text; *c; c++)
         hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    if (type->count >= CACHE_MOST)
+    if (type->count >= CACHE_MAXIMUM)
         forget_words(type);
     size_t i = (size_t)(hash ^ hash >> 31) % CACHE_SLOTS;
     for (; type->words[i].text; i = (i + 1) % CACHE_SLOTS) {
@@ -242,7 +242,7 @@ static double type_width_of(void *user, enum text_style style, int flags, const 
                             size_t bytes)
 {
     struct type *type = user;
-    char copy[TEXT_MOST];
+    char copy[TEXT_MAXIMUM];
     size_t n = bytes < sizeof copy - 1 ? bytes : sizeof copy - 1;
     memcpy(copy, text, n);
     copy[n] = 0;
@@ -272,13 +272,14 @@ static void type_place_glyphs(struct word *word, SDL_Surface *piece, int x)
     }
 }
 
-static void render_piece(struct type *type, struct word *word, const char *text, int x, int room)
+static void render_piece(struct type *type, struct word *word, const char *text, int x,
+                         int capacity)
 {
     static const SDL_Color white = {255, 255, 255, 255};
     SDL_Surface *piece = TTF_RenderUTF8_Blended(type->fonts[word->style], text, white);
     if (!piece)
         return;
-    type_place_glyphs(word, piece, x + (room > piece->w ? (room - piece->w) / 2 : 0));
+    type_place_glyphs(word, piece, x + (capacity > piece->w ? (capacity - piece->w) / 2 : 0));
     SDL_FreeSurface(piece);
 }
 
@@ -293,7 +294,7 @@ static void type_render(struct type *type, struct word *word)
         render_piece(type, word, word->text, 0, 0);
         return;
     }
-    char run[TEXT_MOST];
+    char run[TEXT_MAXIMUM];
     size_t n = 0;
     int x = 0, w = 0;
     for (const char *c = word->text;; c++) {

@@ -10,7 +10,7 @@ struct type;
  *  @param scale  device pixels per logical pixel
  *  @param why    room for a sentence that says what was looked for where, on failure
  *  @return 0, -ENOENT when no font was found, or -ENOMEM */
-int type_create(struct type **out, double scale, char *why, size_t room);
+int type_create(struct type **out, double scale, char *why, size_t capacity);
 
 /** NULL is fine. */
 void type_destroy(struct type *type);

@@ -18,7 +18,7 @@ struct window {
     int lost; /* the texture's content is gone: show everything */
 };
 
-int window_open(struct window **out, int w, int h, double scale, char *why, size_t room)
+int window_open(struct window **out, int w, int h, double scale, char *why, size_t capacity)
 {
     struct window *win = calloc(1, sizeof *win);
     if (!win)
@@ -26,7 +26,8 @@ int window_open(struct window **out, int w, int h, double scale, char *why, size
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
     if (SDL_Init(SDL_INIT_VIDEO) != 0) {
-        snprintf(why, room, "no display: %s; pictures without one: holter-view --snapshot FILE.png",
+        snprintf(why, capacity,
+                 "no display: %s; pictures without one: holter-view --snapshot FILE.png",
                  SDL_GetError());
         free(win);
         return -HOLTER_EUNREACHABLE;
@@ -37,7 +38,7 @@ int window_open(struct window **out, int w, int h, double scale, char *why, size
     if (win->window)
         win->renderer = SDL_CreateRenderer(win->window, -1, 0);
     if (!win->renderer) {
-        snprintf(why, room, "cannot open a window: %s", SDL_GetError());
+        snprintf(why, capacity, "cannot open a window: %s", SDL_GetError());
         window_close(win);
         return -HOLTER_EUNREACHABLE;
     }

@@ -11,7 +11,7 @@ struct window;
  *  @param scale  the user's own factor; that of the display is multiplied to it
  *  @param why    room for a sentence, on failure
  *  @return 0 or a negative error */
-int window_open(struct window **out, int w, int h, double scale, char *why, size_t room);
+int window_open(struct window **out, int w, int h, double scale, char *why, size_t capacity);
 
 /** NULL is fine. */
 void window_close(struct window *window);

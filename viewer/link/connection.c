@@ -15,47 +15,48 @@
 #include <string.h>
 
 enum {
-    ASK_EVERY_MS = 2000, /* the daemon's cost and its list of jobs */
-    PICTURE_MS = 500,    /* from one question about the CommGram to the next */
-    AGAIN_MS = 3000,     /* the same again after an error */
-    REFRESH_MS = 5000,   /* at most so often the whole state again, after frames were missed */
-    HELD_MS = 10000,     /* longest wait for the rest of a state behind a seek */
-    TURN_MS = 1500,      /* longest break of the connection that a seek may take */
+    ASK_EVERY_MS = 2000, /* interval of requests for the daemon's cost and its list of jobs */
+    PICTURE_MS = 500,    /* minimum interval between two requests for CommGram pictures */
+    AGAIN_MS = 3000,     /* interval before a failed request is repeated */
+    REFRESH_MS = 5000,   /* minimum interval between requests for the whole state */
+    HELD_MS = 10000,     /* maximum wait for the rest of a state after a seek */
+    TURN_MS = 1500,      /* maximum interruption of the connection that is attributed to a seek */
 };
 
-/* What asks for them. */
+/* Names of the requests. */
 static const char *const operations[SUGGESTIONS] = {"remap", "reroute"};
 
 struct connection {
     struct client *client;
     struct ssh_tunnel *tunnel;
-    char endpoint[600]; /* as the user knows it */
+    char endpoint[600]; /* as shown to the user */
     char tunnel_error[600];
     uint64_t asked_ms, refreshed_ms;
-    uint64_t missed;                      /* frames that the state taken last makes up for */
-    int64_t open_question;                /* id of the status request under way; 0: none */
-    int64_t open_picture;                 /* likewise of the question about the CommGram */
-    uint64_t picture_ms;                  /* when that was asked */
-    int64_t open_suggestion[SUGGESTIONS]; /* likewise of those about the network */
-    int64_t open_replay;                  /* likewise of what was asked of a replay */
-    char replay_asked[64];                /* what that was */
-    int replay_again;                     /* another run took over before it heard that */
-    int chosen;                           /* the user named a job */
-    int ended;                            /* an ended job is followed because none runs */
+    uint64_t missed;       /* missed frames that were compensated by the last state */
+    int64_t open_question; /* id of the open status request; 0: none */
+    int64_t open_picture;  /* id of the open request for a picture; 0: none */
+    uint64_t picture_ms;   /* when it was sent */
+    int64_t open_suggestion[SUGGESTIONS]; /* ids of the open requests for suggestions; 0: none */
+    int64_t open_replay;                  /* id of the open request to the replay; 0: none */
+    char replay_asked[64];                /* argument of that request */
+    int replay_again; /* another run took over before that request was answered: repeat it */
+    int chosen;       /* the user named a job */
+    int ended;        /* an ended job is followed because none runs */
 
-    uint64_t instance; /* that the model is of, or will be once what is held back is released */
-    int replays;       /* it replays a recording */
-    int holding;       /* the state of another run of a replay is on its way */
+    uint64_t instance; /* of the run whose data the model holds, or will hold when the held state is
+                          released */
+    int replays;       /* that run replays a recording */
+    int holding;       /* the state of another run of a replay is being received */
     uint64_t held_ms;  /* since when */
     uint64_t run_missed,
-        held_missed; /* frames missed when the run in sight began, and when the other did */
+        held_missed; /* frames missed when the shown run began, and when the other one began */
     struct held_state held;
     uint64_t broken_ms,
-        now_ms; /* since when there is no connection, 0: there is; newest time known */
+        now_ms; /* since when there is no connection, 0: there is one; newest known time */
 };
 
 int connection_open(struct connection **out, const struct connection_options *o, char *why,
-                    size_t room)
+                    size_t capacity)
 {
     struct connection *c = calloc(1, sizeof *c);
     char found[256], keys[512] = "";
@@ -65,7 +66,7 @@ int connection_open(struct connection **out, const struct connection_options *o,
         .key_dir = o->key_dir, .role = ROLE_VIEWER, .endpoint = o->endpoint};
     int error = 0;
     if (o->ssh_host) {
-        error = ssh_open(&c->tunnel, o->ssh_host, o->endpoint, why, room);
+        error = ssh_open(&c->tunnel, o->ssh_host, o->endpoint, why, capacity);
         if (!error) {
             options.endpoint = ssh_front(c->tunnel);
             options.stream = ssh_stream(c->tunnel);
@@ -76,7 +77,7 @@ int connection_open(struct connection **out, const struct connection_options *o,
         error = session_find_daemon(found, sizeof found);
         options.endpoint = found;
         if (error)
-            snprintf(why, room, "no run directory: %s", holter_strerror(error));
+            snprintf(why, capacity, "no run directory: %s", holter_strerror(error));
     }
     if (!error && !o->key_dir && session_find_keys(keys, sizeof keys, options.endpoint) == 0 &&
         keys[0])
@@ -86,14 +87,14 @@ int connection_open(struct connection **out, const struct connection_options *o,
             snprintf(c->endpoint, sizeof c->endpoint, "%s", options.endpoint);
         error = client_create(&c->client, &options);
         if (error)
-            snprintf(why, room, "%s: %s",
+            snprintf(why, capacity, "%s: %s",
                      options.key_dir && error != -HOLTER_EUSAGE ? options.key_dir
                                                                 : options.endpoint,
                      holter_strerror(error));
     }
     c->chosen = o->job && o->job[0];
     if (!error && (error = client_follow(c->client, o->job, NULL)) < 0)
-        snprintf(why, room, "job %s: %s", o->job ? o->job : "", holter_strerror(error));
+        snprintf(why, capacity, "job %s: %s", o->job ? o->job : "", holter_strerror(error));
     if (error) {
         connection_close(c);
         return error;
@@ -123,7 +124,7 @@ static void ask_status(struct connection *c, uint64_t now_ms)
     c->asked_ms = now_ms;
 }
 
-/* The sums since the start lack what was missed: the daemon's are complete. */
+/* Requests the daemon's complete sums, because the sums since the start lack the missed frames. */
 static void connection_recover_missed(struct connection *c, uint64_t now_ms)
 {
     uint64_t missed = client_missed(c->client);
@@ -135,7 +136,8 @@ static void connection_recover_missed(struct connection *c, uint64_t now_ms)
     client_refresh(c->client);
 }
 
-/* Where no job runs, as behind a replay, the one that ended last is shown until another begins. */
+/* If no job runs, as after the end of a replay, the job that ended last is shown until another
+ * begins. */
 static void follow_newest(struct connection *c, const struct model *model)
 {
     const struct model_job_row *newest = NULL;
@@ -155,7 +157,7 @@ static void follow_newest(struct connection *c, const struct model *model)
     }
 }
 
-/* An answer to a question that was given up? */
+/* Whether a message answers a request that was cancelled. */
 static int is_late(const struct connection *c, const struct client_message *m)
 {
     switch (m->message->type) {
@@ -170,7 +172,7 @@ static int is_late(const struct connection *c, const struct client_message *m)
     }
 }
 
-/* The end of a question. */
+/* Handles the reply to a request. */
 static void connection_handle_reply(struct connection *c, struct model *model,
                                     const struct wire_reply *reply)
 {
@@ -179,8 +181,7 @@ static void connection_handle_reply(struct connection *c, struct model *model,
         c->open_question = 0;
     if (c->open_picture && id == c->open_picture) {
         c->open_picture = 0;
-        /* Not answered since another run of a replay took over: still wished, and asked for anew.
-         */
+        /* Not answered because another run of a replay took over: request it again. */
         if (reply->code == -HOLTER_EUNREACHABLE && c->replays)
             c->picture_ms = 0;
         else
@@ -189,7 +190,7 @@ static void connection_handle_reply(struct connection *c, struct model *model,
     }
     if (c->open_replay && id == c->open_replay) {
         c->open_replay = 0;
-        /* a seek that is done breaks the connection */
+        /* a completed seek breaks the connection */
         c->replay_again = reply->code == -HOLTER_EUNREACHABLE;
         playback_replied(&model->playback, c->replay_again ? 0 : (int)reply->code, reply->text);
         model->version++;
@@ -203,8 +204,8 @@ static void connection_handle_reply(struct connection *c, struct model *model,
     }
 }
 
-/* Another run of the daemon, or of what it replays: of a replay the state in sight stays until the
- * new one is whole. */
+/* Detects another run of the daemon, or of its replay: during a replay the shown state stays until
+ * the new one is complete. */
 static void connection_notice_run(struct connection *c, struct model *model)
 {
     uint64_t instance = client_instance(c->client);
@@ -228,9 +229,9 @@ static void connection_release(struct connection *c, struct model *model)
     c->holding = 0;
 }
 
-/* Messages about the job wait while a state is held back; where the replay is, and what is no
- * matter of a job, does not. What could not be entered is counted in the model and shown in the
- * status bar. */
+/* Messages about the job are held back together with a state; the position of the replay and
+ * messages that do not concern a job are not. What could not be stored is counted in the model and
+ * shown in the status bar. */
 static void connection_apply_message(struct connection *c, struct model *model,
                                      const struct client_message *m)
 {
@@ -260,7 +261,7 @@ static int ask_replay(struct connection *c, const struct model *model)
     return 0;
 }
 
-/* The run that took over is asked for what the one before did not do. */
+/* Repeats a request that the previous run of the replay did not answer. */
 static void ask_replay_again(struct connection *c, const struct model *model)
 {
     if (!c->replay_again || c->holding || client_state(c->client) != CLIENT_CONNECTED)
@@ -385,8 +386,8 @@ int connection_fd(const struct connection *c)
     return client_fd(c->client);
 }
 
-/* A seek is a new run of what is replayed, for which the client dials anew: that is no loss of the
- * daemon, as long as it does not last. */
+/* Whether an interruption is due to a seek: each seek starts a new run of the replay, to which the
+ * client reconnects. As long as that is short, the daemon is not reported as lost. */
 static int connection_turns(const struct connection *c)
 {
     enum client_state state = client_state(c->client);

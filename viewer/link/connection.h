@@ -1,4 +1,4 @@
-/* The way to the daemon: a client, perhaps through a tunnel, that feeds the model. */
+/* The connection to the daemon: a client, optionally through a tunnel, that updates the model. */
 #ifndef HOLTER_VIEWER_LINK_CONNECTION_H
 #define HOLTER_VIEWER_LINK_CONNECTION_H
 
@@ -13,59 +13,59 @@ struct connection_options {
     const char *endpoint; /**< NULL: the user's newest daemon, here or on ssh_host */
     const char *ssh_host; /**< NULL: no tunnel */
     const char *key_dir;  /**< NULL: no keys */
-    const char *job;      /**< NULL or "": the newest that runs, else the one that ended last */
+    const char *job;      /**< NULL or "": the newest running one, else the one that ended last */
 };
 
-/** @param why  room for a sentence, on failure   @return 0 or a negative error */
+/** @param why  receives an error text on failure   @return 0 or a negative error */
 int connection_open(struct connection **out, const struct connection_options *options, char *why,
-                    size_t room);
+                    size_t capacity);
 
 /** NULL is fine. */
 void connection_close(struct connection *connection);
 
-/** Take in what has come, for at most budget_ms, and ask for the daemon's state now and then.
- * Behind a seek of a replay the model stays as it is until the new state is whole.
+/** Applies received messages, for at most budget_ms, and requests the daemon's status periodically.
+ *  After a seek of a replay the model stays unchanged until the new state is complete.
  *  @return messages applied to the model; a full budget leaves the rest for the next call */
 int connection_pump(struct connection *connection, struct model *model, uint64_t now_ms,
                     uint64_t budget_ms);
 
-/** Ask for a picture of the CommGram, unless it is there already: one question at a time, two a
- * second at most, and after an error the same one only after a while.
- *  @return 1 while something is still to be done: an answer to be awaited or a question to be asked
- *          soon; 0 when the picture is there; or a negative error: the answer to this very question
- */
+/** Requests a picture of the CommGram, unless the model has it: one open request at a time, at most
+ * two a second, and after an error the same one only after a delay.
+ *  @return 1 while an answer is pending or a request is still to be sent; 0 when the picture is
+ * there; or a negative error: the answer to this request */
 int connection_picture(struct connection *connection, struct model *model,
                        const struct commgram_request *wish, uint64_t now_ms);
 
-/** Ask for a better mapping or better routes; the answers go into the model (network.h). One
- * question of a kind at a time: what is asked while one is open takes its place.
- *  @param objective  of the mapping, for people; "" for routes
- *  @return 0, or a negative error, which is told there too */
+/** Requests a better mapping or better routes; the answers go into the model (network.h). One
+ *  open request of a kind at a time: a later one replaces it.
+ *  @param objective  of the mapping, for display; "" for routes
+ *  @return 0, or a negative error, which is stored in the suggestion as well */
 int connection_suggest(struct connection *connection, struct model *model,
                        enum suggestion_kind kind, const char *objective, const char *argument);
 
 /** Cancel a request: the daemon is notified, and late answers are ignored. */
 void connection_give_up(struct connection *connection, enum suggestion_kind kind);
 
-/** Ask something of a replay, as request "replay" has it: one thing at a time.
- *  @return 0; 1: not now, something else is under way; or a negative error */
+/** Sends a request to the replay, with the argument of request "replay": one open request at a
+ * time.
+ *  @return 0; 1: not now, another one is open; or a negative error */
 int connection_replay(struct connection *connection, const struct model *model,
                       const char *argument);
 
-/** Would it be asked now? Not before the state behind the last seek is there as a whole. */
+/** Whether a request could be sent now: not before the state after the last seek is complete. */
 int connection_replay_ready(const struct connection *connection);
 
-/** Follow another job from now on. @return 0 or a negative error */
+/** Follows another job from now on. @return 0 or a negative error */
 int connection_follow(struct connection *connection, const char *job);
 
-/** Has the whole current state of the job come, so that what comes now is news? */
+/** Whether the whole current state of the job was received, so that further messages are new. */
 int connection_is_current(const struct connection *connection);
 
 /** Descriptor that is readable when connection_pump() has work. */
 int connection_fd(const struct connection *connection);
 
-/** enum client_state; endpoint as the user knows it; last error in words, "" for none; frames
- * missed. */
+/** Returns enum client_state. Sets the endpoint as shown to the user, the last error as text ("":
+ * none) and the number of missed frames. */
 int connection_state(const struct connection *connection);
 const char *connection_endpoint(const struct connection *connection);
 const char *connection_error(const struct connection *connection);

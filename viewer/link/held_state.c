@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands before each message. */
+/* Header before each message. */
 struct head {
     uint64_t length;
     uint8_t snapshot;
@@ -17,23 +17,24 @@ static int held_state_need_room(struct held_state *h, size_t more)
 {
     if (more > HELD_STATE_BYTES || h->length > HELD_STATE_BYTES - more)
         return -HOLTER_EFULL;
-    if (h->length + more <= h->room)
+    if (h->length + more <= h->capacity)
         return 0;
-    size_t room = h->room ? h->room : 1 << 16;
-    while (room < h->length + more)
-        room *= 2;
-    uint8_t *bytes = realloc(h->bytes, room);
+    size_t capacity = h->capacity ? h->capacity : 1 << 16;
+    while (capacity < h->length + more)
+        capacity *= 2;
+    uint8_t *bytes = realloc(h->bytes, capacity);
     if (!bytes)
         return -ENOMEM;
     h->bytes = bytes;
-    h->room = room;
+    h->capacity = capacity;
     return 0;
 }
 
 int held_state_add(struct held_state *h, const struct wire_message *message, int snapshot)
 {
     struct head head = {.snapshot = snapshot != 0};
-    int error = wire_encode(&h->buffer, message->type, &message->job); /* of a union */
+    int error = wire_encode(&h->buffer, message->type,
+                            &message->job); /* all members of the union begin at the same address */
     if (!error)
         error = held_state_need_room(h, sizeof head + h->buffer.length);
     if (error)
@@ -63,11 +64,11 @@ void held_state_release(struct held_state *h, struct model *model, int missed)
 void held_state_clear(struct held_state *h)
 {
     h->length = 0;
-    if (h->room <= 1 << 20)
+    if (h->capacity <= 1 << 20)
         return;
-    free(h->bytes); /* large ones are seldom */
+    free(h->bytes); /* large messages are rare */
     h->bytes = NULL;
-    h->room = 0;
+    h->capacity = 0;
 }
 
 void held_state_finish(struct held_state *h)

@@ -1,30 +1,31 @@
-/* The state of a job behind a seek, held back until it is whole: what is in sight stays until the
- * new can take its place at once. Messages are kept as they came over the wire. */
+/* The state of a job after a seek, held back until it is complete: the view keeps the old state,
+ * then changes to the new one at once. Messages are stored in their wire encoding. */
 #ifndef HOLTER_VIEWER_LINK_HELD_STATE_H
 #define HOLTER_VIEWER_LINK_HELD_STATE_H
 
 #include "viewer/model/model.h"
 
-#define HELD_STATE_BYTES ((size_t)256 << 20) /**< most that is held back */
+#define HELD_STATE_BYTES ((size_t)256 << 20) /**< maximum size */
 
 /** Zero-initialised is empty. */
 struct held_state {
-    uint8_t *bytes; /**< owned; for each message its length, whether it is of a state, itself */
-    size_t length, room;
+    uint8_t
+        *bytes; /**< owned; of each message: its length, whether it is part of a state, its bytes */
+    size_t length, capacity;
     struct wire_buffer buffer;
 };
 
-/** Keep a message. @return 0, -HOLTER_EFULL over the bound, or -ENOMEM: it was not kept */
+/** Stores a message. @return 0, -HOLTER_EFULL over the bound, or -ENOMEM: it was not stored */
 int held_state_add(struct held_state *held, const struct wire_message *message, int snapshot);
 
-/** Rewind the model and apply what was kept, in its order; nothing is held then.
- *  @param missed  as model_rewind() has it */
+/** Rewinds the model and applies the stored messages in order; none is held afterwards.
+ *  @param missed  as in model_rewind() */
 void held_state_release(struct held_state *held, struct model *model, int missed);
 
-/** Drop what is held. */
+/** Drops the stored messages. */
 void held_state_clear(struct held_state *held);
 
-/** And free all. */
+/** Drops the stored messages and frees the memory. */
 void held_state_finish(struct held_state *held);
 
 #endif

@@ -40,15 +40,15 @@ static const char *ssh_program(void)
     return own && *own ? own : "ssh";
 }
 
-int ssh_target(char *out, size_t room, const char *endpoint)
+int ssh_target(char *out, size_t capacity, const char *endpoint)
 {
     char why[160];
     if (endpoint_check(endpoint, why, sizeof why) < 0)
         return -HOLTER_EUSAGE;
     int n = !strncmp(endpoint, "ipc://", 6)
-                ? snprintf(out, room, "%s", endpoint + 6)
-                : snprintf(out, room, "%s", endpoint + strlen("tcp://"));
-    return n < 0 || (size_t)n >= room ? -HOLTER_EUSAGE : 0;
+                ? snprintf(out, capacity, "%s", endpoint + 6)
+                : snprintf(out, capacity, "%s", endpoint + strlen("tcp://"));
+    return n < 0 || (size_t)n >= capacity ? -HOLTER_EUSAGE : 0;
 }
 
 /* Start a program with its output and errors in pipes (-1: left as they are). The child is its own
@@ -68,16 +68,16 @@ static pid_t ssh_start(const char *const *arguments, int out, int errors)
 }
 
 /* All that comes from a pipe until it ends, at most room - 1 bytes. */
-static void ssh_read_all(int fd, char *out, size_t room)
+static void ssh_read_all(int fd, char *out, size_t capacity)
 {
     size_t n = 0;
     char waste[256];
     for (;;) {
         ssize_t got =
-            n + 1 < room ? read(fd, out + n, room - 1 - n) : read(fd, waste, sizeof waste);
+            n + 1 < capacity ? read(fd, out + n, capacity - 1 - n) : read(fd, waste, sizeof waste);
         if (got <= 0 && !(got < 0 && errno == EINTR))
             break;
-        if (got > 0 && n + 1 < room)
+        if (got > 0 && n + 1 < capacity)
             n += (size_t)got;
     }
     out[n] = 0;
@@ -93,7 +93,8 @@ static void one_line(char *text)
             *c = ' ';
 }
 
-static int ask_endpoint(const char *host, char *endpoint, size_t room, char *why, size_t why_room)
+static int ask_endpoint(const char *host, char *endpoint, size_t capacity, char *why,
+                        size_t why_capacity)
 {
     int out[2], errors[2];
     if (pipe2(out, O_CLOEXEC) < 0)
@@ -109,7 +110,7 @@ static int ask_endpoint(const char *host, char *endpoint, size_t room, char *why
     close(errors[1]);
     char said[400] = "";
     int status = 0;
-    ssh_read_all(out[0], endpoint, room);
+    ssh_read_all(out[0], endpoint, capacity);
     ssh_read_all(errors[0], said, sizeof said);
     close(out[0]);
     close(errors[0]);
@@ -118,18 +119,18 @@ static int ask_endpoint(const char *host, char *endpoint, size_t room, char *why
     one_line(endpoint);
     one_line(said);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        snprintf(why, why_room, "ssh %s failed: %s", host, said[0] ? said : "no reason given");
+        snprintf(why, why_capacity, "ssh %s failed: %s", host, said[0] ? said : "no reason given");
         return -HOLTER_EUNREACHABLE;
     }
     if (!*endpoint) {
-        snprintf(why, why_room,
+        snprintf(why, why_capacity,
                  "no daemon of yours runs on %s; --connect names another endpoint there", host);
         return -HOLTER_EUNREACHABLE;
     }
     return 0;
 }
 
-static int ssh_make_directory(struct ssh_tunnel *t, char *why, size_t room)
+static int ssh_make_directory(struct ssh_tunnel *t, char *why, size_t capacity)
 {
     char run[200];
     int error = session_run_dir(run, sizeof run);
@@ -139,7 +140,8 @@ static int ssh_make_directory(struct ssh_tunnel *t, char *why, size_t room)
     }
     if (error) {
         t->directory[0] = 0;
-        snprintf(why, room, "no directory for the tunnel's sockets: %s", holter_strerror(error));
+        snprintf(why, capacity, "no directory for the tunnel's sockets: %s",
+                 holter_strerror(error));
         return error;
     }
     snprintf(t->front, sizeof t->front, "ipc://%s/front", t->directory);
@@ -189,7 +191,7 @@ static void listen_to_errors(struct ssh_tunnel *t)
     }
 }
 
-int ssh_ended(struct ssh_tunnel *t, char *why, size_t room)
+int ssh_ended(struct ssh_tunnel *t, char *why, size_t capacity)
 {
     int status;
     if (!t->ended && waitpid(t->pid, &status, WNOHANG) == t->pid) {
@@ -200,18 +202,18 @@ int ssh_ended(struct ssh_tunnel *t, char *why, size_t room)
         return 0;
     listen_to_errors(t);
     one_line(t->said);
-    snprintf(why, room, "ssh ended: %s", t->said[0] ? t->said : "no reason given");
+    snprintf(why, capacity, "ssh ended: %s", t->said[0] ? t->said : "no reason given");
     return 1;
 }
 
 /* ssh makes the sockets once it is through; until then it may be asking for a password. */
-static int wait_for_sockets(struct ssh_tunnel *t, char *why, size_t room)
+static int wait_for_sockets(struct ssh_tunnel *t, char *why, size_t capacity)
 {
     struct stat front, stream;
     for (;;) {
         if (stat(t->front + 6, &front) == 0 && stat(t->stream + 6, &stream) == 0)
             return 0;
-        if (ssh_ended(t, why, room))
+        if (ssh_ended(t, why, capacity))
             return -HOLTER_EUNREACHABLE;
         struct pollfd fd = {.fd = t->errors, .events = POLLIN};
         poll(&fd, 1, 50);
@@ -220,33 +222,33 @@ static int wait_for_sockets(struct ssh_tunnel *t, char *why, size_t room)
 }
 
 int ssh_open(struct ssh_tunnel **out, const char *host, const char *endpoint, char *why,
-             size_t room)
+             size_t capacity)
 {
     char found[300], stream[300], front_target[300], stream_target[300];
     if (!*host || *host == '-') {
-        snprintf(why, room, "--ssh wants the name of a host, not '%s'", host);
+        snprintf(why, capacity, "--ssh wants the name of a host, not '%s'", host);
         return -HOLTER_EUSAGE;
     }
     if (endpoint)
         snprintf(found, sizeof found, "%s", endpoint);
-    int error = endpoint ? 0 : ask_endpoint(host, found, sizeof found, why, room);
+    int error = endpoint ? 0 : ask_endpoint(host, found, sizeof found, why, capacity);
     if (error)
         return error;
     if (endpoint_stream(stream, sizeof stream, found) < 0 ||
         ssh_target(front_target, sizeof front_target, found) < 0 ||
         ssh_target(stream_target, sizeof stream_target, stream) < 0) {
-        snprintf(why, room, "%s: not an endpoint, tcp://HOST:PORT or ipc:///PATH", found);
+        snprintf(why, capacity, "%s: not an endpoint, tcp://HOST:PORT or ipc:///PATH", found);
         return -HOLTER_EUSAGE;
     }
     struct ssh_tunnel *t = calloc(1, sizeof *t);
     if (!t)
         return -ENOMEM;
     t->errors = -1;
-    error = ssh_make_directory(t, why, room);
+    error = ssh_make_directory(t, why, capacity);
     if (!error)
         error = ssh_launch(t, host, front_target, stream_target);
     if (!error)
-        error = wait_for_sockets(t, why, room);
+        error = wait_for_sockets(t, why, capacity);
     if (error) {
         ssh_close(t);
         return error;

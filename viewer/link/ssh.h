@@ -14,7 +14,7 @@ struct ssh_tunnel;
  *  @param why       room for a sentence that says what failed, ssh's own words included
  *  @return 0, -HOLTER_EUSAGE or -HOLTER_EUNREACHABLE, or -errno */
 int ssh_open(struct ssh_tunnel **out, const char *host, const char *endpoint, char *why,
-             size_t room);
+             size_t capacity);
 
 /** End ssh and remove the sockets. NULL is fine. */
 void ssh_close(struct ssh_tunnel *tunnel);
@@ -24,9 +24,9 @@ const char *ssh_front(const struct ssh_tunnel *tunnel);
 const char *ssh_stream(const struct ssh_tunnel *tunnel);
 
 /** Has ssh ended? @return 1 and why in words, or 0 */
-int ssh_ended(struct ssh_tunnel *tunnel, char *why, size_t room);
+int ssh_ended(struct ssh_tunnel *tunnel, char *why, size_t capacity);
 
 /** Where ssh -L leads for an endpoint: "/path" or "host:port". @return 0 or -HOLTER_EUSAGE */
-int ssh_target(char *out, size_t room, const char *endpoint);
+int ssh_target(char *out, size_t capacity, const char *endpoint);
 
 #endif

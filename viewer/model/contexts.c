@@ -15,22 +15,22 @@ void contexts_finish(struct contexts *c)
 void contexts_restart(struct contexts *c)
 {
     if (c->sums)
-        memset(c->sums, 0, (size_t)c->room * 2 * sizeof *c->sums);
+        memset(c->sums, 0, (size_t)c->capacity * 2 * sizeof *c->sums);
     c->left_out = 0;
     c->version++;
 }
 
 static int contexts_need_room(struct contexts *c, uint32_t number)
 {
-    if (number < c->room)
+    if (number < c->capacity)
         return 0;
-    size_t room = c->room ? (size_t)c->room * 2 : 256;
-    uint64_t *sums = realloc(c->sums, room * 2 * sizeof *sums);
+    size_t capacity = c->capacity ? (size_t)c->capacity * 2 : 256;
+    uint64_t *sums = realloc(c->sums, capacity * 2 * sizeof *sums);
     if (!sums)
         return -ENOMEM;
-    memset(sums + (size_t)c->room * 2, 0, (room - c->room) * 2 * sizeof *sums);
+    memset(sums + (size_t)c->capacity * 2, 0, (capacity - c->capacity) * 2 * sizeof *sums);
     c->sums = sums;
-    c->room = (uint32_t)room;
+    c->capacity = (uint32_t)capacity;
     return 0;
 }
 
@@ -39,7 +39,7 @@ int contexts_add(struct contexts *c, const struct context *row, uint64_t message
     const struct keymap_key key = {(uint64_t)row->source << 32 | row->destination, row->comm,
                                    row->region};
     c->version++;
-    if (c->keys.count >= CONTEXTS_MOST && keymap_find(&c->keys, key) == KEYMAP_NONE) {
+    if (c->keys.count >= CONTEXTS_MAXIMUM && keymap_find(&c->keys, key) == KEYMAP_NONE) {
         c->left_out += messages;
         return 0;
     }

@@ -1,14 +1,14 @@
 /* What ranks sent to each other within one communicator and code region, since the start: for
- * pictures that are restricted to them. In bounded memory: beyond CONTEXTS_MOST rows new ones are
- * counted, not kept. */
+ * pictures that are restricted to them. In bounded memory: rows beyond CONTEXTS_MAXIMUM are
+ * counted, but not stored. */
 #ifndef HOLTER_VIEWER_MODEL_CONTEXTS_H
 #define HOLTER_VIEWER_MODEL_CONTEXTS_H
 
 #include "viewer/model/keymap.h"
 
-#define CONTEXTS_MOST (1u << 20) /**< rows, of about 56 bytes */
+#define CONTEXTS_MAXIMUM (1u << 20) /**< rows, of about 56 bytes */
 
-/** Of a row: ranks, and the communicator and region by their numbers in the model. */
+/** Key of a row: ranks, and the communicator and code region by their indices in the model. */
 struct context {
     uint32_t source, destination, comm, region;
 };
@@ -17,14 +17,14 @@ struct context {
 struct contexts {
     struct keymap keys; /**< a: source << 32 | destination, b: communicator, c: region */
     uint64_t *sums;     /**< owned; messages and bytes of each */
-    uint32_t room;
-    uint64_t left_out; /**< messages in rows that were not kept */
-    uint64_t version;  /**< raised when a sum changed */
+    uint32_t capacity;
+    uint64_t left_out; /**< messages of rows that were not stored */
+    uint64_t version;  /**< incremented when a sum changed */
 };
 
 void contexts_finish(struct contexts *contexts);
 
-/** Back to nothing, as when a new current state begins; rows keep their numbers. */
+/** Sets all sums to 0, as when a new current state begins; rows keep their numbers. */
 void contexts_restart(struct contexts *contexts);
 
 /** @return 0 or -ENOMEM */

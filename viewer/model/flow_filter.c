@@ -27,12 +27,12 @@ static int flow_filter_compare_by_number(const void *left, const void *right)
 int flow_filter_pick(struct flow_filter *f, enum flow_kind kind, const uint64_t *items,
                      uint32_t count)
 {
-    if (count > f->set.room) {
+    if (count > f->set.capacity) {
         uint64_t *fresh = realloc(f->set.items, count * sizeof *fresh);
         if (!fresh)
             return -ENOMEM;
         f->set.items = fresh;
-        f->set.room = count;
+        f->set.capacity = count;
     }
     if (count) {
         memcpy(f->set.items, items, count * sizeof *items);
@@ -373,7 +373,7 @@ static const char *flow_filter_kind_name(enum flow_kind kind, uint32_t count)
 }
 
 /* Three significant digits with a unit prefix, as the rest of the viewer has it. */
-static void flow_filter_figure(char *out, size_t room, double value, const char *unit)
+static void flow_filter_figure(char *out, size_t capacity, double value, const char *unit)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     int k = 0;
@@ -383,11 +383,11 @@ static void flow_filter_figure(char *out, size_t room, double value, const char 
     }
     int digits = !k ? 0 : value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
     int bytes = !strcmp(unit, "B");
-    snprintf(out, room, "%.*f%s%s%s", digits, value, k || bytes ? " " : "", prefixes[k],
+    snprintf(out, capacity, "%.*f%s%s%s", digits, value, k || bytes ? " " : "", prefixes[k],
              bytes ? unit : "");
 }
 
-char *flow_filter_text(const struct flow_filter *f, char *out, size_t room)
+char *flow_filter_text(const struct flow_filter *f, char *out, size_t capacity)
 {
     char low[48], high[48];
     const char *unit = flows_metric_unit(f->metric);
@@ -396,10 +396,10 @@ char *flow_filter_text(const struct flow_filter *f, char *out, size_t room)
     if (f->ranged) {
         flow_filter_figure(low, sizeof low, f->low, unit);
         flow_filter_figure(high, sizeof high, f->high, unit);
-        used = snprintf(out, room, "%s %s to %s", flows_metric_name(f->metric), low, high);
+        used = snprintf(out, capacity, "%s %s to %s", flows_metric_name(f->metric), low, high);
     }
-    if (f->picked && (size_t)used < room)
-        snprintf(out + used, room - (size_t)used, "%s%u %s picked", used ? ", " : "", f->set.count,
-                 flow_filter_kind_name(f->kind, f->set.count));
+    if (f->picked && (size_t)used < capacity)
+        snprintf(out + used, capacity - (size_t)used, "%s%u %s picked", used ? ", " : "",
+                 f->set.count, flow_filter_kind_name(f->kind, f->set.count));
     return out;
 }

@@ -89,7 +89,7 @@ static void flow_loads_add_given(struct flows *f, const struct model *m, uint32_
 
 static void flow_loads_add_route(struct flows *f, const struct flow *r)
 {
-    f->most[METRIC_BYTES] = flow_loads_maximum(f->most[METRIC_BYTES], (double)r->bytes);
+    f->maximum[METRIC_BYTES] = flow_loads_maximum(f->maximum[METRIC_BYTES], (double)r->bytes);
     if (r->length == TOPOLOGY_NONE) {
         f->unplaced_bytes += r->bytes;
         return;
@@ -99,7 +99,7 @@ static void flow_loads_add_route(struct flows *f, const struct flow *r)
     f->total_messages += r->messages;
     f->longest = r->length > f->longest ? r->length : f->longest;
     f->hop_bytes += hop_bytes;
-    f->most[METRIC_HOP_BYTES] = flow_loads_maximum(f->most[METRIC_HOP_BYTES], hop_bytes);
+    f->maximum[METRIC_HOP_BYTES] = flow_loads_maximum(f->maximum[METRIC_HOP_BYTES], hop_bytes);
 }
 
 static void flow_loads_find_most(struct flows *f)
@@ -115,13 +115,15 @@ static void flow_loads_find_most(struct flows *f)
     }
     f->mean = f->links_used ? sum / f->links_used : 0;
     for (uint32_t v = 0; v < f->vertex_count; v++) {
-        f->most[METRIC_IN] = flow_loads_maximum(f->most[METRIC_IN], (double)f->vertices[v].in);
-        f->most[METRIC_OUT] = flow_loads_maximum(f->most[METRIC_OUT], (double)f->vertices[v].out);
-        f->most[METRIC_TRANSIT] =
-            flow_loads_maximum(f->most[METRIC_TRANSIT], (double)f->vertices[v].transit);
+        f->maximum[METRIC_IN] =
+            flow_loads_maximum(f->maximum[METRIC_IN], (double)f->vertices[v].in);
+        f->maximum[METRIC_OUT] =
+            flow_loads_maximum(f->maximum[METRIC_OUT], (double)f->vertices[v].out);
+        f->maximum[METRIC_TRANSIT] =
+            flow_loads_maximum(f->maximum[METRIC_TRANSIT], (double)f->vertices[v].transit);
     }
-    f->most[METRIC_LENGTH] = f->longest;
-    f->most[METRIC_LOAD] = (double)f->largest;
+    f->maximum[METRIC_LENGTH] = f->longest;
+    f->maximum[METRIC_LOAD] = (double)f->largest;
 }
 
 void flow_loads_compute(struct flows *f, const struct model *m)

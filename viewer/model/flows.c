@@ -31,7 +31,7 @@ static void flows_figures_clear(struct flows *f)
     f->hop_bytes = f->mean = 0;
     f->largest_link = TOPOLOGY_NONE;
     f->links_used = f->longest = f->shown_routes = f->selected_routes = f->ranked_count = 0;
-    memset(f->most, 0, sizeof f->most);
+    memset(f->maximum, 0, sizeof f->maximum);
 }
 
 void flows_finish(struct flows *f)
@@ -358,15 +358,15 @@ void flows_rest(struct flows *f)
  */
 
 uint32_t flows_walk(const struct flows *f, const struct model *m, uint32_t route, uint32_t *links,
-                    uint32_t room)
+                    uint32_t capacity)
 {
     const struct topology *t = m->network.topology;
     const struct flow *r = &f->routes[route];
     const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
     if (r->given == FLOWS_NONE)
-        return topology_route(t, r->source, r->destination, links, room);
+        return topology_route(t, r->source, r->destination, links, capacity);
     const struct network_reroute *g = &s->routes[r->given];
-    for (uint32_t k = 0; k + 1 < g->count && k < room; k++)
+    for (uint32_t k = 0; k + 1 < g->count && k < capacity; k++)
         links[k] = topology_link_between(t, s->path[g->first + k], s->path[g->first + k + 1]);
     return g->count - 1;
 }

@@ -1,12 +1,10 @@
 /* What the network carries over a span of time: routes between vertices with their messages, and
- * the loads that follow for links and vertices. From the sums of pairs (range.h) and the seats of
- * ranks.
- *
- * Suggested seats and routes may take the place of the real ones: then everything here is as it
- * would be. Kept between frames, computed again only when sums, topology or that choice changed.
- * The way of each pair of ranks to its route is kept for longer: it changes with seats and new
- * pairs only.
- *
+ * the resulting loads of links and vertices, computed from the sums of pairs (range.h) and the
+ * placement of ranks.
+ * Suggested placements and routes may replace the real ones: everything here is then as it would be
+ * with them. Results are stored between frames and computed again only when sums, topology or the
+ * applied suggestions changed. The route of each pair of ranks changes only with placements and new
+ * pairs, and is stored until then.
  * Memory: about 16 bytes a pair of ranks, 80 bytes a pair of vertices, 17 a link, 50 a vertex. */
 #ifndef HOLTER_VIEWER_MODEL_FLOWS_H
 #define HOLTER_VIEWER_MODEL_FLOWS_H
@@ -24,9 +22,9 @@ enum flow_applied {
 /** All messages from one vertex to another: a route of Visuco, section 4.1. */
 struct flow {
     uint32_t source, destination; /**< vertices, never the same */
-    uint32_t length;              /**< links on it; TOPOLOGY_NONE: there is no way */
-    uint32_t given;               /**< suggested route that it takes: number in suggestion.routes;
-                                       FLOWS_NONE: as the topology routes */
+    uint32_t length;              /**< links on it; TOPOLOGY_NONE: there is no route */
+    uint32_t given; /**< suggested route that is used: index in suggestion.routes; FLOWS_NONE: the
+                       topology's */
     uint64_t messages, bytes;
 };
 
@@ -39,9 +37,9 @@ struct flow_vertex {
 
 /** Bits of flows.route_marks and the like. */
 enum flow_mark {
-    FLOW_SHOWN = 1, /**< the filter lets it pass */
+    FLOW_SHOWN = 1, /**< not excluded by the filter */
     FLOW_SELECTED =
-        2, /**< belongs to the selection: of a link its routes, their ends and their ranks */
+        2, /**< part of the selection: of a link its routes, their ends and their ranks */
 };
 
 /** Figures that routes, links or vertices are ranked, coloured and filtered by (Visuco,
@@ -60,29 +58,29 @@ enum flow_metric {
 
 enum flow_kind { FLOW_ROUTES, FLOW_LINKS, FLOW_VERTICES };
 
-/** Numbers in rising order. Zero-initialised is empty. */
+/** Numbers in ascending order. Zero-initialised is empty. */
 struct flow_set {
     uint64_t *items; /**< owned */
-    uint32_t count, room;
+    uint32_t count, capacity;
 };
 
-/** What all network views show. Zero-initialised shows everything. A route passes when its figure,
- * or that of a link on it, or of a vertex of it, is in the range, and when it belongs to the picked
+/** The filter of all network views. Zero-initialised shows everything. A route is shown when its
+ *  figure, or that of a link or vertex on it, is in the range, and when it belongs to the picked
  * set. */
 struct flow_filter {
-    int ranged; /**< figures of metric from low to high */
+    int ranged; /**< only figures of the metric from low to high */
     enum flow_metric metric;
     double low, high;
 
-    int picked; /**< only what set holds: a lasso, or links, nodes chosen one by one */
+    int picked; /**< only the set: from a lasso, or links or nodes chosen individually */
     enum flow_kind kind;
     struct flow_set set; /**< routes: source << 32 | destination; links; vertices */
 
-    uint64_t version; /**< raised by every change */
+    uint64_t version; /**< incremented by every change */
 };
 
 struct flows {
-    struct flow *routes; /**< owned; used ones, by source, then destination */
+    struct flow *routes; /**< owned; routes with messages, by source, then destination */
     uint32_t route_count;
     uint64_t *loads, *messages;   /**< owned; by link: bytes and messages that cross it */
     uint32_t link_count;          /**< topology_links() */
@@ -95,41 +93,42 @@ struct flows {
 
     uint64_t bytes, total_messages; /**< that cross links */
     uint64_t local_bytes;           /**< between ranks of one vertex */
-    uint64_t unplaced_bytes;        /**< of pairs with an end whose seat is not known */
+    uint64_t unplaced_bytes;        /**< of pairs with an end whose placement is not known */
     double hop_bytes;
-    uint64_t largest;      /**< largest load of a link */
-    uint32_t largest_link; /**< TOPOLOGY_NONE: none is loaded */
-    uint32_t links_used;   /**< links with load */
-    double mean;           /**< load of those */
-    uint32_t longest;      /**< route */
-    double most[METRICS];  /**< largest figure */
+    uint64_t largest;        /**< largest load of a link */
+    uint32_t largest_link;   /**< TOPOLOGY_NONE: none is loaded */
+    uint32_t links_used;     /**< links with load */
+    double mean;             /**< mean load of these */
+    uint32_t longest;        /**< route */
+    double maximum[METRICS]; /**< largest figure */
 
     /* by filter and selection */
     uint8_t *route_marks, *link_marks, *vertex_marks; /**< owned; enum flow_mark, or-ed */
     uint8_t *rank_marks;                              /**< owned; FLOW_SELECTED only */
     uint32_t rank_count;
     uint32_t shown_routes, selected_routes;
-    uint64_t marks_version; /**< raised when one of them changed */
+    uint64_t marks_version; /**< incremented when one of them changed */
 
-    uint32_t *ranked; /**< owned; what has a figure above 0, largest first: flows_rank() */
+    uint32_t *ranked; /**< owned; those with a figure above 0, largest first: flows_rank() */
     uint32_t ranked_count;
     enum flow_metric ranked_metric;
 
-    unsigned applied; /**< enum flow_applied: what it was computed with */
-    uint64_t version; /**< raised when anything but the marks changed; 0: nothing there */
+    unsigned applied; /**< enum flow_applied that it was computed with */
+    uint64_t version; /**< incremented when anything but the marks changed; 0: not computed yet */
 
-    struct flow_work *work; /**< owned; what it was computed from */
+    struct flow_work *work; /**< owned; intermediate results */
 };
 
 struct range;
 
-/** Compute from sums and model, unless nothing changed.
+/** Computes the flows from sums and model, unless nothing changed.
  *  @param applied  enum flow_applied
  *  @return 1 when it changed, 0 when not, -ENOMEM (empty then) */
 int flows_update(struct flows *flows, const struct model *model, const struct range *range,
                  unsigned applied);
 
-/** Nobody looks: forget the figures, but not the ways of the pairs, until the next update. */
+/** No view shows flows: drops the figures until the next update, but not the routes of the pairs.
+ */
 void flows_rest(struct flows *flows);
 
 void flows_finish(struct flows *flows);
@@ -140,43 +139,43 @@ struct flow_pick {
     uint64_t a, b;        /**< link; vertices; vertex; source and destination ranks */
     const uint8_t *ranks; /**< PICK_RANKS: 1 for each that is selected, rank_count of them */
     uint32_t rank_count;
-    uint64_t version; /**< raised when ranks changed */
+    uint64_t version; /**< incremented when ranks changed */
 };
 
-/** Mark by filter and selection, unless nothing changed. @return 1 when they changed, 0, or -ENOMEM
- */
+/** Sets the marks by filter and selection, unless nothing changed. @return 1 when they changed, 0,
+ * or -ENOMEM */
 int flows_mark(struct flows *flows, const struct model *model, const struct flow_filter *filter,
                const struct flow_pick *pick);
 
 /** Links of a route, suggested ones included.
- *  @return its length, TOPOLOGY_NONE: there is none; the first `room` links are set */
+ *  @return its length, TOPOLOGY_NONE: there is none; the first `capacity` links are set */
 uint32_t flows_walk(const struct flows *flows, const struct model *model, uint32_t route,
-                    uint32_t *links, uint32_t room);
+                    uint32_t *links, uint32_t capacity);
 
-/** Does a route cross a link? */
+/** Whether a route crosses a link. */
 int flows_crosses(const struct flows *flows, const struct model *model, uint32_t route,
                   uint32_t link);
 
-/** Number of a route, FLOWS_NONE: nothing went that way. */
+/** Index of a route, FLOWS_NONE: it has no messages. */
 uint32_t flows_find(const struct flows *flows, uint32_t source, uint32_t destination);
 
-/** What a metric is a figure of, how many there are of it, and the figure of one. */
+/** The kind of item that a metric applies to, how many items there are, and the figure of one. */
 enum flow_kind flows_kind(enum flow_metric metric);
 uint32_t flows_count(const struct flows *flows, enum flow_metric metric);
 double flows_value(const struct flows *flows, enum flow_metric metric, uint32_t number);
 
-/** Rank routes, links or vertices by a figure, unless nothing changed; equal ones by number.
+/** Ranks routes, links or vertices by a figure, unless nothing changed; equal ones by index.
  *  @return 1 when it changed, 0, or -ENOMEM (none is ranked) */
 int flows_rank(struct flows *flows, enum flow_metric metric);
 
-/** How many of those ranked have at least this figure. */
+/** How many of the ranked items have at least this figure. */
 uint32_t flows_above(const struct flows *flows, double value);
 
-/** "message size", "route length" ...; its unit, "B", "links", "messages". */
+/** Name of a metric, "message size", "route length" ...; its unit, "B", "links", "messages". */
 const char *flows_metric_name(enum flow_metric metric);
 const char *flows_metric_unit(enum flow_metric metric);
 
-/** Filters. Set takes the items over: they are sorted and copied. */
+/** Change the filter. flow_filter_set sorts the items and copies them. */
 void flow_filter_range(struct flow_filter *filter, enum flow_metric metric, double low,
                        double high);
 int flow_filter_pick(struct flow_filter *filter, enum flow_kind kind, const uint64_t *items,
@@ -184,10 +183,10 @@ int flow_filter_pick(struct flow_filter *filter, enum flow_kind kind, const uint
 void flow_filter_clear(struct flow_filter *filter);
 void flow_filter_finish(struct flow_filter *filter);
 
-/** Is anything left out? */
+/** Whether the filter excludes anything. */
 int flow_filter_active(const struct flow_filter *filter);
 
-/** "link load 1.2 GB to 3.4 GB, 12 nodes picked"; "" when nothing is left out. */
-char *flow_filter_text(const struct flow_filter *filter, char *out, size_t room);
+/** "link load 1.2 GB to 3.4 GB, 12 nodes picked"; "" when nothing is excluded. */
+char *flow_filter_text(const struct flow_filter *filter, char *out, size_t capacity);
 
 #endif

@@ -29,20 +29,20 @@ static uint32_t keymap_slot_of(const struct keymap *map, struct keymap_key key)
 
 static int keymap_grow(struct keymap *map)
 {
-    uint32_t room = map->room ? map->room * 2 : 64;
-    if (room < map->room)
+    uint32_t capacity = map->capacity ? map->capacity * 2 : 64;
+    if (capacity < map->capacity)
         return -1;
-    struct keymap_key *keys = realloc(map->keys, room * sizeof *keys);
+    struct keymap_key *keys = realloc(map->keys, capacity * sizeof *keys);
     if (!keys)
         return -1;
     map->keys = keys;
-    uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
+    uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
     if (!slots)
         return -1;
     free(map->slots);
     map->slots = slots;
-    map->room = room;
-    map->mask = room * 2 - 1;
+    map->capacity = capacity;
+    map->mask = capacity * 2 - 1;
     for (uint32_t i = 0; i < map->count; i++)
         map->slots[keymap_slot_of(map, map->keys[i])] = i + 1;
     return 0;
@@ -68,7 +68,7 @@ uint32_t keymap_add(struct keymap *map, struct keymap_key key)
         map->guess = found + 1;
         return found;
     }
-    if (map->count == map->room && keymap_grow(map) < 0)
+    if (map->count == map->capacity && keymap_grow(map) < 0)
         return KEYMAP_NONE;
     map->keys[map->count] = key;
     map->slots[keymap_slot_of(map, key)] = map->count + 1;

@@ -7,20 +7,20 @@
 
 #include "holter/wire.h"
 
-#define MEASURED_BYTES (64u << 20) /**< most memory */
+#define MEASURED_BYTES (64u << 20) /**< maximum memory */
 
 struct measured {
     struct history history; /**< items: links; one figure each */
     uint8_t unit;           /**< 0 bytes, 1 packets */
-    uint64_t newest;  /**< window; what is told of it or of an older one again does not count */
-    int more;         /**< further rows of that window follow */
-    uint64_t version; /**< raised when something was added; 0: nothing was ever measured */
+    uint64_t newest;        /**< window; repeated rows of it or older ones are ignored */
+    int more;               /**< more rows of that window follow */
+    uint64_t version; /**< incremented when something was added; 0: nothing was measured yet */
 };
 
 void measured_init(struct measured *measured);
 void measured_clear(struct measured *measured);
 
-/** Take in what a message of topic links says was measured. @return 0 or -ENOMEM */
+/** Adds the measurements in a message of topic links. @return 0 or -ENOMEM */
 int measured_apply(struct measured *measured, const struct wire_links *message);
 
 #endif

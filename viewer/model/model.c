@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void model_copy_text(char *to, size_t room, const char *from)
+static void model_copy_text(char *to, size_t capacity, const char *from)
 {
-    snprintf(to, room, "%s", from ? from : "");
+    snprintf(to, capacity, "%s", from ? from : "");
 }
 
 int model_create(struct model **out, size_t budget)
@@ -39,7 +39,7 @@ static void table_clear(struct model_table *t)
     keymap_finish(&t->keys);
     free(t->sums);
     t->sums = NULL;
-    t->room = 0;
+    t->capacity = 0;
     history_clear(&t->history);
 }
 

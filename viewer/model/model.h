@@ -1,9 +1,7 @@
-/* What the viewer knows of the job it follows: facts, and nothing of pixels.
- *
- * model_apply() takes the messages of the published stream in the order in which they come;
- * everything else reads. Snapshots (the current state that a client is given first) replace the
- * sums since the start; news add to them. Windows that nobody delivered stay gaps.
- */
+/* What the viewer knows of the job it follows: data only, nothing of the display.
+ * model_apply() receives the messages of the published stream in order; everything else only reads.
+ * Snapshots (the current state that a client receives first) replace the sums since the start;
+ * later messages add to them. Windows that were not delivered stay gaps. */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_H
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
@@ -22,10 +20,11 @@
 
 #include "holter/wire.h"
 
-#define MODEL_RANKS (1u << 22) /**< highest number of ranks that is taken in */
-#define MODEL_PAIRS (1u << 25) /**< most pairs; the rest is counted in model.ignored */
+#define MODEL_RANKS (1u << 22) /**< maximum number of ranks */
+#define MODEL_PAIRS                                                                                \
+    (1u << 25) /**< maximum number of pairs; further ones are counted in model.ignored */
 
-/** Figures kept for each rank. */
+/** Figures stored for each rank. */
 enum rank_column {
     RANK_CLASS_NS = 0, /**< MODEL_CLASSES columns: time in each class of calls */
     RANK_SENT = MODEL_CLASSES,
@@ -34,14 +33,14 @@ enum rank_column {
     RANK_RECEIVED_BYTES,
     RANK_CALLS,
     RANK_LOST,    /**< records lost */
-    RANK_TIME_NS, /**< time watched: lengths of the windows in which the rank reported */
+    RANK_TIME_NS, /**< time observed: lengths of the windows in which the rank reported */
     RANK_COLUMNS,
 };
 
-/** Figures kept for each pair. */
+/** Figures stored for each pair. */
 enum pair_column { PAIR_MESSAGES, PAIR_BYTES, PAIR_COLUMNS };
 
-/** Figures kept for each kind of call. */
+/** Figures stored for each kind of call. */
 enum call_column {
     CALLS_COUNT,
     CALLS_BYTES,
@@ -52,19 +51,19 @@ enum call_column {
     CALLS_COLUMNS,
 };
 
-/** Destination of a row that stands for many. */
+/** Destination of a row that sums up many pairs. */
 #define PAIR_OTHERS UINT32_MAX
 
 struct model_pair {
     uint32_t source, destination; /**< ranks; destination may be PAIR_OTHERS */
 };
 
-/** Where a rank runs and what it was doing when last heard of. */
+/** Where a rank runs and what it was doing in its last report. */
 struct model_rank {
     uint32_t node;    /**< index in model.hosts; UINT32_MAX: not known yet */
     uint64_t pid;     /**< 0: not known yet */
     uint8_t seen;     /**< reported at least once */
-    uint8_t dead;     /**< an alert says that it died */
+    uint8_t dead;     /**< an alert reported that it died */
     uint16_t in_call; /**< call in progress at the end of its newest window; 0: none */
     uint64_t in_call_ns;
     uint64_t in_call_comm; /**< id */
@@ -93,7 +92,7 @@ struct model_call {
     uint32_t region; /**< index in model.regions */
 };
 
-/** An agent as last reported, and what it was one report before, for rates. */
+/** An agent as last reported, and its report before that one, for rates. */
 struct model_node {
     struct wire_node_row now, before; /**< host points to name */
     uint64_t window, window_before;   /**< of the two reports; equal: no rate yet */
@@ -106,20 +105,20 @@ struct model_job_row {
     uint64_t ranks, nodes, start_ns, end_ns;
 };
 
-/** Daemon as it last described itself. */
+/** The daemon's last report of itself. */
 struct model_daemon {
     uint8_t known;
     char version[65], host[65], recorder_error[257];
-    char topology_fault[513]; /**< why the file that was given is not used; "": it is */
+    char topology_fault[513]; /**< why the topology file is not used; "": it is used */
     uint64_t cpu_ns, cpu_before_ns, now_ns, before_ns; /**< two reports, for its share of a core */
     uint64_t rss_bytes, recorded_bytes, clients, agents, rejected, late, window_ns;
 };
 
-/** Items with a fixed number and their sums since the start. */
+/** Items with a fixed number, and their sums since the start. */
 struct model_table {
     struct keymap keys;
     uint64_t *sums; /**< owned; columns figures for each key */
-    uint32_t room;
+    uint32_t capacity;
     unsigned columns;
     struct history history;
 };
@@ -140,7 +139,7 @@ struct model {
 
     struct model_table pairs; /**< keys: source, destination */
     struct model_table calls; /**< keys: call, index of communicator, index of region */
-    uint64_t folded;          /**< pairs that stand in PAIR_OTHERS rows of the newest window */
+    uint64_t folded; /**< pairs that are summed up in PAIR_OTHERS rows of the newest window */
 
     struct model_host *hosts; /**< owned */
     uint32_t host_count;
@@ -161,15 +160,15 @@ struct model {
     uint32_t job_count;
     uint8_t jobs_known;
     struct model_daemon daemon;
-    struct playback playback; /**< of the daemon: stays when the job is forgotten */
+    struct playback playback; /**< of the daemon: stays when the job is dropped */
     struct rewind_known rewind;
 
-    uint64_t version;         /**< raised by every message that changed something */
-    uint64_t details_version; /**< raised when figures of ranks, pairs or calls changed */
+    uint64_t version;         /**< incremented by every message that changed something */
+    uint64_t details_version; /**< incremented when figures of ranks, pairs or calls changed */
     uint64_t ignored;         /**< rows that were outside the bounds above */
-    uint64_t out_of_memory;   /**< messages that could not be entered in full */
+    uint64_t out_of_memory;   /**< messages that could not be stored completely */
 
-    /* a current state that comes in several messages is not complete yet */
+    /* a current state in several messages is not complete yet */
     uint8_t ranks_more, pairs_more;
     uint8_t calls_more;
     struct model_scratch *scratch; /**< owned */
@@ -182,19 +181,19 @@ int model_create(struct model **out, size_t budget);
 /** NULL is fine. */
 void model_destroy(struct model *model);
 
-/** Take in one message. Types that are none of the viewer's business are passed over.
+/** Applies one message. Types that the viewer does not use are ignored.
  *  @param message   borrowed for the call
  *  @param snapshot  1: part of a current state, which replaces the sums since the start
- *  @return 0, or -ENOMEM: some rows were not entered (counted in out_of_memory) */
+ *  @return 0, or -ENOMEM: some rows were not stored (counted in out_of_memory) */
 int model_apply(struct model *model, const struct wire_message *message, int snapshot);
 
-/** Forget the job and follow another: everything but the list of jobs, the daemon and its replay is
- * dropped. */
+/** Drops everything about the job, to follow another: the list of jobs, the daemon and its replay
+ * stay. */
 void model_forget_job(struct model *model);
 
-/** The replay that is followed goes elsewhere: forget the job but for details of its windows, as
- * far as they can be told from those to come (see rewind.h). @param missed  1: some of its messages
- * never came, so that nothing can */
+/** The replay seeks: drops the job except details of its windows, as far as they can be
+ * distinguished from those still to come (see rewind.h). @param missed  1: some messages were lost,
+ * so they cannot */
 void model_rewind(struct model *model, int missed);
 
 /** Host name of a rank, "?" when it is not known. */
@@ -215,7 +214,7 @@ uint64_t model_waiting_ns(const uint64_t *class_ns);
 /** Time in MPI: all classes. */
 uint64_t model_mpi_ns(const uint64_t *class_ns);
 
-/** 1 once the job will send nothing more. */
+/** 1 when the job will send nothing more. */
 int model_ended(const struct model *model);
 
 /** Daemon time of the newest figures: the end of the newest window. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void model_alerts_copy_text(char *to, size_t room, const char *from)
+static void model_alerts_copy_text(char *to, size_t capacity, const char *from)
 {
-    snprintf(to, room, "%s", from ? from : "");
+    snprintf(to, capacity, "%s", from ? from : "");
 }
 
 /* "0-3,8": stops at what it cannot read. */

@@ -1,13 +1,13 @@
-/* Alerts of the job with their evidence: each an episode under one number, updated while it lasts.
- */
+/* Alerts of the job with their evidence: each is an episode with one number, updated while it
+ * lasts. */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_ALERTS_H
 #define HOLTER_VIEWER_MODEL_MODEL_ALERTS_H
 
 #include "holter/wire.h"
 
-#define ALERTS 256     /**< most that are kept; the oldest resolved ones go first */
-#define ALERT_CAUSES 8 /**< most causes kept of an alert, the largest */
-#define ALERT_SPANS 64 /**< most spans of ranks kept of an alert */
+#define ALERTS 256     /**< maximum stored; the oldest resolved ones are dropped first */
+#define ALERT_CAUSES 8 /**< maximum of causes stored for an alert, the largest */
+#define ALERT_SPANS 64 /**< maximum of rank spans stored for an alert */
 
 enum alert_state { ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
@@ -33,8 +33,8 @@ struct alert {
     uint64_t error_ns, updates;
     char kind[33], title[129], text[1025], host[65], rule[65], severity[17];
     char ranks[257], locality[17], sizes[129], advice[513], nodes[257];
-    char links[513];                      /**< hot links on the routes of its ranks, for people */
-    struct alert_span spans[ALERT_SPANS]; /**< what ranks says */
+    char links[513];                      /**< hot links on the routes of its ranks, for display */
+    struct alert_span spans[ALERT_SPANS]; /**< the ranks that carry it, as spans */
     uint32_t span_count;
     struct alert_cause causes[ALERT_CAUSES];
     uint32_t cause_count;
@@ -44,7 +44,7 @@ struct alert {
 struct alerts {
     struct alert *items; /**< owned; the newest number first */
     uint32_t count;
-    uint64_t forgotten; /**< alerts given up for want of room */
+    uint64_t forgotten; /**< alerts dropped because the maximum was reached */
 };
 
 /** @return 0 or -ENOMEM */
@@ -58,7 +58,7 @@ const struct alert *alerts_find(const struct alerts *alerts, uint64_t id);
 /** How many are in a state. */
 uint32_t alerts_count(const struct alerts *alerts, enum alert_state state);
 
-/** Is a rank among those that carry it? */
+/** Whether a rank is among those that carry it. */
 int alert_has_rank(const struct alert *alert, uint64_t rank);
 
 /** How long it lasts or lasted, until now_ns unless it is resolved. */

@@ -79,7 +79,8 @@ static int compare_threads(const void *left, const void *right)
     return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* Among the first of the capture's threads. @return its place, or that of the one behind it */
+/* Position of a rank's thread in a capture, found by binary search. @return its position, or that
+ * of the thread after it */
 static uint32_t model_captures_place_of(const struct capture *c, uint32_t count,
                                         const struct capture_thread *key)
 {
@@ -94,15 +95,15 @@ static int has_thread(const struct capture *c, uint32_t count, uint32_t place,
 
 static int need_threads(struct capture *c, uint64_t count)
 {
-    if (count <= c->thread_room)
+    if (count <= c->thread_capacity)
         return 0;
-    size_t room = c->thread_room ? (size_t)c->thread_room * 2 : 64;
-    room = room > count ? room : (size_t)count;
-    struct capture_thread *threads = realloc(c->threads, room * sizeof *threads);
+    size_t capacity = c->thread_capacity ? (size_t)c->thread_capacity * 2 : 64;
+    capacity = capacity > count ? capacity : (size_t)count;
+    struct capture_thread *threads = realloc(c->threads, capacity * sizeof *threads);
     if (!threads)
         return -ENOMEM;
     c->threads = threads;
-    c->thread_room = (uint32_t)room;
+    c->thread_capacity = (uint32_t)capacity;
     return 0;
 }
 
@@ -122,9 +123,9 @@ static void model_captures_merge(struct capture_thread *rows, uint32_t first, ui
 static int add_threads(struct capture *c, const struct wire_capture *m)
 {
     uint32_t known = c->thread_count, count = known;
-    uint64_t room =
+    uint64_t capacity =
         CAPTURES_THREADS - known < m->threads_count ? CAPTURES_THREADS - known : m->threads_count;
-    int error = need_threads(c, known + room);
+    int error = need_threads(c, known + capacity);
     for (uint64_t i = 0; !error && i < m->threads_count && count < CAPTURES_THREADS; i++) {
         const struct capture_thread fresh = {.rank = m->threads[i].rank,
                                              .thread = m->threads[i].thread};
@@ -200,14 +201,14 @@ static int need_call(struct captures *captures, const struct capture *c, struct 
         model_captures_discard_oldest(captures);
     if (captures->calls >= CAPTURES_CALLS)
         return -HOLTER_EFULL;
-    if (t->count < t->room)
+    if (t->count < t->capacity)
         return 0;
-    uint32_t room = t->room ? t->room * 2 : 32;
-    struct capture_call *calls = realloc(t->calls, room * sizeof *calls);
+    uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
+    struct capture_call *calls = realloc(t->calls, capacity * sizeof *calls);
     if (!calls)
         return -ENOMEM;
     t->calls = calls;
-    t->room = room;
+    t->capacity = capacity;
     return 0;
 }
 

@@ -86,7 +86,7 @@ static void begin_rows(struct commgram_rows *r, int snapshot, uint64_t more)
 
 static int model_commgram_make_room(struct commgram_rows *r)
 {
-    if (r->count < r->room)
+    if (r->count < r->capacity)
         return 0;
     if (r->count == COMMGRAM_PHASES) { /* a quarter at once, so that it is rarely done */
         uint32_t gone = COMMGRAM_PHASES / 4;
@@ -96,12 +96,12 @@ static int model_commgram_make_room(struct commgram_rows *r)
         r->forgotten += gone;
         return 0;
     }
-    uint32_t room = r->room ? r->room * 2 : 256;
-    void *rows = realloc(r->rows, (size_t)room * r->size);
+    uint32_t capacity = r->capacity ? r->capacity * 2 : 256;
+    void *rows = realloc(r->rows, (size_t)capacity * r->size);
     if (!rows)
         return -ENOMEM;
     r->rows = rows;
-    r->room = room;
+    r->capacity = capacity;
     return 0;
 }
 
@@ -203,15 +203,15 @@ int commgram_same(const struct commgram_request *a, const struct commgram_reques
            !strcmp(a->ranks, b->ranks);
 }
 
-char *commgram_argument(const struct commgram_request *q, char *out, size_t room)
+char *commgram_argument(const struct commgram_request *q, char *out, size_t capacity)
 {
-    int used = snprintf(out, room,
+    int used = snprintf(out, capacity,
                         "from=%" PRIu64 " to=%" PRIu64 " phases=%" PRIu64 " communities=%" PRIu64,
                         q->from_ns, q->to_ns, q->phases, q->communities);
-    if (q->ranks[0] && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, " ranks=%s", q->ranks);
-    if (!q->modelled && used > 0 && (size_t)used < room)
-        snprintf(out + used, room - (size_t)used, " modelled=0");
+    if (q->ranks[0] && used > 0 && (size_t)used < capacity)
+        used += snprintf(out + used, capacity - (size_t)used, " ranks=%s", q->ranks);
+    if (!q->modelled && used > 0 && (size_t)used < capacity)
+        snprintf(out + used, capacity - (size_t)used, " modelled=0");
     return out;
 }
 
@@ -241,21 +241,21 @@ void commgram_replied(struct commgram *g, int code, const char *text)
  */
 
 /* Append rows; those beyond the bound are counted. */
-static int model_commgram_append(void **to, uint32_t *count, uint32_t *room, const void *rows,
+static int model_commgram_append(void **to, uint32_t *count, uint32_t *capacity, const void *rows,
                                  uint64_t more, size_t size, uint64_t *ignored)
 {
     uint64_t fit = COMMGRAM_ROWS - *count;
     *ignored += more > fit ? more - fit : 0;
     more = more > fit ? fit : more;
-    if (*count + more > *room) {
-        uint64_t wanted = *room ? *room : 64;
+    if (*count + more > *capacity) {
+        uint64_t wanted = *capacity ? *capacity : 64;
         while (wanted < *count + more)
             wanted *= 2;
         void *grown = realloc(*to, (size_t)wanted * size);
         if (!grown)
             return -ENOMEM;
         *to = grown;
-        *room = (uint32_t)wanted;
+        *capacity = (uint32_t)wanted;
     }
     if (more)
         memcpy((char *)*to + (size_t)*count * size, rows, (size_t)more * size);
@@ -387,8 +387,8 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
     p->to_ns = m->to_ns;
     p->resolved = m->resolved;
     int error =
-        model_commgram_append((void **)&p->columns, &p->column_count, &p->column_room, m->columns,
-                              m->columns_count, sizeof *p->columns, &p->ignored);
+        model_commgram_append((void **)&p->columns, &p->column_count, &p->column_capacity,
+                              m->columns, m->columns_count, sizeof *p->columns, &p->ignored);
     if (!error)
         error = model_commgram_append((void **)&p->bars, &p->bar_count, &p->bar_room, m->bars,
                                       m->bars_count, sizeof *p->bars, &p->ignored);
@@ -398,7 +398,7 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
                                   m->members, m->members_count, sizeof *p->members, &p->ignored);
     if (!error)
         error =
-            model_commgram_append((void **)&p->ribbons, &p->ribbon_count, &p->ribbon_room,
+            model_commgram_append((void **)&p->ribbons, &p->ribbon_count, &p->ribbon_capacity,
                                   m->ribbons, m->ribbons_count, sizeof *p->ribbons, &p->ignored);
     if (!error && !m->more)
         error = model_commgram_complete(g);
@@ -416,7 +416,7 @@ int commgram_bar_has(const struct commgram_picture *p, uint32_t bar, uint64_t ra
     return behind > first && rank - p->members[behind - 1].rank < p->members[behind - 1].count;
 }
 
-int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out, size_t room)
+int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out, size_t capacity)
 {
     static const char ellipsis[] = ",\xe2\x80\xa6";
     size_t used = 0;
@@ -429,8 +429,8 @@ int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out
         int n = m->count == 1 ? snprintf(span, sizeof span, "%s%" PRIu64, used ? "," : "", m->rank)
                               : snprintf(span, sizeof span, "%s%" PRIu64 "-%" PRIu64,
                                          used ? "," : "", m->rank, m->rank + m->count - 1);
-        if (used + (size_t)n + sizeof ellipsis > room) {
-            snprintf(out + used, room - used, "%s", used ? ellipsis : ellipsis + 1);
+        if (used + (size_t)n + sizeof ellipsis > capacity) {
+            snprintf(out + used, capacity - used, "%s", used ? ellipsis : ellipsis + 1);
             return 1;
         }
         memcpy(out + used, span, (size_t)n + 1);

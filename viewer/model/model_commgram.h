@@ -1,9 +1,8 @@
-/* The CommGram as the daemon tells it (001): phases of the job, the curve over them, and the
- * picture of a span of time that was asked for.
- *
- * Rows of phases and points replace those of the same number; what is provisional is gone when it
- * is not told again. At most COMMGRAM_PHASES of each are kept, the oldest go first. A picture comes
- * in parts: it takes the place of the one before when it is complete, which stays meanwhile. */
+/* The CommGram (Wu, Zeng, Yu, Kenny) as the daemon computes it: phases of the job, the curve over
+ * them, and the picture of a span of time that was requested.
+ * Rows of phases and points replace those of the same number; provisional rows that are not
+ * repeated are dropped. At most COMMGRAM_PHASES of each are stored, the oldest are dropped first. A
+ * picture arrives in parts; the previous one stays until it is complete. */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_COMMGRAM_H
 #define HOLTER_VIEWER_MODEL_MODEL_COMMGRAM_H
 
@@ -12,45 +11,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMGRAM_PHASES (1u << 18) /**< most phases, and most points, that are kept */
-#define COMMGRAM_ROWS (1u << 22)   /**< most bars, members or ribbons of one picture */
+#define COMMGRAM_PHASES (1u << 18) /**< maximum of phases, and of points, stored */
+#define COMMGRAM_ROWS (1u << 22)   /**< maximum of bars, members or ribbons of one picture */
 #define COMMGRAM_NONE UINT32_MAX
-#define COMMGRAM_LIST 2048 /**< room for a list of ranks in a question */
+#define COMMGRAM_LIST 2048 /**< capacity of a request for a list of ranks */
 
-/** Rows in order of their number, which is their first column; the second tells whether they are
- * provisional. */
+/** Rows in order of their number, which is their first column; the second column is 1 for
+ * provisional rows. */
 struct commgram_rows {
     void *rows; /**< owned */
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint32_t size;        /**< bytes of a row */
-    uint32_t provisional; /**< the first of these, or count */
+    uint32_t provisional; /**< index of the first provisional row, or count */
     uint64_t forgotten;   /**< rows that were dropped to stay within bounds */
     uint8_t more;         /**< a message with more rows follows */
 };
 
-/** What is asked for. */
+/** The parameters of a picture. */
 struct commgram_request {
     uint64_t from_ns, to_ns; /**< daemon time */
     uint64_t phases, communities;
-    int modelled;              /**< 1: with what stands for collectives */
+    int modelled;              /**< 1: include messages that stand for collectives */
     char ranks[COMMGRAM_LIST]; /**< "3,8-11": only messages from or to these; "": all */
 };
 
 /** A picture of K columns has bars in K + 1 columns: messages of phase k go from bars of column k
  * to bars of column k + 1. */
 struct commgram_picture {
-    struct commgram_request asked; /**< the question that it answers */
+    struct commgram_request asked; /**< the request that it answers */
     uint64_t from_ns, to_ns;
-    uint64_t resolved;                  /**< parts that the span is kept in; 0: not reported */
+    uint64_t resolved; /**< number of parts in which the daemon stores the span; 0: not reported */
     struct wire_column_row *columns;    /**< owned */
     struct wire_bar_row *bars;          /**< owned; by column, from the top */
     struct wire_bar_ranks_row *members; /**< owned; by bar, in order of rank */
-    struct wire_ribbon_row *ribbons;    /**< owned; from and to are places in bars */
+    struct wire_ribbon_row *ribbons;    /**< owned; from and to are indices in bars */
     uint32_t column_count, bar_count, member_count, ribbon_count;
-    uint32_t column_room, bar_room, member_room, ribbon_room;
+    uint32_t column_capacity, bar_room, member_room, ribbon_capacity;
     uint32_t *first_bar;    /**< owned; bars of column k: from [k] to [k + 1] - 1, k up to K */
     uint32_t *first_member; /**< owned; likewise of bar i */
-    uint64_t ignored;       /**< rows that made no sense, or were too many */
+    uint64_t ignored;       /**< rows that were invalid or too many */
     uint64_t version;       /**< number of the picture; 0: there is none */
 };
 
@@ -58,50 +57,50 @@ struct commgram_picture {
 struct commgram {
     struct commgram_rows phases, points; /**< struct wire_phase_row, struct wire_curve_point_row */
     uint64_t gap_ns;                     /**< gap that ends a phase; 0: not known */
-    int modelled;                        /**< collectives take part */
+    int modelled;                        /**< collectives are included */
     struct commgram_picture now;         /**< the last complete one */
-    struct commgram_picture next;        /**< what has come of the next */
-    struct commgram_request wanted;      /**< question that is under way */
-    int waiting;                         /**< there is one */
-    int error;                           /**< of the last question; 0: it was answered */
+    struct commgram_picture next;        /**< received parts of the next one */
+    struct commgram_request wanted;      /**< request that is open */
+    int waiting;                         /**< a request is open */
+    int error;                           /**< of the last request; 0: it was answered */
     char error_text[256];
-    uint64_t version;  /**< raised when phases, points or the picture changed */
+    uint64_t version;  /**< incremented when phases, points or the picture changed */
     uint64_t pictures; /**< complete pictures so far */
 };
 
 void commgram_init(struct commgram *commgram);
 
-/** Forget everything; it stays usable. */
+/** Drops everything; it stays usable. */
 void commgram_clear(struct commgram *commgram);
 
-/** @param snapshot  1: part of a current state, which replaces what was there
+/** @param snapshot  1: part of a current state, which replaces the previous one
  *  @return 0 or -ENOMEM */
 int commgram_apply_phases(struct commgram *commgram, const struct wire_phases *message,
                           int snapshot);
 int commgram_apply_curve(struct commgram *commgram, const struct wire_curve *message, int snapshot);
 
-/** A part of a picture. Parts that nobody asked for are passed over. @return 0 or -ENOMEM */
+/** Adds a part of a picture. Parts that were not requested are ignored. @return 0 or -ENOMEM */
 int commgram_apply_picture(struct commgram *commgram, const struct wire_commgram *message);
 
 /** A state begins: the previous one may be incomplete. */
 void commgram_restart(struct commgram *commgram);
 
-/** A question was asked: parts of an earlier answer that are still missing are given up. */
+/** Notes an open request: missing parts of an earlier answer are not waited for any more. */
 void commgram_asked(struct commgram *commgram, const struct commgram_request *request);
 
-/** Its reply came. With code 0 the picture should be complete.
- *  @param text  what went wrong, for people; may be NULL */
+/** Handles the reply to the request. With code 0 the picture should be complete.
+ *  @param text  error text for display; may be NULL */
 void commgram_replied(struct commgram *commgram, int code, const char *text);
 
 int commgram_same(const struct commgram_request *a, const struct commgram_request *b);
 
-/** The question as the wire's argument. @return out */
-char *commgram_argument(const struct commgram_request *request, char *out, size_t room);
+/** The request as the wire's argument. @return out */
+char *commgram_argument(const struct commgram_request *request, char *out, size_t capacity);
 
 const struct wire_phase_row *commgram_phase(const struct commgram *commgram, uint32_t i);
 const struct wire_curve_point_row *commgram_point(const struct commgram *commgram, uint32_t i);
 
-/** A phase by its number; NULL: not kept. */
+/** A phase by its number; NULL: not stored. */
 const struct wire_phase_row *commgram_phase_find(const struct commgram *commgram, uint64_t id);
 
 /** First point whose phase ends at a time or later; the number of points when there is none. */
@@ -110,12 +109,12 @@ uint32_t commgram_point_at(const struct commgram *commgram, uint64_t ns);
 /** Bar of a picture, by column and place from the top; COMMGRAM_NONE: there is none. */
 uint32_t commgram_bar(const struct commgram_picture *picture, uint64_t column, uint64_t bar);
 
-/** Is a rank in a bar? */
+/** Whether a rank is in a bar. */
 int commgram_bar_has(const struct commgram_picture *picture, uint32_t bar, uint64_t rank);
 
-/** Ranks of a bar as text: "0-15,32-47", with an ellipsis where the room ends.
+/** Ranks of a bar as text: "0-15,32-47", truncated with an ellipsis.
  *  @return 0, or 1 when they did not fit */
 int commgram_bar_ranks(const struct commgram_picture *picture, uint32_t bar, char *out,
-                       size_t room);
+                       size_t capacity);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    LEAST_POINTS = 64,
+    MINIMUM_POINTS = 64,
     LOG_SCALE = 1024,  /* of logarithms in the history */
     LOG_BIAS = 32,     /* added to them, so that none is negative */
     TREND_WEIGHT = 16, /* time without a trend is thinned out that much earlier */
@@ -138,9 +138,9 @@ static uint32_t model_latency_cheapest_pair(const struct latency_series *s)
     return best;
 }
 
-static void thin_out(struct latency_series *s, uint32_t most)
+static void thin_out(struct latency_series *s, uint32_t maximum)
 {
-    while (s->count > most && s->count > 1) {
+    while (s->count > maximum && s->count > 1) {
         uint32_t i = model_latency_cheapest_pair(s);
         latency_merge(&s->points[i], &s->points[i + 1]);
         memmove(&s->points[i + 1], &s->points[i + 2], (s->count - i - 2) * sizeof *s->points);
@@ -158,13 +158,13 @@ static int put_point(struct latency_series *s, const struct latency_point *p)
             latency_merge(&s->points[at], p);
         return 0;
     }
-    if (s->count == s->room) {
-        uint32_t room = s->room ? s->room * 2 : LEAST_POINTS;
-        struct latency_point *points = realloc(s->points, room * sizeof *points);
+    if (s->count == s->capacity) {
+        uint32_t capacity = s->capacity ? s->capacity * 2 : MINIMUM_POINTS;
+        struct latency_point *points = realloc(s->points, capacity * sizeof *points);
         if (!points)
             return -ENOMEM;
         s->points = points;
-        s->room = room;
+        s->capacity = capacity;
     }
     memmove(&s->points[at + 1], &s->points[at], (s->count - at) * sizeof *s->points);
     s->points[at] = *p;
@@ -172,7 +172,7 @@ static int put_point(struct latency_series *s, const struct latency_point *p)
     return 0;
 }
 
-/* A trend is told some windows after it began: those belong to it. */
+/* A trend is reported some windows after it began: those windows belong to it. */
 static void mark_trend(struct latency_series *s, const struct wire_series_row *row, uint64_t window)
 {
     if (s->count && s->points[s->count - 1].last > window)
@@ -240,9 +240,11 @@ static int model_latency_apply_series(struct latency *l, const struct wire_laten
         if (!s || put_point(s, &p) < 0)
             return -ENOMEM;
         mark_trend(s, row, m->window);
-        uint64_t most = LATENCY_BUDGET / (l->series_count * sizeof p);
-        most = most < LEAST_POINTS ? LEAST_POINTS : most > LATENCY_POINTS ? LATENCY_POINTS : most;
-        thin_out(s, (uint32_t)most);
+        uint64_t maximum = LATENCY_BUDGET / (l->series_count * sizeof p);
+        maximum = maximum < MINIMUM_POINTS   ? MINIMUM_POINTS
+                  : maximum > LATENCY_POINTS ? LATENCY_POINTS
+                                             : maximum;
+        thin_out(s, (uint32_t)maximum);
     }
     return 0;
 }
@@ -360,8 +362,8 @@ static int need_ranks(struct latency *l, uint32_t count)
 
 static int model_latency_apply_regions(struct latency *l, const struct wire_regions *m)
 {
-    uint64_t most = l->region_count + m->regions_count;
-    struct latency_region *regions = realloc(l->regions, (most + 1) * sizeof *regions);
+    uint64_t maximum = l->region_count + m->regions_count;
+    struct latency_region *regions = realloc(l->regions, (maximum + 1) * sizeof *regions);
     if (!regions)
         return -ENOMEM;
     l->regions = regions;
@@ -437,12 +439,12 @@ uint64_t latency_region_of(const struct latency *l, uint32_t rank)
     return l->regions[l->region_of[rank]].id;
 }
 
-void latency_region_ranks(const struct latency *l, uint64_t id, char *out, size_t room)
+void latency_region_ranks(const struct latency *l, uint64_t id, char *out, size_t capacity)
 {
     static const char more[] = "\xe2\x80\xa6";
     uint32_t region = latency_region_find(l, id);
     size_t n = 0;
-    if (room)
+    if (capacity)
         *out = 0;
     for (uint32_t r = 0; region != LATENCY_NONE && r < l->rank_count; r++) {
         if (l->region_of[r] != region)
@@ -453,8 +455,8 @@ void latency_region_ranks(const struct latency *l, uint64_t id, char *out, size_
         char part[32];
         int length =
             snprintf(part, sizeof part, end > r ? "%s%u-%u" : "%s%u", n ? "," : "", r, end);
-        if (n + (size_t)length + sizeof more > room) {
-            snprintf(out + n, room - n, "%s", more);
+        if (n + (size_t)length + sizeof more > capacity) {
+            snprintf(out + n, capacity - n, "%s", more);
             return;
         }
         memcpy(out + n, part, (size_t)length + 1);

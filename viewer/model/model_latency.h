@@ -9,13 +9,14 @@
 
 #include "holter/wire.h"
 
-#define LATENCY_RANKS (1u << 22) /**< highest number of ranks that is taken in */
-#define LATENCY_SERIES 4096u     /**< most series kept; the longest silent one goes first */
-#define LATENCY_POINTS 4096u     /**< most points of one series */
+#define LATENCY_RANKS (1u << 22) /**< maximum number of ranks */
+#define LATENCY_SERIES                                                                             \
+    4096u /**< maximum of series stored; the one without news for longest is dropped first */
+#define LATENCY_POINTS 4096u                /**< maximum of points of one series */
 #define LATENCY_BUDGET (UINT64_C(48) << 20) /**< bytes that all points may take together */
 #define LATENCY_NONE UINT32_MAX
 
-/** What the time of messages went into; as in the wire's series rows. */
+/** Parts of the time of messages; as in the wire's series rows. */
 enum latency_part {
     LATENCY_NETWORK,
     LATENCY_LATE_SENDER, /**< beside the transfer time, not part of it */
@@ -24,14 +25,14 @@ enum latency_part {
     LATENCY_PARTS,
 };
 
-/** One window of a series, or several that became one to save room. */
+/** One window of a series, or several that were merged to save memory. */
 struct latency_point {
     uint64_t first, last; /**< windows covered, both included */
-    uint64_t windows;     /**< of them, those that were reported */
+    uint64_t windows;     /**< windows in it that were reported */
     uint64_t messages, delayed;
     double recent, reference; /**< means over the messages; NaN: no messages */
-    double typical; /**< geometric mean by reference: few messages that took very long do not
-                         hide the others; NaN: no messages */
+    double typical; /**< geometric mean by reference, which few very slow messages do not dominate;
+                       NaN: no messages */
     double highest; /**< largest typical of a window in it; NaN: no messages */
     uint64_t part_ns[LATENCY_PARTS]; /**< sums */
     enum series_trend trend;
@@ -41,7 +42,7 @@ struct latency_series {
     enum series_scope scope;
     uint64_t id;                  /**< region; 0 for other scopes */
     struct latency_point *points; /**< owned; from old to new, disjoint */
-    uint32_t count, room;
+    uint32_t count, capacity;
     enum series_trend trend; /**< of the newest window */
     uint64_t trend_since;    /**< window in which it began */
     double slope;            /**< growth of reference a minute, as a share; NaN: not known */
@@ -49,9 +50,9 @@ struct latency_series {
 
 struct latency_region {
     uint64_t id;
-    uint64_t ranks; /**< as told; those that are named may be fewer */
+    uint64_t ranks; /**< as reported; fewer may be listed */
     uint64_t since; /**< window in which it appeared */
-    uint32_t first; /**< lowest rank in it; LATENCY_NONE: none was named */
+    uint32_t first; /**< lowest rank in it; LATENCY_NONE: none was listed */
 };
 
 /** Figures of a rank in the history: messages, and the sum of the logarithms of their relative
@@ -68,27 +69,27 @@ struct latency {
     uint32_t *region_of; /**< owned; by rank: index in regions or LATENCY_NONE */
     uint32_t rank_count; /**< length of region_of */
     uint64_t ranks_together;
-    uint64_t regions_version; /**< raised when regions or members changed */
-    uint8_t regions_more;     /**< another part of the same regions is to come */
+    uint64_t regions_version; /**< incremented when regions or members changed */
+    uint8_t regions_more;     /**< more parts of the same regions follow */
 
     struct history ranks; /**< LATENCY_COLUMNS figures a rank */
 
     struct wire_criterion_row *criteria; /**< owned; the newest */
     uint32_t criteria_count;
 
-    uint64_t matched, unmatched, rejected, uncertain; /**< since this viewer listens */
+    uint64_t matched, unmatched, rejected, uncertain; /**< since this viewer is connected */
     uint64_t error_ns; /**< of the newest window; WIRE_ANY: not known, 0: one clock */
     uint64_t newest;   /**< newest window reported */
     uint64_t ignored;  /**< rows outside the bounds */
 };
 
-/** @param budget  bytes for what is kept of single ranks */
+/** @param budget  bytes for the history of single ranks */
 void latency_init(struct latency *latency, size_t budget);
 
-/** Free what it owns; it stays usable and empty. */
+/** Frees what it owns; it stays usable and empty. */
 void latency_clear(struct latency *latency);
 
-/** Take in a message.
+/** Applies a message.
  *  @param snapshot  1: part of a current state: a window known already is not added again
  *  @return 0 or -ENOMEM */
 int latency_apply(struct latency *latency, const struct wire_latencies *message, int snapshot);
@@ -104,24 +105,24 @@ uint32_t latency_region_find(const struct latency *latency, uint64_t id);
 /** Id of a rank's region; 0: none. */
 uint64_t latency_region_of(const struct latency *latency, uint32_t rank);
 
-/** Ranks of a region as "0-3,8", cut with an ellipsis where the room ends. */
-void latency_region_ranks(const struct latency *latency, uint64_t id, char *out, size_t room);
+/** Ranks of a region as "0-3,8", truncated with an ellipsis. */
+void latency_region_ranks(const struct latency *latency, uint64_t id, char *out, size_t capacity);
 
-/** Everything a series tells of windows first to last, as one point.
- *  @return 0 when it tells nothing */
+/** Merges the points of a series from window `first` to `last` into one point.
+ *  @return 0 when there is none */
 int latency_between(const struct latency_series *series, uint64_t first, uint64_t last,
                     struct latency_point *out);
 
 /** Position of the first point that ends at or after a window. */
 uint32_t latency_position(const struct latency_series *series, uint64_t window);
 
-/** Add a point's figures to another; windows and trend become the union and the graver one. */
+/** Adds a point's figures to another; windows are the union, the trend is the more severe one. */
 void latency_merge(struct latency_point *to, const struct latency_point *from);
 
 /** Geometric mean of the relative latencies that were summed up; NaN: none were. */
 double latency_mean(double messages, double logs);
 
-/** Share of matched among all ends that were looked for; NaN: nothing was. */
+/** Share of matched ends among all ends for which a match was searched; NaN: none. */
 double latency_matched(const struct latency *latency);
 
 #endif

@@ -58,7 +58,7 @@ void network_restart(struct network *n)
         parts_clear_topology(n->parts);
         parts_clear_rows(n->parts);
     }
-    n->window = 0; /* what is replayed may begin anew */
+    n->window = 0; /* a replay may start again from the beginning */
 }
 
 static void traces_clear(struct network *n)
@@ -107,9 +107,9 @@ void network_clear(struct network *n)
 /* ---- topology ----------------------------------------------------------------------------------
  */
 
-static void model_network_copy(char *to, size_t room, const char *from)
+static void model_network_copy(char *to, size_t capacity, const char *from)
 {
-    snprintf(to, room, "%s", from ? from : "");
+    snprintf(to, capacity, "%s", from ? from : "");
 }
 
 static uint32_t model_network_vertex_of(uint64_t number)
@@ -195,13 +195,13 @@ static int model_network_add_hops(struct network_parts *p, const struct wire_top
 int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_row *rows,
                       uint64_t row_count)
 {
-    uint64_t most = *count;
+    uint64_t maximum = *count;
     for (uint64_t i = 0; i < row_count; i++)
-        if (rows[i].rank < NETWORK_RANKS && rows[i].rank >= most)
-            most = rows[i].rank + 1;
-    if (network_grow(seats, 0, most, sizeof **seats) < 0)
+        if (rows[i].rank < NETWORK_RANKS && rows[i].rank >= maximum)
+            maximum = rows[i].rank + 1;
+    if (network_grow(seats, 0, maximum, sizeof **seats) < 0)
         return -ENOMEM;
-    while (*count < most)
+    while (*count < maximum)
         (*seats)[(*count)++] = TOPOLOGY_NONE;
     for (uint64_t i = 0; i < row_count; i++)
         if (rows[i].rank < NETWORK_RANKS)
@@ -341,7 +341,7 @@ static uint32_t trace_place(const struct network *n, uint32_t link)
     return BISECT(i, 0, n->trace_count, n->traces[i].link < link);
 }
 
-/* Give up the trace that was heard of longest ago. */
+/* Drops the trace that was updated least recently. */
 static void drop_trace(struct network *n)
 {
     uint32_t oldest = 0;
@@ -400,8 +400,8 @@ static int enter_sample(struct network *n, const struct network_link *l, uint64_
 /* Links in sight first: when there are more than traces, the most loaded get one. */
 static int enter_samples(struct network *n)
 {
-    uint32_t most = n->link_count < NETWORK_TRACES ? n->link_count : NETWORK_TRACES;
-    for (uint32_t i = 0; i < most; i++)
+    uint32_t maximum = n->link_count < NETWORK_TRACES ? n->link_count : NETWORK_TRACES;
+    for (uint32_t i = 0; i < maximum; i++)
         if (enter_sample(n, &n->links[i], n->window) < 0)
             return -ENOMEM;
     return 0;
@@ -497,18 +497,18 @@ const struct network_route *network_routes_of(const struct network *n, uint32_t 
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-char *network_vertex_name(const struct network *n, uint32_t vertex, char *out, size_t room)
+char *network_vertex_name(const struct network *n, uint32_t vertex, char *out, size_t capacity)
 {
     if (n->topology && vertex < topology_vertices(n->topology))
-        topology_vertex_name(n->topology, vertex, out, room);
+        topology_vertex_name(n->topology, vertex, out, capacity);
     else if (vertex == TOPOLOGY_NONE)
-        snprintf(out, room, "?");
+        snprintf(out, capacity, "?");
     else
-        snprintf(out, room, "%u", vertex);
+        snprintf(out, capacity, "%u", vertex);
     return out;
 }
 
-char *network_link_name(const struct network *n, uint32_t link, char *out, size_t room)
+char *network_link_name(const struct network *n, uint32_t link, char *out, size_t capacity)
 {
     char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
     uint32_t from, to;
@@ -520,12 +520,12 @@ char *network_link_name(const struct network *n, uint32_t link, char *out, size_
         from = row->from;
         to = row->to;
     } else {
-        snprintf(out, room, "link %u", link);
+        snprintf(out, capacity, "link %u", link);
         return out;
     }
     network_vertex_name(n, from, a, sizeof a);
     network_vertex_name(n, to, b, sizeof b);
-    snprintf(out, room, "%s \xe2\x86\x92 %s", a, b);
+    snprintf(out, capacity, "%s \xe2\x86\x92 %s", a, b);
     return out;
 }
 

@@ -1,9 +1,8 @@
-/* The network under the job as the daemon tells it: its topology and where ranks sit, the state of
- * its links in the newest window with a ring of windows before, and better mappings and routes that
- * were asked for.
- *
- * Memory: the topology, 8 bytes a rank, a row for each link of the newest window, and rings of
- * NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES links, 16 MiB. */
+/* The network under the job as the daemon reports it: its topology and the placement of ranks, the
+ * state of its links in the newest window with a ring of earlier windows, and the better mappings
+ * and routes that were requested. Memory: the topology, 8 bytes a rank, a row for each link of the
+ * newest window, and rings of NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES
+ * links, 16 MiB. */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_NETWORK_H
 #define HOLTER_VIEWER_MODEL_MODEL_NETWORK_H
 
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 #define NETWORK_WINDOWS 256u /**< windows that a ring holds */
-#define NETWORK_TRACES 4096u /**< links with a ring; of more, those heard of last */
+#define NETWORK_TRACES 4096u /**< links with a ring; if there are more, those reported last */
 #define NETWORK_UNKNOWN UINT64_MAX
 
 /** A directed link in the newest window. */
@@ -22,14 +21,14 @@ struct network_link {
     enum link_state state;
     uint8_t unit;      /**< of measured: 0 bytes, 1 packets */
     uint64_t since;    /**< window in which that state began */
-    uint64_t messages; /**< whose routes cross it */
-    uint64_t bytes;    /**< of them: the modelled load */
-    double average;    /**< moving average of it, bytes a window */
+    uint64_t messages; /**< on the routes that cross it */
+    uint64_t bytes;    /**< of these messages: the modelled load */
+    double average;    /**< moving average of bytes, per window */
     uint64_t peak;
-    double share;      /**< load by what it can carry; NaN: not known */
+    double share;      /**< load divided by capacity; NaN: not known */
     double latency;    /**< relative latency of messages that cross it; NaN: none matched */
-    uint64_t measured; /**< what the interface counted; NETWORK_UNKNOWN */
-    double ratio;      /**< measured by modelled, moving averages; NaN: not known */
+    uint64_t measured; /**< counted by the interface; NETWORK_UNKNOWN */
+    double ratio;      /**< measured divided by modelled load, moving averages; NaN: not known */
 };
 
 /** Ranks whose messages load a hot link, in the newest window. */
@@ -45,7 +44,7 @@ struct network_interface {
     uint8_t medium, unit;
     char name[65];
     uint64_t sent, received, dropped, speed;
-    uint32_t link_out, link_in; /**< TOPOLOGY_NONE: none known */
+    uint32_t link_out, link_in; /**< TOPOLOGY_NONE: not known */
 };
 
 struct network_sample {
@@ -57,11 +56,11 @@ struct network_sample {
     uint8_t present; /**< 0: the link had no row in that window */
 };
 
-/** What a link did in the windows before. */
+/** Samples of a link in earlier windows. */
 struct network_trace {
     uint32_t link;
     uint64_t newest;                /**< last window that it has a sample of */
-    struct network_sample *samples; /**< owned; of window w at w % NETWORK_WINDOWS */
+    struct network_sample *samples; /**< owned; sample of window w at w % NETWORK_WINDOWS */
 };
 
 /** Counts of the newest window. */
@@ -69,8 +68,8 @@ struct network_counts {
     uint64_t states[4]; /**< links by enum link_state */
     uint64_t bytes;     /**< of messages that crossed a link */
     double hop_bytes;
-    uint64_t unplaced; /**< bytes of messages whose way is not known */
-    uint64_t left_out; /**< links that are not idle and have no row */
+    uint64_t unplaced; /**< bytes of messages whose route is not known */
+    uint64_t left_out; /**< links that are not idle but have no row */
 };
 
 /** A measure before and after. */
@@ -90,14 +89,14 @@ struct network_reroute {
 
 enum suggestion_kind { SUGGEST_MAPPING, SUGGEST_ROUTES, SUGGESTIONS };
 
-/** What the daemon suggests, as asked for last. Whether it is applied to what is in sight is the
- * user's choice: see flows.h. */
+/** The daemon's answer to the last request for suggestions. Whether it is applied to the views is
+ * the user's choice: see flows.h. */
 struct suggestion {
-    int waiting;     /**< asked, and no result yet */
+    int waiting;     /**< requested, no result yet */
     double progress; /**< 0 to 1 */
-    int error;       /**< 0, or why there is none; negative */
+    int error;       /**< 0, or why there is no result; negative */
     char error_text[257];
-    int ready; /**< 1: what follows is a result */
+    int ready; /**< 1: the fields below are a result */
     char objective[33];
     uint64_t seed;
     int optimal;                /**< 1: none is better */
@@ -109,21 +108,22 @@ struct suggestion {
     uint32_t route_count;
     uint32_t *path; /**< owned */
     uint32_t path_count;
-    uint64_t version; /**< raised by each result */
+    uint64_t version; /**< incremented by each result */
     int more;         /**< parts are missing */
 };
 
 struct network {
     struct topology *topology; /**< owned; NULL: not received yet, or it cannot be used */
     char name[65], source[513];
-    char fault[513]; /**< why the file, or what was told, cannot be used; "": all is well */
+    char fault[513]; /**< why the topology file or the received topology cannot be used; "": no
+                        fault */
     uint32_t *seats; /**< owned; vertex by rank, TOPOLOGY_NONE: not known */
     uint32_t seat_count;
-    uint64_t version; /**< raised when topology or seats changed; 0: never received */
+    uint64_t version; /**< incremented when topology or seats changed; 0: never received */
 
     uint64_t window;            /**< of all rows below; only when rows_known */
     uint8_t rows_known;         /**< links were received at least once */
-    struct network_link *links; /**< owned; as the daemon ranks them, largest load first */
+    struct network_link *links; /**< owned; in the daemon's order, largest load first */
     uint32_t link_count;
     uint32_t *by_link;            /**< owned; positions in links, in order of link */
     struct network_route *routes; /**< owned; by link, largest first */
@@ -131,41 +131,41 @@ struct network {
     struct network_interface *interfaces; /**< owned */
     uint32_t interface_count;
     struct network_counts counts;
-    uint64_t links_version; /**< raised by each window */
+    uint64_t links_version; /**< incremented by each window */
 
     struct network_trace *traces; /**< owned; in order of link */
     uint32_t trace_count;
 
     struct suggestion suggestions[SUGGESTIONS];
 
-    struct network_parts *parts; /**< owned; messages that are not complete yet */
+    struct network_parts *parts; /**< owned; parts of messages that are not complete yet */
 };
 
-/** Take in a message of topic topology. What contradicts itself is told in fault, not an error.
- *  @return 0 or -ENOMEM */
+/** Applies a message of topic topology. Contradictions in it are described in `fault`, without an
+ *  error. @return 0 or -ENOMEM */
 int network_apply_topology(struct network *network, const struct wire_topology *message);
 
-/** Take in a message of topic links. @return 0 or -ENOMEM */
+/** Applies a message of topic links. @return 0 or -ENOMEM */
 int network_apply_links(struct network *network, const struct wire_links *message);
 
-/** Take in answers. @return 0 or -ENOMEM */
+/** Apply answers. @return 0 or -ENOMEM */
 int network_apply_mapping(struct network *network, const struct wire_mapping *message);
 int network_apply_routes(struct network *network, const struct wire_routes *message);
 
-/** A question was asked: the answer before is forgotten. */
+/** Notes an open request: the previous answer is dropped. */
 void network_asked(struct network *network, enum suggestion_kind kind, const char *objective);
 
-/** The reply that ends it; code 0: all answers have come. */
+/** Handles the reply that completes it; code 0: all answers were received. */
 void network_replied(struct network *network, enum suggestion_kind kind, int code,
                      const char *text);
 
-/** Forget a suggestion. */
+/** Drops a suggestion. */
 void suggestion_clear(struct suggestion *suggestion);
 
 /** A state begins: an incomplete previous one is dropped. */
 void network_restart(struct network *network);
 
-/** Forget everything. */
+/** Drops everything. */
 void network_clear(struct network *network);
 
 /** Row of a link in the newest window; NULL: it has none. */
@@ -182,11 +182,12 @@ const struct network_route *network_routes_of(const struct network *network, uin
 /** Vertex of a rank; TOPOLOGY_NONE: not known. */
 uint32_t network_seat(const struct network *network, uint32_t rank);
 
-/** "(3,1,0) → (3,2,0)"; by numbers where the topology is not known. */
-char *network_link_name(const struct network *network, uint32_t link, char *out, size_t room);
+/** "(3,1,0) → (3,2,0)"; numbers if the topology is not known. */
+char *network_link_name(const struct network *network, uint32_t link, char *out, size_t capacity);
 
 /** Name of a vertex. */
-char *network_vertex_name(const struct network *network, uint32_t vertex, char *out, size_t room);
+char *network_vertex_name(const struct network *network, uint32_t vertex, char *out,
+                          size_t capacity);
 
 /** "idle", "busy", "hot", "congested". */
 const char *network_state_name(enum link_state state);

@@ -1,4 +1,5 @@
-/* Messages of the network that are not complete yet. Used by network.c and suggestion.c alone. */
+/* Messages of the network that are not complete yet. Used by model_network.c and suggestion.c only.
+ */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_NETWORK_PARTS_H
 #define HOLTER_VIEWER_MODEL_MODEL_NETWORK_PARTS_H
 
@@ -8,13 +9,13 @@
 
 #define NETWORK_RANKS (1u << 22) /**< highest number of ranks with a seat */
 
-/** Zero-initialised is empty, but for the route. Arrays are owned. */
+/** Zero-initialised is empty, except for the route. Arrays are owned. */
 struct network_parts {
     struct topology_spec spec;
     char source[513], fault[513];
     uint32_t *seats;
     uint32_t seat_count;
-    uint32_t route_source, route_destination; /**< of the given route whose rows still come */
+    uint32_t route_source, route_destination; /**< of the route being received */
     int topology_more;
 
     uint64_t window;
@@ -25,13 +26,13 @@ struct network_parts {
     int links_more;
 };
 
-/** The parts, made when there are none; NULL without memory. */
+/** The parts, allocated on first use; NULL without memory. */
 struct network_parts *network_parts(struct network *network);
 
-/** Make room for more elements of an owned array. @param array  address of the pointer */
+/** Grows an owned array for more elements. @param array  address of the pointer */
 int network_grow(void *array, uint32_t count, uint64_t more, size_t size);
 
-/** Enter seats by rank. @return 0 or -ENOMEM */
+/** Stores placements by rank. @return 0 or -ENOMEM */
 int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_row *rows,
                       uint64_t row_count);
 

@@ -11,12 +11,12 @@
 /* Working memory for one message: rows gathered by item before they go into a history. */
 struct model_scratch {
     uint64_t *values; /* columns figures for each item, all zero between messages */
-    size_t values_room;
+    size_t values_capacity;
     uint8_t *touched; /* by item; all zero between messages */
-    size_t touched_room;
+    size_t touched_capacity;
     uint32_t *items;
     uint64_t *packed;
-    size_t items_room, packed_room; /* elements, each of its own array */
+    size_t items_capacity, packed_capacity; /* elements, each of its own array */
 };
 
 void tables_finish(struct model *m)
@@ -32,19 +32,19 @@ void tables_finish(struct model *m)
 }
 
 /* Grow an array, new elements zeroed. */
-static int model_tables_grow(void **array, size_t *room, size_t need, size_t element)
+static int model_tables_grow(void **array, size_t *capacity, size_t need, size_t element)
 {
-    if (need <= *room)
+    if (need <= *capacity)
         return 0;
-    size_t more = *room ? *room : 64;
+    size_t more = *capacity ? *capacity : 64;
     while (more < need)
         more *= 2;
     char *bytes = realloc(*array, more * element);
     if (!bytes)
         return -ENOMEM;
-    memset(bytes + *room * element, 0, (more - *room) * element);
+    memset(bytes + *capacity * element, 0, (more - *capacity) * element);
     *array = bytes;
-    *room = more;
+    *capacity = more;
     return 0;
 }
 
@@ -53,10 +53,10 @@ static int need_scratch(struct model *m, size_t items, unsigned columns)
     if (!m->scratch && !(m->scratch = calloc(1, sizeof *m->scratch)))
         return -ENOMEM;
     struct model_scratch *s = m->scratch;
-    if (model_tables_grow((void **)&s->values, &s->values_room, items * columns,
+    if (model_tables_grow((void **)&s->values, &s->values_capacity, items * columns,
                           sizeof *s->values) < 0)
         return -ENOMEM;
-    return model_tables_grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
+    return model_tables_grow((void **)&s->touched, &s->touched_capacity, items, sizeof *s->touched);
 }
 
 /* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch
@@ -68,9 +68,9 @@ static int model_tables_pack(struct model *m, unsigned columns, uint32_t items, 
     uint32_t n = 0;
     for (uint32_t i = 0; i < items; i++)
         n += s->touched[i];
-    int error = model_tables_grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
+    int error = model_tables_grow((void **)&s->items, &s->items_capacity, n, sizeof *s->items);
     if (!error)
-        error = model_tables_grow((void **)&s->packed, &s->packed_room, (size_t)n * columns,
+        error = model_tables_grow((void **)&s->packed, &s->packed_capacity, (size_t)n * columns,
                                   sizeof *s->packed);
     n = 0;
     for (uint32_t i = 0; i < items; i++) {
@@ -97,7 +97,7 @@ static int model_tables_flush(struct model *m, struct history *history, uint64_t
     int error = model_tables_pack(m, history->columns, items, &count);
     if (error || count == 0)
         return error;
-    /* A replay comes by what a state of it told as one. */
+    /* A replay passes a window whose state it has published before. */
     if (!rewind_enters(m, window) || (m->playback.known && history_whole(history, window)))
         return 0;
     return history_put(history, window, m->scratch->items, m->scratch->packed, count);
@@ -131,7 +131,7 @@ int tables_need_rank(struct model *m, uint32_t rank)
 static void table_restart(struct model_table *t)
 {
     if (t->sums)
-        memset(t->sums, 0, (size_t)t->room * t->columns * sizeof *t->sums);
+        memset(t->sums, 0, (size_t)t->capacity * t->columns * sizeof *t->sums);
 }
 
 void tables_keep_details(struct model *m)
@@ -238,17 +238,17 @@ static uint32_t table_number(struct model *m, struct model_table *t, struct keym
     uint32_t number = keymap_add(&t->keys, key);
     if (number == KEYMAP_NONE)
         return number;
-    size_t room = t->room, old = room * t->columns;
-    if (number >= t->room) {
-        room = t->room ? (size_t)t->room * 2 : 64;
-        uint64_t *sums = realloc(t->sums, room * t->columns * sizeof *sums);
+    size_t capacity = t->capacity, old = capacity * t->columns;
+    if (number >= t->capacity) {
+        capacity = t->capacity ? (size_t)t->capacity * 2 : 64;
+        uint64_t *sums = realloc(t->sums, capacity * t->columns * sizeof *sums);
         if (!sums)
             return KEYMAP_NONE;
-        memset(sums + old, 0, (room * t->columns - old) * sizeof *sums);
+        memset(sums + old, 0, (capacity * t->columns - old) * sizeof *sums);
         t->sums = sums;
-        t->room = (uint32_t)room;
+        t->capacity = (uint32_t)capacity;
     }
-    return need_scratch(m, room, t->columns) < 0 ? KEYMAP_NONE : number;
+    return need_scratch(m, capacity, t->columns) < 0 ? KEYMAP_NONE : number;
 }
 
 static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)

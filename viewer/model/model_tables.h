@@ -1,24 +1,25 @@
-/* The large tables of the model: figures of ranks, pairs and kinds of calls. Used by model.c alone.
+/* The large tables of the model: figures of ranks, pairs and kinds of calls. Used by model.c only.
  */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_TABLES_H
 #define HOLTER_VIEWER_MODEL_MODEL_TABLES_H
 
 #include "viewer/model/model.h"
 
-/** Make room for a rank. @return 0 or -ENOMEM */
+/** Grows the tables for a rank. @return 0 or -ENOMEM */
 int tables_need_rank(struct model *model, uint32_t rank);
 
 int tables_apply_ranks(struct model *model, const struct wire_rank_window *message, int snapshot);
-/** Of a state: what ranks did before. It is entered where nothing is known yet. */
+/** Applies the history in a state: what ranks did before. Only windows without figures are filled.
+ */
 int tables_apply_history(struct model *model, const struct wire_history *message);
 int tables_apply_pairs(struct model *model, const struct wire_pair_window *message, int snapshot);
 int tables_apply_calls(struct model *model, const struct wire_call_window *message, int snapshot);
 
-/** All sums since the start back to nothing, and nothing known of where ranks run and what they do;
- * details of windows stay. */
+/** Resets all sums since the start, and where ranks run and what they do; details of windows stay.
+ */
 void tables_keep_details(struct model *model);
 
-/** Free the working memory. */
+/** Frees the working memory. */
 void tables_finish(struct model *model);
 
 #endif

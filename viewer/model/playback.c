@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void playback_copy_text(char *to, size_t room, const char *from)
+static void playback_copy_text(char *to, size_t capacity, const char *from)
 {
-    snprintf(to, room, "%s", from ? from : "");
+    snprintf(to, capacity, "%s", from ? from : "");
 }
 
 static enum playback_state playback_state_of(const char *text)

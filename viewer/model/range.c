@@ -141,17 +141,18 @@ static int order_pairs(struct range *r, enum pair_column column)
  */
 
 /* Room for the sums of so many items; those beyond the room before are zero. */
-static int need_sums(uint64_t **sums, uint32_t *room, uint32_t items, unsigned columns)
+static int need_sums(uint64_t **sums, uint32_t *capacity, uint32_t items, unsigned columns)
 {
-    if (*sums && items <= *room)
+    if (*sums && items <= *capacity)
         return 0;
     uint32_t more = items < 64 ? 64 : items;
     uint64_t *fresh = realloc(*sums, (size_t)more * columns * sizeof *fresh);
     if (!fresh)
         return -ENOMEM;
-    memset(fresh + (size_t)*room * columns, 0, (size_t)(more - *room) * columns * sizeof *fresh);
+    memset(fresh + (size_t)*capacity * columns, 0,
+           (size_t)(more - *capacity) * columns * sizeof *fresh);
     *sums = fresh;
-    *room = more;
+    *capacity = more;
     return 0;
 }
 

@@ -1,11 +1,11 @@
-/* What the model says about a span of windows: the sums that lists, matrix and bars show. Kept
- * between frames and computed again only when span or facts changed. */
+/* The figures of a span of windows: the sums that lists, matrix and bars show. Stored between
+ * frames and computed again only when the span or the data changed. */
 #ifndef HOLTER_VIEWER_MODEL_RANGE_H
 #define HOLTER_VIEWER_MODEL_RANGE_H
 
 #include "viewer/model/flows.h"
 
-#define RANGE_TOP_PAIRS 1000u /**< pairs that are put in order; the matrix shows all */
+#define RANGE_TOP_PAIRS 1000u /**< pairs that are sorted; the matrix shows all */
 
 enum range_kind {
     RANGE_SPAN,  /**< from one window to another */
@@ -14,14 +14,14 @@ enum range_kind {
 
 /** Zero-initialised is empty. Arrays are owned by it. */
 struct range {
-    enum range_kind kind; /**< what is shown; RANGE_START also where the span is the
+    enum range_kind kind; /**< span of the figures; RANGE_START also where the requested span is the
                              whole job, or has no details */
-    int fallback;         /**< 1: a span was asked, but no details of it are here */
-    uint64_t first, last; /**< windows really covered by ranks and pairs, when kind is RANGE_SPAN */
-    uint64_t coarsest;    /**< windows in the coarsest piece */
-    uint64_t covered;     /**< windows that ranks have figures of, from first to last */
-    /* The daemon tells of windows that have passed what ranks did in them, and no pairs and calls.
-     */
+    int fallback;         /**< 1: a span was requested, but there are no details of it */
+    uint64_t first, last; /**< windows with figures, when kind is RANGE_SPAN */
+    uint64_t coarsest;    /**< windows in the coarsest point of the history */
+    uint64_t covered;     /**< windows from first to last that have figures of ranks */
+    /* For windows before the viewer was connected the daemon sends figures of ranks, but not of
+     * pairs and calls. */
     enum range_kind pairs_kind; /**< of pairs, calls and flows: RANGE_START also where only ranks
                                    have details */
     uint64_t pairs_covered;     /**< as covered, of pairs */
@@ -46,28 +46,28 @@ struct range {
 
     struct flows flows; /**< what the network carries: see ui_update_flows() */
 
-    uint64_t version; /**< raised when anything above but the flows changed */
+    uint64_t version; /**< incremented when anything above but the flows changed */
 
-    struct history_kept kept_ranks, kept_pairs, kept_latency; /**< what the sums were made of */
+    struct history_kept kept_ranks, kept_pairs, kept_latency; /**< source of the sums */
     uint32_t rank_room, pair_room, latency_room, call_room;   /**< allocated */
 
-    /* what it was computed for */
+    /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;
     enum range_kind asked;
     uint8_t valid;
     char job[65];
 };
 
-/** Compute for a span, unless nothing changed.
+/** Computes the figures of a span, unless nothing changed.
  *  @return 1 when it changed, 0 when not, -ENOMEM (the old figures stay) */
 int range_update(struct range *range, const struct model *model, enum range_kind kind,
                  uint64_t first, uint64_t last);
 
-/** Share of watched time that a rank spent in each class; zeros when it was not watched.
- *  @param shares  room for MODEL_CLASSES */
+/** Share of observed time that a rank spent in each class; zeros when it was not observed.
+ *  @param shares  capacity of MODEL_CLASSES */
 void range_shares(const struct range *range, uint32_t rank, double *shares);
 
-/** Share of watched time that a rank waited, 0 to 1. */
+/** Share of observed time that a rank waited, 0 to 1. */
 double range_waiting(const struct range *range, uint32_t rank);
 
 /** Geometric mean of the relative latency, by reference, of the messages that a rank sent or

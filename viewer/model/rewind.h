@@ -1,14 +1,12 @@
-/* Details of ranks, pairs and calls through the seeks of a replay.
- *
- * A replay tells the same messages each time it passes a point, so that what was taken in once
- * stays known when it goes elsewhere; and must not be added again when it comes by again. Which
- * messages those are is told by the newest window at which they come: a message is of stretch T
- * when it is of window T, or, having come late, when T is the newest window that was told of. Of a
- * run between two seeks all messages of the stretches between its first and its last one are known;
- * the last one is dropped when the replay goes elsewhere, as more of it may have been on its way,
- * and the first one, part of which is in the state that a run begins with, is not taken in.
- *
- * Used by model.c and tables.c alone. */
+/* Keeps details of ranks, pairs and calls through the seeks of a replay.
+ * A replay publishes the same messages each time it passes a point of the recording. What was
+ * applied once stays known when the replay seeks, and must not be added again when it passes there
+ * again. Messages are identified by stretches: a message belongs to stretch T when it is of window
+ * T, or, if it arrived late, when T was the newest window at that time. Of a run between two seeks
+ * all messages of the stretches between its first and its last one are known. The last one is
+ * dropped at a seek, because some of its messages may not have arrived; the first one is not
+ * applied, because a part of it is contained in the state that a run begins with. Used by model.c
+ * and model_tables.c only. */
 #ifndef HOLTER_VIEWER_MODEL_REWIND_H
 #define HOLTER_VIEWER_MODEL_REWIND_H
 
@@ -16,7 +14,7 @@
 
 struct model;
 
-#define REWIND_SPANS 64 /**< stretches that are known; with more of them all are forgotten */
+#define REWIND_SPANS 64 /**< maximum of known spans of stretches; beyond it all are dropped */
 
 struct rewind_span {
     uint64_t first, last; /**< both included */
@@ -24,23 +22,23 @@ struct rewind_span {
 
 /** Zero-initialised: nothing is known. */
 struct rewind_known {
-    struct rewind_span spans[REWIND_SPANS]; /**< rising, with gaps between them */
+    struct rewind_span spans[REWIND_SPANS]; /**< ascending, with gaps between them */
     uint32_t count;
-    uint64_t state;  /**< newest window of the state that this run began with */
-    uint64_t newest; /**< last stretch of this run so far; 0: there was none */
-    uint64_t late;   /**< last one in which something came late */
+    uint64_t state;  /**< newest window of the state at the begin of this run */
+    uint64_t newest; /**< last stretch of this run so far; 0: none */
+    uint64_t late;   /**< last stretch with a late message */
 };
 
-/** Are news of details of a window to be entered? Not where they are known already. Always where
- * nothing is replayed. */
+/** Whether details of a window are to be applied: not those that are known already. Without a
+ * replay always. */
 int rewind_enters(struct model *model, uint64_t window);
 
-/** A state begins, or tells of a window. */
+/** Updates the run when a state begins or its windows are received. */
 void rewind_state(struct model *model);
 void rewind_state_window(struct model *model, uint64_t window);
 
-/** The run ends: its last stretch is left out, the others are known from now on.
- *  @return 0, or 1: what is known could not be told from what is to come */
+/** Ends the run: its last stretch is dropped, the others are known from now on.
+ *  @return 0, or 1: known stretches cannot be distinguished from those to come */
 int rewind_close(struct model *model);
 
 #endif

@@ -53,15 +53,15 @@ static int series_extend(struct series *s, uint64_t window)
         s->first = kept ? s->first + go : window;
         need = window - s->first + 1;
     }
-    if (need > s->room) {
-        uint64_t room = s->room ? s->room : 256;
-        while (room < need)
-            room *= 2;
-        struct window_totals *windows = realloc(s->windows, room * sizeof *windows);
+    if (need > s->capacity) {
+        uint64_t capacity = s->capacity ? s->capacity : 256;
+        while (capacity < need)
+            capacity *= 2;
+        struct window_totals *windows = realloc(s->windows, capacity * sizeof *windows);
         if (!windows)
             return -ENOMEM;
         s->windows = windows;
-        s->room = room;
+        s->capacity = capacity;
     }
     memset(s->windows + s->count, 0, (need - s->count) * sizeof *s->windows);
     s->missing += need - s->count;
@@ -75,13 +75,13 @@ static int series_prepend(struct series *s, uint64_t window)
     uint64_t more = s->first - window;
     if (more > SERIES_WINDOWS - s->count)
         return -HOLTER_ERANGE;
-    if (s->count + more > s->room) {
-        uint64_t room = s->count + more;
-        struct window_totals *windows = realloc(s->windows, room * sizeof *windows);
+    if (s->count + more > s->capacity) {
+        uint64_t capacity = s->count + more;
+        struct window_totals *windows = realloc(s->windows, capacity * sizeof *windows);
         if (!windows)
             return -ENOMEM;
         s->windows = windows;
-        s->room = room;
+        s->capacity = capacity;
     }
     memmove(s->windows + more, s->windows, s->count * sizeof *s->windows);
     memset(s->windows, 0, more * sizeof *s->windows);

@@ -1,5 +1,5 @@
-/* The job's totals, window by window: what the strip shows. Kept whole for SERIES_WINDOWS windows
- * (three days of one-second windows), then the oldest go. */
+/* The job's totals, window by window, for the strip. Stored for SERIES_WINDOWS windows (three days
+ * of one-second windows), then the oldest are dropped. */
 #ifndef HOLTER_VIEWER_MODEL_SERIES_H
 #define HOLTER_VIEWER_MODEL_SERIES_H
 
@@ -20,27 +20,27 @@ struct window_totals {
     uint64_t class_ns[MODEL_CLASSES];
     uint32_t ranks;          /**< ranks that reported it */
     uint32_t agents;         /**< nodes that did */
-    uint32_t agents_missing; /**< nodes that should have and did not, so far */
+    uint32_t agents_missing; /**< nodes that should have reported and did not, so far */
     uint8_t flags;           /**< WINDOW_*, or-ed over the nodes */
-    uint8_t present;         /**< 0: this window never came: a gap */
+    uint8_t present;         /**< 0: this window was not received: a gap */
     uint8_t corrected;       /**< a late node's figures were added after it was first shown */
 };
 
 /** Zero-initialised is empty. */
 struct series {
     struct window_totals *windows; /**< owned; windows[i] is window number first + i */
-    uint64_t first;                /**< number of the oldest one kept */
+    uint64_t first;                /**< number of the oldest one stored */
     uint64_t count;                /**< windows from the oldest to the newest, gaps included */
-    uint64_t room;
+    uint64_t capacity;
     uint64_t missing; /**< gaps between oldest and newest */
-    uint64_t dropped; /**< windows given up for want of room */
+    uint64_t dropped; /**< windows dropped because the maximum was reached */
 };
 
-/** Enter a window, in place of what was known of it.
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE when it is older than what can be kept */
+/** Stores a window; an earlier version of it is replaced.
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when it is older than the stored span */
 int series_put(struct series *series, const struct wire_totals *totals);
 
-/** A window by number; NULL when it never came or is no longer kept. */
+/** A window by number; NULL when it was not received or was dropped. */
 const struct window_totals *series_at(const struct series *series, uint64_t window);
 
 /** Newest window; NULL when there is none. */

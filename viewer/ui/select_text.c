@@ -24,20 +24,20 @@ enum select_kind ui_select_kind(const char *text)
     return SELECT_NONE;
 }
 
-/* A number below most, to the end of the text. */
-static int select_text_number(const char *text, size_t length, uint64_t most, uint64_t *out)
+/* Parses a number below a maximum, up to the end of the text. */
+static int select_text_number(const char *text, size_t length, uint64_t maximum, uint64_t *out)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9' || value > most)
+        if (text[i] < '0' || text[i] > '9' || value > maximum)
             return 0;
         value = value * 10 + (uint64_t)(text[i] - '0');
     }
     *out = value;
-    return length && value < most;
+    return length && value < maximum;
 }
 
-/* A rank, else a vertex by name or by number. */
+/* Finds a rank, or a vertex by name or by number. */
 static int select_text_find(const struct model *m, enum select_kind kind, const char *text,
                             size_t length, uint64_t *out)
 {
@@ -53,7 +53,7 @@ static int select_text_find(const struct model *m, enum select_kind kind, const 
     return *out != TOPOLOGY_NONE || select_text_number(text, length, topology_vertices(t), out);
 }
 
-/* Two of them; names may have hyphens as well as what joins them. */
+/* Finds two of them; names may contain hyphens as well as the separator. */
 static int find_two(const struct model *m, enum select_kind kind, const char *text, uint64_t *a,
                     uint64_t *b)
 {

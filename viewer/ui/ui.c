@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const int64_t second = 1000000000;
-enum { GLIDE_MS = 150 }; /* what changes moves, and is there after this */
+enum { GLIDE_MS = 150 }; /* duration of animations */
 
 void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme)
 {
@@ -63,17 +63,18 @@ void ui_whole_time(const struct model *m, int64_t *begin, int64_t *end)
     *end = (int64_t)((s->first + s->count) * length);
 }
 
-/* Span that is shown: as asked, but no longer than there is something to see while following. */
+/* Length of the visible time: as requested, but while following no longer than the available data.
+ */
 static int64_t shown_span(const struct ui *ui, const struct model *m)
 {
     int64_t begin, end;
     ui_whole_time(m, &begin, &end);
     const struct window_totals *newest = series_newest(&m->series);
-    /* a window may hold all phases of a short job */
-    int64_t least = newest ? (int64_t)newest->length_ns *
-                                 (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
-                           : second;
-    int64_t age = end - begin > least ? end - begin : least;
+    /* a window may contain all phases of a short job */
+    int64_t minimum = newest ? (int64_t)newest->length_ns *
+                                   (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
+                             : second;
+    int64_t age = end - begin > minimum ? end - begin : minimum;
     return ui->time.follow && age < ui->time.span_ns ? age : ui->time.span_ns;
 }
 
@@ -119,7 +120,7 @@ int ui_follow_data(struct ui *ui, const struct model *m, uint64_t now_ms)
         return ui->time.moving;
     const struct window_totals *newest = series_newest(&m->series);
     int64_t step = end - ui->time.moved_to_ns;
-    /* Glide over a step of a few windows; jump over more, as after a snapshot. */
+    /* Animates a step of a few windows; jumps over more, as after a snapshot. */
     ui->time.moving = ui->time.follow && ui->time.moved_to_ns && newest && step > 0 &&
                       step <= (int64_t)newest->length_ns * 4 && end - begin > ui->time.span_ns;
     ui->time.moved_from_ns = ui->time.moving ? ui->time.moved_to_ns : end;
@@ -139,14 +140,14 @@ int ui_tick(struct ui *ui, uint64_t now_ms)
         ui->time.moving = 0;
         return 1;
     }
-    /* Closes the same share of what is left at each step: quick at first, then soft. */
+    /* Each step covers the same share of the remaining distance: fast at first, then slow. */
     int64_t left = ui->time.moved_to_ns - ui->time.moved_from_ns;
     double share = (double)(GLIDE_MS - gone) / GLIDE_MS;
     ui->time.moved_from_ns = ui->time.moved_to_ns - (int64_t)((double)left * share * share);
     return 1;
 }
 
-/* Of the views that show windows. */
+/* The shortest span of the views that show windows. */
 static int64_t shortest_span(const struct model *m)
 {
     const struct window_totals *w = series_newest(&m->series);
@@ -162,11 +163,11 @@ void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t a
     if (!w || end <= begin)
         return;
     /* phases may be much shorter than windows */
-    double least = ui->view == VIEW_COMMGRAM ? 1e6
-                   : ui->view == VIEW_TORUS  ? (double)w->length_ns
-                                             : (double)shortest_span(m);
-    double most = fmax((double)(newest - oldest) * 1.05, least);
-    double span = fmin(fmax((double)(end - begin) * factor, least), most);
+    double minimum = ui->view == VIEW_COMMGRAM ? 1e6
+                     : ui->view == VIEW_TORUS  ? (double)w->length_ns
+                                               : (double)shortest_span(m);
+    double longest = fmax((double)(newest - oldest) * 1.05, minimum);
+    double span = fmin(fmax((double)(end - begin) * factor, minimum), longest);
     double share = (double)(around_ns - begin) / (double)(end - begin);
     ui->time.span_ns = (int64_t)span;
     if (ui->time.follow)
@@ -310,7 +311,7 @@ int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
     return s->kind == SELECT_PAIR && s->a == source && s->b == destination;
 }
 
-/* Is a rank in a community, as the column shows it where it was selected? */
+/* Whether a rank is in a community, in the column where the community was selected. */
 static int in_community(const struct model *m, const struct selection *s, uint32_t rank)
 {
     const struct commgram_picture *p = &m->commgram.now;
@@ -324,7 +325,7 @@ static int in_community(const struct model *m, const struct selection *s, uint32
     return 0;
 }
 
-/* Does a rank sit in a plane of the network? */
+/* Whether a rank is placed in a plane of the network. */
 static int in_plane(const struct model *m, const struct selection *s, uint32_t rank)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
@@ -395,11 +396,12 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
     ui_select(ui, selection_by(m, a));
     ui->alert = id;
     ui->alert_picked = 1;
-    ui->capture.chosen = 0; /* that of the alert is seen */
+    ui->capture.chosen = 0; /* the alert's capture is shown */
     ui->capture.begin_ns = ui->capture.end_ns = 0;
     ui_visible(ui, m, &begin, &end);
     int64_t onset = (int64_t)a->onset_ns;
-    if (end > begin && (onset < begin || onset >= end)) /* two fifths before it, the rest behind */
+    /* two fifths of the visible time before the onset, the rest after it */
+    if (end > begin && (onset < begin || onset >= end))
         ui_pan_time(ui, m, onset - (begin + (end - begin) * 2 / 5));
 }
 

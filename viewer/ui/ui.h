@@ -1,8 +1,7 @@
 /* What the user has chosen to see: view, time, selection, zoom, theme. Inputs change it; layouts
  * read it.
- *
- * One selection and one span of time hold for all views. Nothing here knows SDL: inputs are plain
- * structs, and what lies under the mouse is looked up in the last scene. */
+ * One selection and one span of time apply to all views. Nothing here depends on SDL: inputs are
+ * plain structs, and the item under the mouse is looked up in the last scene. */
 #ifndef HOLTER_VIEWER_UI_UI_H
 #define HOLTER_VIEWER_UI_UI_H
 
@@ -44,7 +43,7 @@ enum view_id {
     VIEWS
 };
 
-/** What the calls are added up by. */
+/** What calls are grouped by. */
 enum call_group { GROUP_CALL, GROUP_COMM, GROUP_REGION, GROUP_NONE };
 
 enum select_kind {
@@ -69,7 +68,7 @@ struct selection {
                       and coordinate */
 };
 
-/** Where Backspace leads back to. */
+/** The choices that Backspace restores. */
 struct ui_place {
     enum view_id view;
     struct selection selection;
@@ -80,15 +79,15 @@ struct ui_place {
 
 #define UI_PLACES 32
 
-/** How the connection stands, for the header; set by whoever holds it. */
+/** State of the connection, for the header; set by the owner of the connection. */
 struct ui_connection {
     int state;       /**< enum client_state */
-    uint64_t missed; /**< frames that never came */
+    uint64_t missed; /**< frames that were lost */
     char endpoint[256];
     char error[256];
 };
 
-/** All choices of the user: a part for each concern, declared in that part's header. */
+/** All choices of the user: one struct for each concern, declared in that struct's header. */
 struct ui {
     double w, h;  /**< of the window, logical pixels */
     double scale; /**< device pixels per logical pixel */
@@ -97,13 +96,13 @@ struct ui {
     struct selection selection;
     struct ui_place places[UI_PLACES];
     int place_count;
-    int jobs_first; /**< the list of jobs stands in front until a job is chosen */
+    int jobs_first; /**< the list of jobs covers the views until a job is chosen */
     enum pair_column quantity;
     enum call_group group;
-    int compress;     /**< evolution: time that does not matter is compressed */
+    int compress;     /**< evolution: steady stretches of time are compressed */
     int alert_picked; /**< an alert was chosen, number alert */
     uint64_t alert;
-    struct transport transport; /**< what is wanted of a replay */
+    struct transport transport; /**< requests to a replay that were not answered yet */
     struct torus_choice torus;
     struct network_graph graph; /**< as view "network" draws it */
     char wanted_job[65];        /**< job that was chosen from the list */
@@ -121,15 +120,15 @@ struct ui {
     struct ui_overlay_state overlay;
 };
 
-/** What an input asks of the program. */
+/** What the program has to do after an input. */
 enum ui_effect {
     UI_CHANGED = 1, /**< lay out the scene again */
     UI_QUIT = 2,
     UI_PICTURE = 4,   /**< save a picture */
     UI_JOB = 8,       /**< follow wanted_job */
-    UI_REMAP = 16,    /**< ask for a mapping: ui_remap_argument() */
-    UI_REROUTE = 32,  /**< ask for routes: ui_reroute_argument() */
-    UI_DISCARD = 64,  /**< forget the suggestions that are not applied */
+    UI_REMAP = 16,    /**< request a mapping: ui_remap_argument() */
+    UI_REROUTE = 32,  /**< request routes: ui_reroute_argument() */
+    UI_DISCARD = 64,  /**< drop the suggestions that are not applied */
     UI_MAPPING = 128, /**< save the suggested mapping */
 };
 
@@ -138,35 +137,35 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
 /** Free what it owns. */
 void ui_finish(struct ui *ui);
 
-/** Select, remembering where we were. */
+/** Selects, and stores the previous choices for Backspace. */
 void ui_select(struct ui *ui, struct selection selection);
 
-/** What such a text selects, "rank:3": a rank, pair, link, route or vertex. SELECT_NONE: it is
- * none. */
+/** Kind of selection that a text such as "rank:3" names: a rank, pair, link, route or vertex.
+ *  SELECT_NONE: none of these. */
 enum select_kind ui_select_kind(const char *text);
 
-/** Find what the text names: "rank:3", "pair:3-4", and by names of vertices "link:(0,0)-(0,1)",
- * "route:a-b", "vertex:a".
- *  @return 0, -HOLTER_EUSAGE, or -HOLTER_EMISSING: there is none such, or none such yet */
+/** Finds what a text names: "rank:3", "pair:3-4", and by names of vertices "link:(0,0)-(0,1)",
+ *  "route:a-b", "vertex:a".
+ *  @return 0, -HOLTER_EUSAGE, or -HOLTER_EMISSING: it does not exist, or is not known yet */
 int ui_select_find(const struct model *model, const char *text, struct selection *out);
 
-/** Remember where we are, for Backspace. */
+/** Stores the present choices for Backspace. */
 void ui_remember(struct ui *ui);
 
-/** Go to a view, remembering where we were. */
+/** Changes to a view, and stores the previous choices for Backspace. */
 void ui_go(struct ui *ui, enum view_id view);
 
 /** Follow the job of a row of the list; choices about the previous job are reset. @return enum
  * ui_effect */
 int ui_choose_job(struct ui *ui, const struct model *model, uint64_t row);
 
-/** Choose an alert: what it is about is selected, and the visible time holds its onset. */
+/** Chooses an alert: its ranks are selected, and the visible time contains its onset. */
 void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
 
-/** Does the selection hold a rank, alone or among others? */
+/** Whether the selection contains a rank, alone or among others. */
 int ui_marks_rank(const struct ui *ui, const struct model *model, uint32_t rank);
 
-/** Is it selected? A pair's ends count as selected ranks. */
+/** Whether a rank is selected. A pair's ends count as selected ranks. */
 int ui_rank_selected(const struct ui *ui, uint64_t rank);
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);
 

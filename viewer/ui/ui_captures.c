@@ -1,4 +1,4 @@
-/* Captures: which of them is seen, and what of it. */
+/* Captures: which one is shown, and its visible part. */
 #include "viewer/ui/ui.h"
 #include "viewer/ui/ui_input.h"
 
@@ -17,7 +17,8 @@ const struct capture *ui_capture(const struct ui *ui, const struct model *m)
     return c || !all->count ? c : &all->items[0];
 }
 
-/* All that is known, with some air: more of it behind, where the names of moments stand. */
+/* The whole time of a capture with margins: the larger one at the end, where texts of moments are.
+ */
 static void whole_span(const struct capture *c, int64_t *begin, int64_t *end)
 {
     int64_t last = c->asked_ns > c->end_ns ? c->asked_ns : c->end_ns;
@@ -36,20 +37,20 @@ void ui_capture_span(const struct ui *ui, const struct capture *c, int64_t *begi
     *end = ui->capture.end_ns;
 }
 
-/* Keep a span within the capture's. */
+/* Clamps a span to the capture's. */
 static void ui_captures_show_progress(struct ui *ui, const struct capture *c, double begin,
                                       double span)
 {
     int64_t first, last;
     whole_span(c, &first, &last);
-    double most = (double)(last - first);
-    span = fmin(fmax(span, (double)shortest_ns), most);
-    begin = fmin(fmax(begin, 0), most - span);
+    double maximum = (double)(last - first);
+    span = fmin(fmax(span, (double)shortest_ns), maximum);
+    begin = fmin(fmax(begin, 0), maximum - span);
     ui->capture.begin_ns = first + (int64_t)begin;
-    ui->capture.end_ns = span < most ? ui->capture.begin_ns + (int64_t)span : last;
+    ui->capture.end_ns = span < maximum ? ui->capture.begin_ns + (int64_t)span : last;
 }
 
-/* @param around  part of the visible time that stays where it is */
+/* @param around  part of the visible time that stays in place */
 static void ui_captures_zoom(struct ui *ui, const struct capture *c, double factor, double around)
 {
     int64_t first, last, begin, end;
@@ -83,7 +84,7 @@ static void ui_captures_step(struct ui *ui, const struct model *m, int newer)
     const struct capture *c = ui_capture(ui, m);
     if (!c)
         return;
-    uint32_t at = (uint32_t)(c - all->items); /* the newest comes first */
+    uint32_t at = (uint32_t)(c - all->items); /* the newest is first */
     if (newer ? at > 0 : at + 1 < all->count)
         ui_captures_see(ui, all->items[newer ? at - 1 : at + 1].id);
 }
@@ -173,7 +174,7 @@ void ui_capture_click(struct ui *ui, const struct model *m, const struct scene_h
         ui_select(ui, (struct selection){SELECT_RANK, c->threads[(uint32_t)row].rank, 0});
         return;
     }
-    /* rows that share a lane are to be seen one by one, in the middle of the view */
+    /* rows that share a lane are to be drawn individually, in the middle of the view */
     ui->capture.rows = 1;
     ui->list.scroll[LIST_CAPTURE] =
         fmax(floor(row) - floor(hit->box.h / LANES_LEGIBLE_HEIGHT / 2), 0);

@@ -14,18 +14,18 @@ struct input;
 struct ui_capture_choice {
     uint64_t chosen;          /**< that was chosen; 0: none */
     int64_t begin_ns, end_ns; /**< visible time; equal: all of it */
-    int rows;                 /**< 1: each rank can be read */
+    int rows;                 /**< 1: rows are high enough to read each rank */
 };
 
-/** The capture that is seen: the one chosen, else that of the alert that was picked, else the
- * newest. NULL: none. */
+/** The capture to show: the chosen one, else that of the chosen alert, else the newest. NULL: none.
+ */
 const struct capture *ui_capture(const struct ui *ui, const struct model *model);
 
 /** Its visible time. */
 void ui_capture_span(const struct ui *ui, const struct capture *capture, int64_t *begin,
                      int64_t *end);
 
-/** Commands, keys (0: the key is none of them), arrows and the mouse in the view of captures. */
+/** Commands, keys (0: the key has no meaning), arrows and the mouse in the view of captures. */
 int ui_capture_command(struct ui *ui, const struct model *model, enum ui_command command,
                        uint64_t argument);
 int ui_capture_key(struct ui *ui, const struct model *model, int key);

@@ -1,5 +1,5 @@
-/* The table of commands: which function carries out what a button or a key asks for. The commands
- * of a view have one handler in that view's own file; those of the whole window are here. */
+/* The table of commands: which function executes what a button or a key requests. The commands of a
+ * view have one handler in that view's own file; those of the whole window are here. */
 #include "viewer/ui/ui_command.h"
 
 #include "viewer/ui/ui.h"

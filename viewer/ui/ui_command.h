@@ -1,5 +1,5 @@
-/* The commands of the viewer: what buttons and keys ask for, and the one function that carries a
- * command out. The table in ui_command.c says which handler a command has. */
+/* The commands of the viewer: what buttons and keys request, and the one function that executes a
+ * command. The table in ui_command.c maps commands to handlers. */
 #ifndef HOLTER_VIEWER_UI_UI_COMMAND_H
 #define HOLTER_VIEWER_UI_UI_COMMAND_H
 
@@ -8,14 +8,14 @@
 struct ui;
 struct model;
 
-/** What a button or a key asks for. Most commands take one argument. */
+/** What a button or a key requests. Most commands take one argument. */
 enum ui_command {
     COMMAND_VIEW,   /**< argument: enum view_id */
-    COMMAND_PAUSE,  /**< hold the span of time, or go on */
+    COMMAND_PAUSE,  /**< stop following time, or follow again */
     COMMAND_FOLLOW, /**< newest data at the right edge */
     COMMAND_THEME,
     COMMAND_HELP,
-    COMMAND_DRAWER,   /**< context column, where it is folded away */
+    COMMAND_DRAWER,   /**< the context column, where it is collapsed */
     COMMAND_QUANTITY, /**< argument: enum pair_column */
     COMMAND_RANGE,    /**< argument: enum range_kind */
     COMMAND_TIME_IN,
@@ -27,70 +27,72 @@ enum ui_command {
     COMMAND_DESELECT,    /**< select nothing */
     COMMAND_COLOUR,      /**< argument: enum graph_colour */
     COMMAND_COMPRESS,    /**< argument: 0 plain time axis, 1 steady stretches compressed */
-    COMMAND_GRAPH_ALL,   /**< the whole graph in sight */
-    COMMAND_GRAPH_OPEN,  /**< argument: region whose ranks are to be seen one by one; 0: none */
+    COMMAND_GRAPH_ALL,   /**< fit the whole graph */
+    COMMAND_GRAPH_OPEN,  /**< argument: region whose ranks are drawn individually; 0: none */
     COMMAND_PHASES,      /**< argument: 0 fewer, 1 more */
     COMMAND_COMMUNITIES, /**< likewise */
     COMMAND_MODELLED,    /**< with or without the modelled messages of collectives */
     COMMAND_SIZES_ALL,   /**< messages of all sizes */
     COMMAND_LEVEL,       /**< back to a level of the path; argument: which */
-    COMMAND_TIME_ALL,    /**< the whole job in sight */
+    COMMAND_TIME_ALL,    /**< the whole time of the job */
 
     /* the network */
-    COMMAND_METRIC,       /**< argument: enum flow_metric that is ranked and filtered by */
-    COMMAND_FILTER_CLEAR, /**< everything in sight again */
-    COMMAND_RANK_SCALE,   /**< argument: 0 ranks in a line, 1 by their logarithm */
-    COMMAND_OBJECTIVE,    /**< argument: enum remap_objective */
-    COMMAND_REMAP,        /**< ask for a better mapping */
-    COMMAND_REROUTE,      /**< ask for better routes for what is selected */
-    COMMAND_APPLY,   /**< argument: enum suggestion_kind: see the network with it, or as it is */
-    COMMAND_DISCARD, /**< argument: enum suggestion_kind: forget it */
+    COMMAND_METRIC,        /**< argument: enum flow_metric that is ranked and filtered by */
+    COMMAND_FILTER_CLEAR,  /**< remove the filter */
+    COMMAND_RANK_SCALE,    /**< argument: 0 ranks in a line, 1 by their logarithm */
+    COMMAND_OBJECTIVE,     /**< argument: enum remap_objective */
+    COMMAND_REMAP,         /**< ask for a better mapping */
+    COMMAND_REROUTE,       /**< ask for better routes for what is selected */
+    COMMAND_APPLY,         /**< argument: enum suggestion_kind: apply it to the views, or not */
+    COMMAND_DISCARD,       /**< argument: enum suggestion_kind: drop it */
     COMMAND_ONLY_SELECTED, /**< argument: 1: only ranks of the selection may move */
     COMMAND_SAVE_MAPPING,  /**< write the suggested mapping to a file */
 
     /* the torus */
     COMMAND_TORUS_VIEW,   /**< argument: which of the dimensions that are seen is looked along */
-    COMMAND_TORUS_LINKS,  /**< argument: dimension whose links are drawn or not */
+    COMMAND_TORUS_LINKS,  /**< argument: dimension whose links are shown or hidden */
     COMMAND_TORUS_FIGURE, /**< argument: enum torus_figure */
     COMMAND_TORUS_PAINT,  /**< argument: enum torus_paint */
-    COMMAND_TORUS_COLOURS_ALL, /**< colours from nothing to the largest load */
-    COMMAND_TORUS_PIN,         /**< keep the present picture */
+    COMMAND_TORUS_COLOURS_ALL, /**< colours from 0 to the largest load */
+    COMMAND_TORUS_PIN,         /**< keep the present picture as a panel */
     COMMAND_TORUS_UNPIN,       /**< argument: panel */
-    COMMAND_TORUS_PANEL,       /**< argument: panel to be seen large */
-    COMMAND_TORUS_GRID,        /**< all panels side by side, or one large */
+    COMMAND_TORUS_PANEL,       /**< argument: panel to enlarge */
+    COMMAND_TORUS_GRID,        /**< all panels side by side, or one enlarged */
     COMMAND_TORUS_PLAY,        /**< argument: enum torus_playing; or stop */
     COMMAND_TORUS_MENU,        /**< open or close the choice of communicator and region */
     COMMAND_TORUS_COMM,        /**< argument: number of a communicator + 1, 0: all */
     COMMAND_TORUS_REGION,      /**< argument: number of a code region + 1, 0: all */
-    COMMAND_TORUS_DIMENSION,   /**< argument: dimension that is to be seen */
-    COMMAND_TORUS_SLICE, /**< argument: dimension whose next coordinate is seen, after the last all
+    COMMAND_TORUS_DIMENSION,   /**< argument: dimension to show */
+    COMMAND_TORUS_SLICE, /**< argument: dimension; shows its next coordinate, after the last one all
                           */
-    COMMAND_TORUS_HOME,  /**< the whole torus in sight, as in the beginning */
+    COMMAND_TORUS_HOME,  /**< the initial view of the whole torus */
 
     /* the graph of the network */
     COMMAND_NET_TOOL,      /**< argument: enum network_tool */
     COMMAND_NET_SIZE,      /**< argument: enum network_size */
-    COMMAND_NET_DIMENSION, /**< argument: dimension that tells groups apart, or not */
-    COMMAND_NET_LEVEL,     /**< argument: switches above nodes that stand for a group; 0: none */
-    COMMAND_NET_OPEN,      /**< argument: group whose vertices are to be seen one by one */
-    COMMAND_NET_CLOSE,     /**< all groups again */
-    COMMAND_NET_ALL,       /**< the whole graph in sight */
+    COMMAND_NET_DIMENSION, /**< argument: dimension by which nodes are grouped, or not */
+    COMMAND_NET_LEVEL, /**< argument: level of the switches above the nodes that form a group; 0:
+                          none */
+    COMMAND_NET_OPEN,  /**< argument: group whose vertices are drawn individually */
+    COMMAND_NET_CLOSE, /**< collapse all groups */
+    COMMAND_NET_ALL,   /**< fit the whole graph */
 
     /* the route matrix */
-    COMMAND_ROUTES_ALL, /**< the whole matrix in sight */
-    COMMAND_FOLD, /**< argument: 0 nothing; else a level and 1: fold its blocks without routes; the
-                            same again unfolds */
+    COMMAND_ROUTES_ALL, /**< fit the whole matrix */
+    COMMAND_FOLD, /**< argument: 0 nothing; else a level + 1: fold its blocks without routes; the
+                     same again unfolds */
     COMMAND_LENS, /**< the magnifying lens, or none */
     COMMAND_ROUTE_LOADS, /**< links outlined by their load, or not */
-    COMMAND_ROUTE_ORDER, /**< argument: place in the order whose dimension becomes slower by one, 0:
-                            the fastest; beyond the last: as numbered */
+    COMMAND_ROUTE_ORDER, /**< argument: place in the order of dimensions: this dimension becomes
+                          * slower by one, 0 is the fastest; beyond the last: the order of numbers
+                          */
     COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
 
     /* captures */
-    COMMAND_CAPTURE,      /**< argument: number of the one that is to be seen */
+    COMMAND_CAPTURE,      /**< argument: number of the capture to show */
     COMMAND_CAPTURE_STEP, /**< argument: 0 the one before, 1 the next */
-    COMMAND_CAPTURE_ALL,  /**< its whole time in sight */
-    COMMAND_CAPTURE_ROWS, /**< argument: 0 all ranks in sight, 1 so that each can be read */
+    COMMAND_CAPTURE_ALL,  /**< its whole time */
+    COMMAND_CAPTURE_ROWS, /**< argument: 0 fit all ranks, 1 make each readable */
     COMMAND_CAPTURE_ZOOM, /**< argument: 0 more time, 1 less */
 
     /* a replay */
@@ -98,11 +100,11 @@ enum ui_command {
     COMMAND_REPLAY_STEP,  /**< by one window; argument: 0 back, 1 forward */
     COMMAND_REPLAY_SPEED, /**< argument: 0 slower, 1 faster */
     COMMAND_REPLAY_LOOP,  /**< begin again after the end, or not */
-    COMMAND_REPLAY_MARK,  /**< to an alert; argument: 0 the one before, 1 the next */
+    COMMAND_REPLAY_MARK,  /**< seek an alert; argument: 0 the previous one, 1 the next */
     COMMANDS
 };
 
-/** Carry out a command. A command or an argument that the table does not have is ignored.
+/** Executes a command. A command or an argument that the table does not have is ignored.
  *  @return enum ui_effect, or-ed */
 int ui_command(struct ui *ui, const struct model *model, enum ui_command command,
                uint64_t argument);

@@ -1,4 +1,4 @@
-/* What the user has chosen to see of the CommGram: detail, path, and the question they make. */
+/* Choices about the CommGram: detail, path, and the request that follows from them. */
 #include "viewer/ui/ui.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t least_span = 1000000; /* ns; finer than any phase is worth opening */
+static const int64_t minimum_span = 1000000; /* ns; shorter phases are not opened */
 
 int64_t ui_time_of(const struct model *m, double seconds)
 {
@@ -23,8 +23,8 @@ void ui_show_span(struct ui *ui, const struct model *m, int64_t begin, int64_t e
     ui_whole_time(m, &oldest, &newest);
     if (newest <= oldest)
         return;
-    begin = begin < oldest ? oldest : begin > newest - least_span ? newest - least_span : begin;
-    end = end > newest ? newest : end < begin + least_span ? begin + least_span : end;
+    begin = begin < oldest ? oldest : begin > newest - minimum_span ? newest - minimum_span : begin;
+    end = end > newest ? newest : end < begin + minimum_span ? begin + minimum_span : end;
     ui->time.follow = ui->time.moving = 0;
     ui->time.span_ns = end - begin;
     ui->time.end_ns = end;
@@ -54,7 +54,7 @@ void ui_open_bar(struct ui *ui, const struct model *m, uint64_t column, uint64_t
     char ranks[COMMGRAM_LIST];
     if (at == COMMGRAM_NONE || p->first_member[at] == p->first_member[at + 1] ||
         commgram_bar_ranks(p, at, ranks, sizeof ranks))
-        return; /* more ranks than a question can name */
+        return; /* more ranks than a request can name */
     ui_open(ui, m, 0, 0, ranks);
     ui->selection = (struct selection){0};
 }
@@ -87,7 +87,7 @@ void ui_click_bar(struct ui *ui, const struct model *m, const struct scene_hit *
         ui_select(ui, (struct selection){SELECT_COMMUNITY, p->bars[bar].community, hit->a});
 }
 
-/* The nearer end of the range of sizes goes where the mouse is. */
+/* Moves the nearer end of the range of sizes to the position of the mouse. */
 void ui_move_size(struct ui *ui, const struct scene_hit *hit)
 {
     double at = fmin(fmax(scene_hit_x(hit, ui->mouse.x), hit->x0), hit->x1);
@@ -97,8 +97,7 @@ void ui_move_size(struct ui *ui, const struct scene_hit *hit)
         ui->commgram.size_low = at <= hit->x0 ? UI_SIZE_MINIMUM : fmin(at, ui->commgram.size_high);
 }
 
-/* The span of time that was marked: phases that it touches, or of the curve just what was marked.
- */
+/* Opens the marked span of time: the phases that it touches, or in the curve exactly that span. */
 void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *scene,
                     const struct scene_hit *pressed)
 {
@@ -124,12 +123,12 @@ void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *sc
  */
 
 /* A quarter more or less, at least one. */
-static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t most)
+static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t maximum)
 {
     uint64_t quarter = value / (more ? 4 : 5);
     quarter = quarter ? quarter : 1;
     if (more)
-        return value + quarter > most ? most : value + quarter;
+        return value + quarter > maximum ? maximum : value + quarter;
     return value > quarter ? value - quarter : 1;
 }
 
@@ -161,7 +160,7 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
     case COMMAND_TIME_ALL:
         ui_whole_time(m, &begin, &end);
         if (ui->time.follow)
-            ui->time.span_ns = end - begin > least_span ? end - begin : ui->time.span_ns;
+            ui->time.span_ns = end - begin > minimum_span ? end - begin : ui->time.span_ns;
         else
             ui_show_span(ui, m, begin, end);
         break;
@@ -175,7 +174,7 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
  */
 
 /* The selected ranks as a list. @return 1 when they fit */
-static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t room)
+static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     size_t used = 0;
     for (uint32_t r = 0; r < m->rank_count; r++) {
@@ -187,7 +186,7 @@ static int selected_ranks(const struct ui *ui, const struct model *m, char *out,
         char span[40];
         int n =
             snprintf(span, sizeof span, r > first ? "%s%u-%u" : "%s%u", used ? "," : "", first, r);
-        if (used + (size_t)n >= room)
+        if (used + (size_t)n >= capacity)
             return 0;
         memcpy(out + used, span, (size_t)n + 1);
         used += (size_t)n;

@@ -1,4 +1,4 @@
-/* Acts on mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
+/* Handles mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
  * the keys do. `hit_actions` and `letter_keys` are the tables to add a kind of hit or a key to. */
 #include "viewer/ui/ui_input.h"
 
@@ -11,7 +11,7 @@
 /* ---- selecting ---------------------------------------------------------------------------------
  */
 
-/* What a click on a hit selects. */
+/* The selection for a click on a hit. */
 static struct selection selection_of(const struct scene_hit *hit)
 {
     switch (hit->kind) {
@@ -160,7 +160,7 @@ static int click_cover(const struct click *c)
     return UI_CHANGED;
 }
 
-/* A click on the band of the whole time puts the middle of the visible time there. */
+/* A click on the band of the whole time centres the visible time there. */
 static int click_band(const struct click *c)
 {
     int64_t begin, end, at = (int64_t)scene_hit_x(c->hit, c->ui->mouse.x);
@@ -169,7 +169,7 @@ static int click_band(const struct click *c)
     return UI_CHANGED;
 }
 
-/* What a click does, by the kind of hit that the button went down on. */
+/* The action of a click, by the kind of hit that the button was pressed on. */
 static int (*const hit_actions[])(const struct click *c) = {
     [HIT_BUTTON] = click_button,     [HIT_RANK] = click_selectable,
     [HIT_PAIR] = click_selectable,   [HIT_NODE] = click_selectable,
@@ -426,7 +426,7 @@ static int ui_input_back(struct ui *ui)
     return UI_CHANGED;
 }
 
-/* Escape closes what lies on top, else lets the selection go. */
+/* Escape closes the topmost overlay, or else clears the selection. */
 static int ui_input_escape(struct ui *ui, const struct model *m)
 {
     if (ui->overlay.help || ui->overlay.searching || ui->overlay.drawer)
@@ -525,7 +525,7 @@ static uint64_t next_group(const struct ui *ui)
     return ((uint64_t)ui->group + 1) % (GROUP_NONE + 1);
 }
 
-/* The command of a key that means the same in all views. */
+/* Commands of keys that mean the same in all views. */
 static const struct {
     int key;
     enum ui_command command;

@@ -1,4 +1,4 @@
-/* Acts on inputs of mouse and keyboard: finds what lies under the mouse in the scene that the user
+/* Handles input of mouse and keyboard: finds what is under the mouse in the scene that the user
  * saw, and changes the choices in `struct ui`. */
 #ifndef HOLTER_VIEWER_UI_UI_INPUT_H
 #define HOLTER_VIEWER_UI_UI_INPUT_H
@@ -11,8 +11,8 @@
 int ui_input(struct ui *ui, const struct model *model, const struct scene *scene,
              const struct input *input);
 
-/** Select what the keys are on, now that its row is in the scene. @return 1 when the selection
- * changed */
+/** Selects the row at the keyboard cursor, once the row is in the scene. @return 1 when the
+ * selection changed */
 int ui_settle(struct ui *ui, const struct model *model, const struct scene *scene);
 
 #endif

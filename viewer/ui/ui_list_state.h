@@ -23,9 +23,9 @@ struct ui_list_state {
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
     int descending[UI_LISTS];
-    uint32_t cursor[UI_LISTS]; /**< row that the keys are on */
-    int cursor_moved; /**< enum ui_list + 1 whose cursor's row is to be selected once it is laid out
-                       */
+    uint32_t cursor[UI_LISTS]; /**< row at the keyboard cursor */
+    int cursor_moved; /**< enum ui_list + 1 whose row at the cursor is to be selected once it is
+                         laid out */
 };
 
 #endif

@@ -66,7 +66,7 @@ int ui_step_list(struct ui *ui, const struct scene *scene, double rows)
     if (!ui->list.cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
         list != LIST_FOUND)
         at = fmin(fmax(ui->list.scroll[list], 0),
-                  area->x1 - 1); /* first key: the first row in sight */
+                  area->x1 - 1); /* first key: the first visible row */
     ui->list.cursor[list] = (uint32_t)at;
     if (at < ui->list.scroll[list])
         ui->list.scroll[list] = at;

@@ -11,7 +11,7 @@
 /* ---- the selection, for routes and links -------------------------------------------------------
  */
 
-/* The ranks of selections that only the ranks can tell, as of a region. */
+/* Marks the ranks of selections that are defined by ranks, such as a region. */
 static int pick_ranks(struct ui *ui, const struct model *m)
 {
     int changed = ui->network.picked_count != m->rank_count;
@@ -65,7 +65,8 @@ static int ui_network_pick(struct ui *ui, const struct model *m, struct flow_pic
     return 0;
 }
 
-/* With very many pairs they cost some milliseconds a frame, which other views need not spend. */
+/* Whether the flows are needed: with very many pairs they cost some milliseconds a frame, which
+ * other views need not spend. */
 static int needs_flows(const struct ui *ui)
 {
     enum select_kind kind = ui->selection.kind;
@@ -106,9 +107,8 @@ const char *ui_objective_name(enum remap_objective objective)
     return objective < REMAP_OBJECTIVES ? objectives[objective] : "?";
 }
 
-/* Ranks of the selection as "3,8-11"; "" when all may move. @return 0: they are too many to be
- * named */
-static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t room)
+/* Ranks of the selection as "3,8-11"; "" when all may move. @return 0: too many for a request */
+static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     size_t used = 0;
     out[0] = 0;
@@ -121,37 +121,37 @@ static int moving_ranks(const struct ui *ui, const struct model *m, char *out, s
         while (r + 1 < m->rank_count && ui_marks_rank(ui, m, r + 1))
             r++;
         int n = first == r
-                    ? snprintf(out + used, room - used, "%s%u", used ? "," : "", first)
-                    : snprintf(out + used, room - used, "%s%u-%u", used ? "," : "", first, r);
-        if (n < 0 || (size_t)n >= room - used)
+                    ? snprintf(out + used, capacity - used, "%s%u", used ? "," : "", first)
+                    : snprintf(out + used, capacity - used, "%s%u-%u", used ? "," : "", first, r);
+        if (n < 0 || (size_t)n >= capacity - used)
             return 0;
         used += (size_t)n;
     }
     return 1;
 }
 
-char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, size_t room)
+char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     char ranks[COMMGRAM_LIST];
     if (!m->network.topology || !moving_ranks(ui, m, ranks, sizeof ranks))
         return NULL;
-    int used = snprintf(out, room, "objective=%s", ui_objective_name(ui->network.objective));
-    if (ranks[0] && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, " ranks=%s", ranks);
-    return used > 0 && (size_t)used < room ? out : NULL;
+    int used = snprintf(out, capacity, "objective=%s", ui_objective_name(ui->network.objective));
+    if (ranks[0] && used > 0 && (size_t)used < capacity)
+        used += snprintf(out + used, capacity - (size_t)used, " ranks=%s", ranks);
+    return used > 0 && (size_t)used < capacity ? out : NULL;
 }
 
-/* Selected routes by name, the first of them where they are too many. */
-static int name_routes(const struct flows *f, char *out, size_t room)
+/* Names of the selected routes, of the first ones where there are too many. */
+static int name_routes(const struct flows *f, char *out, size_t capacity)
 {
-    size_t used = (size_t)snprintf(out, room, "routes=");
+    size_t used = (size_t)snprintf(out, capacity, "routes=");
     int some = 0;
     for (uint32_t i = 0; i < f->route_count; i++) {
         if (!(f->route_marks[i] & FLOW_SELECTED))
             continue;
-        int n = snprintf(out + used, room - used, "%s%u-%u", some ? "," : "", f->routes[i].source,
-                         f->routes[i].destination);
-        if (n < 0 || (size_t)n >= room - used) {
+        int n = snprintf(out + used, capacity - used, "%s%u-%u", some ? "," : "",
+                         f->routes[i].source, f->routes[i].destination);
+        if (n < 0 || (size_t)n >= capacity - used) {
             out[used] = 0;
             break;
         }
@@ -161,18 +161,18 @@ static int name_routes(const struct flows *f, char *out, size_t room)
     return some;
 }
 
-char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out, size_t room)
+char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     const struct selection *s = &ui->selection;
-    if (!m->network.topology || room < 64)
+    if (!m->network.topology || capacity < 64)
         return NULL;
     if (s->kind == SELECT_LINK)
-        snprintf(out, room, "link=%" PRIu64, s->a);
+        snprintf(out, capacity, "link=%" PRIu64, s->a);
     else if (s->kind == SELECT_ROUTE)
-        snprintf(out, room, "routes=%" PRIu64 "-%" PRIu64, s->a, s->b);
+        snprintf(out, capacity, "routes=%" PRIu64 "-%" PRIu64, s->a, s->b);
     else if (s->kind == SELECT_NONE || !ui->network.flows ||
-             !name_routes(ui->network.flows, out, room))
-        snprintf(out, room, "top=100");
+             !name_routes(ui->network.flows, out, capacity))
+        snprintf(out, capacity, "top=100");
     return out;
 }
 
@@ -184,7 +184,7 @@ double ui_rank_at(const struct ui *ui, double place)
     return ui->network.rank_log ? pow(10, place) - 1 : place;
 }
 
-/* What is ranked at a place; its number, or FLOWS_NONE. */
+/* The ranked item at a place of the axis; its index, or FLOWS_NONE. */
 static uint32_t ranked_at(const struct ui *ui, double place)
 {
     const struct flows *f = ui->network.flows;
@@ -222,7 +222,7 @@ void ui_brush_metric(struct ui *ui, const struct scene_hit *hit)
         a = scene_hit_x(hit, fmin(ui->mouse.press_x, ui->mouse.x));
         b = scene_hit_x(hit, fmax(ui->mouse.press_x, ui->mouse.x));
         a = a < hit->x0 + 1.5 * pixel ? hit->x0 : a;
-        b = b > hit->x1 - 1.5 * pixel ? hit->x1 : b; /* the largest lie upon the edge */
+        b = b > hit->x1 - 1.5 * pixel ? hit->x1 : b; /* the largest one lies on the edge */
     } else {
         uint32_t from = ranked_at(ui, scene_hit_y(hit, ui->mouse.press_y));
         uint32_t to = ranked_at(ui, scene_hit_y(hit, ui->mouse.y));

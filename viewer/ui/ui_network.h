@@ -11,53 +11,55 @@
 struct ui;
 struct model;
 
-/** What a mapping is to make small, as request "remap" has it. */
+/** What a mapping minimises, as in request "remap". */
 enum remap_objective { REMAP_HOP_BYTES, REMAP_MAX_LINK, REMAP_INTER_NODE, REMAP_OBJECTIVES };
 
 /** Choices that all views of the network share. */
 struct ui_network_choice {
-    struct flow_filter filter; /**< what its views leave out; owned */
-    enum flow_metric metric;   /**< that is ranked, and that colours are of */
+    struct flow_filter filter; /**< what the views leave out; owned */
+    enum flow_metric metric;   /**< metric of the ranking and of the colours */
     int rank_log;              /**< ranks by their logarithm */
     double colour_low[METRICS], colour_high[METRICS]; /**< shares of the largest figure where the
                                                           colours begin and end */
     enum remap_objective objective;
     int only_selected; /**< only ranks of the selection may move */
     enum suggestion_kind discarded;
-    unsigned applied;          /**< enum flow_applied: suggestions that the views show */
-    const struct flows *flows; /**< borrowed from the sums by ui_update_flows(); NULL: none yet */
-    uint8_t *picked_ranks;     /**< owned; 1 for each rank of the selection, picked_count of them */
+    unsigned applied; /**< enum flow_applied: suggestions applied to the views */
+    const struct flows
+        *flows; /**< borrowed from the sums by ui_update_flows(); NULL: not computed yet */
+    uint8_t *picked_ranks; /**< owned; 1 for each rank of the selection, picked_count of them */
     uint32_t picked_count;
-    uint64_t picked_version; /**< raised when one of them changed */
+    uint64_t picked_version; /**< incremented when one of them changed */
 };
 
-/** Compute what the network carries in the visible time (range.flows), where the view or the
- * selection is of the network, and mark there what filter and selection mean. After range_update(),
- * before a layout. @return 1 when something changed, 0, -ENOMEM */
+/** Computes the flows in the visible time (range.flows) if the view or the selection is of the
+ *  network, and marks filter and selection in them. Call after range_update(), before a layout.
+ *  @return 1 when something changed, 0, -ENOMEM */
 int ui_update_flows(struct ui *ui, const struct model *model, struct range *range);
 
-/** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: nothing
- * is selected that can be asked for */
-char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
+/** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: the
+ * selection does not allow the request */
+char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t capacity);
 
 /** Commands about the network. @return enum ui_effect */
 int ui_network_command(struct ui *ui, const struct model *model, enum ui_command command,
                        uint64_t argument);
 
-/** The mouse over the figures by rank: a click selects, a drag from where the button went down
- * keeps the figures between, along the axis that it goes along most; in the legend it moves an end
- * of the colours. */
+/** The mouse over the figures by rank: a click selects; a drag filters by the range from where the
+ *  button was pressed, along the axis of the larger movement; in the legend it moves an end of the
+ *  colours. */
 void ui_click_metric(struct ui *ui, const struct scene_hit *hit);
 void ui_brush_metric(struct ui *ui, const struct scene_hit *hit);
 void ui_move_colour(struct ui *ui, const struct scene_hit *hit);
 
-/** Keep half as many of the largest figures, or twice as many. */
+/** Limits the filter to half as many of the largest figures, or to twice as many. */
 void ui_narrow_metric(struct ui *ui, int narrower);
 
 /** Rank, from 0, that a place of the rank axis stands for. */
 double ui_rank_at(const struct ui *ui, double place);
 
 const char *ui_objective_name(enum remap_objective objective);
-char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
+char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out,
+                          size_t capacity);
 
 #endif

@@ -32,7 +32,7 @@ static uint32_t in_use(const struct flows *f)
     return used;
 }
 
-/* The first dimensions, as many as give few enough groups. */
+/* The first dimensions, as many as result in few enough groups. */
 static unsigned usual_dimensions(const struct topology_spec *spec)
 {
     unsigned kept = 0;
@@ -51,8 +51,8 @@ static int has_dimensions(const struct topology_spec *spec)
     return spec->kind == TOPOLOGY_CARTESIAN || spec->kind == TOPOLOGY_DRAGONFLY;
 }
 
-/* Nodes by their coordinates in the kept dimensions; what has none, as a switch of a dragonfly,
- * like the first node it is linked to. */
+/* Groups nodes by their coordinates in the chosen dimensions; a vertex without coordinates, such as
+ * a switch of a dragonfly, belongs to the group of the first node it is linked to. */
 static uint32_t ui_graph_group_at(const struct topology *t, const struct topology_spec *spec,
                                   unsigned kept, uint32_t vertex)
 {
@@ -129,7 +129,7 @@ static uint64_t ui_graph_mix_hash(uint64_t key, uint64_t part)
     return key ^ key >> 29;
 }
 
-/* What is in use of the choice. */
+/* Puts the choice into effect. */
 static void ui_graph_apply(struct network_graph *g, const struct topology *t, const struct flows *f)
 {
     const struct topology_spec *spec = topology_spec(t);
@@ -139,7 +139,7 @@ static void ui_graph_apply(struct network_graph *g, const struct topology *t, co
     g->applied = g->chosen && named ? g->kept : 0;
     g->applied_level = g->chosen && !named ? g->level : 0;
     if (named && spec->dimension_count < 32 && g->applied == (1u << spec->dimension_count) - 1)
-        g->applied = 0; /* all: each node for itself */
+        g->applied = 0; /* all dimensions: no groups */
     if (many && !g->applied && !g->applied_level) {
         g->applied = named ? usual_dimensions(spec) : 0;
         g->applied_level = !named;
@@ -226,7 +226,7 @@ static void ui_graph_parse_whole(struct network_graph *g)
     g->zoom = 1;
 }
 
-/* Begin to choose from what is seen now. */
+/* Starts a choice from what is shown now. */
 static void ui_graph_choose(struct network_graph *g)
 {
     if (!g->chosen) {
@@ -311,7 +311,7 @@ static void add_point(struct network_graph *g, double x, double y)
     if (g->lasso_count &&
         hypot(x - g->lasso[g->lasso_count - 1].x, y - g->lasso[g->lasso_count - 1].y) < 3)
         return;
-    if (g->lasso_count == NETWORK_LASSO) { /* every other one will do */
+    if (g->lasso_count == NETWORK_LASSO) { /* keep every second point */
         for (uint32_t i = 0; i < NETWORK_LASSO / 2; i++)
             g->lasso[i] = g->lasso[2 * i];
         g->lasso_count /= 2;
@@ -352,13 +352,13 @@ int network_graph_drag(struct ui *ui, double dx, double dy)
 /* ---- lasso -------------------------------------------------------------------------------------
  */
 
-/* Where vertices lie, and what the lasso has of them and of the links between. */
+/* Positions of vertices, and which vertices and links are in the lasso. */
 struct catch
 {
     const struct network_graph *g;
-    struct point *at; /* by vertex; x NaN: not to be seen */
+    struct point *at; /* by vertex; x NaN: not drawn */
     uint8_t *in;      /* by vertex */
-    uint8_t *links;   /* 0: not looked at; 1: outside; 2: crosses the lasso or lies within */
+    uint8_t *links;   /* 0: not tested; 1: outside; 2: crosses the lasso or lies within */
     uint32_t *walk;
     uint64_t *items;
     uint32_t walk_room;
@@ -392,7 +392,7 @@ static int ui_graph_crosses(const struct network_graph *g, struct point a, struc
     return 0;
 }
 
-/* Places of vertices from the last scene: a vertex of a group lies where the group does. */
+/* Positions of vertices in the last scene: a vertex of a group has the position of the group. */
 static void ui_graph_find_places(struct catch *c, const struct scene *scene)
 {
     const struct network_graph *g = c->g;
@@ -419,7 +419,7 @@ static void ui_graph_find_places(struct catch *c, const struct scene *scene)
     free(groups);
 }
 
-/* Does a route belong: all of it, or any part? */
+/* Whether a route is selected: all of it, or any part of it, must be in the lasso. */
 static int ui_graph_caught(struct catch *c, const struct model *m, const struct flows *f,
                            uint32_t route)
 {
@@ -477,14 +477,14 @@ static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const str
         g->drawing = NETWORK_PAN;
         return 1;
     }
-    uint32_t room = topology_vertices(m->network.topology);
+    uint32_t capacity = topology_vertices(m->network.topology);
     struct catch c = {.g = g,
                       .at = calloc(g->vertex_count + 1u, sizeof *c.at),
                       .in = calloc(g->vertex_count + 1u, 1),
                       .links = calloc(f->link_count + 1u, 1),
-                      .walk = calloc(room + 1u, sizeof *c.walk),
+                      .walk = calloc(capacity + 1u, sizeof *c.walk),
                       .items = calloc(f->route_count + 1u, sizeof *c.items),
-                      .walk_room = room};
+                      .walk_room = capacity};
     if (c.at && c.in && c.links && c.walk && c.items) {
         ui_graph_find_places(&c, scene);
         uint32_t count = catch_routes(&c, m, f);

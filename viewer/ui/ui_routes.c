@@ -15,9 +15,9 @@ void ui_zoom_routes(struct ui *ui, const struct model *m, double factor, double 
 {
     double left, top, extent;
     const struct topology *t = m->network.topology;
-    double least = t ? fmin(4.0 / fmax(topology_vertices(t), 1), 1) : 1;
+    double minimum = t ? fmin(4.0 / fmax(topology_vertices(t), 1), 1) : 1;
     ui_routes(ui, &left, &top, &extent);
-    double next = fmin(fmax(extent * factor, least), 1);
+    double next = fmin(fmax(extent * factor, minimum), 1);
     ui->routes.x = x - (x - left) * next / extent;
     ui->routes.y = y - (y - top) * next / extent;
     ui->routes.extent = next;
@@ -40,7 +40,7 @@ void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far)
     ui_pan_routes(ui, horizontal * extent, vertical * extent);
 }
 
-/* A dimension becomes slower by one place; the outermost goes to the end. */
+/* Makes a dimension slower by one place; the outermost one becomes the fastest. */
 static void ui_routes_reorder(struct ui *ui, const struct model *m, uint64_t place)
 {
     const struct topology_grid *g = m->network.topology ? topology_grid(m->network.topology) : NULL;
@@ -69,7 +69,7 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
     case COMMAND_ROUTES_ALL:
         ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;
-    case COMMAND_FOLD: /* the places of rows change with it */
+    case COMMAND_FOLD: /* the positions of rows change with it */
         ui->routes.fold = ui->routes.fold == (int)argument ? 0 : (int)(argument % 32);
         ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;

@@ -11,13 +11,13 @@ struct model;
 /** Choices about the route matrix. */
 struct ui_routes_choice {
     uint8_t order[TOPOLOGY_DIMENSIONS]; /**< dimensions, the slowest first */
-    uint32_t dimensions;                /**< of them; 0: as nodes are numbered */
-    double x, y, extent;                /**< what is in sight, shares of the matrix; 0: all */
-    int fold; /**< level and 1 whose blocks without routes are folded; 0: none */
-    int lens; /**< 1: it follows the mouse */
+    uint32_t dimensions; /**< number of dimensions; 0: the order of the nodes' numbers */
+    double x, y, extent; /**< visible part, as shares of the matrix; 0: all */
+    int fold;            /**< level + 1 whose blocks without routes are folded; 0: none */
+    int lens;            /**< 1: it follows the mouse */
     double lens_zoom;
     int loads;        /**< 1: links outlined by their load */
-    uint32_t maximum; /**< of the heaviest, when neither selection nor filter say which */
+    uint32_t maximum; /**< heaviest routes shown without a selection and a filter */
 };
 
 /** Visible part of the route matrix, shares of its sides; zoom around a place and move it; keys of

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAY_MS = 400 }; /* between two windows */
+enum { PLAY_MS = 400 }; /* time between two steps of the animation */
 
 static const double home_yaw = 0.55, home_pitch = 0.42;
 
@@ -48,7 +48,7 @@ int torus_shown(const struct torus_choice *t, const struct topology *topology, u
         }
     }
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
-        uint32_t larger = 0; /* before it by size, then by order */
+        uint32_t larger = 0; /* dimensions before it by size, then by order */
         for (uint32_t k = 0; k < spec->dimension_count; k++)
             larger += spec->dimensions[k].size > spec->dimensions[d].size ||
                       (spec->dimensions[k].size == spec->dimensions[d].size && k < d);
@@ -86,13 +86,13 @@ static void ui_torus_choose_dimension(struct ui *ui, const struct model *m, uint
     for (int i = 0; i < 3; i++)
         if (shown[i] == dimension)
             return;
-    /* it takes the place of the one that is looked along */
+    /* it replaces the dimension along which the projection looks */
     memcpy(t->shown, shown, sizeof shown);
     t->shown[t->view] = (uint32_t)dimension;
     t->chosen = 1;
 }
 
-/* From all to the first coordinate, to the next, to all again. */
+/* From all coordinates to the first one, to the next, and to all again. */
 static void next_slice(struct ui *ui, const struct model *m, uint64_t dimension)
 {
     const struct topology *topology = m->network.topology;
@@ -120,6 +120,14 @@ static void ui_torus_play(struct ui *ui, const struct model *m, uint64_t what)
         const struct window_totals *w = series_newest(&m->series);
         ui_show_span(ui, m, begin, begin + (int64_t)w->length_ns);
     }
+}
+
+/* Restricts the sums to a communicator or a code region: index + 1 in the model, 0: all. */
+static void ui_torus_restrict(struct torus_choice *t, uint32_t *choice, uint64_t argument,
+                              uint32_t count)
+{
+    *choice = argument <= count ? (uint32_t)argument : 0;
+    t->menu = 0;
 }
 
 int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
@@ -162,12 +170,10 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         t->menu = !t->menu;
         break;
     case COMMAND_TORUS_COMM:
-        t->comm = argument <= m->comm_count ? (uint32_t)argument : 0;
-        t->menu = 0;
+        ui_torus_restrict(t, &t->comm, argument, m->comm_count);
         break;
     case COMMAND_TORUS_REGION:
-        t->region = argument <= m->region_count ? (uint32_t)argument : 0;
-        t->menu = 0;
+        ui_torus_restrict(t, &t->region, argument, m->region_count);
         break;
     case COMMAND_TORUS_DIMENSION:
         ui_torus_choose_dimension(ui, m, argument);

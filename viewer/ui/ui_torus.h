@@ -1,6 +1,6 @@
-/* What the user has chosen to see of a torus, and the loads in sight: one panel of the job as it is
- * now and one for each picture that was pinned, or mapping that was given, all under one range of
- * colours (Landge et al., section 4.2 and Fig. 8). */
+/* Choices about the torus view, and its loads: one panel for the present state of the job and one
+ * for each picture that was pinned or mapping that was given, all with one range of colours (Landge
+ * et al., section 4.2 and Fig. 8). */
 #ifndef HOLTER_VIEWER_UI_UI_TORUS_H
 #define HOLTER_VIEWER_UI_UI_TORUS_H
 
@@ -18,51 +18,51 @@ enum torus_paint { TORUS_RANKS, TORUS_DEGREE, TORUS_TRANSIT, TORUS_PAINTS };
 
 /** Loads of a network under one mapping. */
 struct torus_panel {
-    char title[64], note[96]; /**< what it is of; when, or how much */
+    char title[64], note[96]; /**< its subject; its time, or an amount */
     uint64_t *loads;          /**< owned; by link */
     uint32_t link_count;
     uint32_t *seats; /**< owned; node by rank, TOPOLOGY_NONE: none */
     uint32_t seat_count;
-    uint64_t shape;   /**< of the network it belongs to: only panels of the same one are shown */
+    uint64_t shape;   /**< hash of its network: only panels of the shown network are shown */
     uint64_t largest; /**< load */
     double total;     /**< of all links */
-    int mapping;      /**< 1: seats were given; loads follow what is sent now */
+    int mapping;      /**< 1: placements were given; loads follow the present messages */
     enum torus_figure figure;
     uint8_t packets;
-    uint64_t key;     /**< what loads were computed from */
-    uint64_t version; /**< raised when they changed; unique among all panels */
+    uint64_t key;     /**< hash of the inputs of the loads */
+    uint64_t version; /**< incremented when they changed; unique among all panels */
 };
 
 enum torus_drag { TORUS_PAN = 1, TORUS_TURN, TORUS_BOX, TORUS_LINK_BOX };
 
-/** What goes by while it plays. */
+/** What is animated. */
 enum torus_playing { TORUS_STILL, TORUS_WINDOWS, TORUS_REGIONS };
 
 struct torus_choice {
     int chosen;                          /**< 0: the largest three dimensions are shown */
     uint32_t shown[3];                   /**< dimensions */
-    uint32_t slice[TOPOLOGY_DIMENSIONS]; /**< of a dimension that is not: coordinate + 1, 0: all */
-    int view;                            /**< which of the three is looked along */
-    unsigned hidden;                     /**< dimensions whose links are not drawn, bits */
-    double low, high;                    /**< ends of the colours, as parts of the largest load */
-    int handle;                          /**< that is moved: 0 low, 1 high */
+    uint32_t slice[TOPOLOGY_DIMENSIONS]; /**< of a hidden dimension: coordinate + 1, 0: all */
+    int view;         /**< index of the shown dimension along which the projection looks */
+    unsigned hidden;  /**< dimensions whose links are not drawn, bits */
+    double low, high; /**< ends of the colours, as shares of the largest load */
+    int handle;       /**< end that is dragged: 0 low, 1 high */
     enum torus_figure figure;
-    int figure_chosen; /**< 0: what there is */
+    int figure_chosen; /**< 0: chosen by the available data */
     enum torus_paint paint;
-    double x, y, zoom; /**< of the projection: middle, in its lengths; 1: all of it */
+    double x, y, zoom; /**< of the projection: centre, in its lengths; 1: all of it */
     double yaw, pitch; /**< of the grid in space */
     double space_x, space_y, space_zoom; /**< in its radii */
-    int panel;                           /**< that is seen large */
+    int panel;                           /**< the enlarged one */
     int grid;                            /**< the projections of all panels side by side */
-    int menu;                            /**< the choice of communicator and region is open */
-    uint32_t comm, region;               /**< number + 1 in the model, 0: all */
-    enum torus_playing playing;          /**< windows go by */
-    uint64_t played_ms;                  /**< when the last one did */
-    enum torus_drag drag;                /**< what a drag does; 0: nothing of the torus */
+    int menu;                            /**< the menu of communicators and code regions is open */
+    uint32_t comm, region;               /**< index + 1 in the model, 0: all */
+    enum torus_playing playing;          /**< the running animation */
+    uint64_t played_ms;                  /**< time of its last step */
+    enum torus_drag drag;                /**< what a drag does; 0: nothing in the torus */
 
     struct torus_panel panels[TORUS_PANELS]; /**< owned; 0 is the present */
     int panel_count;
-    uint64_t versions; /**< of panels that were given so far */
+    uint64_t versions; /**< version given last to a panel */
 };
 
 struct ui;
@@ -70,8 +70,8 @@ struct ui;
 void torus_init(struct torus_choice *torus);
 void torus_finish(struct torus_choice *torus);
 
-/** Dimensions that are seen: as chosen, or the largest three in their order; PROJECTION_NONE for
- * none.
+/** Dimensions that are shown: as chosen, or the largest three in their order; PROJECTION_NONE for
+ *  none.
  *  @return how many; 0: there is no Cartesian network */
 int torus_shown(const struct torus_choice *torus, const struct topology *topology, uint32_t out[3]);
 
@@ -82,8 +82,8 @@ struct projection;
 int torus_projection(const struct torus_choice *torus, const struct topology *topology, int view,
                      struct projection *out);
 
-/** Bring the panels up to what is sent and measured in the visible time, when view torus is in
- * sight. After ui_update_flows().
+/** Updates the panels for the messages and measurements in the visible time, when view torus is
+ *  visible. Call after ui_update_flows().
  *  @return 1 when a load changed, 0, or -ENOMEM */
 int torus_update(struct ui *ui, const struct model *model, const struct range *range);
 
@@ -92,39 +92,40 @@ int torus_update(struct ui *ui, const struct model *model, const struct range *r
 int torus_add_mapping(struct torus_choice *torus, const char *title, uint32_t *seats,
                       uint32_t seat_count);
 
-/** Read a plain mapping: lines "rank node"; empty ones and those that begin with # count for
- * nothing.
+/** Reads a plain mapping: lines "rank node"; empty lines and comments that begin with # are
+ * ignored.
  *  @param text  ends with 0   @param out  owned by the caller; set on success
- *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: why says which line is wrong */
-int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room);
+ *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: `why` names the invalid line */
+int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why,
+                       size_t capacity);
 
 /** Commands that begin with COMMAND_TORUS. */
 int torus_command(struct ui *ui, const struct model *model, enum ui_command command,
                   uint64_t argument);
 
-/** Let a window go by when it is time. @return 1 when one did */
+/** Advances the animation by a window when it is due. @return 1 when it did */
 int torus_play(struct ui *ui, const struct model *model, uint64_t now_ms);
 
-/** Mouse: a button went down on something of the torus; it is moved; it is released after a drag;
- * the wheel.
- *  @return 1: it was the torus' business */
+/** Mouse: a button was pressed on an item of the torus; the mouse moved; it was released after a
+ * drag; the wheel was turned.
+ *  @return 1: the torus has handled it */
 int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl);
 int torus_move(struct ui *ui, double dx, double dy);
 int torus_release(struct ui *ui, const struct model *model, const struct scene *scene);
 int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor);
 
-/** Keep the present picture as a panel; take a panel away. */
+/** Pins the present picture as a panel; removes a panel. */
 void torus_pin(struct ui *ui, const struct model *model);
 void torus_unpin(struct torus_choice *torus, uint64_t which);
 
-/** A letter, when view torus is in sight. @return 1: it was the torus' business */
+/** A letter, when view torus is visible. @return 1: the torus has handled it */
 int torus_key(struct ui *ui, const struct model *model, int key);
 
 /** Keys: zoom both pictures around their middle; move the rings, in distances between stacks. */
 void torus_zoom(struct ui *ui, double factor);
 void torus_pan(struct ui *ui, double x, double y);
 
-/** Move the nearer end of the colours, or the one that is held, to where the mouse is. */
+/** Moves the nearer end of the colours, or the one being dragged, to the position of the mouse. */
 void torus_take_colour(struct torus_choice *torus, const struct scene_hit *hit, double x);
 
 #endif

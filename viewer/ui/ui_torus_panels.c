@@ -34,7 +34,7 @@ static uint64_t ui_torus_panel_mix_hash(uint64_t key, uint64_t part)
     return key ^ key >> 29;
 }
 
-/* Of networks whose links mean the same. */
+/* Hash of a network; equal for networks whose links mean the same. */
 static uint64_t ui_torus_panel_shape_of(const struct topology *topology)
 {
     const struct topology_spec *spec = topology_spec(topology);
@@ -87,19 +87,19 @@ static void ui_torus_panel_settle(struct torus_choice *t, struct torus_panel *p)
     p->version = ++t->versions;
 }
 
-/* What a pair of ranks sends, onto the links of its route. */
+/* Adds what a pair of ranks sends to the loads of the links of its route. */
 static void ui_torus_panel_add_route(struct torus_panel *p, const struct topology *topology,
                                      const uint32_t *seats, uint32_t seat_count, uint32_t source,
                                      uint32_t destination, uint64_t amount)
 {
-    uint32_t links[1024], most = sizeof links / sizeof *links;
+    uint32_t links[1024], maximum = sizeof links / sizeof *links;
     if (!amount || source >= seat_count || destination >= seat_count)
         return;
     uint32_t from = seats[source], to = seats[destination], vertices = topology_vertices(topology);
     if (from == to || from >= vertices || to >= vertices)
         return;
-    uint32_t length = topology_route(topology, from, to, links, most);
-    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < most; i++)
+    uint32_t length = topology_route(topology, from, to, links, maximum);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < maximum; i++)
         p->loads[links[i]] += amount;
 }
 
@@ -108,7 +108,7 @@ static int ui_torus_panel_restricted(const struct torus_choice *t)
     return t->comm || t->region;
 }
 
-/* Loads of what was sent, restricted or in the visible time, with some seats. */
+/* Computes the loads of messages, restricted or in the visible time, for given placements. */
 static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
                                    const struct model *m, const struct range *r,
                                    const uint32_t *seats, uint32_t seat_count)
@@ -142,7 +142,7 @@ static int ui_torus_panel_measures(const struct ui *ui, const struct range *r,
     return m->measured.version && !r->flows.route_count;
 }
 
-/* Windows that the measured loads are summed over: those of the other sums. */
+/* Sums up measured loads, over the windows of the other sums. */
 static void measured_loads(struct torus_panel *p, const struct ui *ui, const struct model *m,
                            uint64_t first, uint64_t last)
 {
@@ -176,7 +176,7 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
            1;
 }
 
-/* Of an unrestricted present the flows have the loads already, suggestions included. */
+/* Loads of an unrestricted present are taken from the flows, suggestions included. */
 static int from_flows(const struct torus_choice *t, const struct torus_panel *p,
                       const struct range *r)
 {
@@ -237,7 +237,7 @@ int torus_update(struct ui *ui, const struct model *m, const struct range *r)
     return changed;
 }
 
-/* What the present is of, for the title of its pin. */
+/* Title of a pinned panel: what the present picture shows. */
 static void pin_title(const struct ui *ui, const struct model *m, struct torus_panel *p)
 {
     static const char *const figures[TORUS_FIGURES] = {"bytes", "messages", "measured"};
@@ -309,24 +309,25 @@ int torus_add_mapping(struct torus_choice *t, const char *title, uint32_t *seats
 /* ---- mappings ----------------------------------------------------------------------------------
  */
 
-static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *room, uint32_t rank)
+static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *capacity, uint32_t rank)
 {
-    if (rank >= *room) {
-        uint32_t more = *room ? *room : 256;
+    if (rank >= *capacity) {
+        uint32_t more = *capacity ? *capacity : 256;
         while (more <= rank)
             more *= 2;
         uint32_t *grown = realloc(*seats, more * sizeof *grown);
         if (!grown)
             return -ENOMEM;
         *seats = grown;
-        *room = more;
+        *capacity = more;
     }
     while (*count <= rank)
         (*seats)[(*count)++] = TOPOLOGY_NONE;
     return 0;
 }
 
-int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room)
+int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why,
+                       size_t capacity)
 {
     uint32_t *seats = NULL, n = 0, seat_room = 0;
     int error = 0, line = 1;
@@ -342,10 +343,10 @@ int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *
             if (length >= sizeof copy || sscanf(first, "%9lu %9lu%n", &rank, &node, &used) != 2 ||
                 first[used + (int)strspn(first + used, " \t\r")] || *first == '-' ||
                 rank >= MODEL_RANKS || node >= TOPOLOGY_MOST_VERTICES) {
-                snprintf(why, room, "line %d is no pair of rank and node", line);
+                snprintf(why, capacity, "line %d is no pair of rank and node", line);
                 error = -HOLTER_EUSAGE;
             } else if (rank < n && seats[rank] != TOPOLOGY_NONE) {
-                snprintf(why, room, "line %d: rank %lu has a node already", line, rank);
+                snprintf(why, capacity, "line %d: rank %lu has a node already", line, rank);
                 error = -HOLTER_EUSAGE;
             } else {
                 error = need_seat(&seats, &n, &seat_room, (uint32_t)rank);
@@ -356,7 +357,7 @@ int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *
         text = *end ? end + 1 : end;
     }
     if (!error && !n) {
-        snprintf(why, room, "no rank is mapped");
+        snprintf(why, capacity, "no rank is mapped");
         error = -HOLTER_EUSAGE;
     }
     if (error) {

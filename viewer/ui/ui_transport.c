@@ -1,4 +1,4 @@
-/* What the user asks of a replay: pause, speed, place, loop. */
+/* Requests of the user to a replay: pause, speed, position, loop. */
 #include "viewer/ui/ui_transport.h"
 
 #include "viewer/ui/ui.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_STEPS = 8, SCRUB_MS = 200 };
+enum { MAXIMUM_STEPS = 8, SCRUB_MS = 200 };
 
 double transport_speed(int number)
 {
@@ -16,12 +16,12 @@ double transport_speed(int number)
     return speeds[number < 0 ? 0 : number < TRANSPORT_SPEEDS ? number : TRANSPORT_SPEEDS - 1];
 }
 
-char *transport_speed_text(char *out, size_t room, double speed)
+char *transport_speed_text(char *out, size_t capacity, double speed)
 {
     if (speed > 0)
-        snprintf(out, room, "%.*gx", speed < 1000 ? 3 : 6, speed);
+        snprintf(out, capacity, "%.*gx", speed < 1000 ? 3 : 6, speed);
     else
-        snprintf(out, room, "max");
+        snprintf(out, capacity, "max");
     return out;
 }
 
@@ -61,7 +61,7 @@ static void ui_transport_request(struct transport *t, enum transport_wish wish)
     t->due |= wish;
 }
 
-/* Who goes to a place wants to see it. */
+/* A seek also makes the time of that position visible. */
 static void ui_transport_seek(struct ui *ui, const struct playback *p, uint64_t ns)
 {
     ui->transport.place_ns = playback_clamp(p, ns);
@@ -70,19 +70,21 @@ static void ui_transport_seek(struct ui *ui, const struct playback *p, uint64_t 
     ui->time.follow = 1;
 }
 
-/* A step stands still behind it. */
+/* A replay pauses after a step. */
 static void ui_transport_step(struct ui *ui, int forward)
 {
     struct transport *t = &ui->transport;
     t->steps += forward ? 1 : -1;
-    t->steps = t->steps > MOST_STEPS ? MOST_STEPS : t->steps < -MOST_STEPS ? -MOST_STEPS : t->steps;
+    t->steps = t->steps > MAXIMUM_STEPS    ? MAXIMUM_STEPS
+               : t->steps < -MAXIMUM_STEPS ? -MAXIMUM_STEPS
+                                           : t->steps;
     t->plays = 0;
     t->wanted |= WISH_PLAY;
     t->due &= ~(unsigned)WISH_PLAY;
     ui->time.follow = 1;
 }
 
-/* The next speed of those to choose from; "as fast as it goes" is above all others. */
+/* The next selectable speed; "as fast as possible" is above all others. */
 static void change_speed(struct transport *t, const struct playback *p, int faster)
 {
     double now = transport_speed_shown(t, p);
@@ -100,8 +102,8 @@ static void change_speed(struct transport *t, const struct playback *p, int fast
     ui_transport_request(t, WISH_SPEED);
 }
 
-/* The alert before or behind what is shown. Before: one that has been passed by more than a moment,
- * so that going back twice reaches the one before. */
+/* Seeks the alert before or after the shown time. Before: one passed more than a moment ago, so
+ * that two steps back reach the one before. */
 static void seek_mark(struct ui *ui, const struct playback *p, int forward)
 {
     uint64_t at = transport_position(&ui->transport, p), best = 0;
@@ -222,8 +224,8 @@ static int may_seek(const struct transport *t, const struct playback *p, uint64_
            (p->state != PLAYBACK_SEEKING && (!t->asked_ms || now_ms >= t->asked_ms + SCRUB_MS));
 }
 
-/* Steps are counted from where a seek ends; of a preview the daemon says that it cannot be stepped.
- */
+/* Whether a step can be sent: steps start where a seek ends; during a preview the daemon refuses
+ * them. */
 static int may_step(const struct transport *t, const struct playback *p)
 {
     return !(t->due & WISH_PLACE) &&
@@ -238,7 +240,7 @@ static int ui_transport_is_possible(struct transport *t, enum transport_wish wis
 }
 
 int transport_next(struct transport *t, const struct playback *p, uint64_t now_ms, char *out,
-                   size_t room)
+                   size_t capacity)
 {
     if (!p->known) {
         *t = (struct transport){0};
@@ -246,27 +248,27 @@ int transport_next(struct transport *t, const struct playback *p, uint64_t now_m
     }
     if (ui_transport_is_possible(t, WISH_SPEED)) {
         if (t->speed > 0)
-            snprintf(out, room, "speed %g", t->speed);
+            snprintf(out, capacity, "speed %g", t->speed);
         else
-            snprintf(out, room, "speed max");
+            snprintf(out, capacity, "speed max");
         return 1;
     }
     if (ui_transport_is_possible(t, WISH_LOOP)) {
-        snprintf(out, room, "loop %s", t->loops ? "on" : "off");
+        snprintf(out, capacity, "loop %s", t->loops ? "on" : "off");
         return 1;
     }
     if (t->due & WISH_PLACE && may_seek(t, p, now_ms)) {
         t->due &= ~(unsigned)WISH_PLACE;
         t->asked_ms = now_ms;
-        snprintf(out, room, "seek %" PRIu64, t->place_ns);
+        snprintf(out, capacity, "seek %" PRIu64, t->place_ns);
         return 1;
     }
     if (ui_transport_is_possible(t, WISH_PLAY)) {
-        snprintf(out, room, "%s", t->plays ? "play" : "pause");
+        snprintf(out, capacity, "%s", t->plays ? "play" : "pause");
         return 1;
     }
     if (t->steps && may_step(t, p)) {
-        snprintf(out, room, "step%s", t->steps > 0 ? "" : " back");
+        snprintf(out, capacity, "step%s", t->steps > 0 ? "" : " back");
         t->steps += t->steps > 0 ? -1 : 1;
         return 1;
     }

@@ -1,5 +1,5 @@
-/* The user's hand on a replay: what is wanted of it until the daemon has answered. Inputs set it,
- * the bar shows it at once, and whoever holds the connection asks for it piece by piece. */
+/* Control of a replay by the user: requests that the daemon has not answered yet. Inputs set them,
+ * the bar shows them at once, and the owner of the connection sends them one by one. */
 #ifndef HOLTER_VIEWER_UI_UI_TRANSPORT_H
 #define HOLTER_VIEWER_UI_UI_TRANSPORT_H
 
@@ -10,59 +10,58 @@
 struct ui;
 struct model;
 
-/** What can be wanted, or-ed. */
+/** Kinds of requests, or-ed. */
 enum transport_wish { WISH_SPEED = 1, WISH_LOOP = 2, WISH_PLACE = 4, WISH_PLAY = 8 };
 
-/** Zero-initialised: nothing is wanted. */
+/** Zero-initialised: no requests. */
 struct transport {
-    unsigned wanted; /**< shown in place of what the daemon says */
-    unsigned due;    /**< of those: still to be asked for */
+    unsigned wanted; /**< requests shown instead of the daemon's state */
+    unsigned due;    /**< of these: not sent yet */
     double speed;    /**< as in struct playback */
     int loops, plays;
     uint64_t place_ns; /**< daemon time */
-    int steps;         /**< windows forward or, below 0, back, still to be asked for */
-    int held;          /**< the mouse holds the knob */
-    uint64_t asked_ms; /**< when a place was asked for last */
+    int steps;         /**< windows forward or, below 0, back, not requested yet */
+    int held;          /**< the knob is dragged */
+    uint64_t asked_ms; /**< when a seek was sent last */
 };
 
-/** Speeds to choose from, by number; 0 times stands for as fast as it goes. */
+/** Selectable speeds; 0 means as fast as possible. */
 #define TRANSPORT_SPEEDS 13
 double transport_speed(int number);
 
 /** "1x", "0.25x", "max". */
-char *transport_speed_text(char *out, size_t room, double speed);
+char *transport_speed_text(char *out, size_t capacity, double speed);
 
-/** What is shown, wishes included: is it to go on, is it a loop, how fast, where. */
+/** State to show, open requests included: does it play, does it loop, how fast, where. */
 int transport_plays(const struct transport *transport, const struct playback *playback);
 int transport_loops(const struct transport *transport, const struct playback *playback);
 double transport_speed_shown(const struct transport *transport, const struct playback *playback);
 uint64_t transport_position(const struct transport *transport, const struct playback *playback);
 
 /** Commands and keys of a replay; without one they do nothing. @return enum ui_effect; of a key 0:
- * it is none of them */
+ *  the key has no meaning */
 int transport_command(struct ui *ui, const struct model *model, enum ui_command command,
                       uint64_t argument);
 int transport_key(struct ui *ui, const struct model *model, int key);
 
-/** The mouse: the button went down on the line of time and takes its knob along; or was clicked on
- * marks.
- *  @return 1 when it was so */
+/** The mouse: the button was pressed on the time line, which drags the knob; or clicked on marks.
+ *  @return 1 when it was */
 int transport_press(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 int transport_drag(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 int transport_click(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 void transport_release(struct ui *ui);
 
-/** What to ask for next, as request "replay" has it; it is asked then. While the knob is held a
- * place is asked for five times a second at most, and not while the daemon is still on its way to
- * the one before.
- *  @return 1 when out was set, 0: nothing now */
+/** The next request to send, as argument of request "replay"; it counts as sent then. While the
+ * knob is dragged at most five seeks a second are sent, and none while the daemon executes the
+ * previous one.
+ *  @return 1 when out was set, 0: nothing to send now */
 int transport_next(struct transport *transport, const struct playback *playback, uint64_t now_ms,
-                   char *out, size_t room);
+                   char *out, size_t capacity);
 
-/** Is there still something to ask for? */
+/** Whether a request is still to be sent. */
 int transport_pending(const struct transport *transport);
 
-/** All was answered: from now on what the daemon says is shown. */
+/** All requests were answered: the daemon's state is shown from now on. */
 void transport_settle(struct transport *transport);
 
 #endif

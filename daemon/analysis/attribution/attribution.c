@@ -131,8 +131,7 @@ static uint64_t attribution_clip(uint64_t ns, uint64_t length_ns)
 static void attribution_add_rank(uint64_t *figures, const struct rank_row *row, uint64_t length_ns)
 {
     uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
-    uint64_t mpi =
-        messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
+    uint64_t mpi = messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
     figures[RANK_LENGTH] = length_ns;
     figures[RANK_MPI] += attribution_clip(mpi, length_ns);
     figures[RANK_MESSAGING] += attribution_clip(messaging, length_ns);

@@ -1,4 +1,4 @@
-/* The CommGram picture of a span: phases one after the other, then bars and ribbons. */
+/* The CommGram picture of a span: phases are added in order, then bars and ribbons are made. */
 #include "daemon/analysis/commgram/commgram.h"
 
 #include "daemon/analysis/commgram/commgram_bars.h"
@@ -16,35 +16,36 @@
 _Static_assert(CURVE_ABSENT == COMMGRAM_ABSENT && COMMGRAM_SILENT == COMMGRAM_ABSENT,
                "identities and labels of ranks that are absent are the same number");
 
-/* What is kept of a phase besides its column. */
+/* Data of a phase besides its column. */
 struct act {
     struct commgram_bar *own;     /* owned; its communities by label: identity and sums */
-    size_t ribbons, ribbon_count; /* in all ribbons; from and to are identities until the end */
+    size_t ribbons, ribbon_count; /* index and number in all ribbons; from and to are identities
+                                     until the ribbons are placed */
 };
 
 struct commgram {
     struct commgram_params params;
-    bool *only; /* owned; of each rank: its messages are shown; NULL: all are */
+    bool *only; /* owned; by rank: its messages are shown; NULL: all are */
     struct commgram_graph graph;
     struct curve *curve;             /* owned */
     uint32_t *labels;                /* owned; of each rank in the last phase */
     uint32_t *identity;              /* owned; [phase][rank], or COMMGRAM_ABSENT */
-    uint32_t *seated;                /* owned; scratch: of each rank */
+    uint32_t *seated;                /* owned; scratch, by rank */
     struct commgram_column *columns; /* owned */
-    struct act *acts;                /* owned */
+    struct act *acts;                /* owned; by phase */
     uint32_t count;                  /* phases */
-    struct phase_edge *edges;        /* owned; of the last phase, those that are shown */
+    struct phase_edge *edges;        /* owned; shown edges of the last phase */
     size_t edge_count, edge_room;
     struct commgram_ribbon *ribbons; /* owned */
-    size_t ribbon_count, ribbon_room;
+    size_t ribbon_count, ribbon_capacity;
     struct commgram_bars bars;
     enum {
         ADDING,
         SETTLING,
         FINISHED, /* or failed */
     } stage;
-    /* While settling: phases whose ribbons are placed, how many ribbons these have, and the bars of
-     * the column before and of the next one, in turn. */
+    /* While finishing: phases whose ribbons are placed, how many ribbons these have, and the bars
+     * of the previous and the next column, in turn. */
     uint32_t placed;
     size_t placed_ribbons;
     struct commgram_names names[2];
@@ -55,7 +56,7 @@ struct commgram {
 static bool commgram_are_valid(const struct commgram_params *p)
 {
     return p->ranks >= 1 && p->ranks <= COMMGRAM_MOST_RANKS && p->phases >= 1 &&
-           p->phases <= COMMGRAM_MOST_PHASES && p->phases <= COMMGRAM_MOST_CELLS / p->ranks &&
+           p->phases <= COMMGRAM_MAXIMUM_PHASES && p->phases <= COMMGRAM_MOST_CELLS / p->ranks &&
            p->communities >= 1;
 }
 
@@ -128,7 +129,7 @@ static bool commgram_is_shown(const struct commgram *c, const struct phase_edge 
     return c->only == NULL || c->only[e->source] || c->only[e->destination];
 }
 
-/* Labels of a phase, and identities by the curve. */
+/* Cuts a phase into communities and gives them identities by the curve. */
 static int name_ranks(struct commgram *c, const struct phase_edge *edges, size_t count,
                       uint32_t *communities, struct curve_point *point, uint32_t *identity)
 {
@@ -154,14 +155,16 @@ static uint32_t *identities_of(const struct commgram *c, uint32_t phase)
     return c->identity + (size_t)phase * c->params.ranks;
 }
 
-/* Ribbons of the last phase: to where their destinations are in the next one, if there is one. */
+/* Makes the ribbons of the last phase, to where their destinations are in the next phase, if any.
+ */
 static int add_ribbons(struct commgram *c, uint32_t phase)
 {
     struct commgram_column *column = &c->columns[phase];
     const uint32_t *here = identities_of(c, phase);
     const uint32_t *next = phase + 1 < c->count ? identities_of(c, phase + 1) : here;
     size_t count = c->edge_count;
-    if (array_fit(&c->ribbons, sizeof(*c->ribbons), &c->ribbon_room, c->ribbon_count + count) != 0)
+    if (array_fit(&c->ribbons, sizeof(*c->ribbons), &c->ribbon_capacity, c->ribbon_count + count) !=
+        0)
         return -ENOMEM;
     struct commgram_ribbon *rows = c->ribbons + c->ribbon_count, rest = {0};
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +175,8 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
                                            e->messages, e->bytes};
     }
     if (commgram_ribbons_join(rows, &count) != 0 ||
-        commgram_ribbons_limit(rows, &count, COMMGRAM_MOST_RIBBONS / c->params.phases, &rest) != 0)
+        commgram_ribbons_limit(rows, &count, COMMGRAM_MAXIMUM_RIBBONS / c->params.phases, &rest) !=
+            0)
         return -ENOMEM;
     c->acts[phase].ribbons = c->ribbon_count;
     c->acts[phase].ribbon_count = count;
@@ -189,7 +193,7 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
     return 0;
 }
 
-/* The shown edges of a phase: its bars' sums, and a copy for the ribbons. */
+/* Stores the shown edges of a phase: in the sums of its bars, and as a copy for the ribbons. */
 static void commgram_store_edges(struct commgram *c, const struct commgram_phase *phase,
                                  struct commgram_column *column, struct commgram_bar *own)
 {
@@ -261,7 +265,7 @@ int commgram_add_phase(struct commgram *c, const struct commgram_phase *phase)
 {
     if (c->stage != ADDING)
         return -HOLTER_EUSAGE;
-    if (c->count == c->params.phases || phase->count > COMMGRAM_MOST_EDGES)
+    if (c->count == c->params.phases || phase->count > COMMGRAM_MAXIMUM_EDGES)
         return -HOLTER_ELIMIT;
     int rc = add_phase(c, phase);
     c->stage = rc == 0 ? ADDING : FINISHED;
@@ -270,7 +274,7 @@ int commgram_add_phase(struct commgram *c, const struct commgram_phase *phase)
 
 /* ---- the picture ---------------------------------------------------------------- */
 
-/* Before its first phase a rank has the identity that it gets there. */
+/* Ranks get the identity of their first phase in the phases before it. */
 static void seat_first(struct commgram *c)
 {
     memset(c->seated, 0xff, c->params.ranks * sizeof(*c->seated));
@@ -300,13 +304,13 @@ static int commgram_add_bars(struct commgram *c, uint32_t column, struct commgra
     return rc;
 }
 
-/* Identities become bars; those that share a bar, and the ribbons to it, are put together. */
+/* Replaces identities by bars; ribbons whose identities share a bar are joined. */
 static int commgram_place_ribbons(struct commgram *c, uint32_t phase,
                                   const struct commgram_names *from,
                                   const struct commgram_names *to)
 {
     size_t count = c->acts[phase].ribbon_count;
-    if (count == 0) /* there may not be any memory of ribbons */
+    if (count == 0) /* ribbons may be NULL */
         return 0;
     struct commgram_ribbon *rows = c->ribbons + c->acts[phase].ribbons;
     for (size_t i = 0; i < count; i++) {
@@ -378,12 +382,13 @@ size_t commgram_bytes(const struct commgram *c)
     const struct commgram_params *p = &c->params;
     size_t ranks = sizeof(*c->labels) + sizeof(*c->seated) + sizeof(*c->only) +
                    sizeof(*c->graph.active) + sizeof(*c->graph.merges);
-    size_t sum = sizeof(*c) + p->ranks * ranks +
-                 p->phases * (sizeof(*c->columns) + sizeof(*c->acts) +
-                              (size_t)p->ranks * sizeof(*c->identity)) +
-                 c->graph.room * sizeof(*c->graph.edges) + c->edge_room * sizeof(*c->edges) +
-                 c->ribbon_room * sizeof(*c->ribbons) + c->bars.bar_room * sizeof(*c->bars.bars) +
-                 c->bars.run_room * sizeof(*c->bars.runs);
+    size_t sum =
+        sizeof(*c) + p->ranks * ranks +
+        p->phases *
+            (sizeof(*c->columns) + sizeof(*c->acts) + (size_t)p->ranks * sizeof(*c->identity)) +
+        c->graph.capacity * sizeof(*c->graph.edges) + c->edge_room * sizeof(*c->edges) +
+        c->ribbon_capacity * sizeof(*c->ribbons) + c->bars.bar_room * sizeof(*c->bars.bars) +
+        c->bars.run_room * sizeof(*c->bars.runs);
     for (uint32_t i = 0; i < c->count; i++)
         sum += (c->columns[i].communities + (size_t)1) * sizeof(*c->acts[i].own);
     return sum;

@@ -1,43 +1,33 @@
-/* The CommGram picture of a span of time (CommGram, sections D to H): phases side by side, in each
- * the ranks as bars of communities, between them what was sent.
- *
- * Each phase is a column. Its graph has an edge between two ranks that exchanged messages, of
- * weight messages + bytes; what a rank sent to itself does not count there. The ranks that
- * communicated are cut into C communities, or as many as they are if these are fewer, by the
- * dendrogram of communities.h. Results depend on the graph alone, not on phases before: every start
- * is cold. If the graph falls into more than C parts, whole parts are put together, in the order of
- * their lowest ranks: all are one group at first, and the group with most ranks (of equals the
- * first) is split, between parts and as near to its middle as can be, until there are C. So levels
- * are nested: C + 1 communities refine C.
- *
- * The curve (curve.h) goes through the columns. It gives communities their identities (colours),
- * and columns their heights. Anchors are phases put before the first column that are not shown:
- * with the job's first phase as anchor, colours and heights stay as they are when the view moves.
- *
- * A column holds all ranks that communicate anywhere in the picture. Those that are silent in a
- * phase stay with the community they were in last; before a rank's first phase with that of its
- * first phase. If that community has no bar of its own in the column, it gets one while there are
- * fewer than C bars (those with most silent ranks first, of equals the lower identity); the
- * rest is one bar more, called COMMGRAM_SILENT. Bars are in the order of their ranks' mean.
- *
- * There are K + 1 columns of bars for K phases: messages of phase k go from bars of column k to
- * bars of column k + 1, the last of which repeats the one before. A ribbon is what goes from one
- * bar to another in messages of about one mean size (an octave). If each rank has a bar of its own,
+/* The CommGram picture of a span of time (CommGram, sections III-D to III-H): phases side by side,
+ * in each the ranks as bars of communities, between them what was sent. Each phase is a column. Its
+ * graph has an edge between two ranks that exchanged messages, of weight messages + bytes; messages
+ * of a rank to itself do not count. The ranks that communicated are cut into C communities, or one
+ * per rank if there are fewer than C, by the dendrogram of communities.h. Results depend on the
+ * graph alone, not on earlier phases: the search never starts from a previous result. If the graph
+ * has more than C connected parts, whole parts are combined, in the order of their lowest ranks:
+ * all are one group at first, and the group with most ranks (of equals the first) is split, between
+ * parts and as near to its middle as possible, until there are C. So levels are nested: C + 1
+ * communities refine C. The curve (curve.h) is computed over the columns. It gives communities
+ * their identities (colours), and columns their heights. Anchors are phases before the first column
+ * that are not shown: with the job's first phase as anchor, colours and heights stay as they are
+ * when the view moves. A column holds all ranks that communicate anywhere in the picture. Those
+ * that are silent in a phase stay in their last community; before a rank's first phase in that of
+ * its first phase. If that community has no bar of its own in the column, it gets one while there
+ * are fewer than C bars (those with most silent ranks first, of equals the lower identity); the
+ * rest share one further bar, COMMGRAM_SILENT. Bars are ordered by the mean of their ranks. There
+ * are K + 1 columns of bars for K phases: messages of phase k go from bars of column k to bars of
+ * column k + 1, the last of which repeats the one before. A ribbon is what goes from one bar to
+ * another in messages of about one mean size (an octave). If each rank has a bar of its own,
  * ribbons are pairs of ranks.
- *
  * With a list of ranks only messages from or to these are shown: ribbons, and the sums of columns
- * and bars, are of these alone. Communities stay those of all.
- *
+ * and bars, contain these alone. Communities are still computed from all messages.
  * A phase has at most 2^20 / K ribbons; of more, those with most bytes and messages stay and the
  * others are counted as folded. Sums of ribbons, and of what was folded, are those of edges.
- *
- * Use: create, anchors, each phase in order, finish. Adding a phase costs a dendrogram unless the
- * cache knows it (see commgram_cache.h). Finishing is cheap, unless there are very many ribbons: it
- * can be done in parts.
- *
+ * Order of calls: create, anchors, each phase in order, finish. Adding a phase costs a dendrogram
+ * unless the cache has it (see commgram_cache.h). Finishing is cheap, unless there are very many
+ * ribbons: it can be done in parts.
  * Memory: 4 bytes for each rank and column, 100 for each bar, 16 for each run, 32 for each ribbon,
  * 80 for each edge of one phase, and that of communities and curve.
- *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_H
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_H
@@ -48,31 +38,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMGRAM_MOST_PHASES 1024u
+#define COMMGRAM_MAXIMUM_PHASES 1024u
 #define COMMGRAM_MOST_RANKS (1u << 20)
-#define COMMGRAM_MOST_CELLS (1u << 24) /**< phases times ranks */
-#define COMMGRAM_MOST_EDGES (1u << 24) /**< of one phase */
-#define COMMGRAM_MOST_RIBBONS (1u << 20)
+#define COMMGRAM_MOST_CELLS (1u << 24)    /**< phases times ranks */
+#define COMMGRAM_MAXIMUM_EDGES (1u << 24) /**< of one phase */
+#define COMMGRAM_MAXIMUM_RIBBONS (1u << 20)
 #define COMMGRAM_SILENT UINT32_MAX /**< identity of the bar of silent ranks */
 
 struct commgram_cache;
 
 struct commgram_params {
     uint32_t ranks;       /**< of the job; 1 to MOST_RANKS */
-    uint32_t phases;      /**< that will be added at most; 1 to MOST_PHASES */
-    uint32_t communities; /**< C; at least 1. As many as ranks, or more: each rank is its own */
-    bool modelled;        /**< also the messages that stand for collectives */
+    uint32_t phases;      /**< maximum that will be added; 1 to MOST_PHASES */
+    uint32_t communities; /**< C; at least 1. From `ranks` up: each rank is a community */
+    bool modelled;        /**< include the messages that stand for collectives */
     const uint32_t *only; /**< ranks whose messages are shown, in any order; borrowed by create() */
     size_t only_count;    /**< 0: all */
     struct commgram_cache *cache; /**< borrowed until the picture is destroyed; may be NULL */
 };
 
-/** A phase: what is known of it, and its edges. */
+/** A phase and its edges. */
 struct commgram_phase {
     int64_t begin_ns, end_ns;
     bool open; /**< may still change */
     uint64_t bursts;
-    uint64_t other_messages, other_bytes; /**< whose pair is not known */
+    uint64_t other_messages, other_bytes; /**< of pairs that are not known */
     const struct phase_edge *edges; /**< borrowed for the call; ranks beyond the job's, and rows
                                                without messages, are counted as others */
     size_t count;
@@ -84,10 +74,10 @@ struct commgram_column {
     uint64_t bursts;
     uint64_t messages, bytes;          /**< that the picture shows: sums of the ribbons */
     uint64_t modelled, modelled_bytes; /**< of these, those that stand for collectives */
-    uint64_t folded, folded_bytes;     /**< further ones: without a pair, or without a ribbon */
+    uint64_t folded, folded_bytes;     /**< not shown: without a known pair, or without a ribbon */
     uint32_t ranks;                    /**< that communicated in this phase */
-    uint32_t communities;              /**< of these */
-    uint32_t bars;                     /**< that of silent ranks included */
+    uint32_t communities;              /**< of these ranks */
+    uint32_t bars;                     /**< the bar of silent ranks included */
     double modularity;                 /**< of these communities; 0 without edges */
     double height, difference;         /**< of the curve, see curve.h */
 };
@@ -100,7 +90,7 @@ struct commgram_bar {
     uint64_t received, received_bytes;
 };
 
-/** Ranks of a bar that follow each other. */
+/** Consecutive ranks of a bar. */
 struct commgram_run {
     uint32_t column, bar;
     uint32_t rank, count;
@@ -126,25 +116,27 @@ struct commgram_picture {
 
 struct commgram;
 
-/** @return 0, -ENOMEM, or -HOLTER_ERANGE: a parameter. Ranks of `only` beyond the job's are none */
+/** @return 0, -ENOMEM, or -HOLTER_ERANGE: a parameter. Ranks of `only` beyond the job's are ignored
+ */
 int commgram_create(struct commgram **out, const struct commgram_params *params);
 void commgram_destroy(struct commgram *commgram);
 
-/** Put a phase before the first column. Only before phases are added; as often as wanted.
+/** Adds an anchor, a phase before the first column. Allowed any number of times before the first
+ * phase.
  *  @return 0; -HOLTER_EUSAGE: phases were added; -HOLTER_ELIMIT: too many edges; -ENOMEM */
 int commgram_anchor(struct commgram *commgram, const struct phase_edge *edges, size_t count);
 
-/** Add the next phase.
- *  @return 0; -HOLTER_ELIMIT: more phases than said, or too many edges; -HOLTER_EUSAGE: finished;
- *          or -ENOMEM. After the last there is no picture: whatever follows is -HOLTER_EUSAGE */
+/** Adds the next phase.
+ *  @return 0; -HOLTER_ELIMIT: more phases than the maximum, or too many edges; -HOLTER_EUSAGE:
+ * finished; or -ENOMEM: the picture is lost, every further call returns -HOLTER_EUSAGE */
 int commgram_add_phase(struct commgram *commgram, const struct commgram_phase *phase);
 
-/** Do one part of what commgram_finish() has to do, at most that of one column (up to about 4 ms
- * with 30,000 ribbons). Nothing can be added after that. It need not be called.
+/** Does one part of the work of commgram_finish(), at most that of one column (up to about 4 ms
+ * with 30,000 ribbons). Nothing can be added after that. Calling it is optional.
  *  @return 1: there are more parts; 0: there are none; -HOLTER_EUSAGE: finished; -ENOMEM */
 int commgram_settle(struct commgram *commgram);
 
-/** Make the picture of the phases added. No more can be after that.
+/** Makes the picture of the phases added. Nothing can be added after that.
  *  @param out  borrowed until the commgram is destroyed
  *  @return 0, -HOLTER_EUSAGE: finished already, or -ENOMEM */
 int commgram_finish(struct commgram *commgram, struct commgram_picture *out);

@@ -8,21 +8,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A bar before bars are in order. */
+/* A bar before bars are ordered. */
 struct seat {
     struct commgram_bar bar;
     uint64_t rank_sum;
-    uint32_t lowest; /* rank */
-    uint32_t number; /* before the order */
+    uint32_t lowest; /* lowest rank */
+    uint32_t number; /* index before ordering */
 };
 
 /* A column while its bars are made. */
 struct work {
     const struct commgram_seats *given;
-    struct commgram_names *names; /* place: seat, then bar */
+    struct commgram_names *names; /* place: index of the seat, later of the bar */
     struct seat *seats;           /* owned */
     uint32_t seat_count;
-    uint32_t *seat_of;                /* owned; of each rank: seat, then bar; or ABSENT */
+    uint32_t *seat_of; /* owned; by rank: index of the seat, later of the bar; or ABSENT */
     struct key_place *silent, *spare; /* owned; ranks whose community has no bar of its own */
     uint32_t silent_count;
 };
@@ -39,11 +39,11 @@ static int work_init(struct work *w, const struct commgram_seats *given,
 {
     size_t ranks = given->ranks;
     *w = (struct work){.given = given, .names = names};
-    /* At most as many identities, and seats, as ranks; and the seat of silent ones. */
-    struct key_place *names_room = realloc(names->names, (ranks + 1) * sizeof(*names_room));
-    if (names_room == NULL)
+    /* At most as many identities and seats as ranks, and the seat of the silent ones. */
+    struct key_place *names_capacity = realloc(names->names, (ranks + 1) * sizeof(*names_capacity));
+    if (names_capacity == NULL)
         return -ENOMEM;
-    names->names = names_room;
+    names->names = names_capacity;
     names->count = 0;
     w->seats = calloc(ranks + 1, sizeof(*w->seats));
     w->seat_of = malloc((ranks + 1) * sizeof(*w->seat_of));
@@ -68,7 +68,7 @@ void commgram_bars_finish(struct commgram_bars *bars)
 static void sort_names(struct work *w)
 {
     struct commgram_names *n = w->names;
-    struct key_place *spare = w->spare; /* not in use when names are sorted */
+    struct key_place *spare = w->spare; /* unused while names are sorted */
     struct key_place *sorted = key_order(n->names, spare, n->count);
     for (uint32_t i = 0; sorted != n->names && i < n->count; i++)
         n->names[i] = sorted[i];
@@ -110,12 +110,12 @@ static void seat_communities(struct work *w)
     }
 }
 
-/* A community all of which is silent: those ranks, as they lie together by identity. */
+/* A community whose ranks are all silent: a range of the silent ranks, sorted by identity. */
 struct silence {
     uint32_t identity, begin, count;
 };
 
-/* Most ranks first; of equals the lower identity. */
+/* Orders by number of ranks, most first; of equals the lower identity. */
 static int commgram_bars_compare_by_size(const void *left, const void *right)
 {
     const struct silence *a = left, *b = right;
@@ -153,10 +153,10 @@ static int seat_silent(struct work *w)
         struct commgram_bar bar = {.community = all[i].identity};
         uint32_t seat = together;
         if (together == COMMGRAM_SILENT) {
-            bool room = w->seat_count < w->given->communities;
-            bar.community = room ? bar.community : COMMGRAM_SILENT;
+            bool capacity = w->seat_count < w->given->communities;
+            bar.community = capacity ? bar.community : COMMGRAM_SILENT;
             seat = add_seat(w, &bar);
-            together = room ? together : seat;
+            together = capacity ? together : seat;
         }
         name_seat(w, all[i].identity, seat);
         for (uint32_t k = 0; k < all[i].count; k++)
@@ -176,7 +176,7 @@ static int by_mean_rank(const void *left, const void *right)
     return (a->lowest > b->lowest) - (a->lowest < b->lowest);
 }
 
-/* Seats become bars. @return 0 or -ENOMEM */
+/* Orders the seats, which become bars. @return 0 or -ENOMEM */
 static int order_seats(struct work *w)
 {
     uint32_t *bar_of = malloc((w->seat_count + (size_t)1) * sizeof(*bar_of));
@@ -201,7 +201,7 @@ static int order_seats(struct work *w)
     return 0;
 }
 
-/* Ranks by bar, then runs of them. */
+/* Sorts the ranks by bar, then writes runs of them. */
 static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
 {
     uint32_t *begin = calloc(w->seat_count + (size_t)2, sizeof(*begin)), total = 0;

@@ -7,7 +7,7 @@
 #include "daemon/analysis/commgram/commgram.h"
 #include "daemon/analysis/tables/key_order.h"
 
-/** All bars so far. Zero-initialised is empty. */
+/** The bars of all columns so far. Zero-initialised is empty. */
 struct commgram_bars {
     struct commgram_bar *bars; /**< owned */
     struct commgram_run *runs; /**< owned */
@@ -20,12 +20,12 @@ struct commgram_names {
     uint32_t count;
 };
 
-/** What a column is made of. Borrowed. */
+/** The input for a column. Borrowed. */
 struct commgram_seats {
     uint32_t column;
     const struct commgram_bar *own; /**< communities of its phase: identities and sums */
     uint32_t own_count;
-    const uint32_t *identity; /**< of each rank; of silent ones that which they had; or ABSENT */
+    const uint32_t *identity; /**< by rank; of silent ranks their last one; or ABSENT */
     uint32_t ranks;
     uint32_t communities; /**< C */
 };

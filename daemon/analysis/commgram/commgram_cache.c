@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ENTRIES 4096u
+#define MAXIMUM_ENTRIES 4096u
 
 struct entry {
     struct commgram_key key;
@@ -18,14 +18,14 @@ struct entry {
 
 struct commgram_cache {
     struct entry *entries; /* owned */
-    uint32_t room;
+    uint32_t capacity;
     size_t bytes, most_bytes; /* of merges */
     uint64_t uses;
 };
 
 int commgram_cache_create(struct commgram_cache **out, size_t bytes, uint32_t entries)
 {
-    if (entries == 0 || entries > MOST_ENTRIES)
+    if (entries == 0 || entries > MAXIMUM_ENTRIES)
         return -HOLTER_ERANGE;
     struct commgram_cache *c = calloc(1, sizeof(*c));
     struct entry *all = calloc(entries, sizeof(*all));
@@ -34,7 +34,7 @@ int commgram_cache_create(struct commgram_cache **out, size_t bytes, uint32_t en
         free(all);
         return -ENOMEM;
     }
-    *c = (struct commgram_cache){.entries = all, .room = entries, .most_bytes = bytes};
+    *c = (struct commgram_cache){.entries = all, .capacity = entries, .most_bytes = bytes};
     *out = c;
     return 0;
 }
@@ -43,7 +43,7 @@ void commgram_cache_destroy(struct commgram_cache *c)
 {
     if (c == NULL)
         return;
-    for (uint32_t i = 0; i < c->room; i++)
+    for (uint32_t i = 0; i < c->capacity; i++)
         free(c->entries[i].merges);
     free(c->entries);
     free(c);
@@ -52,7 +52,7 @@ void commgram_cache_destroy(struct commgram_cache *c)
 /* @return NULL: not there */
 static struct entry *commgram_cache_find(struct commgram_cache *c, const struct commgram_key *key)
 {
-    for (uint32_t i = 0; i < c->room; i++) {
+    for (uint32_t i = 0; i < c->capacity; i++) {
         struct entry *e = &c->entries[i];
         if (e->merges != NULL && e->key.high == key->high && e->key.low == key->low)
             return e;
@@ -88,7 +88,7 @@ static void commgram_cache_drop(struct commgram_cache *c, struct entry *e)
 static struct entry *commgram_cache_oldest(struct commgram_cache *c, int in_use)
 {
     struct entry *best = NULL;
-    for (uint32_t i = 0; i < c->room; i++) {
+    for (uint32_t i = 0; i < c->capacity; i++) {
         struct entry *e = &c->entries[i];
         if ((!in_use || e->merges != NULL) && (best == NULL || e->used < best->used))
             best = e;
@@ -121,5 +121,5 @@ void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key
 
 size_t commgram_cache_bytes(const struct commgram_cache *c)
 {
-    return sizeof(*c) + c->room * sizeof(*c->entries) + c->bytes;
+    return sizeof(*c) + c->capacity * sizeof(*c->entries) + c->bytes;
 }

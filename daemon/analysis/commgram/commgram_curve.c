@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PATTERNS 256u
+#define MAXIMUM_PATTERNS 256u
 #define NO_PATTERN UINT32_MAX
-#define ROUNDING 1e-12 /* heights that differ by less are equal */
+#define ROUNDING 1e-12 /* heights that differ by less count as equal */
 
-/* 1 - matched / all, exactly. Both are below 2^32: products of two fit. */
+/* Similarity of two partitions, 1 - matched / all, as exact integers. Both are below 2^32: products
+ * of two fit. */
 struct likeness {
     uint64_t matched;
     uint64_t all; /* above 0 */
@@ -22,24 +23,24 @@ struct likeness {
 
 static const struct likeness unlike = {0, 1};
 
-/* A partition and what its communities are called for good. */
+/* A partition and the lasting identities of its communities. */
 struct view {
     struct partition partition;
-    uint32_t *identity; /* owned; of each community; as much room as the partition */
-    uint32_t room;
+    uint32_t *identity; /* owned; by community; same capacity as the partition */
+    uint32_t capacity;
 };
 
 struct pattern {
     struct view view; /* of its first phase */
     uint64_t first;   /* number of that phase */
-    uint64_t last;    /* phase that it was last there */
+    uint64_t last;    /* last phase with this pattern */
     double height;
 };
 
-/* What became of a phase. */
+/* The result for a phase. */
 struct outcome {
     struct curve_point point;
-    uint32_t pattern;       /* that returned; or NO_PATTERN */
+    uint32_t pattern;       /* earlier pattern that the phase belongs to; or NO_PATTERN */
     uint32_t next_identity; /* after this phase */
 };
 
@@ -49,22 +50,22 @@ struct curve {
     struct partition_scratch scratch;
     struct pattern *patterns; /* owned; room for params.most_patterns */
     uint32_t remembered;
-    uint32_t current; /* pattern of the last phase */
+    uint32_t current; /* index of the pattern of the last phase */
     uint64_t phases;
     uint32_t next_identity;
     struct view last;                 /* the last phase */
-    struct view fresh;                /* the phase at hand */
+    struct view fresh;                /* the phase being added */
     uint32_t *order;                  /* owned; its ranks by community */
     uint32_t *begin;                  /* owned; where in order each of its communities begins */
-    bool listed;                      /* these two are of the phase at hand */
-    uint32_t room;                    /* ranks there is memory for in these two and in entries */
-    struct assignment_entry *entries; /* owned; of one community */
+    bool listed;                      /* order and begin are those of the phase being added */
+    uint32_t capacity;                /* ranks that these two and entries have memory for */
+    struct assignment_entry *entries; /* owned; row of one community */
 };
 
 int curve_create(struct curve **out, const struct curve_params *params)
 {
-    if (params->most_ranks == 0 || params->most_ranks > PARTITION_MOST_RANKS ||
-        params->most_patterns < 2 || params->most_patterns > MOST_PATTERNS ||
+    if (params->most_ranks == 0 || params->most_ranks > PARTITION_MAXIMUM_RANKS ||
+        params->most_patterns < 2 || params->most_patterns > MAXIMUM_PATTERNS ||
         !(params->tolerance >= 0 && params->tolerance < 1))
         return -HOLTER_ERANGE;
     const struct assignment_params sizes = {params->most_ranks, params->most_ranks,
@@ -109,13 +110,13 @@ static int view_fit(struct view *view, uint32_t ranks)
 {
     if (partition_fit(&view->partition, ranks) != 0)
         return -ENOMEM;
-    if (ranks <= view->room)
+    if (ranks <= view->capacity)
         return 0;
     uint32_t *identity = realloc(view->identity, ranks * sizeof(*identity));
     if (identity == NULL)
         return -ENOMEM;
     view->identity = identity;
-    view->room = ranks;
+    view->capacity = ranks;
     return 0;
 }
 
@@ -123,7 +124,7 @@ static int commgram_curve_fit(struct curve *curve, uint32_t ranks)
 {
     if (view_fit(&curve->fresh, ranks) != 0)
         return -ENOMEM;
-    if (ranks < curve->room)
+    if (ranks < curve->capacity)
         return 0;
     uint32_t *order = realloc(curve->order, (ranks + 1) * sizeof(*order));
     curve->order = order != NULL ? order : curve->order;
@@ -133,7 +134,7 @@ static int commgram_curve_fit(struct curve *curve, uint32_t ranks)
     curve->entries = entries != NULL ? entries : curve->entries;
     if (order == NULL || begin == NULL || entries == NULL)
         return -ENOMEM;
-    curve->room = ranks + 1;
+    curve->capacity = ranks + 1;
     return 0;
 }
 
@@ -150,7 +151,7 @@ static int commgram_curve_compare(const struct likeness *one, const struct liken
     return a < b ? -1 : a > b;
 }
 
-/* The weight of all ranks of one community, by communities of the other partition. */
+/* Gathers the weight of all ranks of one community by communities of the other partition. */
 static uint32_t commgram_curve_gather(struct curve *curve, uint32_t community,
                                       const struct partition *other, uint64_t *all)
 {
@@ -160,7 +161,7 @@ static uint32_t commgram_curve_gather(struct curve *curve, uint32_t community,
         uint32_t rank = curve->order[i], weight = fresh->rank[rank].weight;
         const struct partition_rank *there = rank < other->ranks ? &other->rank[rank] : NULL;
         if (there != NULL && there->community != PARTITION_ABSENT) {
-            *all -= there->weight; /* counted already */
+            *all -= there->weight; /* already counted in the other phase */
             weight = weight > there->weight ? weight : there->weight;
             curve->entries[count++] = (struct assignment_entry){weight, there->community};
         }
@@ -169,14 +170,15 @@ static uint32_t commgram_curve_gather(struct curve *curve, uint32_t community,
     return count;
 }
 
-/* Communities of the phase at hand are rows, those of the other partition columns.
+/* Fills the table for the assignment: communities of the phase being added are rows, those of the
+ * other partition columns.
  * @param all  set to the weight of all ranks of the two
  * @return 0 or -ENOMEM */
 static int commgram_curve_tabulate(struct curve *curve, const struct partition *other,
                                    uint64_t *all)
 {
     int rc = 0;
-    if (!curve->listed) /* of phases that are like one before it, none asks */
+    if (!curve->listed) /* computed on first use: phases equal to an earlier one do not need it */
         partition_members(&curve->fresh.partition, curve->order, curve->begin);
     curve->listed = true;
     *all = other->total;
@@ -188,14 +190,14 @@ static int commgram_curve_tabulate(struct curve *curve, const struct partition *
     return rc;
 }
 
-/* Two partitions without ranks are the same. */
+/* Two partitions without ranks are equal. */
 static struct likeness make_likeness(uint64_t matched, uint64_t all)
 {
     return all == 0 ? (struct likeness){1, 1} : (struct likeness){matched, all};
 }
 
-/* How alike the phase at hand and another partition are; leaves the assignment.
- * @return 0 or -ENOMEM */
+/* Computes the similarity of the phase being added and another partition; the assignment remains
+ * available. @return 0 or -ENOMEM */
 static int commgram_curve_measure(struct curve *curve, const struct partition *other,
                                   struct likeness *out)
 {
@@ -214,7 +216,8 @@ static bool is_later(const struct curve *curve, uint32_t one, uint32_t other)
     return curve->patterns[one].last > curve->patterns[other].last;
 }
 
-/* Make a pattern the best if it is better, or as good and there later. @return 0 or -ENOMEM */
+/* Replaces the best pattern by one that is more similar, or as similar and more recent. @return 0
+ * or -ENOMEM */
 static int commgram_curve_consider(struct curve *curve, uint32_t pattern, uint32_t *best,
                                    struct likeness *likeness)
 {
@@ -223,9 +226,9 @@ static int commgram_curve_consider(struct curve *curve, uint32_t pattern, uint32
     if (rc != 0)
         return rc;
     bool may_equal = *best != NO_PATTERN && is_later(curve, pattern, *best);
-    uint64_t least = likeness->matched * all / likeness->all;
-    least += !may_equal || likeness->matched * all % likeness->all != 0;
-    rc = assignment_solve(curve->assignment, least, &matched);
+    uint64_t minimum = likeness->matched * all / likeness->all;
+    minimum += !may_equal || likeness->matched * all % likeness->all != 0;
+    rc = assignment_solve(curve->assignment, minimum, &matched);
     if (rc == 0) {
         *best = pattern;
         *likeness = (struct likeness){matched, all};
@@ -233,10 +236,10 @@ static int commgram_curve_consider(struct curve *curve, uint32_t pattern, uint32
     return rc < 0 ? rc : 0;
 }
 
-/* The pattern, not the current one, that is most like the phase at hand, if it is more so than
- * `likeness`, which is then set. Most patterns are given up when their bound is known, before or
- * while they are assigned. @return 0 or -ENOMEM */
-static int find_most_alike(struct curve *curve, uint32_t *best, struct likeness *likeness)
+/* Finds the pattern other than the current one that is most similar to the phase being added, if it
+ * is more similar than `likeness`, which is then set. Most patterns are excluded by a bound, before
+ * or during their assignment. @return 0 or -ENOMEM */
+static int find_maximum_alike(struct curve *curve, uint32_t *best, struct likeness *likeness)
 {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < curve->remembered; i++)
@@ -255,9 +258,9 @@ static uint32_t find_equal(const struct curve *curve)
 
 /* ---- height -------------------------------------------------------------------- */
 
-/* What the phase at hand was found to be like. */
+/* The patterns that are similar to the phase being added. */
 struct found {
-    uint32_t pattern; /* other than the current; NO_PATTERN: nothing is similar */
+    uint32_t pattern; /* other than the current one; NO_PATTERN: none is similar */
     struct likeness likeness;
     struct likeness to_current;
 };
@@ -278,8 +281,8 @@ static void set_return(const struct curve *curve, struct outcome *outcome, uint3
     outcome->point.height = curve->patterns[pattern].height;
 }
 
-/* How far a height is from being as far from the pattern's as the phase differs from it; or, if the
- * phase is most like it, from the pattern's height. */
+/* How much the distance of a height from the pattern's height differs from the difference of the
+ * phase and the pattern; or, if the phase is most similar to it, from the pattern's height. */
 static double commgram_curve_error_of(const struct curve *curve, const struct found *found,
                                       double height)
 {
@@ -288,7 +291,7 @@ static double commgram_curve_error_of(const struct curve *curve, const struct fo
     return is_most ? apart : fabs(apart - difference_of(&found->likeness));
 }
 
-/* Of a pattern that was not there before. */
+/* Sets the height of a new pattern. */
 static void set_step(const struct curve *curve, struct curve_point *point,
                      const struct found *found)
 {
@@ -317,12 +320,12 @@ static int find_height(struct curve *curve, struct outcome *outcome)
     int rc = commgram_curve_measure(curve, &curve->patterns[curve->current].view.partition,
                                     &found.to_current);
     bool is_current = rc == 0 && difference_of(&found.to_current) <= curve->params.tolerance;
-    if (is_current) { /* unless another is more alike */
+    if (is_current) { /* unless another pattern is more similar */
         found.pattern = curve->current;
         found.likeness = found.to_current;
     }
     if (rc == 0 && found.to_current.matched < found.to_current.all)
-        rc = find_most_alike(curve, &found.pattern, &found.likeness);
+        rc = find_maximum_alike(curve, &found.pattern, &found.likeness);
     if (rc != 0)
         return rc;
     if (found.pattern != NO_PATTERN && difference_of(&found.likeness) <= curve->params.tolerance)
@@ -334,7 +337,7 @@ static int find_height(struct curve *curve, struct outcome *outcome)
 
 /* ---- identities ---------------------------------------------------------------- */
 
-/* Of the phase at hand, from those of the communities that were assigned last. */
+/* Identities of the phase being added, inherited from the communities assigned by the last call. */
 static void commgram_curve_inherit(struct curve *curve, const struct view *from,
                                    struct outcome *outcome)
 {
@@ -350,7 +353,7 @@ static void commgram_curve_inherit(struct curve *curve, const struct view *from,
     }
 }
 
-/* Of a phase that is just the last one there is nothing to assign. */
+/* Whether a phase equals the last one, so that nothing has to be assigned. */
 static bool is_last(const struct curve *curve, const struct outcome *outcome)
 {
     return !curve->params.weighted && outcome->pattern == curve->current &&
@@ -367,7 +370,8 @@ static void inherit_all(struct curve *curve, struct outcome *outcome)
     outcome->point.difference = 0;
 }
 
-/* Height first, since what the other pattern is called is known only then. @return 0 or -ENOMEM */
+/* The height is computed first, because it determines the pattern whose identities are inherited.
+ * @return 0 or -ENOMEM */
 static int commgram_curve_place(struct curve *curve, struct outcome *outcome)
 {
     struct likeness likeness;
@@ -440,8 +444,8 @@ int curve_provisional(struct curve *curve, const struct curve_phase *phase,
 
 /* ---- append -------------------------------------------------------------------- */
 
-/* A place for the phase at hand, that of the pattern that was not there for longest if all are
- * taken. @return it, or NULL without memory: nothing was forgotten */
+/* Memory for a new pattern; when the maximum is reached, that of the pattern seen least recently.
+ * @return it, or NULL without memory: no pattern was dropped */
 static struct pattern *commgram_curve_find_place(struct curve *curve)
 {
     uint32_t at = curve->remembered;
@@ -492,16 +496,16 @@ int curve_append(struct curve *curve, const struct curve_phase *phase, struct cu
 
 static size_t view_bytes(const struct view *view)
 {
-    return view->partition.room * sizeof(*view->partition.rank) +
-           view->room * sizeof(*view->identity);
+    return view->partition.capacity * sizeof(*view->partition.rank) +
+           view->capacity * sizeof(*view->identity);
 }
 
 size_t curve_bytes(const struct curve *curve)
 {
     size_t bytes = sizeof(*curve) + curve->params.most_patterns * sizeof(*curve->patterns) +
                    assignment_bytes(curve->assignment) + view_bytes(&curve->last) +
-                   view_bytes(&curve->fresh) + 2 * curve->scratch.room * sizeof(uint32_t) +
-                   curve->room * (2 * sizeof(uint32_t) + sizeof(*curve->entries));
+                   view_bytes(&curve->fresh) + 2 * curve->scratch.capacity * sizeof(uint32_t) +
+                   curve->capacity * (2 * sizeof(uint32_t) + sizeof(*curve->entries));
     for (uint32_t i = 0; i < curve->params.most_patterns; i++)
         bytes += view_bytes(&curve->patterns[i].view);
     return bytes;

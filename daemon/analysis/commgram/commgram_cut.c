@@ -8,8 +8,8 @@
 
 /* ---- along the dendrogram --------------------------------------------------------- */
 
-/* Labels after so many merges. A cluster is called by its lowest rank, so what a rank merged into
- * comes before it. @return how many */
+/* Labels after a number of merges. A cluster is identified by its lowest rank, so the cluster that
+ * a rank merged into comes before it. @return how many */
 static uint32_t label_after(const struct commgram_tree *tree, uint32_t merges, uint32_t *labels)
 {
     uint32_t count = 0;
@@ -33,7 +33,7 @@ struct group {
     uint32_t ranks;
 };
 
-/* Groups that can be split, in a heap: most ranks first, of equals the first. */
+/* Groups that can be split, in a heap: most ranks first, of equals the lower one. */
 struct heap {
     struct group *groups;
     uint32_t count;
@@ -93,7 +93,7 @@ static void commgram_cut_split(struct heap *heap, const uint32_t *before, uint32
     }
 }
 
-/* Labels of parts become labels of groups of parts. @return 0 or -ENOMEM */
+/* Replaces labels of parts by labels of groups of parts. @return 0 or -ENOMEM */
 static int join_parts(uint32_t ranks, uint32_t parts, uint32_t communities, uint32_t *labels)
 {
     uint32_t *before = calloc((size_t)parts + 1, sizeof(*before));

@@ -10,15 +10,15 @@
 
 #define COMMGRAM_ABSENT UINT32_MAX /**< label of a rank that did not communicate */
 
-/** A dendrogram and the ranks that it is about. */
+/** A dendrogram and its ranks. */
 struct commgram_tree {
     uint32_t ranks;
-    const bool *active;                  /**< of each rank: it communicated; all that merge did */
+    const bool *active;                  /**< by rank: it communicated; only these merge */
     const struct commgram_merge *merges; /**< in order */
     uint32_t merge_count;
 };
 
-/** Cut into so many communities, or as many as there are active ranks.
+/** Cuts into a number of communities, or as many as there are active ranks.
  *  @param communities  at least 1
  *  @param labels       of each rank: 0 to count - 1, by lowest rank ascending, or COMMGRAM_ABSENT
  *  @param count        communities; 0 if no rank is active

@@ -10,10 +10,10 @@
 
 int commgram_graph_init(struct commgram_graph *g, const struct commgram_params *params)
 {
-    const struct communities_params p = {.most_vertices = params->ranks,
-                                         .most_edges = COMMGRAM_MOST_EDGES,
-                                         .restart =
-                                             0}; /* always cold: see the head of commgram.h */
+    const struct communities_params p = {
+        .most_vertices = params->ranks,
+        .most_edges = COMMGRAM_MAXIMUM_EDGES,
+        .restart = 0}; /* never start from a previous result: see the head of commgram.h */
     *g = (struct commgram_graph){
         .ranks = params->ranks, .modelled = params->modelled, .cache = params->cache};
     int rc = communities_create(&g->communities, &p);
@@ -35,9 +35,9 @@ void commgram_graph_finish(struct commgram_graph *g)
 static int commgram_graph_copy_edges(struct commgram_graph *g, const struct phase_edge *edges,
                                      size_t count)
 {
-    if (count > COMMGRAM_MOST_EDGES)
+    if (count > COMMGRAM_MAXIMUM_EDGES)
         return -HOLTER_ELIMIT;
-    if (array_fit(&g->edges, sizeof(*g->edges), &g->room, count) != 0)
+    if (array_fit(&g->edges, sizeof(*g->edges), &g->capacity, count) != 0)
         return -ENOMEM;
     memset(g->active, 0, g->ranks * sizeof(*g->active));
     g->count = 0;
@@ -80,7 +80,7 @@ static struct commgram_key commgram_graph_key_of(const struct commgram_graph *g)
     return key;
 }
 
-/* Merges of the graph, into the graph's own memory. */
+/* Computes the merges of the graph, in memory of the graph. */
 static int find_merges(struct commgram_graph *g, uint32_t *count)
 {
     struct commgram_key key = {0, 0};
@@ -109,7 +109,7 @@ int commgram_graph_cut(struct commgram_graph *g, const struct phase_edge *edges,
 {
     uint32_t merges = 0;
     int rc = commgram_graph_copy_edges(g, edges, count);
-    /* Where each rank is its own there is nothing to be found out. */
+    /* nothing to compute where each rank is a community */
     if (rc == 0 && communities < g->active_count)
         rc = find_merges(g, &merges);
     if (rc != 0)

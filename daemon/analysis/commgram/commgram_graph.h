@@ -1,5 +1,4 @@
-/* The graph of one phase and its dendrogram, from the cache if it is known.
- *
+/* The graph of one phase and its dendrogram, from the cache if the cache has it.
  * Part of commgram.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_GRAPH_H
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_GRAPH_H
@@ -10,15 +9,15 @@
 
 struct commgram_graph {
     uint32_t ranks;
-    bool modelled;                   /* also those edges */
+    bool modelled;                   /* include edges that stand for collectives */
     struct commgram_cache *cache;    /* borrowed; may be NULL */
     struct communities *communities; /* owned */
     bool *active;                    /* owned; of each rank */
     uint32_t active_count;
     struct communities_edge *edges; /* owned; between two ranks */
-    size_t count, room;
+    size_t count, capacity;
     struct commgram_merge *merges; /* owned */
-    uint32_t cached;               /* phases that the cache knew */
+    uint32_t cached;               /* phases found in the cache */
 };
 
 /** @return 0, -ENOMEM or -HOLTER_ERANGE: ranks */
@@ -32,14 +31,14 @@ static inline bool commgram_graph_has(const struct commgram_graph *graph,
     return e->messages > 0 && e->source < graph->ranks && e->destination < graph->ranks;
 }
 
-/** Take the edges of a phase and cut it.
+/** Reads the edges of a phase and cuts it into communities.
  *  @param labels  of each rank, or COMMGRAM_ABSENT
  *  @param count   communities
  *  @return 0, -ENOMEM or -HOLTER_ELIMIT: too many edges */
 int commgram_graph_cut(struct commgram_graph *graph, const struct phase_edge *edges, size_t count,
                        uint32_t communities, uint32_t *labels, uint32_t *label_count);
 
-/** Modularity of labels in the graph taken last; 0 without edges.
+/** Modularity of labels in the graph cut last; 0 without edges.
  *  @return 0 or -ENOMEM */
 int commgram_graph_modularity(const struct commgram_graph *graph, const uint32_t *labels,
                               uint32_t count, double *modularity);

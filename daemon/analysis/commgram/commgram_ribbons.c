@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Where a row stands: octaves of the mean size count from 1, and 0 is for empty messages. */
+/* Sort key of a row: octaves of the mean size count from 1, 0 is for empty messages. */
 static uint64_t commgram_ribbons_kind_of(const struct commgram_ribbon *r)
 {
     uint64_t mean = r->bytes / r->messages;
@@ -21,7 +21,7 @@ static uint64_t ends_of(const struct commgram_ribbon *r)
     return (uint64_t)r->from << 32 | r->to;
 }
 
-/* Places of the rows in order. @return owned; *sorted points into it; NULL: no memory */
+/* Sorts indices of the rows. @return owned; *sorted points into it; NULL: no memory */
 static struct key_place *order_rows(const struct commgram_ribbon *rows, size_t count,
                                     struct key_place **sorted)
 {
@@ -69,10 +69,10 @@ int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
     return 0;
 }
 
-int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t most,
+int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t maximum,
                            struct commgram_ribbon *rest)
 {
-    if (*count <= most)
+    if (*count <= maximum)
         return 0;
     struct key_place *places = malloc(2 * *count * sizeof(*places));
     if (places == NULL)
@@ -81,7 +81,7 @@ int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t m
         places[i] =
             (struct key_place){~saturated_sum(rows[i].bytes, rows[i].messages), (uint32_t)i};
     struct key_place *sorted = key_order(places, places + *count, *count);
-    for (size_t i = most; i < *count; i++) {
+    for (size_t i = maximum; i < *count; i++) {
         struct commgram_ribbon *r = &rows[sorted[i].place];
         rest->messages = saturated_sum(rest->messages, r->messages);
         rest->bytes = saturated_sum(rest->bytes, r->bytes);

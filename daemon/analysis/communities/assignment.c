@@ -46,14 +46,14 @@ struct assignment {
     struct assignment_params params;
     int error;
     uint32_t rows, columns, entries;
-    uint32_t row_room, column_room, entry_room, heap_room;
+    uint32_t row_capacity, column_capacity, entry_capacity, heap_capacity;
     struct row *row;                /* owned; one more than rows, for the end of the last */
     struct column *column;          /* owned */
     struct tally *tally;            /* owned; of each column */
     struct assignment_entry *entry; /* owned; row by row */
-    struct item *heap;              /* owned; as many as entries: each puts at most one there */
-    uint32_t *touched;              /* owned; columns reached in this search; room as columns */
-    uint32_t *queue;                /* owned; rows without a column; room as rows */
+    struct item *heap;              /* owned; at most one item for each entry */
+    uint32_t *touched; /* owned; columns reached in this search; capacity of all columns */
+    uint32_t *queue;   /* owned; rows without a column; capacity of all rows */
     uint32_t heaped, touches;
     uint64_t total;
     uint64_t row_bound, column_bound;
@@ -62,9 +62,9 @@ struct assignment {
 
 int assignment_create(struct assignment **out, const struct assignment_params *params)
 {
-    if (params->most_rows == 0 || params->most_rows > ASSIGNMENT_MOST ||
-        params->most_columns == 0 || params->most_columns > ASSIGNMENT_MOST ||
-        params->most_entries == 0 || params->most_entries > ASSIGNMENT_MOST)
+    if (params->most_rows == 0 || params->most_rows > ASSIGNMENT_MAXIMUM ||
+        params->most_columns == 0 || params->most_columns > ASSIGNMENT_MAXIMUM ||
+        params->most_entries == 0 || params->most_entries > ASSIGNMENT_MAXIMUM)
         return -HOLTER_ERANGE;
     struct assignment *a = calloc(1, sizeof(*a));
     if (a == NULL)
@@ -95,11 +95,11 @@ void assignment_clear(struct assignment *a)
     a->total = a->row_bound = a->column_bound = 0;
 }
 
-/* Make room for `need` items. @return 0 or -ENOMEM */
-static int assignment_fit(void *array, uint32_t need, uint32_t room, size_t size)
+/* Grows an array for `need` items. @return 0 or -ENOMEM */
+static int assignment_fit(void *array, uint32_t need, uint32_t capacity, size_t size)
 {
     void **at = array;
-    if (need <= room)
+    if (need <= capacity)
         return 0;
     void *grown = realloc(*at, (size_t)need * size);
     if (grown == NULL)
@@ -108,30 +108,30 @@ static int assignment_fit(void *array, uint32_t need, uint32_t room, size_t size
     return 0;
 }
 
-static uint32_t grow_to(uint32_t need, uint32_t room)
+static uint32_t grow_to(uint32_t need, uint32_t capacity)
 {
-    return need <= room ? room : need + need / 2 + 64;
+    return need <= capacity ? capacity : need + need / 2 + 64;
 }
 
 static int assignment_fit_rows(struct assignment *a, uint32_t need)
 {
-    uint32_t room = grow_to(need, a->row_room);
-    if (assignment_fit(&a->row, room, a->row_room, sizeof(*a->row)) != 0 ||
-        assignment_fit(&a->queue, room, a->row_room, sizeof(*a->queue)) != 0)
+    uint32_t capacity = grow_to(need, a->row_capacity);
+    if (assignment_fit(&a->row, capacity, a->row_capacity, sizeof(*a->row)) != 0 ||
+        assignment_fit(&a->queue, capacity, a->row_capacity, sizeof(*a->queue)) != 0)
         return -ENOMEM;
-    a->row_room = room;
+    a->row_capacity = capacity;
     return 0;
 }
 
 /* Columns are new from a->columns on: what an earlier table left there is wiped. */
 static int assignment_fit_columns(struct assignment *a, uint32_t need)
 {
-    uint32_t room = grow_to(need, a->column_room);
-    if (assignment_fit(&a->column, room, a->column_room, sizeof(*a->column)) != 0 ||
-        assignment_fit(&a->tally, room, a->column_room, sizeof(*a->tally)) != 0 ||
-        assignment_fit(&a->touched, room, a->column_room, sizeof(*a->touched)) != 0)
+    uint32_t capacity = grow_to(need, a->column_capacity);
+    if (assignment_fit(&a->column, capacity, a->column_capacity, sizeof(*a->column)) != 0 ||
+        assignment_fit(&a->tally, capacity, a->column_capacity, sizeof(*a->tally)) != 0 ||
+        assignment_fit(&a->touched, capacity, a->column_capacity, sizeof(*a->touched)) != 0)
         return -ENOMEM;
-    a->column_room = room;
+    a->column_capacity = capacity;
     for (; a->columns < need; a->columns++)
         a->tally[a->columns] = (struct tally){.entry = NONE};
     return 0;
@@ -139,10 +139,10 @@ static int assignment_fit_columns(struct assignment *a, uint32_t need)
 
 static int fit_entries(struct assignment *a, uint32_t need)
 {
-    uint32_t room = grow_to(need, a->entry_room);
-    if (assignment_fit(&a->entry, room, a->entry_room, sizeof(*a->entry)) != 0)
+    uint32_t capacity = grow_to(need, a->entry_capacity);
+    if (assignment_fit(&a->entry, capacity, a->entry_capacity, sizeof(*a->entry)) != 0)
         return -ENOMEM;
-    a->entry_room = room;
+    a->entry_capacity = capacity;
     return 0;
 }
 
@@ -161,7 +161,7 @@ static int assignment_add(struct assignment *a, uint32_t begin, const struct ass
     }
     if (a->entries >= a->params.most_entries)
         return -HOLTER_ELIMIT;
-    if (a->entries >= a->entry_room && fit_entries(a, a->entries + 1) != 0)
+    if (a->entries >= a->entry_capacity && fit_entries(a, a->entries + 1) != 0)
         return -ENOMEM;
     tally->entry = a->entries;
     a->entry[a->entries++] = *one;
@@ -180,18 +180,18 @@ int assignment_row(struct assignment *a, const struct assignment_entry *entries,
             a->error = assignment_add(a, begin, &entries[i]);
     if (a->error != 0)
         return a->error;
-    uint64_t most = 0;
+    uint64_t maximum = 0;
     for (uint32_t i = begin; i < a->entries; i++) {
         uint64_t weight = a->entry[i].weight;
         struct tally *tally = &a->tally[a->entry[i].column];
-        most = weight > most ? weight : most;
+        maximum = weight > maximum ? weight : maximum;
         if (weight > tally->best) {
             a->column_bound += weight - tally->best;
             tally->best = weight;
         }
     }
-    a->row_bound += most;
-    a->row[a->rows++] = (struct row){.begin = begin, .best = most, .column = NONE};
+    a->row_bound += maximum;
+    a->row[a->rows++] = (struct row){.begin = begin, .best = maximum, .column = NONE};
     a->row[a->rows].begin = a->entries;
     return 0;
 }
@@ -215,7 +215,7 @@ struct offer {
     uint32_t column;     /* the best; NONE if none leaves anything */
 };
 
-/* Of offers that are equal a column that has no row comes first. */
+/* Among equal offers a column without a row comes first. */
 static struct offer best_offer(const struct assignment *a, uint32_t row)
 {
     struct offer best = {.column = NONE};
@@ -260,11 +260,11 @@ static uint32_t assignment_bid(struct assignment *a, uint32_t row, bool *left)
 }
 
 /* Leaves rows without a column and with a price in a->queue. @return how many */
-static uint32_t bid_all(struct assignment *a, uint64_t least)
+static uint32_t bid_all(struct assignment *a, uint64_t minimum)
 {
     uint32_t left = 0;
     uint64_t bids = (uint64_t)a->rows * BIDS;
-    for (uint32_t i = 0; i < a->rows && a->bound >= least; i++) {
+    for (uint32_t i = 0; i < a->rows && a->bound >= minimum; i++) {
         bool is_left = false;
         uint32_t row = i;
         while (row != NONE && !is_left && bids > 0) {
@@ -317,7 +317,7 @@ static struct item assignment_pop(struct assignment *a)
 struct end {
     uint64_t length;
     uint32_t column; /* without a row; or NONE */
-    uint32_t row;    /* that goes without a column; if column is NONE */
+    uint32_t row;    /* row that stays without a column; valid if column is NONE */
 };
 
 /* Look at the entries of a row at some distance. */
@@ -379,7 +379,7 @@ static void assignment_settle(struct assignment *a, uint32_t from, const struct 
     a->touches = 0;
 }
 
-/* Every row on the path takes the column it leads to. */
+/* Assigns to each row on the path the column that it leads to. */
 static void assignment_augment(struct assignment *a, uint32_t from, const struct end *end)
 {
     uint32_t column = end->column;
@@ -406,23 +406,23 @@ static void assignment_start(struct assignment *a)
     }
 }
 
-int assignment_solve(struct assignment *a, uint64_t least, uint64_t *matched)
+int assignment_solve(struct assignment *a, uint64_t minimum, uint64_t *matched)
 {
     if (a->error != 0)
         return a->error;
-    if (assignment_fit(&a->heap, a->entry_room, a->heap_room, sizeof(*a->heap)) != 0)
+    if (assignment_fit(&a->heap, a->entry_capacity, a->heap_capacity, sizeof(*a->heap)) != 0)
         return -ENOMEM;
-    a->heap_room = a->entry_room;
-    if (assignment_bound(a) < least)
+    a->heap_capacity = a->entry_capacity;
+    if (assignment_bound(a) < minimum)
         return 1;
     assignment_start(a);
-    uint32_t left = bid_all(a, least);
-    for (uint32_t i = 0; i < left && a->bound >= least; i++) {
+    uint32_t left = bid_all(a, minimum);
+    for (uint32_t i = 0; i < left && a->bound >= minimum; i++) {
         struct end end = assignment_search(a, a->queue[i]);
         assignment_settle(a, a->queue[i], &end);
         assignment_augment(a, a->queue[i], &end);
     }
-    if (a->bound < least)
+    if (a->bound < minimum)
         return 1;
     *matched = a->bound; /* no potential is left over, so the bound is reached */
     return 0;
@@ -435,7 +435,7 @@ uint32_t assignment_column(const struct assignment *a, uint32_t row)
 
 size_t assignment_bytes(const struct assignment *a)
 {
-    return sizeof(*a) + a->row_room * (sizeof(*a->row) + sizeof(*a->queue)) +
-           a->column_room * (sizeof(*a->column) + sizeof(*a->tally) + sizeof(*a->touched)) +
-           a->entry_room * sizeof(*a->entry) + a->heap_room * sizeof(*a->heap);
+    return sizeof(*a) + a->row_capacity * (sizeof(*a->row) + sizeof(*a->queue)) +
+           a->column_capacity * (sizeof(*a->column) + sizeof(*a->tally) + sizeof(*a->touched)) +
+           a->entry_capacity * sizeof(*a->entry) + a->heap_capacity * sizeof(*a->heap);
 }

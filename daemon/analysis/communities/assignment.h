@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define ASSIGNMENT_NONE UINT32_MAX
-#define ASSIGNMENT_MOST (1u << 24)           /**< bound of each parameter */
+#define ASSIGNMENT_MAXIMUM (1u << 24)        /**< bound of each parameter */
 #define ASSIGNMENT_TOTAL (UINT64_C(1) << 62) /**< the sum of all weights is at most this */
 
 /** Memory is taken as needed: 28 bytes a row, 52 a column and 32 an entry, and half as much again.
@@ -42,7 +42,7 @@ struct assignment;
 int assignment_create(struct assignment **out, const struct assignment_params *params);
 void assignment_destroy(struct assignment *assignment);
 
-/** Back to the empty table; keeps its memory. */
+/** Empties the table; its memory is reused. */
 void assignment_clear(struct assignment *assignment);
 
 /** Append a row, numbered from 0.
@@ -59,11 +59,11 @@ int assignment_row(struct assignment *assignment, const struct assignment_entry 
 uint64_t assignment_bound(const struct assignment *assignment);
 
 /** Find the best assignment.
- *  @param least    sums below this are of no interest; 0: all are
+ *  @param minimum    sums below this are of no interest; 0: all are
  *  @param matched  set to the best sum when 0 is returned
- *  @return 0, 1: no assignment reaches `least`, found out as early as possible; or -ENOMEM or the
+ *  @return 0, 1: no assignment reaches `minimum`, found out as early as possible; or -ENOMEM or the
  *          error of assignment_row() */
-int assignment_solve(struct assignment *assignment, uint64_t least, uint64_t *matched);
+int assignment_solve(struct assignment *assignment, uint64_t minimum, uint64_t *matched);
 
 /** The column of a row after assignment_solve() returned 0; ASSIGNMENT_NONE: it has none. Never one
  *  that the row has no entry for. */

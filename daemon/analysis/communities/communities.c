@@ -13,10 +13,10 @@
 #include <string.h>
 
 #define NONE COMMUNITIES_NONE
-#define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
-#define LEAST_GAIN 1e-4 /* of modularity, for another round */
-#define EQUAL 1e-12     /* modularities that are so close are equal */
-#define ROUNDING 1e-6   /* of sums of weights: more than as many as there may be come to */
+#define MAXIMUM_ROUNDS 8u /* of moving at all levels; two to four are usual */
+#define MINIMUM_GAIN 1e-4 /* of modularity, for another round */
+#define EQUAL 1e-12       /* modularities that are so close are equal */
+#define ROUNDING 1e-6 /* of sums of weights: larger than all rounding errors of a sum together */
 
 /* All that an update makes. */
 struct result {
@@ -51,8 +51,8 @@ static void result_finish(struct result *r)
 
 int communities_create(struct communities **out, const struct communities_params *params)
 {
-    if (params->most_vertices > COMMUNITIES_MOST_VERTICES ||
-        params->most_edges > COMMUNITIES_MOST_EDGES ||
+    if (params->most_vertices > COMMUNITIES_MAXIMUM_VERTICES ||
+        params->most_edges > COMMUNITIES_MAXIMUM_EDGES ||
         !(params->restart >= 0 && params->restart <= 1))
         return -HOLTER_ERANGE;
     struct communities *c = calloc(1, sizeof(*c));
@@ -78,12 +78,12 @@ void communities_destroy(struct communities *communities)
 static double communities_improve(const struct community_graph *g, uint32_t *label)
 {
     double before = community_quality(g, label);
-    for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+    for (uint32_t round = 0; round < MAXIMUM_ROUNDS; round++) {
         int64_t count = community_optimise(g, label);
         double now = count < 0 ? 0 : community_quality(g, label);
         if (count < 0)
             return (double)count;
-        bool little = !(now > before + LEAST_GAIN);
+        bool little = !(now > before + MINIMUM_GAIN);
         before = now;
         if (little)
             break;
@@ -155,7 +155,7 @@ static int communities_grow_both(struct result *r, struct community_kept *k,
     for (uint32_t p = 0; p < k->parts; p++) {
         uint32_t node = k->node[p];
         if (number[node] == NONE) {
-            k->node[count] = node; /* count is at most p: read already */
+            k->node[count] = node; /* count is at most p: that element was read already */
             number[node] = count++;
         }
         k->group[p] = number[node];
@@ -171,7 +171,7 @@ static int communities_grow_both(struct result *r, struct community_kept *k,
     return rc == 0 ? community_tree_order(&r->tree, r->within) : rc;
 }
 
-/* @param before  NULL: nothing is kept */
+/* @param before  NULL: no merges are reused */
 static int communities_make_tree(struct result *r, const struct result *before, const bool *touched)
 {
     struct community_kept k = {0};
@@ -289,16 +289,14 @@ static bool communities_is_multiple(const struct communities *c, uint32_t vertic
     for (size_t i = 0; i < count; i++) {
         const struct communities_edge *e = &edges[i], *before = &c->edges[i];
         double difference = e->weight - before->weight * factor;
-        if (e->a != before->a || e->b != before->b || !(e->weight >= COMMUNITIES_LEAST_WEIGHT) ||
-            !(e->weight <= COMMUNITIES_MOST_WEIGHT) || !(fabs(difference) <= EQUAL * e->weight))
+        if (e->a != before->a || e->b != before->b || !(e->weight >= COMMUNITIES_MINIMUM_WEIGHT) ||
+            !(e->weight <= COMMUNITIES_MAXIMUM_WEIGHT) || !(fabs(difference) <= EQUAL * e->weight))
             return false;
     }
     return true;
 }
 
-/* Does the sum of all weights alone tell that more has changed than a warm start may begin with?
- * Mostly it does where a job does something else, and no graph needs to be built to see it. Sums
- * count each edge twice, as the changes of weights do. */
+/* Whether the change of the total weight alone exceeds what a warm start allows. */
 static bool communities_is_far(const struct communities *c, uint32_t vertices,
                                const struct communities_edge *edges, size_t count)
 {
@@ -309,7 +307,7 @@ static bool communities_is_far(const struct communities *c, uint32_t vertices,
            community_edges_are_valid(vertices, edges, count);
 }
 
-/* Without memory nothing is kept, and the next graph is compared later. */
+/* Stores the edges for the next warm start. Without memory the next graph has none. */
 static void communities_store_edges(struct communities *c, const struct communities_edge *edges,
                                     size_t count)
 {

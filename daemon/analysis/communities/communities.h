@@ -53,17 +53,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMUNITIES_MOST_VERTICES (1u << 24)
-#define COMMUNITIES_MOST_EDGES (1u << 28)
-#define COMMUNITIES_LEAST_WEIGHT 1e-100
-#define COMMUNITIES_MOST_WEIGHT 1e100
+#define COMMUNITIES_MAXIMUM_VERTICES (1u << 24)
+#define COMMUNITIES_MAXIMUM_EDGES (1u << 28)
+#define COMMUNITIES_MINIMUM_WEIGHT 1e-100
+#define COMMUNITIES_MAXIMUM_WEIGHT 1e100
 #define COMMUNITIES_NONE UINT32_MAX /**< label of a rank that has none */
 
 struct communities_params {
-    uint32_t most_vertices; /**< at most COMMUNITIES_MOST_VERTICES */
-    uint32_t most_edges;    /**< as passed, duplicates included; at most COMMUNITIES_MOST_EDGES */
-    double restart;         /**< share of the weight that may change before a start is cold again;
-                                 0 (always cold) to 1 */
+    uint32_t most_vertices; /**< at most COMMUNITIES_MAXIMUM_VERTICES */
+    uint32_t most_edges; /**< as passed, duplicates included; at most COMMUNITIES_MAXIMUM_EDGES */
+    double restart;      /**< share of the weight that may change before a start is cold again;
+                              0 (always cold) to 1 */
 };
 
 #define COMMUNITIES_DEFAULTS                                                                       \

@@ -22,7 +22,7 @@ struct name {
 };
 
 struct matching {
-    struct overlap *overlaps; /* owned; room for the ranks; first one for each rank */
+    struct overlap *overlaps; /* owned; capacity of all ranks; the first ones */
     struct name *names;       /* owned; by `after` ascending */
     uint32_t *taken;          /* owned; old labels ascending, each once */
     size_t overlap_count, name_count, taken_count;
@@ -136,7 +136,7 @@ int communities_match(const uint32_t *before, const uint32_t *after, const doubl
                       size_t ranks, uint32_t *renamed)
 {
     for (size_t i = 0; weights != NULL && i < ranks; i++)
-        if (!(weights[i] >= 0 && weights[i] <= COMMUNITIES_MOST_WEIGHT))
+        if (!(weights[i] >= 0 && weights[i] <= COMMUNITIES_MAXIMUM_WEIGHT))
             return -HOLTER_ERANGE;
     struct matching m = {.overlaps = calloc(ranks + 1, sizeof(*m.overlaps)),
                          .names = calloc(ranks + 1, sizeof(*m.names)),

@@ -38,8 +38,8 @@ void community_graph_finish(struct community_graph *g)
 
 static bool community_graph_is_valid(uint32_t vertices, const struct communities_edge *edge)
 {
-    return edge->a < vertices && edge->b < vertices && edge->weight >= COMMUNITIES_LEAST_WEIGHT &&
-           edge->weight <= COMMUNITIES_MOST_WEIGHT; /* false for a NaN */
+    return edge->a < vertices && edge->b < vertices && edge->weight >= COMMUNITIES_MINIMUM_WEIGHT &&
+           edge->weight <= COMMUNITIES_MAXIMUM_WEIGHT; /* false for a NaN */
 }
 
 struct half {

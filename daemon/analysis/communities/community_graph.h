@@ -52,7 +52,7 @@ static inline double community_gain(double between, double strength_a, double st
 
 /** Which pair of clusters merges first. */
 enum community_by {
-    COMMUNITY_BY_GAIN,       /**< what changes Q most: clusters that are ahead grow further */
+    COMMUNITY_BY_GAIN,       /**< what changes Q most: large clusters grow further */
     COMMUNITY_BY_RESOLUTION, /**< what gains up to the finest resolution: clusters grow evenly */
 };
 

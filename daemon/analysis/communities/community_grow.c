@@ -9,7 +9,7 @@
 #define NONE UINT32_MAX
 /* Looks at links after which merging goes on in rounds, for each link and vertex there is. A star
  * of n vertices would take n/4 without. */
-#define MOST_LOOKS 128u
+#define MAXIMUM_LOOKS 128u
 
 struct link {
     double weight;
@@ -41,14 +41,14 @@ struct growth {
     struct community_tree *tree;
     enum community_by by;
     uint32_t vertices, count; /* clusters from the graph; with those that merged */
-    struct cluster *clusters; /* owned; as all arrays: room for twice the vertices */
+    struct cluster *clusters; /* owned; as all arrays: capacity of twice the vertices */
     uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
-    double *sum;              /* owned; zero between looks */
+    double *sum;              /* owned; zero between searches */
     uint32_t *seen;           /* owned; clusters that have a sum */
     struct link *rows;        /* owned; the vertices' links */
     struct candidate *heap;   /* owned; the best is first; owners may have merged since */
     uint32_t waiting;         /* in the heap */
-    uint64_t looks;           /* still allowed */
+    uint64_t looks;           /* links that may still be examined */
 };
 
 static uint32_t community_grow_root(struct growth *g, uint32_t cluster)
@@ -90,20 +90,20 @@ static bool find_best(struct growth *g, uint32_t self, struct candidate *best)
     const uint32_t *parent = g->parent;
     const double strength = c->strength, per_total = g->tree->per_total;
     const enum community_by by = g->by;
-    double most = -INFINITY;
+    double maximum = -INFINITY;
     c->best = NONE;
     for (const struct link *link = c->links; link < end; link++) {
         uint32_t to = link->to;
         if (parent[to] != to)
             continue;
-        /* Only of those that are not worse the rest is looked at. */
-        if (community_score(by, link->weight, strength, clusters[to].strength, per_total) < most)
+        /* The rest is compared only for candidates that are not worse. */
+        if (community_score(by, link->weight, strength, clusters[to].strength, per_total) < maximum)
             continue;
         struct candidate one = make_candidate(g, self, to, link->weight);
         if (c->best != NONE && !community_grow_is_before(&one, best))
             continue;
         *best = one;
-        most = one.score;
+        maximum = one.score;
         c->best = to;
         c->between = link->weight;
     }
@@ -214,7 +214,7 @@ static int community_grow_step(struct growth *g)
         if (community_grow_gather(g, owner) != 0)
             return -ENOMEM;
     }
-    /* What the owner looks after only gets less: its new best takes its place from the top. */
+    /* Entries of the owner only become worse: its new best one sinks from the top. */
     if (find_best(g, owner, &g->heap[0]))
         sift_down(g, 0);
     else
@@ -282,17 +282,18 @@ static int grow_in_rounds(struct growth *g)
 static int growth_init(struct growth *g, struct community_tree *tree,
                        const struct community_graph *graph)
 {
-    size_t room = 2 * (size_t)graph->vertices + 1, links = graph->first[graph->vertices];
-    *g = (struct growth){.tree = tree,
-                         .vertices = graph->vertices,
-                         .count = graph->vertices,
-                         .clusters = malloc(room * sizeof(*g->clusters)),
-                         .parent = malloc(room * sizeof(*g->parent)),
-                         .sum = calloc(room, sizeof(*g->sum)),
-                         .seen = malloc(room * sizeof(*g->seen)), /* written one past the last */
-                         .rows = malloc((links + 1) * sizeof(*g->rows)),
-                         .heap = malloc(room * sizeof(*g->heap)),
-                         .looks = (links + graph->vertices) * MOST_LOOKS};
+    size_t capacity = 2 * (size_t)graph->vertices + 1, links = graph->first[graph->vertices];
+    *g =
+        (struct growth){.tree = tree,
+                        .vertices = graph->vertices,
+                        .count = graph->vertices,
+                        .clusters = malloc(capacity * sizeof(*g->clusters)),
+                        .parent = malloc(capacity * sizeof(*g->parent)),
+                        .sum = calloc(capacity, sizeof(*g->sum)),
+                        .seen = malloc(capacity * sizeof(*g->seen)), /* written one past the last */
+                        .rows = malloc((links + 1) * sizeof(*g->rows)),
+                        .heap = malloc(capacity * sizeof(*g->heap)),
+                        .looks = (links + graph->vertices) * MAXIMUM_LOOKS};
     bool ok = g->clusters != NULL && g->parent != NULL && g->sum != NULL && g->seen != NULL &&
               g->rows != NULL && g->heap != NULL;
     return ok ? 0 : -ENOMEM;

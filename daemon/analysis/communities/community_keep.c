@@ -1,4 +1,4 @@
-/* Merges that a dendrogram keeps of the one of the graph before. */
+/* Merges of a dendrogram that are reused from the previous graph. */
 #include "daemon/analysis/communities/community_keep.h"
 
 #include "include/holter/error.h"
@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define MOST_STEPS 16u /* in trees, for each link and vertex there is */
+#define MAXIMUM_STEPS 16u /* in trees, for each link and vertex there is */
 
 static int kept_init(struct community_kept *k, uint32_t vertices)
 {
-    size_t room = (size_t)vertices + 1;
-    *k = (struct community_kept){.part = malloc(room * sizeof(*k->part)),
-                                 .group = malloc(room * sizeof(*k->group)),
-                                 .node = malloc(room * sizeof(*k->node))};
+    size_t capacity = (size_t)vertices + 1;
+    *k = (struct community_kept){.part = malloc(capacity * sizeof(*k->part)),
+                                 .group = malloc(capacity * sizeof(*k->group)),
+                                 .node = malloc(capacity * sizeof(*k->node))};
     if (k->part != NULL && k->group != NULL && k->node != NULL)
         return 0;
     community_kept_finish(k);
@@ -50,8 +50,8 @@ struct keeping {
     uint32_t nodes;
     uint32_t *parent;   /* owned; NONE: a cluster of the partition */
     double *between;    /* owned; of each merge: the weight now, without vertices that moved */
-    bool *open;         /* owned; of each node: merges of it are not kept */
-    uint32_t *new_node; /* owned; NONE: not kept */
+    bool *open;         /* owned; by node: its merges are not reused */
+    uint32_t *new_node; /* owned; NONE: not reused */
     double *strength;   /* owned; of each new node */
     uint64_t steps;     /* still allowed */
 };
@@ -60,23 +60,23 @@ static int keeping_init(struct keeping *k, const struct community_past *past,
                         const struct community_graph *graph, const uint32_t *label)
 {
     uint32_t leaves = graph->vertices, nodes = leaves + past->within;
-    size_t room = (size_t)nodes + 1;
+    size_t capacity = (size_t)nodes + 1;
     *k = (struct keeping){
         .past = past,
         .graph = graph,
         .label = label,
         .nodes = nodes,
-        .parent = malloc(room * sizeof(*k->parent)),
-        .between = malloc(room * sizeof(*k->between)),
-        .open = calloc(room, sizeof(*k->open)),
-        .new_node = malloc(room * sizeof(*k->new_node)),
-        .strength = malloc(room * sizeof(*k->strength)),
-        .steps = ((uint64_t)graph->first[leaves] + leaves) * MOST_STEPS,
+        .parent = malloc(capacity * sizeof(*k->parent)),
+        .between = malloc(capacity * sizeof(*k->between)),
+        .open = calloc(capacity, sizeof(*k->open)),
+        .new_node = malloc(capacity * sizeof(*k->new_node)),
+        .strength = malloc(capacity * sizeof(*k->strength)),
+        .steps = ((uint64_t)graph->first[leaves] + leaves) * MAXIMUM_STEPS,
     };
     if (k->parent == NULL || k->between == NULL || k->open == NULL || k->new_node == NULL ||
         k->strength == NULL)
         return -ENOMEM;
-    memset(k->parent, 0xff, room * sizeof(*k->parent));
+    memset(k->parent, 0xff, capacity * sizeof(*k->parent));
     for (uint32_t i = 0; i < past->within; i++) {
         const struct community_join *join = &past->tree->join[i];
         k->parent[join->left] = k->parent[join->right] = leaves + i;
@@ -143,13 +143,13 @@ static void keeping_open_partner(struct keeping *k, uint32_t v)
 {
     const struct community_graph *g = k->graph;
     uint32_t best = NONE;
-    double most = 0;
+    double maximum = 0;
     for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++) {
         uint32_t to = g->to[i];
-        if (k->label[to] != k->label[v] || keeping_has_moved(k, to) || !(g->weight[i] > most))
+        if (k->label[to] != k->label[v] || keeping_has_moved(k, to) || !(g->weight[i] > maximum))
             continue;
         best = to;
-        most = g->weight[i];
+        maximum = g->weight[i];
     }
     if (best != NONE)
         k->open[best] = true;
@@ -183,7 +183,7 @@ static void keeping_copy_merges(struct keeping *k, struct community_tree *tree)
     }
 }
 
-/* From the top down: a node that is kept and not part of one above becomes a part. */
+/* From the root down: a reused node that is not inside another reused one becomes a part. */
 static void keeping_number_parts(const struct keeping *k, const struct community_tree *tree,
                                  uint32_t *part, struct community_kept *out)
 {

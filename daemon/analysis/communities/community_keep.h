@@ -1,4 +1,4 @@
-/* What a dendrogram keeps of the one before. Used by communities.c. */
+/* The merges that a dendrogram reuses from the previous one. Used by communities.c. */
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMUNITIES_COMMUNITY_KEEP_H
 #define HOLTER_DAEMON_ANALYSIS_COMMUNITIES_COMMUNITY_KEEP_H
 

@@ -10,7 +10,7 @@
 /* Moves end by themselves, since each gains, but where weights grow along a path each vertex may
  * push the one before it, which takes the square of its length. Others look at a vertex about five
  * times. */
-#define MOST_LOOKS 12u
+#define MAXIMUM_LOOKS 12u
 #define SMALL 512u /* vertices of a graph that may shrink by one at a time */
 
 int64_t community_number(uint32_t *label, uint32_t count)
@@ -53,7 +53,7 @@ struct moving {
     uint32_t *label;   /* borrowed */
     double *strength;  /* owned; of each community */
     uint32_t *members; /* owned; of each community: how many */
-    double *sum;       /* owned; weight to each community; zero between looks */
+    double *sum;       /* owned; weight to each community; zero between searches */
     uint32_t *seen;    /* owned; communities that have a sum */
     uint32_t *empty;   /* owned; labels without members */
     uint32_t empties;
@@ -61,15 +61,16 @@ struct moving {
 
 static int moving_init(struct moving *m, const struct community_graph *g, uint32_t *label)
 {
-    size_t room = (size_t)g->vertices + 1;
-    *m = (struct moving){.graph = g,
-                         .per_total = g->total > 0 ? 1 / g->total : 0,
-                         .label = label,
-                         .strength = calloc(room, sizeof(*m->strength)),
-                         .members = calloc(room, sizeof(*m->members)),
-                         .sum = calloc(room, sizeof(*m->sum)),
-                         .seen = malloc(room * sizeof(*m->seen)), /* written one past the last */
-                         .empty = malloc(room * sizeof(*m->empty))};
+    size_t capacity = (size_t)g->vertices + 1;
+    *m =
+        (struct moving){.graph = g,
+                        .per_total = g->total > 0 ? 1 / g->total : 0,
+                        .label = label,
+                        .strength = calloc(capacity, sizeof(*m->strength)),
+                        .members = calloc(capacity, sizeof(*m->members)),
+                        .sum = calloc(capacity, sizeof(*m->sum)),
+                        .seen = malloc(capacity * sizeof(*m->seen)), /* written one past the last */
+                        .empty = malloc(capacity * sizeof(*m->empty))};
     if (m->strength == NULL || m->members == NULL || m->sum == NULL || m->seen == NULL ||
         m->empty == NULL)
         return -ENOMEM;
@@ -92,8 +93,8 @@ static void moving_finish(struct moving *m)
     free(m->empty);
 }
 
-/* The community where the vertex, taken out of its own, gains most: its own if no other is better.
- * @param within  of each vertex, to look only at those where it is the same; NULL: at all */
+/* The community in which a vertex, removed from its own, gains most: its own if none is better.
+ * @param within  by vertex; only communities of vertices with the same value count; NULL: all */
 static uint32_t find_community(struct moving *m, uint32_t v, const uint32_t *within)
 {
     const struct community_graph *g = m->graph;
@@ -110,18 +111,18 @@ static uint32_t find_community(struct moving *m, uint32_t v, const uint32_t *wit
         sum[to] += g->weight[i];
     }
     double self = g->strength[v];
-    double most = community_gain(sum[own], self, strength[own] - self, per_total);
+    double maximum = community_gain(sum[own], self, strength[own] - self, per_total);
     sum[own] = 0;
-    if (most < 1 && m->members[own] > 1 && within == NULL) { /* better alone */
-        most = 1;
+    if (maximum < 1 && m->members[own] > 1 && within == NULL) { /* better alone */
+        maximum = 1;
         best = m->empty[m->empties - 1];
     }
     for (uint32_t i = 0; i < seen; i++) {
         uint32_t c = list[i];
         double score = community_gain(sum[c], self, strength[c], per_total);
         sum[c] = 0;
-        if (c != own && (score > most || (score == most && best != own && c < best))) {
-            most = score;
+        if (c != own && (score > maximum || (score == maximum && best != own && c < best))) {
+            maximum = score;
             best = c;
         }
     }
@@ -135,7 +136,7 @@ static void community_moving_move_vertex(struct moving *m, uint32_t v, uint32_t 
         m->empties--; /* it was the top */
     if (--m->members[from] == 0) {
         m->empty[m->empties++] = from;
-        m->strength[from] = 0; /* no rounding is left behind */
+        m->strength[from] = 0; /* the exact 0, without a rounding error */
     } else {
         m->strength[from] -= m->graph->strength[v];
     }
@@ -143,21 +144,21 @@ static void community_moving_move_vertex(struct moving *m, uint32_t v, uint32_t 
     m->label[v] = to;
 }
 
-/* First come, first served; each vertex is in it once at most. */
+/* A first-in, first-out queue; each vertex is in it at most once. */
 struct queue {
     uint32_t *vertex; /* owned */
     bool *waits;      /* owned; of each vertex */
-    uint32_t room, begin, count;
+    uint32_t capacity, begin, count;
 };
 
-static int queue_init(struct queue *q, uint32_t room, const bool *begin)
+static int queue_init(struct queue *q, uint32_t capacity, const bool *begin)
 {
-    *q = (struct queue){.vertex = malloc(((size_t)room + 1) * sizeof(*q->vertex)),
-                        .waits = calloc((size_t)room + 1, sizeof(*q->waits)),
-                        .room = room};
+    *q = (struct queue){.vertex = malloc(((size_t)capacity + 1) * sizeof(*q->vertex)),
+                        .waits = calloc((size_t)capacity + 1, sizeof(*q->waits)),
+                        .capacity = capacity};
     if (q->vertex == NULL || q->waits == NULL)
         return -ENOMEM;
-    for (uint32_t v = 0; v < room; v++)
+    for (uint32_t v = 0; v < capacity; v++)
         if (begin == NULL || begin[v]) {
             q->waits[v] = true;
             q->vertex[q->count++] = v;
@@ -177,14 +178,14 @@ static void queue_push(struct queue *q, uint32_t v)
     if (q->waits[v])
         return;
     q->waits[v] = true;
-    q->vertex[at < q->room ? at : at - q->room] = v;
+    q->vertex[at < q->capacity ? at : at - q->capacity] = v;
     q->count++;
 }
 
 static uint32_t queue_pop(struct queue *q)
 {
     uint32_t v = q->vertex[q->begin];
-    q->begin = q->begin + 1 < q->room ? q->begin + 1 : 0;
+    q->begin = q->begin + 1 < q->capacity ? q->begin + 1 : 0;
     q->count--;
     q->waits[v] = false;
     return v;
@@ -193,7 +194,8 @@ static uint32_t queue_pop(struct queue *q)
 static void move_all(struct moving *m, struct queue *q)
 {
     const struct community_graph *g = m->graph;
-    for (uint64_t looks = (uint64_t)g->vertices * MOST_LOOKS; q->count > 0 && looks > 0; looks--) {
+    for (uint64_t looks = (uint64_t)g->vertices * MAXIMUM_LOOKS; q->count > 0 && looks > 0;
+         looks--) {
         uint32_t v = queue_pop(q), to = find_community(m, v, NULL);
         if (to == m->label[v])
             continue;
@@ -295,11 +297,11 @@ static int64_t community_moving_coarsen_level(struct levels *l)
 
 int64_t community_optimise(const struct community_graph *graph, uint32_t *label)
 {
-    size_t room = (size_t)graph->vertices + 1;
+    size_t capacity = (size_t)graph->vertices + 1;
     struct levels l = {.whole = graph,
-                       .node = malloc(room * sizeof(*l.node)),
-                       .label = malloc(room * sizeof(*l.label)),
-                       .refined = malloc(room * sizeof(*l.refined))};
+                       .node = malloc(capacity * sizeof(*l.node)),
+                       .label = malloc(capacity * sizeof(*l.label)),
+                       .refined = malloc(capacity * sizeof(*l.refined))};
     int64_t count = l.node == NULL || l.label == NULL || l.refined == NULL ? -ENOMEM : 0;
     for (uint32_t v = 0; count == 0 && v < graph->vertices; v++) {
         l.node[v] = v;

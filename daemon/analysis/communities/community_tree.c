@@ -104,11 +104,11 @@ static void community_tree_renumber(struct community_tree *tree, const struct pl
 
 int community_tree_order(struct community_tree *tree, uint32_t within)
 {
-    size_t room = (size_t)tree->count + 1;
-    struct place *places = malloc(room * sizeof(*places));
-    struct place *scratch = malloc(room * sizeof(*scratch));
+    size_t capacity = (size_t)tree->count + 1;
+    struct place *places = malloc(capacity * sizeof(*places));
+    struct place *scratch = malloc(capacity * sizeof(*scratch));
     struct community_join *join = malloc(((size_t)tree->leaves + 1) * sizeof(*join));
-    uint32_t *place_of = malloc(room * sizeof(*place_of));
+    uint32_t *place_of = malloc(capacity * sizeof(*place_of));
     bool ok = places != NULL && scratch != NULL && join != NULL && place_of != NULL;
     if (ok) {
         community_tree_set_keys(tree, places, within);

@@ -33,23 +33,23 @@ static int partition_grow(uint32_t **array, uint32_t need)
 
 int partition_fit(struct partition *p, uint32_t ranks)
 {
-    if (ranks <= p->room)
+    if (ranks <= p->capacity)
         return 0;
     struct partition_rank *grown = realloc(p->rank, (size_t)ranks * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     p->rank = grown;
-    p->room = ranks;
+    p->capacity = ranks;
     return 0;
 }
 
 static int fit_scratch(struct partition_scratch *s, uint32_t ranks)
 {
-    if (ranks <= s->room)
+    if (ranks <= s->capacity)
         return 0;
     if (partition_grow(&s->order, ranks) != 0 || partition_grow(&s->other, ranks) != 0)
         return -ENOMEM;
-    s->room = ranks;
+    s->capacity = ranks;
     return 0;
 }
 
@@ -151,7 +151,7 @@ static void partition_weigh(struct partition *p, const uint64_t *weights)
     p->total = 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
         p->rank[r].weight = PARTITION_WHOLE / present;
-        if (sum > 0) /* what is added up is at least each of it, so a share is at most 1 */
+        if (sum > 0) /* the sum is at least each summand, so a share is at most 1 */
             p->rank[r].weight = (uint32_t)((double)weights[r] / sum * PARTITION_WHOLE);
         if (p->rank[r].community == ABSENT)
             p->rank[r].weight = 0;
@@ -162,7 +162,7 @@ static void partition_weigh(struct partition *p, const uint64_t *weights)
 int partition_set(struct partition *p, struct partition_scratch *s, const uint32_t *labels,
                   const uint64_t *weights, uint32_t ranks)
 {
-    if (ranks > PARTITION_MOST_RANKS)
+    if (ranks > PARTITION_MAXIMUM_RANKS)
         return -HOLTER_ELIMIT;
     if (partition_fit(p, ranks) != 0 || fit_scratch(s, ranks) != 0)
         return -ENOMEM;

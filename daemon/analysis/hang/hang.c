@@ -1,4 +1,5 @@
-/* Hangs: which ranks wait, since when, and for whom. */
+/* Hangs: reads windows, stores what each rank does, and reports which ranks wait, since when and
+ * for whom. */
 #include "daemon/analysis/hang/hang.h"
 
 #include "daemon/analysis/hang/hang_watch.h"
@@ -11,10 +12,11 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* A rank without a row for so many windows sends no records: its agent is gone, or it has ended. */
+/* A rank without a row in this many windows sends no records: its agent is gone, or it has ended.
+ */
 #define UNHEARD_WINDOWS 3u
 
-/* Blocking calls of the class io that all ranks of the file's communicator make together. */
+/* Blocking calls of the class io that are collective over the file's communicator. */
 static int is_collective_io(uint32_t call)
 {
     switch (call) {
@@ -62,7 +64,7 @@ static int makes_object(uint32_t call)
 int hang_counts(uint32_t call)
 {
     if (call >= CALL_Barrier && call <= CALL_Ineighbor_alltoallw)
-        return 1; /* the class collective; of persistent ones their making, which is collective */
+        return 1; /* the class collective; creating a persistent collective is collective as well */
     return is_collective_io(call) || makes_object(call) || call == CALL_Finalize;
 }
 
@@ -99,8 +101,8 @@ int hang_create(struct hang_watch **out, const struct hang_params *params)
     struct hang_watch *w = calloc(1, sizeof(*w));
     if (w == NULL)
         return -ENOMEM;
-    w->hangs = calloc(HANG_MOST, sizeof(*w->hangs));
-    w->before = calloc(HANG_MOST, sizeof(*w->before));
+    w->hangs = calloc(HANG_MAXIMUM, sizeof(*w->hangs));
+    w->before = calloc(HANG_MAXIMUM, sizeof(*w->before));
     if (w->hangs == NULL || w->before == NULL) {
         free(w->hangs);
         free(w->before);
@@ -147,8 +149,8 @@ size_t hang_bytes(const struct hang_watch *watch)
     return sizeof(*watch) + watch->seat_room * sizeof(*watch->seats) +
            key_table_bytes(&watch->members) + watch->member_room * sizeof(*watch->member_seats) +
            key_table_bytes(&watch->comms) + watch->comm_room * sizeof(*watch->comm_seats) +
-           watch->pending_room * (sizeof(*watch->pending) + sizeof(*watch->pending_next)) +
-           2 * HANG_MOST * sizeof(*watch->hangs);
+           watch->pending_capacity * (sizeof(*watch->pending) + sizeof(*watch->pending_next)) +
+           2 * HANG_MAXIMUM * sizeof(*watch->hangs);
 }
 
 uint32_t hang_find_comm(const struct hang_watch *watch, uint64_t id)
@@ -202,11 +204,12 @@ uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *s
 
 int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
 {
-    uint64_t least = watch->params.stopped_ns < watch->params.for_ns ? watch->params.stopped_ns / 4
-                                                                     : watch->params.for_ns / 4;
-    if (least < watch->length_ns)
-        least = watch->length_ns;
-    return seat->state == HANG_IN_CALL && seat->in_call_ns >= least &&
+    uint64_t minimum = watch->params.stopped_ns < watch->params.for_ns
+                           ? watch->params.stopped_ns / 4
+                           : watch->params.for_ns / 4;
+    if (minimum < watch->length_ns)
+        minimum = watch->length_ns;
+    return seat->state == HANG_IN_CALL && seat->in_call_ns >= minimum &&
            hang_wait_of(seat->in_call) != HANG_WAITS;
 }
 
@@ -218,7 +221,7 @@ int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat
 
 /* ---- taking in a window -------------------------------------------------- */
 
-/* Seats for all ranks below count, within the limit. */
+/* Allocates the state of all ranks below count, within the limit. */
 static int grow_seats(struct hang_watch *w, uint64_t count)
 {
     if (count > w->params.ranks)
@@ -253,18 +256,19 @@ static int hang_add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
     return 0;
 }
 
-/* The member that came after the one before in the last window. @return KEY_NONE: it is another one
- */
+/* The member that followed the previous one in the last window: rows usually come in the same
+ * order.
+ * @return KEY_NONE: another member follows this time */
 static uint32_t next_member(const struct hang_watch *w, struct key key)
 {
     if (key_table_is(&w->members, w->member_last + 1,
-                     key)) /* that became one right after it, too */
+                     key)) /* it may have been added right after the previous one */
         return w->member_last + 1;
     uint32_t next = w->member_last < w->members.count ? w->members.after[w->member_last] : KEY_NONE;
     return key_table_is(&w->members, next, key) ? next : KEY_NONE;
 }
 
-/* The same for one that has to be looked for, or added. */
+/* Finds a member by search, or adds it. */
 static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
 {
     uint32_t known = w->members.count, at, comm_at;
@@ -293,7 +297,7 @@ static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint3
     return 0;
 }
 
-/* The member's number; KEY_NONE when there is no room for it within the limit. */
+/* The member's number; KEY_NONE when the limit is reached. */
 static inline int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
 {
     *out = next_member(w, (struct key){.hi = comm, .lo = rank});
@@ -321,18 +325,18 @@ static int hang_apply_comms(struct hang_watch *w, const struct hang_window *wind
     return 0;
 }
 
-/* A wait that ended by itself says what is long for this job. */
+/* Learns from a wait that ended by itself how long waits of its kind are in this job. */
 static inline void hang_learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call,
                               enum hang_wait wait, uint64_t ns)
 {
-    /* Most are not the longest: only of these the seat is looked at. */
+    /* Most waits are not the longest: the rank's state is read only for those that are. */
     if (wait != HANG_WAITS && ns > w->longest[wait] && call != CALL_Finalize && !seat->excused)
         w->longest[wait] = ns;
 }
 
 static int hang_apply_calls(struct hang_watch *w, const struct hang_window *window)
 {
-    uint32_t call = 0; /* of the row before */
+    uint32_t call = 0; /* call of the previous row */
     int counts = hang_counts(call);
     enum hang_wait wait = hang_wait_of(call);
     for (size_t i = 0; i < window->call_count; i++) {
@@ -365,13 +369,13 @@ static int hang_apply_calls(struct hang_watch *w, const struct hang_window *wind
 
 static int hang_apply_pending(struct hang_watch *w, const struct hang_window *window)
 {
-    uint32_t room = w->pending_room;
+    uint32_t capacity = w->pending_capacity;
     for (uint32_t i = 0; i < w->pending_count; i++)
         w->seats[w->pending[i].rank].pending = HANG_NONE;
     w->pending_count = 0;
-    int error = array_fit_zero(&w->pending, sizeof(*w->pending), &room, window->pending_count);
+    int error = array_fit_zero(&w->pending, sizeof(*w->pending), &capacity, window->pending_count);
     if (error == 0)
-        error = array_fit_zero(&w->pending_next, sizeof(*w->pending_next), &w->pending_room,
+        error = array_fit_zero(&w->pending_next, sizeof(*w->pending_next), &w->pending_capacity,
                                window->pending_count);
     if (error)
         return error;
@@ -398,13 +402,13 @@ static int is_stop(uint32_t letter)
     return letter == 'T' || letter == 't';
 }
 
-/* Has it made calls that are no polls which found nothing? */
+/* Whether the rank has made calls other than polls that found nothing. */
 static inline int has_called(const struct rank_row *row)
 {
     return row->calls > row->polls;
 }
 
-/* What the row says of the time since the window before. */
+/* Updates the rank's times by what its row reports of the time since the previous window. */
 static void hang_read_times(struct hang_watch *w, struct hang_seat *seat,
                             const struct rank_row *row)
 {
@@ -437,7 +441,7 @@ static enum hang_state hang_state_of(const struct hang_seat *seat, const struct 
     return row->calls > 0 ? HANG_POLLS : HANG_OUTSIDE;
 }
 
-/* A call in progress makes its rank a member of the communicator, too. */
+/* A rank with a call in progress is a member of its communicator, too. */
 static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
 {
     struct hang_seat *seat = &w->seats[row->rank];
@@ -466,7 +470,7 @@ static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
     return add_member(w, hang_comm_of(seat), row->rank, &at);
 }
 
-/* Ranks that have no row: they ended, or their agent is silent. */
+/* Updates ranks that have no row: they ended, or their agent is silent. */
 static void hang_settle(struct hang_watch *w)
 {
     for (uint32_t i = 0; w->seats_heard < w->seat_count && i < w->seat_count; i++) {

@@ -1,20 +1,16 @@
-/* Hangs, named: which operation on which communicator does not end, how many ranks wait in it, and
- * who has not arrived.
- *
- * Each window says of each rank which call it is in and for how long, how many collective calls it
- * has completed on each communicator, and whether its process runs. From that comes a graph of who
- * waits for whom: a rank in a collective waits for the members that have not come to the same call
- * (MPI orders the collectives of a communicator, so they can be counted), a rank in a receive, wait
- * or send for its peer. Whoever waits is followed to its root:
- *
- *   - a rank that does not wait itself (its process is stopped, dead, gone, or computes) is behind;
- *   - a circle is a deadlock.
- *
+/* Hangs: which operation on which communicator does not end, how many ranks wait in it, and who has
+ * not arrived.
+ * Each window reports for each rank which call it is in and for how long, how many collective calls
+ * it has completed on each communicator, and whether its process runs. This defines a wait-for
+ * graph: a rank in a collective waits for the members that have not reached the same call (MPI
+ * orders the collectives of a communicator, so they can be counted), a rank in a receive, wait or
+ * send for its peer. From each rank that waits the graph is followed to the cause:
+ *   - a rank that does not wait itself (its process is stopped, dead, gone, or computes) is late;
+ *   - a cycle is a deadlock.
  * A wait counts when it lasts longer than params.for_ns and longer than times_longest times the
- * longest wait of its kind that ended by itself, so that a job with long phases of computing is
- * left in peace; a stopped process counts after stopped_ns, a dead one at once.
- *
- * Time is linear in ranks, their memberships and what they wait for. Pure. Not thread-safe. */
+ * longest wait of its kind that ended by itself, so that long phases of computation are not
+ * reported; a stopped process counts after stopped_ns, a dead one at once. Time is linear in ranks,
+ * their memberships and what they wait for. Pure. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
 #define HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
 
@@ -23,19 +19,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HANG_WORLD 1u  /**< id of MPI_COMM_WORLD */
-#define HANG_NAMED 16u /**< ranks behind that are described one by one */
-#define HANG_MOST 64u  /**< hangs reported at a time */
+#define HANG_WORLD 1u    /**< id of MPI_COMM_WORLD */
+#define HANG_NAMED 16u   /**< late ranks that are described individually */
+#define HANG_MAXIMUM 64u /**< hangs reported at one time */
 
 struct hang_params {
-    uint64_t for_ns;      /**< how long ranks wait; 0: 10 s */
-    uint64_t stopped_ns;  /**< how long where a process is stopped; 0: 3 s */
-    double times_longest; /**< of the longest wait of its kind so far; 0: 5 */
-    uint64_t most_ns;     /**< a wait this long counts in any case; 0: 30 min */
+    uint64_t for_ns;      /**< minimum duration of a wait; 0: 10 s */
+    uint64_t stopped_ns;  /**< minimum duration where a process is stopped; 0: 3 s */
+    double times_longest; /**< multiple of the longest wait of its kind so far; 0: 5 */
+    uint64_t most_ns;     /**< a wait of this duration counts in any case; 0: 30 min */
     uint32_t ranks;       /**< ranks from this one up are left out; 0: 2^20 */
-    uint32_t memberships; /**< of ranks in communicators, at most so many; 0: 2^24 */
+    uint32_t memberships; /**< maximum number of (rank, communicator) pairs; 0: 2^24 */
     int32_t utc_offset_s; /**< of the times of day in texts, seconds east of UTC */
-    const char *zone;     /**< NULL: times of day stand alone; else put behind them, "UTC" */
+    const char
+        *zone; /**< name of the time zone that is written after times of day, "UTC"; NULL: none */
 };
 
 /** Calls of one kind by one rank that ended in the window, as in WIRE_CALL_ROW. Calls for which
@@ -52,7 +49,7 @@ struct hang_comm {
     uint64_t id;
     uint64_t size;        /**< ranks of the local group */
     uint64_t remote_size; /**< of the remote group; 0: intra-communicator */
-    const char *name;     /**< copied, cut at 63 bytes */
+    const char *name;     /**< copied, truncated to 63 bytes */
 };
 
 /** A receive for which a rank waits, as in WIRE_PENDING_ROW. */
@@ -64,14 +61,14 @@ struct hang_pending {
     uint64_t waited_ns;
 };
 
-/** One window of the whole job. Rows are borrowed, their order does not matter; there is at most
- *  one row for a rank (of several the one with the longest call in progress wins). */
+/** One window of the whole job. Rows are borrowed, in any order; at most one row per rank (of
+ * several the one with the longest call in progress is used). */
 struct hang_window {
-    uint64_t number;              /**< above that of the window before */
+    uint64_t number;              /**< greater than that of the previous window */
     uint64_t end_ns;              /**< its end, daemon time */
     uint64_t length_ns;           /**< its length */
     uint64_t world;               /**< ranks of MPI_COMM_WORLD; 0: not known yet */
-    const struct rank_row *ranks; /**< ranks without a row stay as they were */
+    const struct rank_row *ranks; /**< ranks without a row keep their state */
     size_t rank_count;
     const struct hang_calls *calls;
     size_t call_count;
@@ -84,18 +81,18 @@ struct hang_window {
 };
 
 enum hang_kind {
-    HANG_COLLECTIVE, /**< ranks have not come to a collective */
-    HANG_RECEIVE,    /**< a message does not come, or nobody takes it */
+    HANG_COLLECTIVE, /**< ranks have not reached a collective */
+    HANG_RECEIVE,    /**< a message does not arrive, or nobody receives it */
     HANG_DEADLOCK,   /**< ranks wait for each other in a circle */
     HANG_MISMATCH,   /**< ranks are in different collectives of one communicator */
-    HANG_STOPPED,    /**< a process is stopped, nobody waits for it yet */
-    HANG_STANDSTILL, /**< all ranks wait, and for whom cannot be seen */
+    HANG_STOPPED,    /**< a process is stopped, no rank waits for it yet */
+    HANG_STANDSTILL, /**< all ranks wait, and for whom is unknown */
     HANG_KINDS
 };
 
 enum hang_state {
     HANG_RUNS,       /**< makes calls */
-    HANG_POLLS,      /**< makes calls that look for messages and find nothing */
+    HANG_POLLS,      /**< makes calls that test for messages and find none */
     HANG_OUTSIDE,    /**< outside of MPI */
     HANG_IN_CALL,    /**< in a call */
     HANG_IS_STOPPED, /**< its process is stopped */
@@ -104,7 +101,7 @@ enum hang_state {
     HANG_UNHEARD     /**< no record of it has arrived, or it has made no call yet */
 };
 
-/** A rank that is behind, or one of a circle. */
+/** A rank that is late, or one of a cycle. */
 struct hang_behind {
     uint32_t rank;
     enum hang_state state;
@@ -115,22 +112,22 @@ struct hang_behind {
 };
 
 struct hang {
-    uint64_t id; /**< from 1 up; the same as long as it is the same hang */
+    uint64_t id; /**< from 1 up; stays the same for one hang from window to window */
     enum hang_kind kind;
     uint64_t comm;         /**< communicator, id; 0: none */
     uint64_t operation;    /**< number of the collective call on it, from 1 up; 0: not a collective,
                              or not known because records were lost */
     uint32_t call;         /**< call in which ranks wait; 0: none */
-    uint32_t waiter;       /**< rank that waits longest; means something where call is not 0 */
+    uint32_t waiter;       /**< rank that waits longest; valid when call is not 0 */
     uint64_t since_ns;     /**< when the longest wait began, or the process stopped; daemon time */
     uint64_t members;      /**< ranks of the communicator; 0: not known */
-    uint64_t arrived;      /**< of them, those that have come to the call */
-    uint64_t waiting;      /**< ranks that wait, directly or for one that waits */
-    uint64_t behind_count; /**< ranks that are behind */
+    uint64_t arrived;      /**< of these, the members that have reached the call */
+    uint64_t waiting;      /**< ranks that wait, directly or for another one that waits */
+    uint64_t behind_count; /**< ranks that are late */
     struct hang_behind behind[HANG_NAMED]; /**< the first of them, by rank */
-    char ranks[257]; /**< all of them, "0-3,8"; cut behind a comma and ended with "..." */
-    char title[129]; /**< one line for people */
-    char text[1025]; /**< what is known, for people */
+    char ranks[257]; /**< all of them, "0-3,8"; truncated after a comma and ended with "..." */
+    char title[129]; /**< one line for display */
+    char text[1025]; /**< what is known, for display */
 };
 
 struct hang_list {
@@ -144,20 +141,19 @@ struct hang_watch;
 int hang_create(struct hang_watch **out, const struct hang_params *params);
 void hang_destroy(struct hang_watch *watch);
 
-/** Is this a call that all members of a communicator make in the same order, so that it is counted
- *  (collectives, making and freeing communicators, windows and files, MPI_Finalize)?
+/** Whether this is a call that all members of a communicator make in the same order, so that it is
+ *  counted (collectives, creating and freeing communicators, RMA windows and files, MPI_Finalize).
  *  @param call  its number */
 int hang_counts(uint32_t call);
 
-/** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
+/** Adds a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
 int hang_window(struct hang_watch *watch, const struct hang_window *window);
 
-/** The same in parts, for who has the rows of ranks at hand one after the other: all but those,
- * then rows as they come, then what follows from it all, with the code of the first part that
- * failed.
- *  @param window    its ranks are not looked at; hang_end() looks at the dead alone
- *  @param rank_end  one above the highest rank to come: calls of others count only where they were
- * known before */
+/** Adds a window in parts, for callers that produce the rows of ranks one by one: hang_begin(), a
+ *  row at a time, hang_end(), which returns the code of the first part that failed.
+ *  @param window    its ranks are ignored; hang_end() uses the dead only
+ *  @param rank_end  one above the highest rank to come: calls of ranks above it count only if the
+ * rank is known already */
 void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end);
 void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count);
 int hang_end(struct hang_watch *watch, const struct hang_window *window);

@@ -1,4 +1,4 @@
-/* The graph of who waits for whom, and its cycles. */
+/* The wait-for graph and its cycles. */
 #include "daemon/analysis/hang/hang_graph.h"
 
 #include "holter/call.h"
@@ -27,7 +27,7 @@ static uint64_t completed_on(const struct hang_watch *w, uint64_t comm, uint32_t
 
 /* ---- groups -------------------------------------------------------------- */
 
-/* Ranks that are in a counted call. */
+/* Lists the ranks that are in a counted call. */
 static void collect_entries(struct hang_graph *g)
 {
     for (uint32_t r = 0; r < g->watch->seat_count; r++) {
@@ -45,8 +45,8 @@ static void collect_entries(struct hang_graph *g)
     qsort(g->entries, g->entry_count, sizeof(*g->entries), compare_entries);
 }
 
-/* The count of a rank that lost records is not its own: in a call in which most others are, it is
- * taken to be with them. @param from, to  entries of one communicator */
+/* The count of a rank that lost records is too low: it is assumed to be in the same call as most of
+ * the others. @param from, to  entries of one communicator */
 static void settle_uncounted(struct hang_graph *g, uint32_t from, uint32_t to)
 {
     uint32_t best = HANG_NONE, best_count = 0, uncounted = 0;
@@ -81,13 +81,13 @@ static void settle_uncounted(struct hang_graph *g, uint32_t from, uint32_t to)
 
 static int add_absent(struct hang_graph *g, uint64_t comm, uint32_t rank, uint64_t completed)
 {
-    if (g->absent_count == g->absent_room) {
-        uint32_t room = g->absent_room ? 2 * g->absent_room : 256;
-        struct hang_entry *grown = realloc(g->absent, room * sizeof(*grown));
+    if (g->absent_count == g->absent_capacity) {
+        uint32_t capacity = g->absent_capacity ? 2 * g->absent_capacity : 256;
+        struct hang_entry *grown = realloc(g->absent, capacity * sizeof(*grown));
         if (grown == NULL)
             return -ENOMEM;
         g->absent = grown;
-        g->absent_room = room;
+        g->absent_capacity = capacity;
     }
     g->absent[g->absent_count++] =
         (struct hang_entry){.comm = comm, .ordinal = completed, .rank = rank};
@@ -99,7 +99,7 @@ static int is_sure_to_miss(const struct hang_seat *s)
     return !s->uncounted || s->state == HANG_IS_STOPPED || s->state == HANG_DEAD;
 }
 
-/* A member that is in no counted call on the communicator. */
+/* Lists a member if it is in no counted call on the communicator. */
 static int hang_graph_consider(struct hang_graph *g, uint64_t comm, uint32_t rank,
                                uint64_t completed, int doubtful)
 {
@@ -112,8 +112,8 @@ static int hang_graph_consider(struct hang_graph *g, uint64_t comm, uint32_t ran
     return add_absent(g, comm, rank, doubtful ? 0 : completed);
 }
 
-/* Members of a communicator that are in no counted call on it.
- * @param doubtful  1: those whose count is not sure, in place of those whose is */
+/* Lists the members of a communicator that are in no counted call on it.
+ * @param doubtful  1: those whose count is uncertain, instead of those whose count is certain */
 static int collect_absent(struct hang_graph *g, uint64_t comm, uint32_t *members, int doubtful)
 {
     struct hang_watch *w = g->watch;
@@ -142,7 +142,7 @@ static void sort_absent(struct hang_graph *g, uint32_t from)
         qsort(g->absent + from, g->absent_count - from, sizeof(*g->absent), compare_entries);
 }
 
-/* Hand each absent member to the first group that it is behind. @param from  first of the
+/* Assigns each absent member to the first group that waits for it. @param from  first of the
  * communicator's groups, which are in ascending order; its absent members begin at absent */
 static int hang_graph_hand_out(struct hang_graph *g, uint32_t from, uint32_t absent)
 {
@@ -159,7 +159,7 @@ static int hang_graph_hand_out(struct hang_graph *g, uint32_t from, uint32_t abs
     for (uint32_t i = from; i < g->group_count && error == 0; i++) {
         struct hang_group *group = &g->groups[i];
         group->members = members;
-        if (group->rival != HANG_NONE) { /* shares what the group before it waits for */
+        if (group->rival != HANG_NONE) { /* shares the absent members of the group before it */
             group->behind = g->groups[i - 1].behind;
             group->behind_count = g->groups[i - 1].behind_count;
             group->lower = g->groups[i - 1].lower;
@@ -174,7 +174,7 @@ static int hang_graph_hand_out(struct hang_graph *g, uint32_t from, uint32_t abs
     return error;
 }
 
-/* Groups of one communicator. */
+/* Makes the groups of one communicator. */
 static int make_comm_groups(struct hang_graph *g, uint32_t from, uint32_t to)
 {
     uint32_t first = g->group_count, absent = g->absent_count, stuck = 0;
@@ -225,20 +225,20 @@ static int make_groups(struct hang_graph *g)
 static int hang_graph_add_edge(struct hang_graph *g, uint32_t to, int hard)
 {
     if (g->edge_count == g->edge_room) {
-        uint32_t room = g->edge_room ? 2 * g->edge_room : 1024;
-        struct hang_edge *grown = realloc(g->edges, room * sizeof(*grown));
+        uint32_t capacity = g->edge_room ? 2 * g->edge_room : 1024;
+        struct hang_edge *grown = realloc(g->edges, capacity * sizeof(*grown));
         if (grown == NULL)
             return -ENOMEM;
         g->edges = grown;
-        g->edge_room = room;
+        g->edge_room = capacity;
     }
     g->edges[g->edge_count++] = (struct hang_edge){.to = to, .hard = (uint8_t)hard};
     return 0;
 }
 
-/* Ranks whose messages a rank waits for. Of a call that takes whichever message comes nothing is
- * known; of one that waits for several, which of them have come is not: all that its rank has open
- * are listed. */
+/* Adds edges to the ranks whose messages a rank waits for. A call that accepts any message adds
+ * none; for a call that waits for several messages it is unknown which have arrived: all pending
+ * receives of its rank are listed. */
 static int add_peers(struct hang_graph *g, uint32_t rank)
 {
     const struct hang_watch *w = g->watch;
@@ -307,7 +307,7 @@ static void close_component(struct hang_graph *g, uint32_t root, uint32_t *stack
     ++*components;
 }
 
-/* Tarjan 1972, without recursion. */
+/* Tarjan's algorithm (1972), without recursion. */
 void hang_graph_components(struct hang_graph *g, int hard)
 {
     uint32_t visits = 0, stacked = 0, components = 0, ordered = 0;

@@ -1,4 +1,4 @@
-/* The hangs that come of who waits for whom. */
+/* Reports the hangs that follow from the wait-for graph. */
 #include "daemon/analysis/hang/hang_graph.h"
 #include "daemon/analysis/tables/rank_list.h"
 #include "holter/call.h"
@@ -15,7 +15,7 @@ static int hang_report_compare_ranks(const void *a, const void *b)
 static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t *index)
 {
     struct hang_watch *w = g->watch;
-    if (w->hang_count == HANG_MOST)
+    if (w->hang_count == HANG_MAXIMUM)
         return NULL;
     *index = (uint32_t)w->hang_count++;
     struct hang *hang = &w->hangs[*index];
@@ -24,7 +24,7 @@ static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t
     return hang;
 }
 
-/* Who is behind: g->named[0, count), in any order. */
+/* Sets the late ranks of a hang from g->named[0, count), in any order. */
 static void hang_report_set_behind(struct hang_graph *g, struct hang *hang, uint32_t count)
 {
     qsort(g->named, count, sizeof(*g->named), hang_report_compare_ranks);
@@ -46,18 +46,18 @@ static uint64_t hang_report_since(const struct hang_graph *g, uint64_t waited_ns
     return g->watch->end_ns > waited_ns ? g->watch->end_ns - waited_ns : 0;
 }
 
-/* Is a rank behind one for which nobody need wait longer? */
+/* Whether a rank is in a state that makes a hang of any wait for it, however short. */
 static int is_urgent(const struct hang_graph *g, uint32_t rank, uint64_t waited_ns)
 {
     const struct hang_seat *s = hang_graph_seat(g, rank);
-    uint64_t least = g->watch->params.stopped_ns;
+    uint64_t minimum = g->watch->params.stopped_ns;
     switch ((enum hang_state)s->state) {
     case HANG_DEAD:
         return 1;
     case HANG_IS_STOPPED:
-        return hang_state_ns(g->watch, s) >= least || waited_ns >= least;
+        return hang_state_ns(g->watch, s) >= minimum || waited_ns >= minimum;
     case HANG_FINISHED:
-        return waited_ns >= least;
+        return waited_ns >= minimum;
     default:
         return 0;
     }
@@ -96,8 +96,8 @@ static void hang_report_circle(struct hang_graph *g, uint32_t from, uint32_t to)
 }
 
 /* Deadlocks: components with more than one node, or with a node that waits for itself.
- * @param hard  as for hang_graph_components(); with all edges only those that nothing else explains
- */
+ * @param hard  as for hang_graph_components(); with all edges only those that no other hang
+ * explains */
 static void hang_report_circles(struct hang_graph *g, int hard)
 {
     hang_graph_components(g, hard);
@@ -129,8 +129,8 @@ static void fill_group(struct hang_graph *g, struct hang *hang, const struct han
     hang->arrived = group->count;
 }
 
-/* Ranks that a group waits for and that do not wait themselves; urgent ones alone where the wait is
- * not long. Those that another hang is about are left out. @return how many are in g->named */
+/* Finds the ranks that a group waits for and that do not wait themselves; only urgent ones where
+ * the wait is not long. Ranks of other hangs are left out. @return how many are in g->named */
 static uint32_t hang_report_find_late(struct hang_graph *g, const struct hang_group *group,
                                       uint32_t *others)
 {
@@ -172,7 +172,7 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
     hang_report_set_behind(g, hang, count);
 }
 
-/* Ranks of one communicator that are in different calls, though all have made as many before. */
+/* Ranks of one communicator in different calls, after the same number of completed calls. */
 static void hang_report_mismatch(struct hang_graph *g, uint32_t n)
 {
     const struct hang_group *b = &g->groups[n],
@@ -182,11 +182,11 @@ static void hang_report_mismatch(struct hang_graph *g, uint32_t n)
     if (a == b || a->longest_ns == 0 || b->longest_ns == 0 ||
         longest < hang_threshold(g->watch, HANG_WAIT_COLLECTIVE))
         return;
-    const struct hang_group *most = a->count >= b->count ? a : b, *few = most == a ? b : a;
+    const struct hang_group *maximum = a->count >= b->count ? a : b, *few = maximum == a ? b : a;
     struct hang *hang = new_hang(g, HANG_MISMATCH, &index);
     if (hang == NULL)
         return;
-    fill_group(g, hang, most);
+    fill_group(g, hang, maximum);
     hang->since_ns = hang_report_since(g, longest);
     for (uint32_t i = 0; i < few->count; i++)
         g->named[count++] = g->entries[few->first + i].rank;
@@ -195,8 +195,8 @@ static void hang_report_mismatch(struct hang_graph *g, uint32_t n)
     g->hang_of[g->watch->seat_count + (uint32_t)(b - g->groups)] = index;
 }
 
-/* Note of each rank that does not wait itself who waits longest for a message from it.
- * @param hard  1: those that wait for nothing else */
+/* Stores for each rank that does not wait itself who waits longest for a message from it.
+ * @param hard  1: only waits for a single rank */
 static void find_awaited(struct hang_graph *g, int hard)
 {
     for (uint32_t n = 0; n < g->watch->seat_count; n++) {
@@ -208,7 +208,8 @@ static void find_awaited(struct hang_graph *g, int hard)
             if (to >= g->watch->seat_count || hang_graph_is_stuck(g, to) ||
                 g->edges[e].hard != hard)
                 continue;
-            /* A message that may have come is no reason to blame a rank that goes on. */
+            /* A message that may have arrived already is no reason to blame a rank that makes
+             * progress. */
             if (!hard && (hang_graph_seat(g, to)->state == HANG_RUNS ||
                           hang_graph_seat(g, to)->state == HANG_IN_CALL))
                 continue;
@@ -220,7 +221,7 @@ static void find_awaited(struct hang_graph *g, int hard)
     }
 }
 
-/* Ranks of one state whose messages others wait for: one hang. */
+/* Ranks in the same state whose messages others wait for: one hang. */
 static void hang_report_awaited(struct hang_graph *g, enum hang_state state)
 {
     uint32_t index, count = 0, longest = HANG_NONE;
@@ -268,7 +269,7 @@ static void hang_report_stopped(struct hang_graph *g)
     hang_report_set_behind(g, hang, count);
 }
 
-/* All who live wait, but for whom does not show; or all but some that are outside of MPI. */
+/* All living ranks wait, but it is unknown for whom; or all except some that are outside of MPI. */
 static void hang_report_standstill(struct hang_graph *g)
 {
     struct hang_watch *w = g->watch;
@@ -308,7 +309,7 @@ static void hang_report_standstill(struct hang_graph *g)
             g->hang_of[r] = index;
 }
 
-/* A node belongs to the hang that what it waits for belongs to. */
+/* Assigns each node to the hang of the nodes that it waits for. */
 static void hang_report_spread(struct hang_graph *g)
 {
     hang_graph_components(g, 0);

@@ -1,4 +1,4 @@
-/* Hangs in words. */
+/* Titles and texts of hangs. */
 #include "daemon/analysis/hang/hang_watch.h"
 #include "holter/call.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define DESCRIBED 6u /* ranks behind that a text describes one by one */
+#define DESCRIBED 6u /* late ranks that a text describes individually */
 
 static const char *const call_names[CALL_NUMBERS] = {
 #define X(number, name, class_) [number] = "MPI_" #name,
@@ -21,10 +21,10 @@ static const char *name_of_call(uint32_t call)
     return call < CALL_NUMBERS && call_names[call] ? call_names[call] : "MPI";
 }
 
-/* A text that grows in a bounded place. */
+/* A text that is appended to within a fixed capacity. */
 struct line {
     char *text;
-    size_t room, length;
+    size_t capacity, length;
 };
 
 static void hang_text_add(struct line *line, const char *format, ...)
@@ -33,15 +33,16 @@ static void hang_text_add(struct line *line, const char *format, ...)
 static void hang_text_add(struct line *line, const char *format, ...)
 {
     va_list arguments;
-    if (line->length + 1 >= line->room)
+    if (line->length + 1 >= line->capacity)
         return;
     va_start(arguments, format);
-    int wrote = vsnprintf(line->text + line->length, line->room - line->length, format, arguments);
+    int wrote =
+        vsnprintf(line->text + line->length, line->capacity - line->length, format, arguments);
     va_end(arguments);
     if (wrote > 0)
         line->length += (size_t)wrote;
-    if (line->length >= line->room)
-        line->length = line->room - 1;
+    if (line->length >= line->capacity)
+        line->length = line->capacity - 1;
 }
 
 static void add_time(struct line *line, const struct hang_watch *w, uint64_t at_ns)
@@ -129,7 +130,7 @@ static void add_state(struct line *line, const struct hang_watch *w, const struc
     }
 }
 
-/* What each of them does. */
+/* Adds what each late rank does. */
 static void hang_text_add_suffix(struct line *line, const struct hang_watch *w,
                                  const struct hang *hang)
 {
@@ -225,8 +226,8 @@ static void add_waiting(struct line *line, const struct hang_watch *w, const str
 
 void hang_describe(const struct hang_watch *watch, struct hang *hang)
 {
-    struct line title = {.text = hang->title, .room = sizeof(hang->title)};
-    struct line text = {.text = hang->text, .room = sizeof(hang->text)};
+    struct line title = {.text = hang->title, .capacity = sizeof(hang->title)};
+    struct line text = {.text = hang->text, .capacity = sizeof(hang->text)};
     hang->title[0] = hang->text[0] = '\0';
     hang_text_add_head(&title, watch, hang);
     hang_text_add_head(&text, watch, hang);

@@ -1,4 +1,4 @@
-/* How burst_items.h keeps items: for its own parts only. */
+/* The memory layout of burst_items.h, private to its source files. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_BURST_CHUNK_H
 #define HOLTER_DAEMON_ANALYSIS_PHASES_BURST_CHUNK_H
 
@@ -12,12 +12,12 @@ struct extent {
 /* height[i] is of the boundary before item i. */
 struct chunk {
     uint32_t count;
-    int64_t highest; /* of the settled boundaries; -1: none */
+    int64_t highest; /* of the boundaries with a final height; -1: none */
     struct phase sum;
     int64_t time[BURST_CHUNK];
     int64_t height[BURST_CHUNK];
     struct extent extent[BURST_CHUNK];
-    uint32_t folded[BURST_CHUNK]; /* items besides the one */
+    uint32_t folded[BURST_CHUNK]; /* items that were folded into this one */
 };
 
 struct slot {
@@ -26,23 +26,23 @@ struct slot {
 };
 
 struct burst_items {
-    struct slot *slots; /* owned, and so are the chunks; by time */
-    uint32_t count, most;
+    struct slot *slots; /* owned, and so are the chunks; ordered by time */
+    uint32_t count, maximum;
     uint64_t kept, folded;
 };
 
-/* A place in the order. */
+/* Position of an item: slot of its chunk, index in the chunk. */
 struct place {
     uint32_t slot, index;
 };
 
-/* First item of this time or later; its slot is beyond the last where there is none. */
+/* Finds the first item at or after a time; its slot is slot_count when there is none. */
 struct place burst_items_find(const struct burst_items *items, int64_t time_ns);
 
-/* One item as a run. */
+/* One item as a phase. */
 struct phase burst_sum_of(const struct chunk *c, uint32_t i);
 
-/* Add what follows, or, without boundaries, anything. The height stays that of the first. */
+/* Adds the sums of a phase that follows. The height stays that of the first. */
 void burst_sum_add(struct phase *sum, const struct phase *more);
 
 #endif

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A gap that may be taken. */
+/* A gap whose two clusters may be merged. */
 struct candidate {
     int64_t first_ns; /* of the cluster after it */
     uint32_t id;
@@ -15,28 +15,28 @@ struct candidate {
 struct burst_clusters {
     struct burst_cluster *at; /* owned */
     struct candidate *heap;   /* owned */
-    uint32_t most, count, candidates;
-    uint32_t free; /* first of those that are gone, chained by after */
-    uint32_t used; /* so many were ever taken */
+    uint32_t maximum, count, candidates;
+    uint32_t free; /* first free cluster; free ones are chained by `after` */
+    uint32_t used; /* clusters ever used */
     uint32_t head, tail, root;
     uint32_t random;
     int64_t limit_ns, closed_ns;
 };
 
-int burst_clusters_create(struct burst_clusters **out, uint32_t most)
+int burst_clusters_create(struct burst_clusters **out, uint32_t maximum)
 {
-    if (most < 4 || most > UINT32_MAX / 4)
+    if (maximum < 4 || maximum > UINT32_MAX / 4)
         return -HOLTER_ERANGE;
     struct burst_clusters *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return -ENOMEM;
-    c->at = malloc(most * sizeof(*c->at));
-    c->heap = malloc(most * sizeof(*c->heap));
+    c->at = malloc(maximum * sizeof(*c->at));
+    c->heap = malloc(maximum * sizeof(*c->heap));
     if (c->at == NULL || c->heap == NULL) {
         burst_clusters_destroy(c);
         return -ENOMEM;
     }
-    c->most = most;
+    c->maximum = maximum;
     c->free = c->head = c->tail = c->root = BURST_NONE;
     c->random = 2463534242u;
     c->limit_ns = INT64_MAX;
@@ -61,7 +61,7 @@ uint32_t burst_clusters_count(const struct burst_clusters *c)
 
 bool burst_clusters_full(const struct burst_clusters *c)
 {
-    return c->count == c->most;
+    return c->count == c->maximum;
 }
 
 uint32_t burst_clusters_head(const struct burst_clusters *c)
@@ -91,7 +91,7 @@ uint32_t burst_clusters_next(const struct burst_clusters *c)
 
 size_t burst_clusters_bytes(const struct burst_clusters *c)
 {
-    return sizeof(*c) + c->most * (sizeof(*c->at) + sizeof(*c->heap));
+    return sizeof(*c) + c->maximum * (sizeof(*c->at) + sizeof(*c->heap));
 }
 
 /* ---- the heap of gaps ----------------------------------------------------------- */
@@ -145,7 +145,7 @@ static void burst_clusters_remove(struct burst_clusters *c, uint32_t id)
         burst_clusters_place_candidate(c, at, c->heap[c->candidates]);
 }
 
-/* Whether the gap before a cluster is one that may be taken: see the header. */
+/* Whether the clusters on both sides of a cluster's left gap may merge: see the header. */
 static bool burst_clusters_is_settled(const struct burst_clusters *c, uint32_t id)
 {
     const struct burst_cluster *one = &c->at[id];
@@ -175,7 +175,8 @@ static void burst_clusters_refresh(struct burst_clusters *c, uint32_t id)
 
 /* ---- the treap ------------------------------------------------------------------ */
 
-/* Priorities need not be hard to foresee, only unlike the times: xorshift (Marsaglia 2003). */
+/* The random priorities of the treap only have to be independent of the times: xorshift (Marsaglia
+ * 2003). */
 static uint32_t burst_clusters_next_random(struct burst_clusters *c)
 {
     c->random ^= c->random << 13;
@@ -197,7 +198,7 @@ static void burst_clusters_attach(struct burst_clusters *c, uint32_t parent, uin
         c->at[id].parent = parent;
 }
 
-/* A cluster changes places with its parent. */
+/* Rotates the treap: a cluster and its parent change places. */
 static void burst_clusters_rotate(struct burst_clusters *c, uint32_t id)
 {
     struct burst_cluster *one = &c->at[id];

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Walks over the items of a view. */
+/* An iteration over the items of a view. */
 struct walk {
     const struct burst_items *items;
     const struct burst_view *view;
-    size_t live; /* next of the unsettled heights */
+    size_t live; /* index of the next live height */
     uint32_t slot;
 };
 
@@ -80,7 +80,7 @@ static int64_t walk_height(struct walk *walk, const struct chunk *c, uint32_t i)
 /* The highest boundaries so far, as a heap whose root is the lowest of them. */
 struct highest {
     struct burst_cutoff *heap;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static bool burst_cuts_is_lower(const struct burst_cutoff *a, const struct burst_cutoff *b)
@@ -103,7 +103,7 @@ static void burst_cuts_sink(struct highest *h)
 
 static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
 {
-    if (h->count == h->room) {
+    if (h->count == h->capacity) {
         if (!burst_cuts_is_lower(&h->heap[0], &one))
             return;
         h->heap[0] = one;
@@ -116,8 +116,8 @@ static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
     h->heap[at] = one;
 }
 
-/* A height that enough boundaries reach, judging by the highest of each chunk. The first chunk of a
- * view is left out, for its first boundary does not count, and so are those partly in it. */
+/* A height that enough boundaries reach, derived from the highest boundary of each chunk. The first
+ * chunk of a view and chunks that are partly inside it are left out. */
 static int64_t burst_cuts_find_floor(const struct burst_items *items, const struct burst_view *view,
                                      struct highest *h)
 {
@@ -129,12 +129,13 @@ static int64_t burst_cuts_find_floor(const struct burst_items *items, const stru
             burst_cuts_offer(h, (struct burst_cutoff){walk_highest(&walk, c), walk.slot});
         walk_pass(&walk, c->time[c->count - 1]);
     }
-    int64_t floor = h->count == h->room ? h->heap[0].height : -1;
+    int64_t floor = h->count == h->capacity ? h->heap[0].height : -1;
     h->count = 0;
     return floor;
 }
 
-/* Offer the boundaries of a chunk that reach a floor. *first: of the view, which is none. */
+/* Offers the boundaries of a chunk at or above a floor. The first boundary of the view is skipped:
+ * nothing of the view is before it. */
 static void burst_cuts_offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor,
                                    bool *first, struct highest *h)
 {
@@ -151,33 +152,33 @@ static void burst_cuts_offer_chunk(struct walk *walk, const struct chunk *c, int
 int burst_items_cutoff(const struct burst_items *items, const struct burst_view *view, size_t count,
                        struct burst_cutoff *out)
 {
-    struct highest h = {.room = count - 1 < items->kept ? count - 1 : (size_t)items->kept};
+    struct highest h = {.capacity = count - 1 < items->kept ? count - 1 : (size_t)items->kept};
     const struct chunk *c;
     bool first = true;
-    if (h.room == 0) {
+    if (h.capacity == 0) {
         *out = (struct burst_cutoff){INT64_MAX, UINT64_MAX};
         return 0;
     }
-    h.heap = malloc(h.room * sizeof(*h.heap));
+    h.heap = malloc(h.capacity * sizeof(*h.heap));
     if (h.heap == NULL)
         return -ENOMEM;
     int64_t floor = burst_cuts_find_floor(items, view, &h);
     struct walk walk = walk_begin(items, view);
     while ((c = walk_chunk(&walk)) != NULL) {
-        if (h.count == h.room && h.heap[0].height > floor)
+        if (h.count == h.capacity && h.heap[0].height > floor)
             floor = h.heap[0].height;
         if (first || walk_highest(&walk, c) >= floor)
             burst_cuts_offer_chunk(&walk, c, floor, &first, &h);
         walk_pass(&walk, c->time[c->count - 1]);
     }
-    *out = h.count == h.room ? h.heap[0] : (struct burst_cutoff){-1, 0};
+    *out = h.count == h.capacity ? h.heap[0] : (struct burst_cutoff){-1, 0};
     free(h.heap);
     return 0;
 }
 
 struct runs {
     struct phase *out;
-    size_t room, count;
+    size_t capacity, count;
     struct phase last;
 };
 
@@ -185,7 +186,7 @@ static void burst_cuts_end_run(struct runs *runs)
 {
     if (runs->last.bursts == 0)
         return;
-    if (runs->count < runs->room)
+    if (runs->count < runs->capacity)
         runs->out[runs->count] = runs->last;
     runs->count++;
     runs->last.bursts = 0;
@@ -207,10 +208,10 @@ static void burst_cuts_cut_chunk(struct walk *walk, const struct chunk *c,
 }
 
 size_t burst_items_cut(const struct burst_items *items, const struct burst_view *view,
-                       const struct burst_cutoff *cutoff, struct phase *out, size_t room)
+                       const struct burst_cutoff *cutoff, struct phase *out, size_t capacity)
 {
     struct walk walk = walk_begin(items, view);
-    struct runs runs = {.out = out, .room = room};
+    struct runs runs = {.out = out, .capacity = capacity};
     const struct chunk *c;
     while ((c = walk_chunk(&walk)) != NULL) {
         bool whole = runs.last.bursts > 0 && walk_has_all(&walk, c) &&

@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_CHUNKS 16u
-/* Chunks are left with room for items that come late: as they fill, and when moved together. */
+#define MINIMUM_CHUNKS 16u
+/* Chunks keep free slots for late items, both when they fill and when items are redistributed. */
 #define FILLED (BURST_CHUNK - BURST_CHUNK / 16)
 #define PACKED (BURST_CHUNK - BURST_CHUNK / 8)
-#define BINS 512u /* of heights, eight an octave */
+#define BINS 512u /* of the histogram of heights, eight an octave */
 
-int burst_items_create(struct burst_items **out, uint32_t most)
+int burst_items_create(struct burst_items **out, uint32_t maximum)
 {
-    if (most < LEAST_CHUNKS * BURST_CHUNK)
+    if (maximum < MINIMUM_CHUNKS * BURST_CHUNK)
         return -HOLTER_ERANGE;
     struct burst_items *items = calloc(1, sizeof(*items));
     if (items == NULL)
         return -ENOMEM;
-    items->most = most / BURST_CHUNK;
-    items->slots = malloc((items->most + 1) * sizeof(*items->slots));
+    items->maximum = maximum / BURST_CHUNK;
+    items->slots = malloc((items->maximum + 1) * sizeof(*items->slots));
     if (items->slots == NULL) {
         free(items);
         return -ENOMEM;
@@ -82,7 +82,7 @@ struct phase burst_sum_of(const struct chunk *c, uint32_t i)
                           .height_ns = c->height[i]};
 }
 
-/* Fold a burst into an item. */
+/* Folds a burst into an item. */
 static void extent_add(struct extent *extent, const struct extent *more)
 {
     extent->first_ns = burst_items_minimum(extent->first_ns, more->first_ns);
@@ -117,7 +117,8 @@ static int burst_items_compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Items of equal time have an order too, so that the order they came in does not show. */
+/* Items of equal time are ordered by the rest of their fields, so that the order of arrival does
+ * not affect the result. */
 static bool is_after(const struct chunk *c, uint32_t i, const struct burst *burst)
 {
     const struct extent *e = &c->extent[i];
@@ -131,14 +132,14 @@ static bool is_after(const struct chunk *c, uint32_t i, const struct burst *burs
     return order != 0 ? order > 0 : e->bytes > burst->bytes;
 }
 
-/* Where it belongs: after all items that are not after it. Its chunk may be full. */
+/* Position of a new item: after all items that are not after it. Its chunk may be full. */
 static struct place burst_items_find_place(const struct burst_items *items,
                                            const struct burst *burst)
 {
     struct place place = {0, 0};
     uint32_t end = items->count;
     if (end > 0 && items->slots[end - 1].from_ns < burst->time_ns)
-        place.slot = end - 1; /* nearly always */
+        place.slot = end - 1; /* the common case */
     while (place.slot + 1 < end) {
         uint32_t middle = place.slot + (end - place.slot) / 2;
         if (is_after(items->slots[middle].chunk, 0, burst))
@@ -195,17 +196,18 @@ static uint32_t bin_of(int64_t height)
     return 8 * (octave + 1) + (uint32_t)((h >> octave) - 8);
 }
 
-/* What is to be folded: boundaries below a bin, and so many in it. */
+/* Which boundaries are folded: all below a bin, and a number of those in it. */
 struct fold {
     uint32_t bin;
     uint64_t in_bin;
 };
 
-/* So that a quarter of the room is free. */
+/* Plans to free a quarter of the capacity. */
 static struct fold plan_fold(const struct burst_items *items)
 {
-    uint64_t count[BINS] = {0}, room = (uint64_t)items->most * BURST_CHUNK, sum = 0;
-    uint64_t want = items->kept > room - room / 4 ? items->kept - (room - room / 4) : 0;
+    uint64_t count[BINS] = {0}, capacity = (uint64_t)items->maximum * BURST_CHUNK, sum = 0;
+    uint64_t want =
+        items->kept > capacity - capacity / 4 ? items->kept - (capacity - capacity / 4) : 0;
     struct fold fold = {0, 0};
     for (uint32_t s = 0; s < items->count; s++) {
         const struct chunk *c = items->slots[s].chunk;
@@ -246,20 +248,21 @@ static void copy_item(struct chunk *to, uint32_t at, const struct chunk *from, u
     to->folded[at] = from->folded[i];
 }
 
-/* Leave some room in every chunk, so that items that come late do not split them at once. From the
- * last item to the first: what is written is never before what is read. */
+/* Leaves free slots in every chunk, so that late items do not split the chunks at once. Works from
+ * the last item to the first: the write position is never before the read position. */
 static void burst_items_spread(struct burst_items *items)
 {
     uint32_t want = (uint32_t)((items->kept + PACKED - 1) / PACKED), had = items->count;
     while (items->count < want)
         if (new_chunk(items, items->count) == NULL)
             break;
-    if (items->count < want) { /* without memory all stay full */
+    if (items->count < want) { /* without memory all chunks stay full */
         while (items->count > had)
             free(items->slots[--items->count].chunk);
         return;
     }
-    for (uint32_t i = (uint32_t)items->kept; i-- > 0;) /* no more than uint32_t most */
+    for (uint32_t i = (uint32_t)items->kept;
+         i-- > 0;) /* uint32_t: count never exceeds the maximum */
         copy_item(items->slots[i / PACKED].chunk, i % PACKED, items->slots[i / BURST_CHUNK].chunk,
                   i % BURST_CHUNK);
     for (uint32_t s = 0; s < want; s++)
@@ -267,7 +270,7 @@ static void burst_items_spread(struct burst_items *items)
             s + 1 < want ? PACKED : (uint32_t)(items->kept - (uint64_t)s * PACKED);
 }
 
-/* Fold, and move all items together. What is written is never ahead of what is read. */
+/* Folds, and moves all items together. The write position is never after the read position. */
 static void burst_items_reserve(struct burst_items *items)
 {
     struct fold fold = plan_fold(items);
@@ -297,7 +300,7 @@ static void burst_items_reserve(struct burst_items *items)
 
 /* ---- adding --------------------------------------------------------------------- */
 
-/* Make room at a place, in a new chunk if there is none in its own. @return 0 or -ENOMEM */
+/* Makes a free slot at a place, in a new chunk if its own is full. @return 0 or -ENOMEM */
 static int burst_items_split(struct burst_items *items, struct place *place)
 {
     struct chunk *c = items->slots[place->slot].chunk;
@@ -347,10 +350,10 @@ static int burst_items_insert(struct burst_items *items, const struct burst *bur
     return 0;
 }
 
-/* Full chunks at either end, or half-full ones between, may have used up all slots. */
+/* All slots may be used up by chunks that are full at either end and half full between. */
 static void burst_items_fold_to_budget(struct burst_items *items)
 {
-    if (items->count >= items->most)
+    if (items->count >= items->maximum)
         burst_items_reserve(items);
 }
 
@@ -378,7 +381,7 @@ static struct place burst_items_normal(const struct burst_items *items, struct p
     return place;
 }
 
-/* Heights on both sides of a new item, which has these distances from its neighbours. */
+/* Sets the heights on both sides of a new item with these distances from its neighbours. */
 static void share_height(struct burst_items *items, struct place at, struct place right,
                          int64_t before, int64_t after, enum burst_side side)
 {
@@ -410,7 +413,8 @@ int burst_items_join(struct burst_items *items, const struct burst *burst, enum 
     right = burst_items_normal(items, (struct place){at.slot, at.index + 1});
     if (right.slot < items->count)
         after = items->slots[right.slot].chunk->time[right.index] - burst->time_ns;
-    /* The next one's height says whether it is of this cluster, or else an equal time. */
+    /* The next item's height shows whether that item is of this cluster; if not, it has an equal
+     * time. */
     bool has_right = right.slot < items->count &&
                      (side == BURST_FIRST || after == 0 || *height_at(items, right) != BURST_LIVE);
     if (has_right) {
@@ -443,7 +447,7 @@ uint64_t burst_items_folded(const struct burst_items *items)
 
 size_t burst_items_bytes(const struct burst_items *items)
 {
-    return sizeof(*items) + (items->most + 1) * sizeof(*items->slots) +
+    return sizeof(*items) + (items->maximum + 1) * sizeof(*items->slots) +
            items->count * sizeof(struct chunk);
 }
 

@@ -1,15 +1,12 @@
-/* Bursts in the order of their times, and the heights at which neighbours merged.
- *
+/* Bursts ordered by time, and the heights at which neighbours merged.
  * Clusters of points on a line are runs of neighbours, so a merge removes one boundary between two
- * items, and the whole binary tree (CommGram, section F) is one height per boundary: the root
- * splits at the highest, and so on down. No child or parent is stored.
- *
- * Items lie in chunks of BURST_CHUNK, each with its sums and its highest boundary, so that cuts
- * look into those chunks only that hold a boundary of theirs. An item takes 52 bytes. When the
- * chunks are used up, the lowest boundaries are folded: the items beside them become one, of equal
- * ones the oldest first. Boundaries of live clusters are never folded.
- *
- * Part of phases.h. Pure: no clock, no file, no socket. Not thread-safe. */
+ * items, and the whole binary tree (CommGram, section III-F) is one height per boundary: the root
+ * splits at the highest boundary, its parts at the next highest, and so on. No child or parent is
+ * stored. Items lie in chunks of BURST_CHUNK, each with its sums and its highest boundary, so that
+ * a cut reads only the chunks that hold one of its boundaries. An item takes 52 bytes. When the
+ * chunks are used up, the lowest boundaries are folded, the oldest first among equal ones: the
+ * items on both sides become one. Boundaries of live clusters are never folded. Part of phases.h.
+ * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_BURST_ITEMS_H
 #define HOLTER_DAEMON_ANALYSIS_PHASES_BURST_ITEMS_H
 
@@ -17,7 +14,7 @@
 #include <stdint.h>
 
 #define BURST_CHUNK 512u
-/** Height of a boundary between live clusters, which is not settled, and of what has none. */
+/** Height of a boundary between live clusters, which is not final, and of the first item's. */
 #define BURST_LIVE INT64_MAX
 
 /** A short run of communication. */
@@ -27,35 +24,35 @@ struct burst {
     uint64_t messages, bytes;
 };
 
-/** A run of items that follow each other. */
+/** A run of consecutive items. */
 struct phase {
-    uint64_t id;               /**< of a closed phase, from 1, in the order of time; 0: none */
+    uint64_t id; /**< of a closed phase, from 1, in the order of time; 0: it is not closed */
     int64_t begin_ns, end_ns;  /**< representative times of the first and the last item */
     int64_t first_ns, last_ns; /**< extent of its bursts; may overlap its neighbours' */
     uint64_t bursts, messages, bytes;
-    int64_t height_ns; /**< gap at which it merges with what is before; INT64_MAX: nothing is.
-                            Of a closed phase: its distance to the one before when it was closed,
-                            which that gap is not below */
+    int64_t height_ns; /**< gap at which it merges with the phase before it; INT64_MAX: there is
+                        * none. For a closed phase: at most its distance to the phase before it when
+                        * it was closed. */
 };
 
-/** Height of a boundary between live clusters, if they all went on merging. */
+/** Height that a boundary between live clusters gets if all of them are merged. */
 struct burst_height {
     int64_t time_ns; /**< of the first item after it */
     int64_t height;
 };
 
-/** Which boundaries are left standing: those at or above this height; of those at this very height,
- *  those at or after this position. */
+/** Which boundaries a cut has: those above this height, and of those at exactly this height the
+ * ones at or after this position. */
 struct burst_cutoff {
     int64_t height;
     uint64_t position;
 };
 
-/** A part of all items, and the heights that are not settled. */
+/** A part of all items, and the heights of the boundaries between live clusters. */
 struct burst_view {
     int64_t from_ns, to_ns; /**< representative times, both included */
-    /** Of every live cluster but the first, by time; those before from_ns may be left out.
-     * Borrowed. */
+    /** Of every live cluster but the first, ordered by time; those before from_ns may be left out.
+     *  Borrowed. */
     const struct burst_height *live;
     size_t live_count;
 };
@@ -64,23 +61,23 @@ enum burst_side { BURST_WITHIN, BURST_FIRST, BURST_LAST };
 
 struct burst_items;
 
-/** @param most  items that are kept apart; at least 16 chunks, and 4 for each live cluster. Memory
- *              is 52 bytes for each, in chunks that are allocated as needed
+/** @param maximum  items stored individually; at least 16 chunks, and 4 for each live cluster.
+ * Memory is 52 bytes for each, in chunks that are allocated as needed
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
-int burst_items_create(struct burst_items **out, uint32_t most);
+int burst_items_create(struct burst_items **out, uint32_t maximum);
 void burst_items_destroy(struct burst_items *items);
 
-/** Add an item that is a cluster of its own. No other has its time.
- *  @return 0 or -ENOMEM: nothing was done */
+/** Adds an item that is a cluster of its own. No other item has its time.
+ *  @return 0 or -ENOMEM: nothing has changed */
 int burst_items_add(struct burst_items *items, const struct burst *burst);
 
-/** Add an item to the live cluster at its place. The nearer neighbour's side gets their distance
- *  for height, or keeps its own if that is less; the other keeps what height there was.
- *  @param side  whether it lies within the cluster, which an equal time does, or before or after it
- *  @return 0 or -ENOMEM: nothing was done */
+/** Adds an item to the live cluster at its place. The boundary to the nearer neighbour gets their
+ *  distance as height, or keeps its own if that is lower; the other boundary keeps its height.
+ *  @param side  whether it lies within the cluster (so does an equal time), before or after it
+ *  @return 0 or -ENOMEM: nothing has changed */
 int burst_items_join(struct burst_items *items, const struct burst *burst, enum burst_side side);
 
-/** The cluster whose first item has this time has merged with the one before. */
+/** Stores that the cluster whose first item has this time has merged with the one before it. */
 void burst_items_merge(struct burst_items *items, int64_t time_ns, int64_t height);
 
 /** Cutoff that leaves `count` phases, or as many as there are items.
@@ -89,16 +86,16 @@ void burst_items_merge(struct burst_items *items, int64_t time_ns, int64_t heigh
 int burst_items_cutoff(const struct burst_items *items, const struct burst_view *view, size_t count,
                        struct burst_cutoff *out);
 
-/** Runs between the boundaries that a cutoff leaves, by time.
- *  @param out  room for `room`; what is more is counted only
- *  @return how many runs */
+/** Phases between the boundaries of a cutoff, ordered by time.
+ *  @param out  at most `capacity` are written
+ *  @return how many phases there are */
 size_t burst_items_cut(const struct burst_items *items, const struct burst_view *view,
-                       const struct burst_cutoff *cutoff, struct phase *out, size_t room);
+                       const struct burst_cutoff *cutoff, struct phase *out, size_t capacity);
 
-/** Time from which on there are at least `count` items, or all. */
+/** Earliest time from which at least `count` items follow, or all items. */
 int64_t burst_items_recent(const struct burst_items *items, size_t count);
 
-/** Items that are kept apart, and those that were folded into them. */
+/** Items stored individually, and those that were folded into them. */
 uint64_t burst_items_count(const struct burst_items *items);
 uint64_t burst_items_folded(const struct burst_items *items);
 

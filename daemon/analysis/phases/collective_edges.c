@@ -1,4 +1,4 @@
-/* Messages that a collective call of one rank stands for, by algorithm. */
+/* Lists the messages that one rank's collective call stands for, by algorithm. */
 #include "daemon/analysis/phases/collective_edges.h"
 
 #include "holter/call.h"
@@ -17,11 +17,10 @@ __extension__ typedef unsigned __int128 wide;
 #define ALLGATHER_SHORT_MSG_SIZE 81920u
 #define ALLGATHER_LONG_MSG_SIZE 524288u
 #define ALLTOALL_SHORT_MSG_SIZE 256u
-#define ALLTOALL_MIN_PROCS 8u /* of Bruck: in the code itself */
+#define ALLTOALL_MIN_PROCS 8u /* of Bruck's algorithm: a constant in MPICH's code */
 #define REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE 524288u
 
-/* Kinds stand at the same distance from the first of the blocking, immediate and persistent ones.
- */
+/* The kinds are ordered alike among blocking, immediate and persistent calls. */
 enum kind {
     BARRIER,
     BCAST,
@@ -68,7 +67,7 @@ enum collective_teller collective_teller(uint16_t call)
 
 /* ---- what is sent, put together ------------------------------------------------- */
 
-/* A call while its messages are listed. */
+/* A call whose messages are being listed. */
 struct sender {
     const struct collective_call *call;
     struct collective_edges *out;
@@ -82,17 +81,18 @@ static uint64_t collective_multiply(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Bytes of blocks [begin, end) of a buffer that is cut into p: of all blocks they add up. */
+/* Bytes of the blocks [begin, end) of a buffer that is divided into p blocks; all blocks add up to
+ * `bytes`. */
 static uint64_t collective_blocks(uint64_t bytes, uint32_t begin, uint32_t end, uint32_t p)
 {
     uint64_t low = (uint64_t)((wide)bytes * begin / p), high = (uint64_t)((wide)bytes * end / p);
     return high - low;
 }
 
-/* Send once, or `times` times, to a position, in this step. */
+/* Adds one message, or `times` messages, to a position in the current step. */
 static void send_many(struct sender *s, uint32_t destination, uint64_t messages, uint64_t bytes)
 {
-    if (destination == s->call->position || s->out->count == COLLECTIVE_MOST_EDGES)
+    if (destination == s->call->position || s->out->count == COLLECTIVE_MAXIMUM_EDGES)
         return;
     s->out->edges[s->out->count++] = (struct collective_edge){
         destination, s->step, collective_multiply(messages, s->call->calls), bytes};
@@ -141,7 +141,8 @@ static uint32_t to_position(const struct sender *s, uint32_t relative)
 
 /* ---- trees ---------------------------------------------------------------------- */
 
-/* The lowest bit set: the subtree of a rank in a binomial tree spans so many, the root's all. */
+/* The lowest bit that is set: ranks in the subtree of a position in a binomial tree; p for the
+ * root. */
 static uint32_t collective_span_of(uint32_t relative, uint32_t p)
 {
     uint32_t span = 1;
@@ -165,8 +166,8 @@ static uint32_t steps_of(uint32_t p)
     return steps;
 }
 
-/* Down a binomial tree, the furthest child first. With `parts` a child gets what its subtree needs,
- * else all. */
+/* Down a binomial tree, the furthest child first. With `parts` a child receives what its subtree
+ * needs, else the whole buffer. */
 static void down_tree(struct sender *s, bool parts)
 {
     uint32_t v = from_root(s, s->call->position), p = s->size;
@@ -181,7 +182,8 @@ static void down_tree(struct sender *s, bool parts)
     s->step = steps_of(p);
 }
 
-/* Up it: to the parent, once everything below has come. @param parts  of the subtree, else one */
+/* Up a binomial tree: sends to the parent after all children. @param parts  the whole subtree's
+ * blocks are sent, else one block */
 static void up_tree(struct sender *s, bool parts)
 {
     uint32_t v = from_root(s, s->call->position), p = s->size;
@@ -207,7 +209,7 @@ static void collective_pairwise(struct sender *s)
 {
     uint32_t p = s->size, r = s->call->position;
     collective_set_algorithm(s, "pairwise exchange");
-    if (p - 1 > COLLECTIVE_MOST_EDGES) {
+    if (p - 1 > COLLECTIVE_MAXIMUM_EDGES) {
         s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
         s->out->spread_bytes = s->call->bytes - collective_blocks(s->call->bytes, r, r + 1, p);
         return;
@@ -226,7 +228,7 @@ static void collective_dissemination(struct sender *s)
         collective_send(s, (s->call->position + distance) % p, 0);
 }
 
-/* Bruck's alltoall: in each step the blocks whose number has this bit set. */
+/* Bruck's alltoall: each step sends the blocks whose number has this bit set. */
 static void bruck_alltoall(struct sender *s)
 {
     uint32_t p = s->size;
@@ -276,11 +278,11 @@ static void collective_scan(struct sender *s)
             collective_send(s, s->call->position ^ bit, s->call->bytes);
 }
 
-/* Reductions take a power of two of ranks. Of as many pairs of first ranks as there are too many,
- * the odd one hands its vector to the even one, which goes on for both. */
+/* Reductions run on a power of two of ranks. The first 2 (p - power) ranks form pairs: the odd one
+ * sends its vector to the even one, which takes part for both. */
 struct fold {
     uint32_t power, extra;
-    uint32_t rank; /* among those that go on */
+    uint32_t rank; /* position among the ranks that take part */
     bool goes_on;
 };
 
@@ -289,7 +291,7 @@ static uint32_t collective_unfold(const struct fold *f, uint32_t rank)
     return rank < f->extra ? 2 * rank : rank + f->extra;
 }
 
-/* The first step: who is one too many hands in all it has. */
+/* The first step: the ranks that do not take part send their vectors. */
 static struct fold fold_in(struct sender *s, uint32_t v)
 {
     struct fold f = {.power = power_below(s->size), .goes_on = true};
@@ -303,7 +305,7 @@ static struct fold fold_in(struct sender *s, uint32_t v)
     return f;
 }
 
-/* The odd ones get the result. */
+/* The ranks that did not take part receive the result. */
 static void fold_out(struct sender *s, uint32_t v, const struct fold *f, uint64_t bytes)
 {
     if (f->goes_on && v < 2 * f->extra)
@@ -311,8 +313,8 @@ static void fold_out(struct sender *s, uint32_t v, const struct fold *f, uint64_
     s->step++;
 }
 
-/* Each step half of what is left goes to the partner, the nearest first: after it rank r has the
- * block whose number is r with its bits reversed. */
+/* In each step half of the remaining blocks goes to the partner, the nearest first: afterwards rank
+ * r has the block whose number is r with its bits reversed. */
 static void collective_halve(struct sender *s, const struct fold *f, uint32_t *begin, uint32_t *end)
 {
     *begin = 0;
@@ -348,7 +350,7 @@ static void collective_allreduce(struct sender *s)
             end = begin + 2 * width;
         }
     }
-    s->step = 2 * steps_of(s->size) + 2; /* after all of either */
+    s->step = 2 * steps_of(s->size) + 2; /* after both phases */
     fold_out(s, v, &f, s->call->bytes);
 }
 
@@ -394,7 +396,7 @@ static void collective_reduce_scatter(struct sender *s)
 
 /* ---- rooted --------------------------------------------------------------------- */
 
-/* After the scatter rank v has block v of p, and those of its subtree. */
+/* After the scatter, position v has block v of p, and those of its subtree. */
 static void collective_bcast(struct sender *s)
 {
     uint32_t p = s->size, v = from_root(s, s->call->position);
@@ -415,7 +417,7 @@ static void collective_bcast(struct sender *s)
         return;
     }
     collective_set_algorithm(s, "scatter, ring");
-    uint32_t next = (v + 1) % p; /* who has its own block already */
+    uint32_t next = (v + 1) % p; /* the next position, which already has its own block */
     collective_ring(s, bytes - collective_blocks(bytes, next, next + 1, p));
 }
 
@@ -431,7 +433,7 @@ static void linear_scatter(struct sender *s)
     collective_set_algorithm(s, "linear");
     if (s->call->position != root)
         return;
-    if (p - 1 > COLLECTIVE_MOST_EDGES) {
+    if (p - 1 > COLLECTIVE_MAXIMUM_EDGES) {
         s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
         s->out->spread_bytes =
             s->call->bytes - collective_blocks(s->call->bytes, root, root + 1, p);

@@ -1,4 +1,4 @@
-/* The pieces of a burst become rows sorted by the number of their edge. */
+/* Turns the pieces of a burst into rows sorted by the number of their edge. */
 #include "daemon/analysis/phases/phase_burst.h"
 
 #include "daemon/analysis/tables/key_order.h"
@@ -26,8 +26,9 @@ int phase_burst_check(const struct phase_burst *burst, struct phase_burst_sums *
 {
     struct phase_burst_sums sums = {burst->other_messages, burst->other_bytes};
     int code = 0;
-    if (burst->first_ns < -PHASE_GRAPHS_TIME_MOST || burst->last_ns > PHASE_GRAPHS_TIME_MOST ||
-        burst->first_ns > burst->time_ns || burst->time_ns > burst->last_ns)
+    if (burst->first_ns < -PHASE_GRAPHS_TIME_MAXIMUM ||
+        burst->last_ns > PHASE_GRAPHS_TIME_MAXIMUM || burst->first_ns > burst->time_ns ||
+        burst->time_ns > burst->last_ns)
         return -HOLTER_ERANGE;
     for (size_t i = 0; code == 0 && i < burst->count; i++)
         code = phase_burst_check_piece(&burst->pieces[i], &sums);
@@ -54,8 +55,8 @@ struct phase_edge phase_edge_numbered(const struct phase_edge_numbers *numbers, 
                                .modelled = (uint32_t)(key->lo >> 32)};
 }
 
-/* @param before  number of the pair before it; KEY_NONE for the first
- * @return KEY_NONE: it is new, and as many edges as are allowed have numbers */
+/* @param before  number of the previous pair; KEY_NONE for the first
+ * @return KEY_NONE: the edge is new, and the maximum number of edges is reached */
 static uint32_t phase_burst_number(struct phase_edge_numbers *numbers,
                                    const struct burst_pair *pair, uint32_t before)
 {
@@ -68,7 +69,7 @@ static uint32_t phase_burst_number(struct phase_edge_numbers *numbers,
     } else {
         number = key_table_add(table, key, before, 0);
     }
-    if (number >= known) { /* of known edges the ranks are known */
+    if (number >= known) { /* the ranks of a known edge are already counted */
         highest = pair->source > pair->destination ? pair->source : pair->destination;
         if (highest >= numbers->ranks)
             numbers->ranks = (uint64_t)highest + 1;
@@ -76,10 +77,10 @@ static uint32_t phase_burst_number(struct phase_edge_numbers *numbers,
     return number;
 }
 
-/* The pairs of a burst that have messages and a number, in the order in which they came. */
+/* The pairs of a burst that have messages and an edge number, in the order of arrival. */
 struct numbered_pairs {
-    struct key_place *places;        /* owned: edge numbers, and indices in `pairs`; space for two
-                                        of each pair, for sorting */
+    struct key_place *places; /* owned: edge numbers, and indices in `pairs`; two for each pair, as
+                                 space for sorting */
     const struct burst_pair **pairs; /* owned; each borrowed */
     size_t count;
 };
@@ -112,7 +113,7 @@ static void phase_burst_number_piece(struct phase_edge_numbers *numbers,
 
 /* ---- listing -------------------------------------------------------------------- */
 
-/* The table has space for as many rows as the pairs need one by one: their sums need no more. */
+/* The table has space for one row per piece: sums need no more rows than that. */
 static void phase_burst_sum_pairs(const struct numbered_pairs *pairs, struct phase_rows *table,
                                   struct phase_excess *excess)
 {

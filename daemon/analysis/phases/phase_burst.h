@@ -17,7 +17,7 @@ struct phase_edge_numbers {
 };
 
 struct phase_burst_sums {
-    uint64_t messages, bytes; /**< of all pieces and the others */
+    uint64_t messages, bytes; /**< of all pieces, and of pairs that are not known */
 };
 
 /** Check the values of a burst and add up its messages and bytes.

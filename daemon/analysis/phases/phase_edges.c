@@ -1,4 +1,4 @@
-/* Edges of graphs, counted references to arrays. */
+/* Edges of graphs: arrays with counted references. */
 #include "daemon/analysis/phases/phase_edges.h"
 
 #include <errno.h>
@@ -7,8 +7,9 @@
 #include <string.h>
 
 struct phase_edges {
-    atomic_uint owners; /* graphs come and go in a thread that looks for communities, too */
-    size_t room;
+    atomic_uint owners; /* atomic: the thread that searches for communities also creates and
+                           releases graphs */
+    size_t capacity;
     struct phase_edge edges[];
 };
 
@@ -18,21 +19,21 @@ static void phase_edges_release(struct phase_edges *edges)
         free(edges);
 }
 
-struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges)
+struct phase_edge *phase_graph_capacity(struct phase_graph *graph, size_t edges)
 {
-    struct phase_edges *old = graph->owned, *room = old;
-    if (old == NULL || edges > old->room || old->room - edges > old->room / 4 ||
-        atomic_load(&old->owners) > 1) { /* whoever keeps them should not keep much more */
-        room = malloc(sizeof(*room) + edges * sizeof(room->edges[0]));
-        if (room == NULL)
+    struct phase_edges *old = graph->owned, *capacity = old;
+    if (old == NULL || edges > old->capacity || old->capacity - edges > old->capacity / 4 ||
+        atomic_load(&old->owners) > 1) { /* shrink in place only when nobody else uses the array */
+        capacity = malloc(sizeof(*capacity) + edges * sizeof(capacity->edges[0]));
+        if (capacity == NULL)
             return NULL;
-        atomic_init(&room->owners, 1);
-        room->room = edges;
+        atomic_init(&capacity->owners, 1);
+        capacity->capacity = edges;
         phase_edges_release(old);
     }
-    graph->owned = room;
-    graph->edges = room->edges;
-    return room->edges;
+    graph->owned = capacity;
+    graph->edges = capacity->edges;
+    return capacity->edges;
 }
 
 int phase_graph_share(struct phase_graph *to, const struct phase_graph *from)
@@ -41,7 +42,7 @@ int phase_graph_share(struct phase_graph *to, const struct phase_graph *from)
     if (from->owned != NULL) {
         atomic_fetch_add(&from->owned->owners, 1);
     } else if (from->count > 0) {
-        struct phase_edge *edges = phase_graph_room(&shared, from->count);
+        struct phase_edge *edges = phase_graph_capacity(&shared, from->count);
         if (edges == NULL)
             return -ENOMEM;
         memcpy(edges, from->edges, from->count * sizeof(*edges));
@@ -69,5 +70,5 @@ size_t phase_graph_bytes(const struct phase_graph *graph)
 {
     return graph->owned == NULL
                ? 0
-               : sizeof(*graph->owned) + graph->owned->room * sizeof(struct phase_edge);
+               : sizeof(*graph->owned) + graph->owned->capacity * sizeof(struct phase_edge);
 }

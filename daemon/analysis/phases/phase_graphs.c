@@ -1,4 +1,4 @@
-/* Segments of phase_graphs.h by time, and which neighbours merge. */
+/* Segments of phase_graphs.h ordered by time, and the choice of neighbours that merge. */
 #include "daemon/analysis/phases/phase_graphs.h"
 
 #include "daemon/analysis/phases/phase_burst.h"
@@ -12,40 +12,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINIMUM_SHARE (1.0 / 64) /* so that what saves no row merges as well, but late */
-#define EARLY_SHARE 8u           /* of the rows: merging begins when so little is free */
-#define EARLY_MERGES 8u          /* for each burst */
+#define MINIMUM_SHARE                                                                              \
+    (1.0 / 64)          /* so that segments without a common edge may merge as well, but late */
+#define EARLY_SHARE 8u  /* of the rows: merging begins when fewer than this fraction are free */
+#define EARLY_MERGES 8u /* per burst */
 
 struct segment {
-    int64_t time_ns;                /* of its part with most messages */
+    int64_t time_ns;                /* time of its part with most messages */
     int64_t earliest_ns, latest_ns; /* representative times of its bursts */
     int64_t first_ns, last_ns;      /* extent */
-    uint64_t messages;              /* others included */
+    uint64_t messages;              /* messages of unknown pairs included */
     uint64_t other_messages, other_bytes;
     struct phase_rows table; /* owned */
 };
 
 /* Between a segment and the next one: merging them costs weight / (now - since_ns). */
 struct boundary {
-    double weight; /* gap between their times, by the share of rows that merging saves */
+    double weight; /* gap between their times, divided by the share of rows that merging saves */
     double since_ns;
 };
 
 struct phase_graphs {
     struct phase_graphs_params params;
     struct phase_edge_numbers numbers;
-    struct segment **segments;   /* owned, each owned; by time; space for one more than may stay */
-    struct boundary *boundaries; /* owned; that after each segment but the last */
+    struct segment *
+        *segments; /* owned, each owned; ordered by time; one more than the maximum fits */
+    struct boundary *boundaries; /* owned; element i is the boundary after segment i */
     int64_t newest_ns;
     struct phase_graphs_counts counts;
 };
 
 static bool phase_graphs_are_valid(const struct phase_graphs_params *p)
 {
-    return p->edges >= 1 && p->edges <= PHASE_GRAPHS_MOST_EDGES &&
-           p->rows <= PHASE_GRAPHS_MOST_ROWS && p->rows / PHASE_ROWS_PER_EDGE >= p->edges &&
-           p->segments >= 2 && p->segments <= PHASE_GRAPHS_MOST_SEGMENTS && p->window_ns >= 1 &&
-           p->window_ns <= PHASE_GRAPHS_TIME_MOST;
+    return p->edges >= 1 && p->edges <= PHASE_GRAPHS_MAXIMUM_EDGES &&
+           p->rows <= PHASE_GRAPHS_MAXIMUM_ROWS && p->rows / PHASE_ROWS_PER_EDGE >= p->edges &&
+           p->segments >= 2 && p->segments <= PHASE_GRAPHS_MAXIMUM_SEGMENTS && p->window_ns >= 1 &&
+           p->window_ns <= PHASE_GRAPHS_TIME_MAXIMUM;
 }
 
 int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_params *params)
@@ -96,7 +98,7 @@ static uint32_t phase_graphs_find(const struct phase_graphs *g, int64_t time_ns)
     return BISECT(i, 0, g->counts.segments, g->segments[i]->time_ns < time_ns);
 }
 
-/* Weigh the boundary between a segment and the next. */
+/* Computes the weight of the boundary between a segment and the next. */
 static void phase_graphs_weigh(struct phase_graphs *g, uint32_t place)
 {
     const struct segment *left = g->segments[place], *right = g->segments[place + 1];
@@ -131,8 +133,8 @@ static void phase_graphs_remove(struct phase_graphs *g, uint32_t place)
     memmove(g->boundaries + place, g->boundaries + place + 1, after * sizeof(*g->boundaries));
 }
 
-/* Add a later segment to one; its table is empty after that. @return 0 or -ENOMEM: nothing has
- * changed */
+/* Adds a later segment to an earlier one; its table is empty afterwards. @return 0 or -ENOMEM:
+ * nothing has changed */
 static int phase_graphs_join(struct phase_graphs *g, struct segment *to, struct segment *from)
 {
     struct phase_excess excess = {0};
@@ -156,8 +158,8 @@ static int phase_graphs_join(struct phase_graphs *g, struct segment *to, struct 
 
 /* ---- keeping to the limits ------------------------------------------------------ */
 
-/* The boundary that costs least, of equals the first: weights by ages, compared without dividing.
- */
+/* The boundary that costs least, the first among equals: weights by ages, compared without
+ * dividing. */
 static uint32_t phase_graphs_cheapest(const struct phase_graphs *g)
 {
     const double now = (double)g->newest_ns + (double)g->params.window_ns;
@@ -181,13 +183,13 @@ static bool phase_graphs_is_over(const struct phase_graphs *g)
 }
 
 /* Where neighbours have no edge in common, many merges may be needed before one saves a row. So
- * they begin early, a few at a time, so that no single burst has to wait for all of them. */
+ * merging begins early, a few at a time, which bounds the time of every single burst. */
 static bool phase_graphs_is_nearly_over(const struct phase_graphs *g)
 {
     return g->counts.rows > g->params.rows - g->params.rows / EARLY_SHARE && g->counts.segments > 1;
 }
 
-/* Merge until the limits are kept. @return 0, or -ENOMEM: they may not be */
+/* Merges until the limits are met. @return 0, or -ENOMEM: they may be exceeded */
 static int phase_graphs_keep_bounds(struct phase_graphs *g)
 {
     for (uint32_t merges = 0;
@@ -225,7 +227,7 @@ static struct segment *phase_graphs_make_segment(struct phase_graphs *g,
     return segment;
 }
 
-/* Put a segment, which is owned from now on, in its place. @return 0 or -ENOMEM: it was released */
+/* Inserts a segment, which is owned from now on. @return 0 or -ENOMEM: it was released */
 static int phase_graphs_place(struct phase_graphs *g, struct segment *segment)
 {
     uint32_t place = phase_graphs_find(g, segment->time_ns), rows = segment->table.count;
@@ -249,7 +251,7 @@ static int phase_graphs_place(struct phase_graphs *g, struct segment *segment)
     return 0;
 }
 
-/* Merges that fail after the burst was placed are repeated before the next burst. */
+/* Merges that fail after the burst was inserted are repeated before the next burst. */
 int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
 {
     struct phase_burst_sums sums;
@@ -287,7 +289,7 @@ static void phase_graphs_sum_segment(const struct segment *s, int64_t from_ns, i
     out->last_ns = first || s->last_ns > out->last_ns ? s->last_ns : out->last_ns;
 }
 
-/* Segments from a place on, none that is after a time. @return how many */
+/* Segments from an index on, up to a time. @return how many */
 static uint32_t phase_graphs_count_segments(const struct phase_graphs *g, uint32_t place,
                                             int64_t to_ns)
 {
@@ -297,7 +299,7 @@ static uint32_t phase_graphs_count_segments(const struct phase_graphs *g, uint32
     return count;
 }
 
-/* Edges of some segments. @return 0 or -ENOMEM */
+/* Reads the edges of some segments. @return 0 or -ENOMEM */
 static int phase_graphs_read_edges(const struct phase_graphs *g, uint32_t first, uint32_t count,
                                    struct phase_graph *out)
 {

@@ -45,7 +45,7 @@ void phase_rows_append(struct phase_rows *table, uint32_t edge, uint64_t message
     table->rows[table->count++] = (struct phase_row){edge, (uint32_t)messages, bytes};
 }
 
-/* Walks over the edges of two tables, with the sums of each edge. */
+/* An iteration over the edges of two tables, with the sums of each edge. */
 struct phase_rows_walk {
     const struct phase_rows *tables[2];
     uint32_t at[2];
@@ -70,8 +70,8 @@ static bool phase_rows_walk_next(struct phase_rows_walk *walk)
     return walk->messages > 0; /* every row has messages */
 }
 
-/* The sums are written over one of the tables if it has as many rows: then they have the edges of
- * that one, each with as many rows as before, and no row is written before it is read. */
+/* The sums overwrite one of the tables if it has as many rows as the result: then both have the
+ * same edges, each with as many rows as before, and no row is written before it is read. */
 int phase_rows_merge(struct phase_rows *to, struct phase_rows *from, struct phase_excess *excess)
 {
     struct phase_rows_walk count = {.tables = {to, from}}, sum = count;

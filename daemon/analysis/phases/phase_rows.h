@@ -31,18 +31,18 @@ struct phase_excess {
 
 void phase_rows_finish(struct phase_rows *table);
 
-/** Return the memory that the rows do not need. */
+/** Releases the memory that the rows do not need. */
 void phase_rows_fit(struct phase_rows *table);
 
-/** How many rows an edge with so many messages needs. */
+/** Rows that an edge with so many messages needs. */
 uint32_t phase_rows_needed(uint64_t messages);
 
-/** Append an edge, which is above all edges of the table. The array has space for its rows.
+/** Appends an edge, which is above all edges of the table. The array has space for its rows.
  *  @param messages  at least 1 */
 void phase_rows_append(struct phase_rows *table, uint32_t edge, uint64_t messages, uint64_t bytes,
                        struct phase_excess *excess);
 
-/** Add the rows of `from` to `to`; `from` is empty after that.
+/** Adds the rows of `from` to `to`; `from` is empty afterwards.
  *  @param excess  increased by what does not fit
  *  @return 0 or -ENOMEM: nothing has changed */
 int phase_rows_merge(struct phase_rows *to, struct phase_rows *from, struct phase_excess *excess);

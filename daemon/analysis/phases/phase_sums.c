@@ -1,4 +1,4 @@
-/* Sums by edge over several segments, and their list in the order of edges. */
+/* Sums by edge over several segments, listed in the order of edges. */
 #include "daemon/analysis/phases/phase_sums.h"
 
 #include "daemon/analysis/tables/key_order.h"
@@ -43,12 +43,12 @@ int phase_sums_list(const struct phase_sums *sums, const struct phase_edge_numbe
     if (count == 0)
         return 0;
     struct key_place *places = malloc(2 * count * sizeof(*places)), *sorted;
-    struct phase_edge *edges = places == NULL ? NULL : phase_graph_room(out, count);
+    struct phase_edge *edges = places == NULL ? NULL : phase_graph_capacity(out, count);
     if (edges == NULL) {
         free(places);
         return -ENOMEM;
     }
-    /* By the lower word of the key, then, as sorting keeps the order of equals, by the higher. */
+    /* Radix sort by the lower word of the key, then by the higher: the sort is stable. */
     for (size_t i = 0; i < count; i++)
         places[i] = (struct key_place){numbers->table.keys[sums->edges[i]].lo, sums->edges[i]};
     sorted = key_order(places, places + count, count);

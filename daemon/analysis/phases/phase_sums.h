@@ -17,7 +17,7 @@ struct phase_sum {
 struct phase_sums {
     struct phase_sum *of; /**< owned; by edge number */
     uint32_t *edges;      /**< owned; numbers of edges with messages, in the order of arrival */
-    size_t count;         /**< of them */
+    size_t count;         /**< edges in the list */
 };
 
 /** @param edges  numbered so far @return 0 or -ENOMEM */
@@ -26,7 +26,7 @@ void phase_sums_finish(struct phase_sums *sums);
 
 void phase_sums_add(struct phase_sums *sums, const struct phase_rows *table);
 
-/** List the edges and their sums in a graph that has no edges yet.
+/** Lists the edges and their sums in a graph that has no edges yet.
  *  @return 0, or -ENOMEM: the graph has no edges */
 int phase_sums_list(const struct phase_sums *sums, const struct phase_edge_numbers *numbers,
                     struct phase_graph *out);

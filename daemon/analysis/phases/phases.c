@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define MOST (1u << 20)
-#define LEAST_ITEMS 8192u
+#define MAXIMUM (1u << 20)
+#define MINIMUM_ITEMS 8192u
 #define NEVER INT64_MAX
 
-#define LEAST_BEFORE 64u /* clusters that are looked at before those that are asked for */
+#define MINIMUM_BEFORE 64u /* clusters before the requested interval that are always considered */
 
-/* For the choice of g. */
+/* Parameters of the choice of the gap g. */
 #define FIRST_CHOICE 64u
 #define RECENT 4096u
-#define LEAST_ABOVE 3u
-#define LEAST_HEIGHT_NS 1000
-#define LEAST_RATIO 2.0
+#define MINIMUM_ABOVE 3u
+#define MINIMUM_HEIGHT_NS 1000
+#define MINIMUM_RATIO 2.0
 
 /* A cluster while clusters are merged for a cut or a closing: a copy, linked by index. */
 struct run {
@@ -31,24 +31,25 @@ struct run {
 struct phases {
     struct phases_params params;
     struct burst_items *items;       /* owned */
-    struct burst_clusters *clusters; /* owned; room for one more than may stay */
+    struct burst_clusters *clusters; /* owned; one more than the maximum fits */
     struct run *runs;                /* owned; scratch */
-    struct burst_height *heights;    /* owned; of the live boundaries while `merged` */
+    struct burst_height
+        *heights; /* owned; of the boundaries between live clusters; valid while `merged` */
     bool merged;
-    struct phase *closed; /* owned; ring, by id */
+    struct phase *closed; /* owned; ring, indexed by id */
     int64_t closed_ns;    /* end of the last closed phase; INT64_MIN: none */
-    int64_t closed_mean;  /* its representative time */
+    int64_t closed_mean;  /* representative time of its last cluster */
     int64_t newest_ns;
     uint64_t choose_at; /* bursts at which g is chosen next */
-    uint32_t patience;  /* bursts until closing is tried again for want of room */
+    uint32_t patience;  /* bursts until closing is tried again when the clusters are used up */
     struct phases_counts counts;
 };
 
 static bool phases_are_valid(const struct phases_params *p)
 {
-    return p->clusters >= 8 && p->clusters <= MOST && p->items >= LEAST_ITEMS &&
-           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MOST && p->gap_ns >= 0 &&
-           p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
+    return p->clusters >= 8 && p->clusters <= MAXIMUM && p->items >= MINIMUM_ITEMS &&
+           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MAXIMUM &&
+           p->gap_ns >= 0 && p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
            (p->gap_most_ns == 0 || p->gap_most_ns >= p->gap_least_ns);
 }
 
@@ -98,7 +99,7 @@ static int64_t run_gap(const struct run *runs, uint32_t i)
     return runs[i].mean_ns - runs[runs[i].before].mean_ns;
 }
 
-/* Copy clusters from this one on, as long as they end before a time.
+/* Copies clusters from this one on, as long as they end before a time.
  * @return how many; *next: the first that was not copied */
 static uint32_t phases_copy_runs(struct phases *p, uint32_t id, int64_t until_ns, uint32_t *next)
 {
@@ -120,7 +121,7 @@ static uint32_t phases_copy_runs(struct phases *p, uint32_t id, int64_t until_ns
     return count;
 }
 
-/* The run at i and the one before it become one. @return that one */
+/* Merges the run at i into the one before it. @return that one */
 static uint32_t join_runs(struct run *runs, uint32_t i)
 {
     uint32_t left = runs[i].before, after = runs[i].after;
@@ -132,7 +133,7 @@ static uint32_t join_runs(struct run *runs, uint32_t i)
     return left;
 }
 
-/* Where to go on after a merge into a run: its gap may have grown past the one before. */
+/* Where to continue after a merge into a run: its gap may have grown past the one before. */
 static uint32_t phases_step_back(const struct run *runs, uint32_t i, int64_t limit)
 {
     uint32_t before = runs[i].before;
@@ -144,10 +145,10 @@ static uint32_t phases_step_back(const struct run *runs, uint32_t i, int64_t lim
     return run_gap(runs, i) <= limit ? i : runs[i].after;
 }
 
-/* Merge whatever is settled and not above a limit, with O(runs) steps: from a gap above the limit
- * up to where we are, gaps shrink strictly, so that the first that does not is a smallest one.
- * @param end_ns   nothing comes after the last run before this; NEVER: nothing at all
- * @param heights  of the gap before each run, if it goes; may be NULL */
+/* Merges all gaps that may merge and are not above a limit, in O(runs) steps: from a gap above the
+ * limit up to the current one, gaps shrink strictly, so the first that does not is a smallest one.
+ * @param end_ns   no run follows the last one before this time; NEVER: none ever follows
+ * @param heights  height of the gap before each merged run; may be NULL */
 static void phases_merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
                               struct burst_height *heights)
 {
@@ -168,7 +169,7 @@ static void phases_merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
     }
 }
 
-/* As phases_step_back(), where nothing is known of what is before a run. */
+/* As phases_step_back(), when nothing is known of the runs before `first`. */
 static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
 {
     uint32_t before = runs[i].before;
@@ -177,10 +178,11 @@ static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
     return before != fixed && run_gap(runs, before) <= run_gap(runs, i) ? before : i;
 }
 
-/* Merge whatever is settled however the first run merges with those before it, which are not there:
- * that only widens the gap behind it, which does not go. Nor does a gap that is not below a gap
- * before it which does not go. Behind the last of these, gaps shrink strictly up to where we are.
- * @return the run behind the last gap that stays: all that are behind it have gone */
+/* Merges all gaps that are certain to merge however the first run merges with clusters before it
+ * that were not copied: such a merge only widens the gap after the first run, which therefore
+ * stays. A gap that is not below a preceding gap that stays, stays as well. After the last gap that
+ * stays, gaps shrink strictly up to the current one.
+ * @return the run after the last gap that stays: all gaps after it have merged */
 static uint32_t phases_merge_previous(struct run *runs, struct burst_height *heights)
 {
     uint32_t fixed = runs[0].after;
@@ -214,10 +216,10 @@ static void phases_merge_live(struct phases *p)
     p->merged = true;
 }
 
-/* Heights as by phases_merge_live() of the boundaries behind the first of some live clusters that
- * are the last ones.
- * @param from_ns  of the boundaries at this time or later
- * @return how many clusters there are; 0: more are needed to tell */
+/* The heights of phases_merge_live() for the boundaries after the first of some live clusters up to
+ * the last.
+ * @param from_ns  only boundaries at this time or later
+ * @return how many clusters there are; 0: more clusters are needed to determine the heights */
 static uint32_t phases_merge_last(struct phases *p, uint32_t id, int64_t from_ns)
 {
     uint32_t next, count = phases_copy_runs(p, id, NEVER, &next);
@@ -245,38 +247,38 @@ static struct burst_cutoff phases_height_above(int64_t gap_ns)
 }
 
 int phases_cut_gap(struct phases *p, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
-                   struct phase *out, size_t room, size_t *count)
+                   struct phase *out, size_t capacity, size_t *count)
 {
     const struct burst_view view = phases_view_of(p, from_ns, to_ns);
     const struct burst_cutoff cutoff = phases_height_above(gap_ns);
-    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, capacity);
     return 0;
 }
 
-int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t most,
+int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t maximum,
                      struct phase *out, size_t *count)
 {
     struct burst_cutoff cutoff;
-    if (most == 0)
+    if (maximum == 0)
         return -HOLTER_ERANGE;
     const struct burst_view view = phases_view_of(p, from_ns, to_ns);
-    if (burst_items_cutoff(p->items, &view, most, &cutoff) != 0)
+    if (burst_items_cutoff(p->items, &view, maximum, &cutoff) != 0)
         return -ENOMEM;
-    *count = burst_items_cut(p->items, &view, &cutoff, out, most);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, maximum);
     return 0;
 }
 
-/* A view of what is from a time on, for which no more clusters before it are looked at than are
- * needed. */
+/* A view from a time on, which considers no more clusters before that time than it needs. */
 static struct burst_view phases_view_of_last(struct phases *p, int64_t from_ns)
 {
     const struct burst_clusters *c = p->clusters;
-    uint32_t id = burst_clusters_tail(c), count = 1, most = burst_clusters_count(c) / 2, told = 0;
+    uint32_t id = burst_clusters_tail(c), count = 1, maximum = burst_clusters_count(c) / 2,
+             told = 0;
     if (p->merged || id == BURST_NONE)
         return phases_view_of(p, from_ns, INT64_MAX);
-    for (; count < most && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
+    for (; count < maximum && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
         id = burst_clusters_at(c, id)->before;
-    for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
+    for (uint32_t wanted = count + MINIMUM_BEFORE; wanted < maximum; wanted *= 2) {
         for (; count < wanted; count++)
             id = burst_clusters_at(c, id)->before;
         told = phases_merge_last(p, id, from_ns);
@@ -286,12 +288,12 @@ static struct burst_view phases_view_of_last(struct phases *p, int64_t from_ns)
     return phases_view_of(p, from_ns, INT64_MAX);
 }
 
-int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
+int phases_open(struct phases *p, struct phase *out, size_t capacity, size_t *count)
 {
     int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
     const struct burst_view view = phases_view_of_last(p, from);
     const struct burst_cutoff cutoff = phases_height_above(p->counts.gap_ns);
-    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, capacity);
     return 0;
 }
 
@@ -305,10 +307,10 @@ static int phases_compare_heights(const void *left, const void *right)
 
 static double phases_height_of(const struct phase *phase)
 {
-    return (double)(phase->height_ns > LEAST_HEIGHT_NS ? phase->height_ns : LEAST_HEIGHT_NS);
+    return (double)(phase->height_ns > MINIMUM_HEIGHT_NS ? phase->height_ns : MINIMUM_HEIGHT_NS);
 }
 
-/* Where between two heights g may lie. */
+/* A gap between two consecutive heights in which g may lie. */
 struct jump {
     double low, high;
 };
@@ -323,32 +325,33 @@ static struct jump phases_jump_at(const struct phases_params *p, const struct ph
     return jump;
 }
 
-/* The gap in the largest ratio of heights, highest first. @return NEVER: there is none */
+/* The gap in the largest ratio of consecutive heights, highest first. @return NEVER: there is none
+ */
 static int64_t phases_find_gap(const struct phases_params *p, const struct phase *all, size_t count,
                                int64_t now_ns)
 {
-    struct jump most = {1, 0};
-    for (size_t i = LEAST_ABOVE; i < count; i++) {
+    struct jump maximum = {1, 0};
+    for (size_t i = MINIMUM_ABOVE; i < count; i++) {
         struct jump jump = phases_jump_at(p, all, i);
-        if (jump.high / jump.low > most.high / most.low)
-            most = jump;
+        if (jump.high / jump.low > maximum.high / maximum.low)
+            maximum = jump;
     }
-    if (most.high / most.low < LEAST_RATIO)
+    if (maximum.high / maximum.low < MINIMUM_RATIO)
         return NEVER;
-    if (most.low <= (double)now_ns && (double)now_ns < most.high)
+    if (maximum.low <= (double)now_ns && (double)now_ns < maximum.high)
         return now_ns;
-    return (int64_t)sqrt(most.low * most.high);
+    return (int64_t)sqrt(maximum.low * maximum.high);
 }
 
 static int phases_choose_gap(struct phases *p)
 {
-    size_t count, room = RECENT + BURST_CHUNK;
-    struct phase *all = malloc(room * sizeof(*all));
+    size_t count, capacity = RECENT + BURST_CHUNK;
+    struct phase *all = malloc(capacity * sizeof(*all));
     if (all == NULL)
         return -ENOMEM;
-    phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, room, &count);
-    count = count < room ? count : room;
-    /* The first is bounded by what is not looked at. */
+    phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, capacity, &count);
+    count = count < capacity ? count : capacity;
+    /* The lower bound of the first comes from heights outside the sample. */
     qsort(all + 1, count - 1, sizeof(*all), phases_compare_heights);
     int64_t gap = phases_find_gap(&p->params, all + 1, count - 1, p->counts.gap_ns);
     free(all);
@@ -375,7 +378,7 @@ static void phases_append_closed(struct phases *p, const struct run *run)
     p->closed_mean = run->mean_ns;
 }
 
-/* The first run of those at the open end whose gaps may still go; BURST_NONE: none may. */
+/* The first run of the open end whose gaps may still merge; BURST_NONE: none may. */
 static uint32_t phases_find_tail(const struct run *runs, int64_t limit, int64_t end_ns)
 {
     uint32_t i = 0;
@@ -394,7 +397,7 @@ static void phases_close_settled(struct phases *p, int64_t horizon_ns)
     int64_t limit = p->counts.gap_ns, end_ns = horizon_ns;
     id = id == BURST_NONE ? burst_clusters_head(p->clusters)
                           : burst_clusters_at(p->clusters, id)->after;
-    p->merged = false; /* runs are written over */
+    p->merged = false; /* the runs are overwritten */
     if (phases_copy_runs(p, id, horizon_ns, &next) == 0)
         return;
     if (next != BURST_NONE && burst_clusters_at(p->clusters, next)->first_ns < end_ns)
@@ -409,16 +412,19 @@ int phases_close(struct phases *p, int64_t horizon_ns)
 {
     if (p->counts.bursts >= p->choose_at && phases_choose_gap(p) != 0)
         return -ENOMEM;
-    int64_t most = PHASES_TIME_MOST;
+    int64_t maximum = PHASES_TIME_MOST;
     if (p->counts.gap_ns != NEVER)
-        phases_close_settled(p, horizon_ns > most ? most : horizon_ns < -most ? -most : horizon_ns);
+        phases_close_settled(p, horizon_ns > maximum    ? maximum
+                                : horizon_ns < -maximum ? -maximum
+                                                        : horizon_ns);
     burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
     return 0;
 }
 
 /* ---- adding --------------------------------------------------------------------- */
 
-/* One merge more. When all that is settled is held for phases, those that can be are closed. */
+/* Does one more merge. When all gaps that may merge are held back for phases, phases that can be
+ * closed are closed. */
 static void phases_merge_one(struct phases *p)
 {
     struct burst_clusters *c = p->clusters;
@@ -435,7 +441,7 @@ static void phases_merge_one(struct phases *p)
         uint32_t before = burst_clusters_at(c, id)->before;
         if (burst_clusters_at(c, id)->first_ns > p->closed_ns &&
             burst_clusters_at(c, before)->first_ns <= p->closed_ns)
-            id = before; /* not across the end of the last closed phase */
+            id = before; /* do not merge across the end of the last closed phase */
         p->counts.forced++;
     }
     int64_t gap = burst_clusters_gap(c, id);
@@ -453,7 +459,8 @@ static struct phase *phases_closed_at(const struct phases *p, uint64_t id)
     return &p->closed[(id - 1) % p->params.closed];
 }
 
-/* A burst that came after its phase was closed: its sums belong to the nearest one. */
+/* A burst that arrived after its phase was closed: its sums are added to the nearest closed phase.
+ */
 static void phases_add_late(struct phases *p, const struct burst *burst)
 {
     uint64_t low = p->counts.forgotten + 1, high = p->counts.closed + 1;
@@ -483,14 +490,14 @@ static bool phases_is_valid_burst(const struct burst *b)
            b->first_ns <= b->time_ns && b->time_ns <= b->last_ns;
 }
 
-/* Where a burst belongs. */
+/* The place of a burst among the clusters. */
 struct home {
     uint32_t before; /* the last cluster that begins before it, or at its time */
-    uint32_t id;     /* the cluster that it joins; BURST_NONE: it is one of its own */
+    uint32_t id;     /* the cluster that it joins; BURST_NONE: it becomes a cluster of its own */
     enum burst_side side;
 };
 
-/* Whether a late burst that is so far from a cluster would have been part of it. */
+/* Whether a late burst at this distance from a cluster would have been part of it. */
 static bool phases_would_be_part(const struct phases *p, uint32_t id, int64_t t, int64_t distance)
 {
     const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
@@ -512,7 +519,7 @@ static struct home phases_find_home(const struct phases *p, int64_t t)
     if (to_before <= 0) {
         home.id = home.before;
     } else if (t >= p->newest_ns) {
-        return home; /* in order */
+        return home; /* the burst arrived in order */
     } else if (to_before <= to_after && home.before != BURST_NONE) {
         if (phases_would_be_part(p, home.before, t, to_before))
             home = (struct home){home.before, home.before, BURST_LAST};
@@ -545,7 +552,7 @@ int phases_add(struct phases *p, const struct burst *burst)
     if (home.id != BURST_NONE)
         p->counts.joined++;
     if (home.id == BURST_NONE || home.side != BURST_WITHIN)
-        p->merged = false; /* what live clusters there are, and where they begin */
+        p->merged = false; /* the set of live clusters or their limits have changed */
     if (home.id == BURST_NONE)
         burst_clusters_add(p->clusters, home.before, t);
     else
@@ -557,11 +564,11 @@ int phases_add(struct phases *p, const struct burst *burst)
 
 /* ---- what is known -------------------------------------------------------------- */
 
-size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, size_t room)
+size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, size_t capacity)
 {
     size_t count = 0;
     id = id <= p->counts.forgotten ? p->counts.forgotten + 1 : id;
-    for (; id <= p->counts.closed && count < room; id++)
+    for (; id <= p->counts.closed && count < capacity; id++)
         out[count++] = *phases_closed_at(p, id);
     return count;
 }

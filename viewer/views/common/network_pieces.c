@@ -109,7 +109,7 @@ color_t piece_metric_color(const struct stage *s, enum flow_metric metric, doubl
 {
     const struct flows *f = &s->range->flows;
     double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
-    double share = f->most[metric] > 0 ? value / f->most[metric] : 0;
+    double share = f->maximum[metric] > 0 ? value / f->maximum[metric] : 0;
     return theme_map(s->brush.theme,
                      high > low ? fmin(fmax((share - low) / (high - low), 0), 1) : 0);
 }
@@ -143,7 +143,7 @@ double piece_metric_legend(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     enum flow_metric metric = s->ui->network.metric;
     double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
-    double most = s->range->flows.most[metric];
+    double most = s->range->flows.maximum[metric];
     char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     struct box map = {box.x, box.y + 4, box.w, 8};
     scene_rect(s->brush.scene, (struct box){map.x, map.y, map.w * low, map.h}, 0, t->map[0]);

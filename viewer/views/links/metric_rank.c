@@ -247,7 +247,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {
         .plot = {panel.x + LEFT, y + 2, panel.w - LEFT - 16, panel.y + panel.h - y - FOOT - 2},
-        .most = f->most[s->ui->network.metric],
+        .most = f->maximum[s->ui->network.metric],
         .places = metric_rank_place_of(s, f->ranked_count)};
     if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)

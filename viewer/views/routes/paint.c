@@ -197,7 +197,7 @@ static double route_paint_opacity(double cell)
 static void route_paint_loaded_lines(const struct pen *p)
 {
     enum { STEPS = 4 };
-    double most = p->stage->range->flows.most[METRIC_LOAD];
+    double most = p->stage->range->flows.maximum[METRIC_LOAD];
     for (int step = 0; step < STEPS; step++) {
         double from = most * step / STEPS, to = most * (step + 1) / STEPS;
         for (uint32_t i = 0; i < p->layer->hop_count; i++) {

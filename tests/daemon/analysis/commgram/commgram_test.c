@@ -576,7 +576,8 @@ static void what_is_out_of_range_is_refused(void **state)
     send(&g, 0, 1, 1, 1);
     assert_int_equal(commgram_anchor(commgram, g.edges, 1), 0);
     assert_int_equal(commgram_anchor(commgram, g.edges, 0), 0);
-    assert_int_equal(commgram_anchor(commgram, g.edges, COMMGRAM_MOST_EDGES + 1), -HOLTER_ELIMIT);
+    assert_int_equal(commgram_anchor(commgram, g.edges, COMMGRAM_MAXIMUM_EDGES + 1),
+                     -HOLTER_ELIMIT);
     assert_int_equal(add(commgram, &g), 0);
     assert_int_equal(commgram_anchor(commgram, g.edges, 1), -HOLTER_EUSAGE);
     p = finish(commgram);

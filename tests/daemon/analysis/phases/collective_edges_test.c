@@ -384,7 +384,7 @@ static void hostile_numbers_are_survived(void **state)
                     assert_int_equal(rc, -HOLTER_EMISSING);
                 else
                     assert_int_equal(rc, size > 0 && size <= 1u << 24 ? 0 : -HOLTER_ERANGE);
-                assert_true(rc != 0 || out.count <= COLLECTIVE_MOST_EDGES);
+                assert_true(rc != 0 || out.count <= COLLECTIVE_MAXIMUM_EDGES);
             }
     const struct collective_call beyond = {CALL_Bcast, 4, 4, 0, 1, 1};
     const struct collective_call rootless = {CALL_Bcast, 4, 0, 4, 1, 1};

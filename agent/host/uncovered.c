@@ -1,5 +1,5 @@
 /* Reads symbol tables to find MPI functions that the application uses and Holter does not cover. */
-#include "agent/node/uncovered.h"
+#include "agent/host/uncovered.h"
 
 #include "holter/call.h"
 #include "holter/error.h"
@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES 64u  /* longest name of the wire */
-#define MOST_ROWS 4096u /* as the wire takes them */
-#define MOST_SYMBOLS (1u << 22)
-#define MOST_STRINGS (256u << 20)
-#define MOST_FILES 512u
+#define NAME_BYTES 64u     /* longest name that the wire allows */
+#define MAXIMUM_ROWS 4096u /* most rows that the wire allows */
+#define MAXIMUM_SYMBOLS (1u << 22)
+#define MAXIMUM_STRINGS (256u << 20)
+#define MAXIMUM_FILES 512u
 
 struct symbols {
     Elf64_Sym *table; /* owned */
@@ -62,7 +62,8 @@ static int uncovered_read_tables(struct symbols *out, int fd, uint64_t length,
         if (section->sh_type != SHT_DYNSYM || section->sh_link >= section_count)
             continue;
         const Elf64_Shdr *strings = &sections[section->sh_link];
-        if (section->sh_size / sizeof(Elf64_Sym) > MOST_SYMBOLS || strings->sh_size > MOST_STRINGS)
+        if (section->sh_size / sizeof(Elf64_Sym) > MAXIMUM_SYMBOLS ||
+            strings->sh_size > MAXIMUM_STRINGS)
             return -HOLTER_ELIMIT;
         out->count = section->sh_size / sizeof(Elf64_Sym);
         out->string_bytes = strings->sh_size;
@@ -101,7 +102,7 @@ static int uncovered_read_symbols(struct symbols *out, const char *path)
     return rc;
 }
 
-/* Name of a symbol of MPI's own, defined or imported as asked; NULL: another symbol. */
+/* Name of a symbol whose name is MPI's, defined or imported as requested; NULL: another symbol. */
 static const char *uncovered_is_mpi_symbol(const struct symbols *symbols, size_t i, int defined)
 {
     const Elf64_Sym *symbol = &symbols->table[i];
@@ -122,13 +123,13 @@ static int uncovered_compare_by_name(const void *left, const void *right)
 
 static int uncovered_list_library(struct uncovered *out, const struct symbols *symbols)
 {
-    struct uncovered list = {.rows = calloc(MOST_ROWS, sizeof *list.rows),
-                             .names = calloc(MOST_ROWS, NAME_BYTES)};
+    struct uncovered list = {.rows = calloc(MAXIMUM_ROWS, sizeof *list.rows),
+                             .names = calloc(MAXIMUM_ROWS, NAME_BYTES)};
     if (list.rows == NULL || list.names == NULL) {
         uncovered_finish(&list);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < symbols->count && list.count < MOST_ROWS; i++) {
+    for (size_t i = 0; i < symbols->count && list.count < MAXIMUM_ROWS; i++) {
         const char *name = uncovered_is_mpi_symbol(symbols, i, 1);
         if (name == NULL || strlen(name) >= NAME_BYTES || call_by_name(name) != 0 ||
             call_is_local(name))
@@ -191,7 +192,8 @@ static int uncovered_is_mpi_library(const char *base)
            uncovered_starts_with(base, "libmpi-");
 }
 
-/* Parts of MPI and Holter call MPI themselves; that is not the application's use. */
+/* Whether the application's own code is in this file: MPI and Holter call MPI functions themselves.
+ */
 static int uncovered_is_own_binary(const char *base)
 {
     return !uncovered_starts_with(base, "libmpi") && !uncovered_starts_with(base, "libholter-") &&
@@ -202,11 +204,11 @@ static int uncovered_is_own_binary(const char *base)
 
 struct mapped_files {
     char *library;
-    char *users[MOST_FILES];
+    char *users[MAXIMUM_FILES];
     uint64_t user_count;
 };
 
-/* The file as the process sees it, which may have another root than the agent. */
+/* The file under the root directory of the process, which may not be the agent's. */
 static char *uncovered_path_of(int32_t pid, const char *path)
 {
     char *whole;
@@ -226,7 +228,7 @@ static void uncovered_add_file(struct mapped_files *files, int32_t pid, const ch
     const char *base = strrchr(path, '/') + 1;
     int library = uncovered_is_mpi_library(base);
     if (library ? files->library != NULL
-                : files->user_count == MOST_FILES || !uncovered_is_own_binary(base))
+                : files->user_count == MAXIMUM_FILES || !uncovered_is_own_binary(base))
         return;
     char *whole = uncovered_path_of(pid, path);
     if (whole == NULL)
@@ -242,14 +244,15 @@ static void uncovered_add_file(struct mapped_files *files, int32_t pid, const ch
 int uncovered_find(struct uncovered *out, int32_t pid)
 {
     char maps[32], *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     struct mapped_files files = {0};
     snprintf(maps, sizeof maps, "/proc/%d/maps", (int)pid);
     FILE *file = fopen(maps, "re");
     if (file == NULL)
         return -errno;
-    /* address perms offset dev inode path, proc(5); only executable mappings of files count */
-    while (getline(&line, &room, file) > 0) {
+    /* Fields: address perms offset dev inode path, proc(5); only executable mappings of files
+     * count. */
+    while (getline(&line, &capacity, file) > 0) {
         char perms[8] = "";
         int path_at = 0;
         if (sscanf(line, "%*s %7s %*s %*s %*s %n", perms, &path_at) < 1 || path_at == 0 ||

@@ -1,5 +1,5 @@
 /* Places of ranks on machines that hwloc makes up. */
-#include "agent/node/places.h"
+#include "agent/host/places.h"
 
 #include <errno.h>
 #include <setjmp.h>

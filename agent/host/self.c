@@ -1,5 +1,5 @@
 /* Measures what the agent costs: its resident memory, and the cost of one watched call. */
-#include "agent/node/self.h"
+#include "agent/host/self.h"
 
 #include "agent/launch/process_file.h"
 #include "daemon/analysis/clocks/tick_clock.h"

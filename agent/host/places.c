@@ -1,18 +1,18 @@
 /* Cores and NUMA nodes of this node, read once from hwloc. */
-#include "agent/node/places.h"
+#include "agent/host/places.h"
 
 #include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
 
-/* 1 + numbers; 0: none. */
+/* 1 + logical index of hwloc; 0: none, or several. */
 struct place {
     uint32_t core, numa;
 };
 
 struct places {
     uint32_t count;
-    struct place of[]; /* by number of the processor */
+    struct place of[]; /* by processor number */
 };
 
 static int places_load(hwloc_topology_t topology, const char *synthetic)
@@ -24,10 +24,10 @@ static int places_load(hwloc_topology_t topology, const char *synthetic)
     int rc = hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     rc |= hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     rc |= hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    /* NUMA nodes hang on them. */
+    /* NUMA nodes are attached to groups. */
     rc |=
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
-    /* It would bind itself to each processor in turn. */
+    /* The x86 backend would bind this process to each processor in turn. */
     hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     return rc == 0 && hwloc_topology_load(topology) == 0 ? 0 : -ENODEV;
 }
@@ -75,7 +75,8 @@ void places_destroy(struct places *places)
     free(places);
 }
 
-/* A number of the list. @return NULL when there is none, or one too large for a processor */
+/* Reads one number of a cpu list. @return NULL when there is none, or one too large for a processor
+ */
 static const char *places_read_cpu(const char *at, uint32_t *out)
 {
     uint32_t value = 0;
@@ -90,7 +91,7 @@ static const char *places_read_cpu(const char *at, uint32_t *out)
     return at;
 }
 
-/* One place for all: the first sets it, another unsets it. */
+/* Keeps what a place has in common with another: the first sets it, a different one unsets it. */
 static void places_intersect(const struct place *other, struct place *place, int is_first)
 {
     if (is_first)
@@ -101,7 +102,7 @@ static void places_intersect(const struct place *other, struct place *place, int
         place->numa = 0;
 }
 
-/* @return 0 when it is no cpu list, or of processors that are not known */
+/* @return 0 when the text is not a cpu list, or names unknown processors */
 static int places_find_object(const struct places *places, const char *at, struct place *place)
 {
     for (int is_first = 1;; at++) {

@@ -1,5 +1,5 @@
 /* What the tables of real MPI libraries and of this program say. */
-#include "agent/node/uncovered.h"
+#include "agent/host/uncovered.h"
 
 #include "holter/call.h"
 #include "holter/error.h"

@@ -1,5 +1,5 @@
 /* Counts of network interfaces: readings, their growth, and what each job has not reported yet. */
-#include "agent/node/counters.h"
+#include "agent/host/counters.h"
 
 #include "proto/log.h"
 
@@ -12,10 +12,10 @@
 struct counters {
     const char *root;
     int own;
-    uint64_t first_ns;    /* reading; 0: none yet */
-    uint64_t now_ns;      /* the last one */
-    uint32_t until_look;  /* readings */
-    uint32_t last_serial; /* given */
+    uint64_t first_ns;    /* first reading; 0: none yet */
+    uint64_t now_ns;      /* last reading */
+    uint32_t until_look;  /* readings until the interfaces are listed again */
+    uint32_t last_serial; /* highest serial that was assigned */
     uint32_t count;
     struct interface table[MAXIMUM_INTERFACES];
 };
@@ -56,8 +56,8 @@ static void counters_sample(struct counters *counters)
     }
 }
 
-/* What came on top of the last count. A 32-bit count that was in its last quarter and is in its
- * first has gone round, but of InfiniBand, where those stand still at their most. */
+/* How much a count has grown since its last reading. A 32-bit count that was in its last quarter
+ * and is in its first has wrapped, except those of InfiniBand, which stop at their maximum. */
 static uint64_t counters_growth(const struct interface *interface, uint64_t last, uint64_t now)
 {
     const uint64_t quarter = UINT64_C(1) << 30, whole = UINT64_C(1) << 32;
@@ -80,7 +80,7 @@ static void counters_close_file(struct interface *interface, struct interface_fi
     *file = interface->files[--interface->file_count];
 }
 
-/* @return 0 when it can no longer be counted */
+/* @return 0 when the interface can no longer be read */
 static int counters_read_interface(struct interface *interface, uint64_t now_ns)
 {
     interface->stuck = 0;
@@ -138,7 +138,7 @@ void counters_mark(const struct counters *counters, struct counters_mark *mark)
     }
 }
 
-/* Sums at the mark; an interface that came later had counted nothing. */
+/* Sums of an interface at the mark; an interface that appeared later had counted nothing. */
 static const uint64_t *counters_find_sums(const struct counters_mark *mark, uint32_t serial)
 {
     static const uint64_t nothing[INTERFACE_QUANTITIES];

@@ -1,5 +1,5 @@
 /* Counts of network interfaces, from trees of files like those of /sys, and from /sys itself. */
-#include "agent/node/counters.h"
+#include "agent/host/counters.h"
 
 #include "tests/directory.h"
 

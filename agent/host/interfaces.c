@@ -1,5 +1,5 @@
 /* Finds the node's network interfaces in sysfs and opens the files that count for them. */
-#include "agent/node/interfaces.h"
+#include "agent/host/interfaces.h"
 
 #include "holter/wire.h"
 
@@ -18,12 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_NAMES 1024u /* entries of a directory that are looked at */
-#define TEXT_ROOM 128u   /* of what a file says, as much as is looked at */
+#define MAXIMUM_NAMES 1024u /* entries of a directory that are read */
+#define TEXT_CAPACITY 128u  /* of a sysfs file; the rest is ignored */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Whatever is found there: the open does not wait, and only plain files are read. */
+/* Opens a plain file; anything else at that path is refused, without blocking. */
 static int interfaces_open_file(int directory, const char *path)
 {
     struct stat what;
@@ -35,11 +35,11 @@ static int interfaces_open_file(int directory, const char *path)
     return fd;
 }
 
-/* @return its first line's length; 0: there is none */
-static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_ROOM])
+/* @return length of the first line; 0: there is none */
+static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_CAPACITY])
 {
     int fd = interfaces_open_file(directory, path);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_ROOM - 1, 0);
+    ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_CAPACITY - 1, 0);
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
@@ -67,7 +67,7 @@ static int interfaces_parse_count(const char *text, const char **end, uint64_t *
 
 int interface_count(int fd, uint64_t *out)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     const char *end;
     uint64_t value;
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
@@ -81,10 +81,10 @@ int interface_count(int fd, uint64_t *out)
     return 0;
 }
 
-/* @param missing  what is returned when the line is no number */
+/* @param missing  returned when the line is not a number */
 static uint64_t interfaces_read_number(int directory, const char *path, uint64_t missing)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     const char *end;
     uint64_t value;
     if (interfaces_read_line(directory, path, text) == 0 ||
@@ -104,14 +104,14 @@ static int interfaces_open_directory(int directory, const char *path)
     return openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Names go over the wire and onto terminals. */
-static int interfaces_is_usable(const char *name, size_t most)
+/* Names are sent over the wire and shown on terminals: only visible ASCII. */
+static int interfaces_is_usable(const char *name, size_t maximum)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
         if (name[i] <= ' ' || name[i] > '~')
             return 0;
-    return length > 0 && length <= most && name[0] != '.';
+    return length > 0 && length <= maximum && name[0] != '.';
 }
 
 static int interfaces_compare_names(const void *left, const void *right)
@@ -132,9 +132,10 @@ static uint32_t interfaces_list_names(int directory, const char *path, name_text
             close(fd);
         return 0;
     }
-    name_text *names = calloc(MOST_NAMES, sizeof *names);
+    name_text *names = calloc(MAXIMUM_NAMES, sizeof *names);
     uint32_t count = 0;
-    for (struct dirent *entry; names != NULL && count < MOST_NAMES && (entry = readdir(d)) != NULL;)
+    for (struct dirent *entry;
+         names != NULL && count < MAXIMUM_NAMES && (entry = readdir(d)) != NULL;)
         if (interfaces_is_usable(entry->d_name, INTERFACE_NAME))
             snprintf(names[count++], sizeof *names, "%.*s", (int)INTERFACE_NAME, entry->d_name);
     closedir(d);
@@ -149,7 +150,7 @@ static uint32_t interfaces_list_names(int directory, const char *path, name_text
 struct look {
     struct interface *table;
     uint32_t count, files;
-    struct ifaddrs *own; /* NULL: those of any namespace are taken */
+    struct ifaddrs *own; /* NULL: interfaces of any namespace are accepted */
 };
 
 void interface_close(struct interface *interface)
@@ -159,7 +160,7 @@ void interface_close(struct interface *interface)
     interface->file_count = 0;
 }
 
-/* The interface of that name, a new one when there is none. NULL: there is no room. */
+/* The interface of that name, a new one when there is none. NULL: the table is full. */
 static struct interface *interfaces_add_interface(struct look *look, const char *name,
                                                   uint64_t medium)
 {
@@ -192,7 +193,7 @@ static void interfaces_add_classes(struct look *look, struct interface *interfac
                                    const char *prefix, enum interface_quantity quantity)
 {
     for (unsigned class = 0; class < 8; class ++) {
-        char path[TEXT_ROOM];
+        char path[TEXT_CAPACITY];
         snprintf(path, sizeof path, "%s%u", prefix, class);
         interfaces_add_file(look, interface, directory, path, quantity);
     }
@@ -214,7 +215,7 @@ static void interfaces_drop_files(struct look *look, struct interface *interface
     interface_close(interface);
 }
 
-/* A new one is in the table when it can be counted. */
+/* A new interface is added to the table if a file that counts for it was found. */
 static void interfaces_set_speed(struct look *look, struct interface *interface, uint64_t speed)
 {
     interface->speed = speed;
@@ -239,7 +240,7 @@ enum net_rank { NET_CARD, NET_VIRTUAL, NET_OTHER, NET_SKIPPED };
 
 static int interfaces_is_down(int net)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     if (interfaces_read_line(net, "flags", text) > 0 && (strtoul(text, NULL, 16) & IFF_UP) == 0)
         return 1;
     return interfaces_read_line(net, "operstate", text) > 0 &&
@@ -258,10 +259,11 @@ static int interfaces_has_lower(int net)
     return found;
 }
 
-/* Is this one of the own namespace, or one of the same name of another? */
+/* Whether this interface is of the agent's own namespace: another one may have one of the same
+ * name. */
 static int interfaces_is_own(const struct look *look, int net, const char *name)
 {
-    char wanted[TEXT_ROOM], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
+    char wanted[TEXT_CAPACITY], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
     if (look->own == NULL)
         return 1;
     uint64_t number = interfaces_read_number(net, "ifindex", 0);
@@ -274,7 +276,7 @@ static int interfaces_is_own(const struct look *look, int net, const char *name)
         memcpy(&address, at->ifa_addr, sizeof address);
         if ((uint64_t)address.sll_ifindex != number)
             return 0;
-        /* of IPoIB's 20 bytes the first */
+        /* of IPoIB's 20 bytes the first ones */
         for (unsigned i = 0; i < address.sll_halen && i < sizeof address.sll_addr; i++)
             snprintf(text + 3 * i, 4, i == 0 ? "%02x" : ":%02x", address.sll_addr[i]);
         size_t length = strlen(text);
@@ -295,7 +297,7 @@ static enum net_rank interfaces_order_net(const struct look *look, int net, cons
     return type == ARPHRD_ETHER && !interfaces_exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
 }
 
-/* Virtual interfaces say 10 Gb/s, or nothing: there is no such bound. */
+/* Virtual interfaces report 10 Gb/s or nothing, neither of which bounds their traffic. */
 static uint64_t interfaces_read_net_speed(int net, enum net_rank rank)
 {
     uint64_t megabits = rank == NET_CARD ? interfaces_read_number(net, "speed", 0) : 0;
@@ -328,7 +330,7 @@ static void interfaces_scan_nets(struct look *look, int root)
     uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &names);
     if (class < 0)
         return;
-    uint8_t ranks[MOST_NAMES];
+    uint8_t ranks[MAXIMUM_NAMES];
     int better = 0;
     for (uint32_t i = 0; i < count; i++) {
         int net = interfaces_open_directory(class, names[i]);
@@ -363,7 +365,7 @@ static int interfaces_has_file(int directory, const char *path)
 
 static void interfaces_add_port(struct look *look, int port, const char *device, const char *number)
 {
-    char text[TEXT_ROOM], name[2 * INTERFACE_NAME + 2];
+    char text[TEXT_CAPACITY], name[2 * INTERFACE_NAME + 2];
     if (interfaces_read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
         return;
     snprintf(name, sizeof name, "%s/%s", device, number);
@@ -422,7 +424,7 @@ static void interfaces_scan_ports(struct look *look, int root)
 /* "ck400G": the number before the G. */
 static uint64_t interfaces_read_cxi_speed(int card)
 {
-    char text[TEXT_ROOM];
+    char text[TEXT_CAPACITY];
     interfaces_read_line(card, "device/port/0/link/speed", text);
     const char *end = text + strcspn(text, "G"), *at = end;
     while (at > text && at[-1] >= '0' && at[-1] <= '9')

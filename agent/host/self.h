@@ -1,11 +1,11 @@
-/* What the agent itself costs. */
-#ifndef HOLTER_AGENT_NODE_SELF_H
-#define HOLTER_AGENT_NODE_SELF_H
+/* What the agent itself costs: memory, and time in each watched call. */
+#ifndef HOLTER_AGENT_HOST_SELF_H
+#define HOLTER_AGENT_HOST_SELF_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Resident memory of this process without what it shares with others (the ranks' rings, its own
+/** Resident memory of this process that is not shared with others (the ranks' rings, its own
  *  journal), bytes: RssAnon and RssFile of /proc/self/status. */
 uint64_t self_resident(void);
 
