@@ -92,8 +92,9 @@ static void window_message_add_transfer(struct wire_transfer_row *to,
     to->size_class = row->size_class; /* ascending: the largest so far */
 }
 
-uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
-                                       uint64_t keep, int sizes)
+/* The same of transfers: keep those of most messages. */
+static uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
+                                              uint64_t keep, int sizes)
 {
     if (keep >= count)
         return count;

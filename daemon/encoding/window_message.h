@@ -54,8 +54,4 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
  *  @return new number of rows */
 uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64_t keep, int sizes);
 
-/** The same of transfers: keep those of most messages. */
-uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
-                                       uint64_t keep, int sizes);
-
 #endif

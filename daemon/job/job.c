@@ -274,7 +274,7 @@ enum job_state job_state(const struct job *job)
     return job->info.state;
 }
 
-uint64_t job_start_ns(const struct job *job)
+static uint64_t job_start_ns(const struct job *job)
 {
     return job->info.start_ns == UINT64_MAX ? 0 : job->info.start_ns;
 }

@@ -136,8 +136,6 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
 
 const char *job_id(const struct job *job);
 enum job_state job_state(const struct job *job);
-uint64_t job_start_ns(const struct job *job);
-
 /** Number of the window after the newest that was published; 0: none was. */
 uint64_t job_next_window(const struct job *job);
 

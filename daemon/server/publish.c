@@ -143,7 +143,8 @@ static void publisher_format_topic(char *out, size_t room, const char *job, enum
     snprintf(out, room, "%s/%s", wire_topic(type), job);
 }
 
-int publisher_wanted(const struct publisher *p, const char *job, enum wire_type type)
+/* Has anybody subscribed to this topic of this job? */
+static int publisher_wanted(const struct publisher *p, const char *job, enum wire_type type)
 {
     char topic[SUBSCRIPTION_BYTES];
     if (p->socket == NULL)

@@ -25,9 +25,6 @@ void publisher_silence(struct publisher *publisher);
 /** What was published is still sent; handles close in later turns of the loop. NULL is fine. */
 void publisher_destroy(struct publisher *publisher);
 
-/** Has anybody subscribed to this topic of this job? */
-int publisher_wanted(const struct publisher *publisher, const char *job, enum wire_type type);
-
 /** Publish one message. Frames are numbered whether or not there are subscribers. */
 void publisher_publish(struct publisher *publisher, const char *job, enum wire_type type,
                        const void *message);

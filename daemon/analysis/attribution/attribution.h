@@ -72,16 +72,6 @@ struct attribution_window {
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
-/** Add rows of ranks to the next window, before the rest of it is known. Without memory that window
- *  is refused.
- *  @param length_ns  of the window
- */
-void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
-                       size_t count);
-
-/** One above the highest rank of the next window: messages of further ranks are not used. */
-uint32_t attribution_reported(const struct attribution *a);
-
 /** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last): then nothing was added
  */
 int attribution_window(struct attribution *a, const struct attribution_window *window);

@@ -82,7 +82,6 @@ struct attribution {
     struct attribution_slice *slices; /**< owned; a ring of the last windows */
     uint32_t slice_first, slice_count;
     struct attribution_slice next; /**< the window that is being added */
-    bool next_failed;              /**< there was no memory for some of its ranks */
     struct attribution_sum base;   /**< the baseline: windows before those in the ring */
     double keep; /**< share of the baseline that is left when a window is added to it */
     bool disturbed;

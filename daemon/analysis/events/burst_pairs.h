@@ -43,7 +43,6 @@ static inline int burst_pair_compare(const struct burst_pair *a, const struct bu
 struct burst_piece {
     const struct burst_pair *rows;
     size_t count;
-    uint64_t stays; /**< not 0: whatever lies there under this number, now or later, is the same */
 };
 
 /** Pairs that have no row. */

@@ -14,7 +14,6 @@ void burst_parts_finish(struct burst_parts *p)
 {
     free(p->rows);
     free(p->list);
-    free(p->elsewhere);
     free(p->pieces);
     free(p->queue);
     *p = (struct burst_parts){.most = p->most};
@@ -22,7 +21,7 @@ void burst_parts_finish(struct burst_parts *p)
 
 void burst_parts_clear(struct burst_parts *p)
 {
-    p->count = p->list_count = p->elsewhere_count = 0;
+    p->count = p->list_count = 0;
 }
 
 struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
@@ -86,33 +85,14 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
     struct burst_pair *to = there ? p->rows + p->count : burst_parts_room(p, count);
     if (to == NULL)
         return false;
-    if (!there) /* they may stand further back in the same room */
-        memmove(to, rows, count * sizeof(*rows));
+    if (!there)
+        memcpy(to, rows, count * sizeof(*rows));
     const struct burst_part part = {.first = (uint32_t)p->count,
                                     .count = (uint32_t)count,
                                     .next = BURST_PARTS_NONE,
                                     .ascends = ascends || burst_parts_do_ascend(to, count)};
     burst_parts_append(p, chain, &part);
     p->count += count;
-    return true;
-}
-
-bool burst_parts_borrow(struct burst_parts *p, struct burst_chain *chain,
-                        const struct burst_piece *piece, bool ascends)
-{
-    if (p->list_count >= BURST_PARTS_NONE || piece->count > UINT32_MAX - chain->rows ||
-        array_fit(&p->list, sizeof(*p->list), &p->list_room, p->list_count + 1) != 0 ||
-        array_fit(&p->elsewhere, sizeof(*p->elsewhere), &p->elsewhere_room,
-                  p->elsewhere_count + 1) != 0)
-        return false;
-    const struct burst_part part = {.first = (uint32_t)p->elsewhere_count,
-                                    .count = (uint32_t)piece->count,
-                                    .next = BURST_PARTS_NONE,
-                                    .ascends =
-                                        ascends || burst_parts_do_ascend(piece->rows, piece->count),
-                                    .elsewhere = true};
-    burst_parts_append(p, chain, &part);
-    p->elsewhere[p->elsewhere_count++] = *piece;
     return true;
 }
 
@@ -188,13 +168,12 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
         }
         if (made == most)
             return false;
-        p->pieces[made++] = (struct burst_piece){first.rows, rows, first.stays};
+        p->pieces[made++] = (struct burst_piece){first.rows, rows};
         if (rows == first.count)
             head++;
         else
-            burst_parts_put_back(
-                p->queue + head, chain->parts - head,
-                (struct burst_piece){first.rows + rows, first.count - rows, first.stays});
+            burst_parts_put_back(p->queue + head, chain->parts - head,
+                                 (struct burst_piece){first.rows + rows, first.count - rows});
     }
     *pieces = p->pieces;
     *count = made;
@@ -204,5 +183,5 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
 size_t burst_parts_bytes(const struct burst_parts *p)
 {
     return p->room * sizeof(*p->rows) + p->list_room * sizeof(*p->list) +
-           (p->elsewhere_room + p->piece_room + p->queue_room) * sizeof(*p->pieces);
+           (p->piece_room + p->queue_room) * sizeof(*p->pieces);
 }

@@ -314,27 +314,16 @@ static struct cluster *bursts_host_for(struct bursts *set, const struct extent *
     return host;
 }
 
-static void bursts_add_piece(struct bursts *set, struct cluster *host,
-                             const struct burst_piece *piece, bool ascends)
-{
-    if (piece->count == 0)
-        return;
-    if (bursts_is_beyond(set, host, piece->count))
-        bursts_break_up(set, host);
-    bool whole = !bursts_is_beyond(set, host, piece->count);
-    if (whole && piece->stays != 0)
-        whole = burst_parts_borrow(&set->parts, &host->whole, piece, ascends);
-    else if (whole)
-        whole = burst_parts_add(&set->parts, &host->whole, piece->rows, piece->count, ascends);
-    if (!whole)
-        burst_pairs_append(&host->pairs, &set->work, piece->rows, piece->count);
-}
-
 static void bursts_add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
                             size_t count, bool ascends)
 {
-    const struct burst_piece piece = {rows, count, 0};
-    bursts_add_piece(set, host, &piece, ascends);
+    if (count == 0)
+        return;
+    if (bursts_is_beyond(set, host, count))
+        bursts_break_up(set, host);
+    if (bursts_is_beyond(set, host, count) ||
+        !burst_parts_add(&set->parts, &host->whole, rows, count, ascends))
+        burst_pairs_append(&host->pairs, &set->work, rows, count);
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
@@ -391,19 +380,6 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int asc
         return -EOVERFLOW;
     bursts_add_rows(set, bursts_host_for(set, &extent, &burst->others), burst->pairs,
                     burst->pair_count, ascends != 0);
-    bursts_reduce(set, set->params.budget);
-    return 0;
-}
-
-int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
-                      const struct burst_piece *pieces, size_t count, int ascend)
-{
-    const struct extent extent = bursts_extent_of(burst);
-    if (bursts_account(set, burst->messages, burst->bytes) != 0)
-        return -EOVERFLOW;
-    struct cluster *host = bursts_host_for(set, &extent, &burst->others);
-    for (size_t i = 0; i < count; i++)
-        bursts_add_piece(set, host, &pieces[i], ascend != 0);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -515,7 +491,7 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
     int rc = bursts_read(set, number, out);
     if (rc != 0)
         return rc;
-    set->piece = (struct burst_piece){out->pairs, out->pair_count, 0};
+    set->piece = (struct burst_piece){out->pairs, out->pair_count};
     *pieces = &set->piece;
     *count = 1;
     return 0;

@@ -37,7 +37,7 @@
  *
  * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
  * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16
- * a burst that was added, or 40 for each of its pieces that stay elsewhere. Rows are taken as they
+ * a burst that was added. Rows are taken as they
  * are needed, and kept until the set is destroyed. Where memory is refused, pairs are folded as if
  * the limit were lower. To sort rows 32 bytes for each are borrowed.
  *
@@ -118,13 +118,6 @@ struct burst_pair *bursts_room(struct bursts *set, size_t rows);
  *  @param ascends  nonzero: its pairs are known to ascend, each of them once
  *  @return 0 or -EOVERFLOW */
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
-
-/** The same of a burst whose pairs come in pieces. Those of a piece with a number are left where
- * they lie: they stay there, as they are, until bursts_clear(). Others are those of bursts_room(),
- * one piece behind the other.
- *  @param ascend  nonzero: the pairs of each piece are known to ascend, each of them once */
-int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
-                      const struct burst_piece *pieces, size_t count, int ascend);
 
 /** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
  *  no burst has more pairs than the limit.

@@ -149,18 +149,8 @@ void hang_destroy(struct hang_watch *watch);
  *  @param call  its number */
 int hang_counts(uint32_t call);
 
-/** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
+/** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
 int hang_window(struct hang_watch *watch, const struct hang_window *window);
-
-/** The same in parts, for who has the rows of ranks at hand one after the other: all but those,
- * then rows as they come, then what follows from it all, with the code of the first part that
- * failed.
- *  @param window    its ranks are not looked at; hang_end() looks at the dead alone
- *  @param rank_end  one above the highest rank to come: calls of others count only where they were
- * known before */
-void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end);
-void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count);
-int hang_end(struct hang_watch *watch, const struct hang_window *window);
 
 /** The hangs at the end of the last window. Owned by the watch. */
 struct hang_list hang_result(const struct hang_watch *watch);

@@ -51,7 +51,6 @@ struct hang_watch {
     uint32_t seat_count, seat_room;
     uint32_t seats_heard;             /**< in the last window */
     int suspected;                    /**< one of those that were heard is suspect */
-    int error;                        /**< of the window that is being taken in */
     struct key_table members;         /**< hi: communicator's id; lo: rank */
     struct hang_member *member_seats; /**< owned; by number of the member */
     uint32_t member_room;

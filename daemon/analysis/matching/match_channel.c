@@ -434,7 +434,7 @@ void match_unlink_send(struct match *match, struct channel *channel, uint32_t nu
         channel->send_last = before;
 }
 
-void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
+static void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
 {
     uint32_t before = NONE, at = channel->receive_first;
     while (at != NONE && at != number) {

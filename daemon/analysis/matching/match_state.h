@@ -313,8 +313,6 @@ void match_touch(struct match *match, uint32_t number);
 void match_insert_send(struct match *match, struct channel *channel, uint32_t number);
 void match_insert_receive(struct match *match, struct channel *channel, uint32_t number);
 void match_unlink_send(struct match *match, struct channel *channel, uint32_t number);
-void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number);
-
 /** Give up one end. */
 void match_drop_send(struct match *match, struct channel *channel, uint32_t number);
 void match_drop_receive(struct match *match, struct channel *channel, uint32_t number);

@@ -215,11 +215,6 @@ uint32_t topology_distance(const struct topology *topology, uint32_t source, uin
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
                         uint32_t *links, uint32_t room);
 
-/** Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2
- * all-to-all. Coordinates within the dimension's size. */
-uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
-                      uint32_t to, int *direction);
-
 /** @return whether the route was given, so that it need not follow the rule */
 int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination);
 

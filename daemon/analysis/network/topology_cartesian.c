@@ -84,8 +84,10 @@ static uint32_t cartesian_port_towards(uint32_t size, uint32_t a, uint32_t b, in
     return direction == DOWN && size > 2;
 }
 
-uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
-                      uint32_t to, int *direction)
+/* Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2
+ * all-to-all. Coordinates within the dimension's size. */
+static uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
+                             uint32_t to, int *direction)
 {
     const struct topology_dimension *along = &topology->spec.dimensions[dimension];
     uint32_t up = to >= from ? to - from : along->size - from + to, down = along->size - up;

@@ -125,7 +125,9 @@ static int history_unite(const struct history *h, struct history_slot *out,
     return 0;
 }
 
-double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
+/* What resolution is lost when two neighbours become one: their common span by its age.
+ *  @param first, last  window at its ends @param newest  the newest of all */
+static double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
 {
     return (double)(last - first + 1) / (double)(newest - last + 1);
 }

@@ -31,10 +31,6 @@ struct history {
     uint64_t cleared;     /**< how often something was taken out */
 };
 
-/** What resolution is lost when two neighbours become one: their common span by its age.
- *  @param first, last  window at its ends @param newest  the newest of all */
-double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest);
-
 /** @param budget  most bytes of all slots together; the newest slot is kept whatever it takes */
 void history_init(struct history *history, unsigned columns, uint32_t max_columns, size_t budget);
 

@@ -30,8 +30,8 @@ static uint64_t sum_order_canonical_key(uint64_t lo, const struct run_sum *run)
            (lo & 0xffff);
 }
 
-int sum_order_update(struct sum_order *order, const struct key_table *table,
-                     const struct run_sum *run)
+static int sum_order_update(struct sum_order *order, const struct key_table *table,
+                            const struct run_sum *run)
 {
     size_t count = table->count;
     if (order->count == count)
@@ -92,7 +92,8 @@ static int sum_order_find_positions(uint32_t **out, uint32_t *done, uint32_t cou
     return 0;
 }
 
-int sum_order_update_positions(struct run_sum *run)
+/* Bring positions, or an order, up to date. @return 0 or -ENOMEM */
+static int sum_order_update_positions(struct run_sum *run)
 {
     int code = sum_order_find_positions(&run->comm_position, &run->comm_positions,
                                         run->comm_ids.count, run->comms, sum_order_compare_comms);

@@ -97,9 +97,4 @@ void figures_add_rank(struct figures *figures, uint32_t number, const struct ran
  *  @param window  the window's number */
 void figures_add_window(struct run_sum *run, const struct figures *figures, uint64_t window);
 
-/** Bring positions, or an order, up to date. @return 0 or -ENOMEM */
-int sum_order_update_positions(struct run_sum *run);
-int sum_order_update(struct sum_order *order, const struct key_table *table,
-                     const struct run_sum *run);
-
 #endif

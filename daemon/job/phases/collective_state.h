@@ -43,7 +43,6 @@ struct collective_table {
     struct bursts *into;      /* while a burst is expanded */
     struct burst_pair *pairs; /* those that lie in the set */
     size_t pair_count, pair_capacity;
-    struct burst_piece piece; /* all of them */
     struct collective_messages made;
 };
 

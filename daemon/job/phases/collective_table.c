@@ -131,7 +131,6 @@ static void collective_put_pair(struct collective_table *t, uint32_t source, uin
     if (!collective_fits(out, edge->messages, edge->bytes)) {
         return;
     }
-    out->count++;
     t->pairs[t->pair_count++] = (struct burst_pair){
         .source = source,
         .destination = destination,
@@ -293,9 +292,8 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
         first = end;
     }
     t->made.ascend = collective_pairs_ascend(t);
-    t->piece = (struct burst_piece){t->pairs, t->pair_count, 0};
-    t->made.pieces = &t->piece;
-    t->made.piece_count = t->pair_count > 0;
+    t->made.pairs = t->pairs;
+    t->made.count = t->pair_count;
     *out = t->made;
     return code;
 }

@@ -39,13 +39,12 @@ void collective_table_begin_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {
-    const struct burst_piece *pieces; /**< modelled pairs, which may repeat, as bursts_add_pieces()
-                                           takes them; until the next call */
-    size_t piece_count;
-    size_t count;             /**< pairs */
-    uint64_t messages, bytes; /**< others included */
+    const struct burst_pair *pairs; /**< modelled, may repeat; in the set's bursts_room(), until
+                                         bursts are added to it */
+    size_t count;                   /**< of pairs */
+    uint64_t messages, bytes;       /**< others included */
     struct burst_others others;
-    int ascend; /**< do the pairs of each piece, strictly by their keys? */
+    int ascend; /**< do the pairs ascend strictly by their keys? */
 };
 
 /** @param world  ranks of the job; 0: not known

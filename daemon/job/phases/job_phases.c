@@ -154,11 +154,12 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
                                       .last_ns = burst.last_ns,
                                       .messages = made.messages,
                                       .bytes = made.bytes,
-                                      .others = made.others};
+                                      .others = made.others,
+                                      .pairs = made.pairs,
+                                      .pair_count = made.count};
         job_phases_set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        bursts_add_pieces(rows->messages.bursts, &modelled, made.pieces, made.piece_count,
-                          made.ascend);
+        bursts_add_known(rows->messages.bursts, &modelled, made.ascend);
     }
     return code;
 }
