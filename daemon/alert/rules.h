@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RULES_MOST 64u                /**< rules of a file */
+#define RULES_MAXIMUM 64u             /**< rules of a file */
 #define RULES_SINKS_MAXIMUM 16u       /**< sinks of a file */
 #define RULES_BYTES ((size_t)1 << 18) /**< longest file */
 
 /** X(NAME, "kind in the file, and kind of the alert", maximum number of such rules in a file) */
 #define RULE_KINDS_LIST(X)                                                                         \
-    X(LATENCY, "latency", RULES_MOST)                                                              \
+    X(LATENCY, "latency", RULES_MAXIMUM)                                                           \
     X(HANG, "hang", 1)                                                                             \
     X(RANK_DIED, "rank-died", 1)                                                                   \
     X(AGENT_LOST, "agent-lost", 1)                                                                 \
@@ -72,7 +72,7 @@ struct sink_rule {
 };
 
 struct rules {
-    struct rule list[RULES_MOST];
+    struct rule list[RULES_MAXIMUM];
     size_t count;
     struct sink_rule sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
@@ -122,6 +122,6 @@ enum severity severity_of(const char *name);
  *  @return 0, -HOLTER_EUSAGE when the target is wrong for the kind, or there are too many sinks, or
  *          -ENOMEM */
 int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target, char *why,
-                   size_t room);
+                   size_t capacity);
 
 #endif

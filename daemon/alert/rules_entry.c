@@ -208,13 +208,15 @@ int entry_is_repeated(const struct tree_node *map, const struct tree_node *key)
 }
 
 /* Names of the keys that entries of this kind have. */
-static void entry_list_keys(const struct entry_section *s, unsigned kinds, char *out, size_t room)
+static void entry_list_keys(const struct entry_section *s, unsigned kinds, char *out,
+                            size_t capacity)
 {
     int n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < s->key_count; i++) {
-        if ((s->keys[i].kinds & kinds) != 0 && n >= 0 && (size_t)n < room)
-            n += snprintf(out + n, room - (size_t)n, "%s%s", n == 0 ? "" : ", ", s->keys[i].name);
+        if ((s->keys[i].kinds & kinds) != 0 && n >= 0 && (size_t)n < capacity)
+            n += snprintf(out + n, capacity - (size_t)n, "%s%s", n == 0 ? "" : ", ",
+                          s->keys[i].name);
     }
 }
 

@@ -72,7 +72,7 @@ struct sink_item *sink_find(struct sink *sink, const char *job, uint64_t id);
 /** Add an alert that the sink does not know. @return NULL: it knows too many, or no memory */
 struct sink_item *sink_add(struct sink *sink, const struct wire_alert *alert);
 
-void sink_forget(struct sink *sink, struct sink_item *item);
+void sink_drop_item(struct sink *sink, struct sink_item *item);
 
 /** Has the sink not delivered the newest state of the alert? */
 int sink_has_undelivered(const struct sink *sink, const struct sink_item *item);

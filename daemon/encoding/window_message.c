@@ -292,22 +292,23 @@ static int window_message_fit_bursts_last(struct wire_buffer *buffer, struct wir
 }
 
 /* A number takes 9 bytes at most, and eight in its row's struct; a text 66. */
-#define MOST_BYTES(list) (window->list##_count * (sizeof *window->list / 8 * 9 + 5))
-#define MOST_TEXT 66u
-#define MOST_ELSE 1024u /* keys, counts, and what stands in no row */
+#define MAXIMUM_BYTES(list) (window->list##_count * (sizeof *window->list / 8 * 9 + 5))
+#define MAXIMUM_TEXT 66u
+#define MAXIMUM_OTHER_BYTES 1024u /* keys, counts, and what stands in no row */
 
 /* Nearly all windows are far below the budget: to know that they need not be encoded. */
 static int window_message_surely_fits(const struct wire_window *window, size_t budget)
 {
-    size_t most = MOST_BYTES(comms) + MOST_BYTES(regions) + MOST_BYTES(ranks) + MOST_BYTES(pairs) +
-                  MOST_BYTES(calls) + MOST_BYTES(deaths) + MOST_BYTES(node) +
-                  MOST_BYTES(transfers) + MOST_BYTES(latencies) + MOST_BYTES(halves) +
-                  MOST_BYTES(pending) + MOST_BYTES(bursts) + MOST_BYTES(burst_pairs) +
-                  MOST_BYTES(collectives) + MOST_BYTES(comm_members) + MOST_BYTES(counters);
+    size_t most = MAXIMUM_BYTES(comms) + MAXIMUM_BYTES(regions) + MAXIMUM_BYTES(ranks) +
+                  MAXIMUM_BYTES(pairs) + MAXIMUM_BYTES(calls) + MAXIMUM_BYTES(deaths) +
+                  MAXIMUM_BYTES(node) + MAXIMUM_BYTES(transfers) + MAXIMUM_BYTES(latencies) +
+                  MAXIMUM_BYTES(halves) + MAXIMUM_BYTES(pending) + MAXIMUM_BYTES(bursts) +
+                  MAXIMUM_BYTES(burst_pairs) + MAXIMUM_BYTES(collectives) +
+                  MAXIMUM_BYTES(comm_members) + MAXIMUM_BYTES(counters);
     most += (window->comms_count + window->regions_count + window->node_count +
              window->counters_count) *
-            MOST_TEXT;
-    return most + MOST_ELSE <= budget;
+            MAXIMUM_TEXT;
+    return most + MAXIMUM_OTHER_BYTES <= budget;
 }
 
 /* Leave out detail, in the order that the header gives. */

@@ -35,7 +35,7 @@ int job_id_valid(const char *id)
 static void job_publish_report(void *user, const struct alert_report *report)
 {
     struct job *job = user;
-    job_alerts_publish(&job->alerts, &job->stream, alerts_tell(&job->alerts.list, report));
+    job_alerts_publish(&job->alerts, &job->stream, alerts_report(&job->alerts.list, report));
 }
 
 static int job_create_analyses(struct job *job)
@@ -123,11 +123,12 @@ static void job_end(struct job *job, int wait)
     job_publish_phase_changes(&job->stream, job->phases);
 }
 
-static void job_check_end(struct job *job, uint64_t heard_ns)
+static void job_check_end(struct job *job, uint64_t watermark_ns)
 {
     if (job->info.state != JOB_RUNNING || job->windows.count > 0 || job->nodes.active > 0)
         return;
-    uint64_t silent = heard_ns > job->nodes.heard_ns ? heard_ns - job->nodes.heard_ns : 0;
+    uint64_t silent =
+        watermark_ns > job->nodes.last_message_ns ? watermark_ns - job->nodes.last_message_ns : 0;
     if (!job_nodes_all_final(&job->nodes)) {
         if (silent > job->options.lost_ns)
             job_info_set_state(&job->info, JOB_LOST);
@@ -155,19 +156,19 @@ static void job_publish_changes(struct job *job, uint64_t now_ns)
     job->changes_due_ns = now_ns + CHANGES_NS + CHANGES_RANK_NS * job->places.keys.count;
 }
 
-void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
+void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     if (now_ns >= job->changes_due_ns)
         job_publish_changes(job, now_ns);
-    job_close_due(job, heard_ns, now_ns);
+    job_close_due(job, watermark_ns, now_ns);
     if (job->info.state != JOB_RUNNING)
         return;
     job_alerts_check_losses(&job->alerts, &job->stream, now_ns);
     if (!job->stream.silent) {
         const struct job_silence silence = {job_silence_bound(job), job->options.window_ns,
-                                            heard_ns};
+                                            watermark_ns};
         job_alerts_check_silence(&job->alerts, &job->stream, &job->nodes, &silence, now_ns);
-        job_check_end(job, heard_ns);
+        job_check_end(job, watermark_ns);
     }
     if (job->info.state != JOB_RUNNING)
         job_publish_changes(job, now_ns);
@@ -208,7 +209,7 @@ void job_replaying(struct job *job, int on)
     if (on)
         return;
     job_phases_mark_unpublished(job->phases);
-    job_network_told(job->network, 0);
+    job_network_set_published(job->network, 0);
     /* Agents that were silent when the daemon before this one ended count as silent until a message
      * of them comes. */
     for (uint32_t i = 0; i < job->nodes.count; i++) {
@@ -219,7 +220,7 @@ void job_replaying(struct job *job, int on)
     }
 }
 
-void job_told(struct job *job, uint64_t window)
+void job_mark_published(struct job *job, uint64_t window)
 {
     job->windows.recorded = window;
 }
@@ -294,7 +295,7 @@ uint64_t job_closings(const struct job *job)
     return job->windows.closed;
 }
 
-uint64_t job_late(const struct job *job)
+uint64_t job_late_messages(const struct job *job)
 {
     return job->windows.late;
 }

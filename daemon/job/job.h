@@ -13,8 +13,9 @@
  *   to the sums since the start, and published as a correction: totals in full, marked late, and
  *   rows of the late nodes only.
  *
- * Two times: now_ns is daemon time; all messages that arrived before heard_ns have been read. The
- * grace runs against heard_ns, so that a busy daemon does not take its own backlog for silence. */
+ * Two times: now_ns is daemon time; all messages that arrived before watermark_ns have been read.
+ * The grace runs against watermark_ns, so that a busy daemon does not take its own backlog for
+ * silence. */
 #ifndef HOLTER_DAEMON_JOB_JOB_H
 #define HOLTER_DAEMON_JOB_JOB_H
 
@@ -43,8 +44,8 @@ struct job_output {
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
     /** Send the agents what messages normally take. NULL: it is not sent.
      *  @param instances  of the agents */
-    void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
-                        const struct wire_criteria *message);
+    void (*notify_agents)(void *user, const uint64_t *instances, size_t count,
+                          const struct wire_criteria *message);
 };
 
 struct job_options {
@@ -95,7 +96,7 @@ void job_bye(struct job *job, uint64_t instance);
 
 /** Publish what is complete or overdue, and look for silent agents. To be called after each batch
  * of messages and from time to time. */
-void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
+void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns);
 
 /** Publish all open windows, complete or not: the daemon leaves. */
 void job_flush(struct job *job, uint64_t now_ns);
@@ -105,7 +106,7 @@ void job_replaying(struct job *job, int on);
 
 /** Before messages are read again: windows up to this one are in the tables of the recording. Later
  * ones stay open, and are published when the recording has been read. */
-void job_told(struct job *job, uint64_t window);
+void job_mark_published(struct job *job, uint64_t window);
 
 /** Continue an alert of a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
@@ -143,7 +144,7 @@ uint64_t job_next_window(const struct job *job);
 uint64_t job_closings(const struct job *job);
 
 /** Messages that came after their window was published. */
-uint64_t job_late(const struct job *job);
+uint64_t job_late_messages(const struct job *job);
 
 /** Messages matched within nodes and between them, ends given up, matches refused. */
 struct job_matches {

@@ -50,7 +50,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
 /** How long a node may be silent. */
 struct job_silence {
     uint64_t bound_ns, window_ns;
-    uint64_t heard_ns; /**< all that arrived before this time has been read */
+    uint64_t watermark_ns; /**< all that arrived before this time has been read */
 };
 
 /** Give up contact to nodes that have been silent for too long. */

@@ -113,7 +113,8 @@ static size_t capture_list_ranks(const struct job *job, const char *ranks, size_
     return count;
 }
 
-int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room)
+int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out,
+                         size_t capacity)
 {
     const struct pair_row *pairs = NULL;
     size_t pair_count = 0;
@@ -131,7 +132,7 @@ int job_capture_partners(struct job *job, const char *ranks, size_t most, char *
         size_t others = capture_find_partners(list, count, pairs, pair_count, found);
         for (size_t i = 0; i < others && i < most; i++)
             list[count + i] = found[i].rank;
-        code = rank_list(list, count + (others < most ? others : most), out, room);
+        code = rank_list(list, count + (others < most ? others : most), out, capacity);
     }
     free(found);
     free(list);

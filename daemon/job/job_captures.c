@@ -126,7 +126,7 @@ static int job_captures_store(struct job_captures *captures, const char *job, ui
         return code;
     size_t length = captures->buffer.length;
     void *bytes = malloc(length);
-    if (bytes == NULL || array_fit(&captures->list, sizeof(*captures->list), &captures->room,
+    if (bytes == NULL || array_fit(&captures->list, sizeof(*captures->list), &captures->capacity,
                                    captures->count + 1) != 0) {
         free(bytes);
         return -ENOMEM;
@@ -162,8 +162,9 @@ int job_captures_add(struct job_captures *captures, const char *job,
 
 /* ---- publishing ---------------------------------------------------------- */
 
-static void job_captures_publish_one(struct job_captures *captures, const struct job_stream *stream,
-                                     const struct job_capture_message *kept)
+static void job_captures_publish_capture(struct job_captures *captures,
+                                         const struct job_stream *stream,
+                                         const struct job_capture_message *kept)
 {
     struct wire_message message;
     if (wire_decode(&message, &captures->arena, kept->bytes, kept->length, NULL) == 0)
@@ -178,7 +179,7 @@ void job_captures_publish_due(struct job_captures *captures, const struct job_st
             continue;
         captures->list[i].published = 1;
         if (job_stream_wants(stream, WIRE_TYPE_CAPTURE))
-            job_captures_publish_one(captures, stream, &captures->list[i]);
+            job_captures_publish_capture(captures, stream, &captures->list[i]);
     }
 }
 
@@ -186,6 +187,6 @@ void job_captures_publish_all(struct job_captures *captures, const struct job_st
 {
     for (size_t i = 0; i < captures->count; i++) {
         if (captures->list[i].published)
-            job_captures_publish_one(captures, stream, &captures->list[i]);
+            job_captures_publish_capture(captures, stream, &captures->list[i]);
     }
 }

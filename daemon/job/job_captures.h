@@ -32,7 +32,7 @@ struct job_captures {
         void *bytes; /**< owned: a message of topic captures, encoded */
         size_t length;
     } * list; /**< owned, oldest first */
-    size_t count, room, bytes;
+    size_t count, capacity, bytes;
     int full; /**< some were dropped before they were published, which was logged */
     struct wire_buffer buffer;
     struct wire_arena arena;
@@ -72,6 +72,7 @@ int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **
 /** A list of ranks, and those that most bytes went to and came from since the start.
  *  @param most  of the list, and of the others @return 0, -ENOMEM, or -HOLTER_EEMPTY: no rank is in
  * the list */
-int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room);
+int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out,
+                         size_t capacity);
 
 #endif

@@ -200,10 +200,10 @@ static int replay_server_start(struct replay_server *server, char *why, size_t c
 
 static void replay_server_finish(struct replay_server *server)
 {
-    replay_server_forget_worker(&server->active);
-    replay_server_forget_worker(&server->next);
-    replay_server_forget_worker(&server->preview);
-    replay_server_forget_worker(&server->previous);
+    replay_server_drop_worker(&server->active);
+    replay_server_drop_worker(&server->next);
+    replay_server_drop_worker(&server->preview);
+    replay_server_drop_worker(&server->previous);
     replay_watch_close(server->index);
     replay_checkpoints_destroy(server->checkpoints);
     relay_destroy(server->relay);

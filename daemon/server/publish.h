@@ -36,7 +36,7 @@ struct jobs_publisher publisher_for_jobs(struct publisher *publisher);
 uint64_t publisher_frame(const struct publisher *publisher, const char *job);
 
 /** Forget the frame numbers of a job. */
-void publisher_forget(struct publisher *publisher, const char *job);
+void publisher_drop_job(struct publisher *publisher, const char *job);
 
 /** @return number of frames since the start */
 uint64_t publisher_frames(const struct publisher *publisher);

@@ -36,14 +36,14 @@ int search_send(struct search *s, enum wire_type type, const void *message)
 static int search_list_processes(struct search *s, const struct job_network *network)
 {
     s->rank_count = job_network_ranks(network);
-    size_t room = (size_t)s->rank_count + 1;
-    s->ranks = malloc(room * sizeof(*s->ranks));
-    s->seats = malloc(room * sizeof(*s->seats));
-    s->process_of = malloc(room * sizeof(*s->process_of));
+    size_t capacity = (size_t)s->rank_count + 1;
+    s->ranks = malloc(capacity * sizeof(*s->ranks));
+    s->seats = malloc(capacity * sizeof(*s->seats));
+    s->process_of = malloc(capacity * sizeof(*s->process_of));
     if (s->ranks == NULL || s->seats == NULL || s->process_of == NULL)
         return -ENOMEM;
     for (uint32_t rank = 0; rank < s->rank_count; rank++) {
-        uint32_t seat = job_network_seat(network, rank);
+        uint32_t seat = job_network_vertex(network, rank);
         s->process_of[rank] = seat == TOPOLOGY_NONE ? UINT32_MAX : s->processes;
         if (seat == TOPOLOGY_NONE)
             continue;

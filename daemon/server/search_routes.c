@@ -143,11 +143,12 @@ static int routing_compare_bytes(const void *left, const void *right)
 }
 
 static uint64_t routing_maximum_load(const struct routing *r, const struct flow *f, uint32_t *links,
-                                     uint32_t room)
+                                     uint32_t capacity)
 {
     uint64_t most = 0;
-    uint32_t length = topology_route(r->search->topology, f->source, f->destination, links, room);
-    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < room; i++)
+    uint32_t length =
+        topology_route(r->search->topology, f->source, f->destination, links, capacity);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < capacity; i++)
         most = r->bytes[links[i]] > most ? r->bytes[links[i]] : most;
     return most;
 }
@@ -158,7 +159,8 @@ static int routing_add_heaviest(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
     const struct topology *t = r->search->topology;
-    uint32_t room = topology_diameter(t) + 1, *links = malloc((size_t)room * sizeof(*links));
+    uint32_t capacity = topology_diameter(t) + 1,
+             *links = malloc((size_t)capacity * sizeof(*links));
     uint64_t most = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
     size_t kept = 0;
     if (links == NULL)
@@ -168,7 +170,7 @@ static int routing_add_heaviest(struct routing *r)
         if (ask->link != UINT64_MAX &&
             !topology_crosses(t, flow.source, flow.destination, (uint32_t)ask->link))
             continue;
-        flow.heaviest = routing_maximum_load(r, &flow, links, room);
+        flow.heaviest = routing_maximum_load(r, &flow, links, capacity);
         r->flows[kept++] = flow;
     }
     free(links);
@@ -238,12 +240,12 @@ static int routing_send_parts(const struct routing *r, const struct wire_reroute
     int code = 0;
     routing_measure(r, gains);
     do {
-        size_t room = WIRE_PART_ROWS;
+        size_t capacity = WIRE_PART_ROWS;
         message.routes = routes + route;
-        message.routes_count = r->count - route < room ? r->count - route : room;
-        room -= message.routes_count;
+        message.routes_count = r->count - route < capacity ? r->count - route : capacity;
+        capacity -= message.routes_count;
         message.hops = hops + hop;
-        message.hops_count = hop_count - hop < room ? hop_count - hop : room;
+        message.hops_count = hop_count - hop < capacity ? hop_count - hop : capacity;
         route += message.routes_count;
         hop += message.hops_count;
         message.more = route < r->count || hop < hop_count;

@@ -7,12 +7,12 @@ void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq)
     /* Without memory the agent is told by a later message of it. */
     if (key_table_reserve(&list->agents, 1) != 0)
         return;
-    if (list->agents.room > list->room) {
-        uint64_t *seqs = realloc(list->seqs, list->agents.room * sizeof(*seqs));
+    if (list->agents.capacity > list->room) {
+        uint64_t *seqs = realloc(list->seqs, list->agents.capacity * sizeof(*seqs));
         if (seqs == NULL)
             return;
         list->seqs = seqs;
-        list->room = list->agents.room;
+        list->room = list->agents.capacity;
     }
     uint32_t known = list->agents.count;
     uint32_t at = key_table_add_hashed(&list->agents, (struct key){.hi = instance});

@@ -22,26 +22,26 @@ void pair_clocks_finish(struct pair_clocks *clocks)
 
 static int pair_clock_grow(struct pair_clocks *clocks)
 {
-    uint32_t room = clocks->room == 0 ? INITIAL_CAPACITY : 2 * clocks->room;
-    struct pair_clock *pairs = realloc(clocks->pairs, room * sizeof(*pairs));
+    uint32_t capacity = clocks->capacity == 0 ? INITIAL_CAPACITY : 2 * clocks->capacity;
+    struct pair_clock *pairs = realloc(clocks->pairs, capacity * sizeof(*pairs));
     if (pairs == NULL)
         return 0;
     clocks->pairs = pairs;
-    uint32_t *noted = realloc(clocks->noted, room * sizeof(*noted));
+    uint32_t *noted = realloc(clocks->noted, capacity * sizeof(*noted));
     if (noted == NULL)
         return 0;
     clocks->noted = noted;
-    clocks->room = room;
+    clocks->capacity = capacity;
     return 1;
 }
 
-static uint32_t pair_clock_look_up(struct pair_clocks *clocks, struct key key)
+static uint32_t pair_clock_find(struct pair_clocks *clocks, struct key key)
 {
     uint32_t number = key_table_find(&clocks->keys, key);
     if (number != KEY_NONE)
         return number;
     if (clocks->keys.count >= clocks->most || key_table_reserve(&clocks->keys, 1) != 0 ||
-        (clocks->keys.count == clocks->room && !pair_clock_grow(clocks)))
+        (clocks->keys.count == clocks->capacity && !pair_clock_grow(clocks)))
         return KEY_NONE;
     number = key_table_add_hashed(&clocks->keys, key);
     clocks->pairs[number] = (struct pair_clock){
@@ -60,7 +60,7 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
         pair_clocks_finish(clocks);
         pair_clocks_init(clocks, most);
     }
-    uint32_t number = pair_clock_look_up(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
+    uint32_t number = pair_clock_find(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
     if (number == KEY_NONE)
         return KEY_NONE;
     struct pair_clock *pair = &clocks->pairs[number];
@@ -114,7 +114,7 @@ static void pair_clock_update_offset(struct pair_clock *pair)
     pair->remain_ns = (uint64_t)(high - low) - (uint64_t)(high - low) / 2;
 }
 
-void pair_clocks_settle(struct pair_clocks *clocks)
+void pair_clocks_update(struct pair_clocks *clocks)
 {
     for (uint32_t i = 0; i < clocks->noted_count; i++)
         pair_clock_update_offset(&clocks->pairs[clocks->noted[i]]);
@@ -124,5 +124,5 @@ void pair_clocks_settle(struct pair_clocks *clocks)
 size_t pair_clocks_bytes(const struct pair_clocks *clocks)
 {
     return key_table_bytes(&clocks->keys) +
-           clocks->room * (sizeof(*clocks->pairs) + sizeof(*clocks->noted));
+           clocks->capacity * (sizeof(*clocks->pairs) + sizeof(*clocks->noted));
 }

@@ -42,7 +42,7 @@ struct pair_clocks {
     struct pair_clock *pairs;
     uint32_t *noted; /**< pairs of this turn */
     uint32_t noted_count;
-    uint32_t room;
+    uint32_t capacity;
     uint32_t most;
 };
 
@@ -59,7 +59,7 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
                           int64_t difference_ns, uint64_t error_ns, uint64_t at_ns);
 
 /** Compute the offset of each pair's clocks, once all messages of this turn are noted. */
-void pair_clocks_settle(struct pair_clocks *clocks);
+void pair_clocks_update(struct pair_clocks *clocks);
 
 /** Offset that converts a time of one node's clock to the other's.
  *  @param down  whether it is the time of the node with the higher number */

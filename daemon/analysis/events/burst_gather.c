@@ -10,15 +10,15 @@
 #include <string.h>
 
 #define ALL_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
-#define LEAST_ROWS 64u
-#define MOST_MESSAGES (1u << 16) /* that wait in the log */
-#define MOST_CALLS (1u << 13)
-#define MOST_PAIRS 4096u /* rows of one burst of messages */
-#define MOST_CALL_PAIRS 512u
-#define MOST_COLLECTIVES 4096u /* of one window: call, communicator, root */
-#define MOST_CALL_ROWS (1u << 13)
-#define MOST_MADE (1u << 12) /* persistent collectives that are remembered */
-#define MOST_MEMBERS (1u << 13)
+#define MINIMUM_ROWS 64u
+#define MAXIMUM_MESSAGES (1u << 16) /* that wait in the log */
+#define MAXIMUM_CALLS (1u << 13)
+#define MAXIMUM_PAIRS 4096u /* rows of one burst of messages */
+#define MAXIMUM_CALL_PAIRS 512u
+#define MAXIMUM_COLLECTIVES 4096u /* of one window: call, communicator, root */
+#define MAXIMUM_CALL_ROWS (1u << 13)
+#define MAXIMUM_CREATED (1u << 12) /* persistent collectives that are remembered */
+#define MAXIMUM_MEMBERS (1u << 13)
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -37,14 +37,14 @@ struct burst_gather {
     struct key_index made;                /* rank and request */
     uint16_t *made_calls;                 /* owned; by number in made */
     struct wire_comm_member_row *members; /* owned; of any communicator */
-    uint32_t member_count, member_room;
+    uint32_t member_count, member_capacity;
     struct {
         struct wire_burst_row *bursts;
         struct wire_burst_pair_row *pairs;
         struct wire_collective_row *collectives;
         struct wire_comm_member_row *members;
         uint32_t *positions; /* of collectives in what is told, plus 1; 0: they are not */
-        uint64_t pair_room, pair_count, burst_count;
+        uint64_t pair_capacity, pair_count, burst_count;
     } rows;
 };
 
@@ -56,16 +56,16 @@ static int burst_gather_kind_init(struct kind *kind, uint32_t most, uint32_t pai
 
 static int burst_gather_allocate(struct burst_gather *gather)
 {
-    gather->made_calls = malloc(MOST_MADE * sizeof *gather->made_calls);
+    gather->made_calls = malloc(MAXIMUM_CREATED * sizeof *gather->made_calls);
     gather->rows.bursts = malloc(2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts);
     if (gather->made_calls == NULL || gather->rows.bursts == NULL ||
-        burst_gather_kind_init(&gather->messages, MOST_MESSAGES, MOST_PAIRS) != 0 ||
-        burst_gather_kind_init(&gather->calls, MOST_CALLS, MOST_CALL_PAIRS) != 0 ||
+        burst_gather_kind_init(&gather->messages, MAXIMUM_MESSAGES, MAXIMUM_PAIRS) != 0 ||
+        burst_gather_kind_init(&gather->calls, MAXIMUM_CALLS, MAXIMUM_CALL_PAIRS) != 0 ||
         burst_desk_create(&gather->desk) != 0)
         return -ENOMEM;
-    return key_index_init(&gather->collectives, MOST_COLLECTIVES) != 0 ||
-                   key_index_init(&gather->call_rows, MOST_CALL_ROWS) != 0 ||
-                   key_index_init(&gather->made, MOST_MADE) != 0
+    return key_index_init(&gather->collectives, MAXIMUM_COLLECTIVES) != 0 ||
+                   key_index_init(&gather->call_rows, MAXIMUM_CALL_ROWS) != 0 ||
+                   key_index_init(&gather->made, MAXIMUM_CREATED) != 0
                ? -ENOMEM
                : 0;
 }
@@ -118,13 +118,14 @@ void burst_gather_clear(struct burst_gather *gather)
 
 static size_t burst_gather_index_bytes_on_heap(const struct key_index *index)
 {
-    return index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
+    return index->capacity *
+           (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
 }
 
 uint64_t burst_gather_share(uint64_t nodes)
 {
     uint64_t rows = nodes == 0 ? BURST_GATHER_ROWS : ALL_ROWS / nodes;
-    return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < MINIMUM_ROWS ? MINIMUM_ROWS : rows;
 }
 
 size_t burst_gather_heap(const struct burst_gather *gather)
@@ -132,13 +133,14 @@ size_t burst_gather_heap(const struct burst_gather *gather)
     size_t row = sizeof *gather->rows.pairs;
     return sizeof *gather + burst_desk_heap(gather->desk) + bursts_heap(gather->messages.set) +
            bursts_heap(gather->calls.set) +
-           (gather->messages.log.room + gather->calls.log.room) * sizeof(struct burst_entry) +
+           (gather->messages.log.capacity + gather->calls.log.capacity) *
+               sizeof(struct burst_entry) +
            burst_gather_index_bytes_on_heap(&gather->collectives) +
            burst_gather_index_bytes_on_heap(&gather->call_rows) +
            burst_gather_index_bytes_on_heap(&gather->made) +
-           MOST_MADE * sizeof *gather->made_calls +
-           2 * gather->member_room * sizeof *gather->members + gather->rows.pair_room * row +
-           2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
+           MAXIMUM_CREATED * sizeof *gather->made_calls +
+           2 * gather->member_capacity * sizeof *gather->members +
+           gather->rows.pair_capacity * row + 2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -248,14 +250,15 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
 
 void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member)
 {
-    if (gather->member_count == gather->member_room) {
-        uint32_t room = gather->member_room == 0 ? 64 : 2 * gather->member_room;
+    if (gather->member_count == gather->member_capacity) {
+        uint32_t capacity = gather->member_capacity == 0 ? 64 : 2 * gather->member_capacity;
         struct wire_comm_member_row *members =
-            room <= MOST_MEMBERS ? realloc(gather->members, room * sizeof *members) : NULL;
+            capacity <= MAXIMUM_MEMBERS ? realloc(gather->members, capacity * sizeof *members)
+                                        : NULL;
         if (members == NULL)
             return;
         gather->members = members;
-        gather->member_room = room;
+        gather->member_capacity = capacity;
     }
     gather->members[gather->member_count++] = *member;
 }
@@ -354,14 +357,15 @@ static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pa
 
 static int burst_gather_reserve_pairs(struct burst_gather *gather, uint64_t need)
 {
-    if (need <= gather->rows.pair_room)
+    if (need <= gather->rows.pair_capacity)
         return 0;
-    uint64_t room = 2 * gather->rows.pair_room > need ? 2 * gather->rows.pair_room : need;
-    struct wire_burst_pair_row *pairs = realloc(gather->rows.pairs, room * sizeof *pairs);
+    uint64_t capacity =
+        2 * gather->rows.pair_capacity > need ? 2 * gather->rows.pair_capacity : need;
+    struct wire_burst_pair_row *pairs = realloc(gather->rows.pairs, capacity * sizeof *pairs);
     if (pairs == NULL)
         return -ENOMEM;
     gather->rows.pairs = pairs;
-    gather->rows.pair_room = room;
+    gather->rows.pair_capacity = capacity;
     return 0;
 }
 
@@ -490,10 +494,11 @@ static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t 
 
 static int burst_gather_reserve_names(struct burst_gather *gather)
 {
-    uint32_t room = gather->collectives.count + 1;
-    void *collectives = realloc(gather->rows.collectives, room * sizeof *gather->rows.collectives);
+    uint32_t capacity = gather->collectives.count + 1;
+    void *collectives =
+        realloc(gather->rows.collectives, capacity * sizeof *gather->rows.collectives);
     gather->rows.collectives = collectives != NULL ? collectives : gather->rows.collectives;
-    void *positions = realloc(gather->rows.positions, room * sizeof *gather->rows.positions);
+    void *positions = realloc(gather->rows.positions, capacity * sizeof *gather->rows.positions);
     gather->rows.positions = positions != NULL ? positions : gather->rows.positions;
     void *members =
         realloc(gather->rows.members, (gather->member_count + 1) * sizeof *gather->members);
@@ -533,7 +538,7 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out)
 {
     uint64_t call_pairs = 0;
-    uint64_t most = most_rows < BURST_GATHER_MOST_ROWS ? most_rows : BURST_GATHER_MOST_ROWS;
+    uint64_t most = most_rows < BURST_GATHER_MAXIMUM_ROWS ? most_rows : BURST_GATHER_MAXIMUM_ROWS;
     gather->rows.burst_count = gather->rows.pair_count = 0;
     int rc = burst_gather_fill_rows(gather, names, clock, most, &call_pairs);
     if (rc == 0)

@@ -25,7 +25,7 @@
 #define BURST_GATHER_BURSTS 32u /**< of messages, and of calls, in one window */
 #define BURST_GATHER_ROWS                                                                          \
     4096u /**< of bursts and their pairs at most, until a daemon says otherwise */
-#define BURST_GATHER_MOST_ROWS (1u << 16) /**< whatever a daemon says */
+#define BURST_GATHER_MAXIMUM_ROWS (1u << 16) /**< whatever a daemon says */
 #define BURST_GATHER_SLACK_NS UINT64_C(30000000000)
 
 struct burst_gather;
@@ -93,7 +93,7 @@ struct burst_rows {
 /** Rows of what was gathered, at most so many of bursts and pairs: nearest bursts are merged first,
  *  down to one of messages and one of calls; then the pairs with the fewest bytes lose their rows.
  *  To ask again for fewer rows, or more, is possible, but merged bursts stay merged.
- *  @param most_rows  at most BURST_GATHER_MOST_ROWS are given
+ *  @param most_rows  at most BURST_GATHER_MAXIMUM_ROWS are given
  *  @return 0 or -ENOMEM: nothing is lost then */
 int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out);

@@ -30,7 +30,7 @@ struct burst_entry {
 
 struct burst_log {
     struct burst_entry *entries; /**< owned */
-    uint32_t count, room, most;
+    uint32_t count, capacity, most;
 };
 
 /** @param most  messages. @return 0 or -ENOMEM */
@@ -49,7 +49,7 @@ static inline void burst_log_add(struct burst_log *log, uint64_t time_ns, uint64
 
 static inline int burst_log_full(struct burst_log *log)
 {
-    return log->count == log->room && burst_log_grow(log);
+    return log->count == log->capacity && burst_log_grow(log);
 }
 
 /** What is needed while logs are put away. */

@@ -54,7 +54,7 @@ struct burst_others {
 
 struct burst_pairs {
     struct burst_pair *rows; /**< owned; a pair may have several */
-    uint32_t count, room;
+    uint32_t count, capacity;
     struct burst_others others;
 };
 
@@ -65,9 +65,9 @@ struct burst_pairs_work {
     uint32_t limit;  /**< pairs; a table holds at most twice as many rows */
 };
 
-#define BURST_PAIRS_LEAST 8u /**< smallest limit */
+#define BURST_PAIRS_MINIMUM 8u /**< smallest limit */
 
-/** @param limit  at least BURST_PAIRS_LEAST, at most 2^24 @return 0 or -ENOMEM */
+/** @param limit  at least BURST_PAIRS_MINIMUM, at most 2^24 @return 0 or -ENOMEM */
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit);
 void burst_pairs_work_finish(struct burst_pairs_work *work);
 

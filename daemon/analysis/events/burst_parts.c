@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_PIECE 8u /* rows, in the mean: shorter ones are quicker to sort */
+#define MINIMUM_PIECE 8u /* rows, in the mean: shorter ones are quicker to sort */
 
 void burst_parts_finish(struct burst_parts *p)
 {
@@ -24,10 +24,10 @@ void burst_parts_clear(struct burst_parts *p)
     p->count = p->list_count = 0;
 }
 
-struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
+struct burst_pair *burst_parts_reserve(struct burst_parts *p, size_t rows)
 {
     if (rows > p->most - p->count ||
-        array_fit(&p->rows, sizeof(*p->rows), &p->room, p->count + rows) != 0)
+        array_fit(&p->rows, sizeof(*p->rows), &p->capacity, p->count + rows) != 0)
         return NULL;
     return p->rows + p->count;
 }
@@ -80,9 +80,9 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
 {
     bool there = p->rows != NULL && rows == p->rows + p->count;
     if (p->most == 0 || count > p->most - p->count || p->list_count >= BURST_PARTS_NONE ||
-        array_fit(&p->list, sizeof(*p->list), &p->list_room, p->list_count + 1) != 0)
+        array_fit(&p->list, sizeof(*p->list), &p->list_capacity, p->list_count + 1) != 0)
         return false;
-    struct burst_pair *to = there ? p->rows + p->count : burst_parts_room(p, count);
+    struct burst_pair *to = there ? p->rows + p->count : burst_parts_reserve(p, count);
     if (to == NULL)
         return false;
     if (!there)
@@ -119,7 +119,7 @@ static bool burst_parts_sort(struct burst_parts *p, const struct burst_chain *ch
     struct key_place *places = malloc(2 * (size_t)chain->parts * sizeof(*places)), *order = places;
     size_t count = 0;
     bool ascends = places != NULL;
-    if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_room, chain->parts) != 0)
+    if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_capacity, chain->parts) != 0)
         ascends = false;
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
@@ -153,9 +153,9 @@ static void burst_parts_put_back(struct burst_piece *queue, size_t count, struct
 bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count)
 {
-    size_t made = 0, most = chain->parts + chain->rows / LEAST_PIECE;
+    size_t made = 0, most = chain->parts + chain->rows / MINIMUM_PIECE;
     if (chain->parts == 0 || !burst_parts_sort(p, chain) ||
-        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_room, most) != 0)
+        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_capacity, most) != 0)
         return false;
     for (size_t head = 0; head < chain->parts;) {
         struct burst_piece first = p->queue[head];
@@ -182,6 +182,6 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
 
 size_t burst_parts_bytes(const struct burst_parts *p)
 {
-    return p->room * sizeof(*p->rows) + p->list_room * sizeof(*p->list) +
-           (p->piece_room + p->queue_room) * sizeof(*p->pieces);
+    return p->capacity * sizeof(*p->rows) + p->list_capacity * sizeof(*p->list) +
+           (p->piece_capacity + p->queue_capacity) * sizeof(*p->pieces);
 }

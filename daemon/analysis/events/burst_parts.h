@@ -24,13 +24,13 @@ struct burst_part {
 /** Of a set. */
 struct burst_parts {
     struct burst_pair *rows; /**< owned */
-    size_t count, room;
+    size_t count, capacity;
     uint32_t most;           /**< rows */
     struct burst_part *list; /**< owned */
-    size_t list_count, list_room;
+    size_t list_count, list_capacity;
     struct burst_piece *pieces; /**< owned; as read last */
     struct burst_piece *queue;  /**< owned; what is left of each part while one is read */
-    size_t piece_room, queue_room;
+    size_t piece_capacity, queue_capacity;
 };
 
 /** Of a burst. */
@@ -48,9 +48,9 @@ void burst_parts_clear(struct burst_parts *parts);
 
 /** Room for rows that are to be added next; what was written there stays when more is asked for.
  *  @return NULL: that is more than may be kept, or there is no memory */
-struct burst_pair *burst_parts_room(struct burst_parts *parts, size_t rows);
+struct burst_pair *burst_parts_reserve(struct burst_parts *parts, size_t rows);
 
-/** Add rows to a burst. They are copied, unless they lie where burst_parts_room() said.
+/** Add rows to a burst. They are copied, unless they lie where burst_parts_reserve() said.
  *  @param count    at least 1
  *  @param ascends  are they known to ascend strictly? Else it is looked at
  *  @return whether there was room and memory */

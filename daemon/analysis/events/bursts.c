@@ -43,20 +43,20 @@ struct bursts {
 
 static bool bursts_is_valid(const struct bursts_params *p)
 {
-    return p->budget >= 1 && p->budget <= BURSTS_MOST && p->pairs >= BURST_PAIRS_LEAST &&
-           p->pairs <= BURSTS_MOST_PAIRS && p->cell_ns >= 1 && p->cell_ns <= BURSTS_MOST_CELL &&
-           (p->cell_ns & (p->cell_ns - 1)) == 0;
+    return p->budget >= 1 && p->budget <= BURSTS_MAXIMUM && p->pairs >= BURST_PAIRS_MINIMUM &&
+           p->pairs <= BURSTS_MAXIMUM_PAIRS && p->cell_ns >= 1 &&
+           p->cell_ns <= BURSTS_MAXIMUM_CELL && (p->cell_ns & (p->cell_ns - 1)) == 0;
 }
 
 static int bursts_allocate(struct bursts *set)
 {
-    uint32_t room = set->params.budget + 1;
-    set->time = calloc(room, sizeof(*set->time));
-    set->order = calloc(room, sizeof(*set->order));
-    set->clusters = calloc(room, sizeof(*set->clusters));
+    uint32_t capacity = set->params.budget + 1;
+    set->time = calloc(capacity, sizeof(*set->time));
+    set->order = calloc(capacity, sizeof(*set->order));
+    set->clusters = calloc(capacity, sizeof(*set->clusters));
     if (set->time == NULL || set->order == NULL || set->clusters == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < room; i++) {
+    for (uint32_t i = 0; i < capacity; i++) {
         set->order[i] = i;
         set->clusters[i].whole = BURST_CHAIN_EMPTY;
         if (burst_pairs_init(&set->clusters[i].pairs) != 0)
@@ -282,7 +282,7 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
         if (bursts_cell_of(set, newest->extent.last) == bursts_cell_of(set, m->time_ns)) {
             bursts_extend(&newest->extent, &extent);
             set->stale = true;
-            if (newest->pairs.count < newest->pairs.room)
+            if (newest->pairs.count < newest->pairs.capacity)
                 newest->pairs.rows[newest->pairs.count++] = row;
             else
                 burst_pairs_append(&newest->pairs, &set->work, &row, 1);
@@ -368,9 +368,9 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst)
     return bursts_add_known(set, burst, 0);
 }
 
-struct burst_pair *bursts_room(struct bursts *set, size_t rows)
+struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows)
 {
-    return burst_parts_room(&set->parts, rows);
+    return burst_parts_reserve(&set->parts, rows);
 }
 
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
@@ -499,11 +499,11 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
 
 size_t bursts_heap(const struct bursts *set)
 {
-    size_t room = set->params.budget + 1;
-    size_t bytes = sizeof(*set) + set->view.room * sizeof(*set->view.rows) +
+    size_t capacity = set->params.budget + 1;
+    size_t bytes = sizeof(*set) + set->view.capacity * sizeof(*set->view.rows) +
                    set->work.places * sizeof(*set->work.index) + burst_parts_bytes(&set->parts) +
-                   room * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
-    for (size_t i = 0; i < room; i++)
-        bytes += set->clusters[i].pairs.room * sizeof(*set->view.rows);
+                   capacity * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
+    for (size_t i = 0; i < capacity; i++)
+        bytes += set->clusters[i].pairs.capacity * sizeof(*set->view.rows);
     return bytes;
 }

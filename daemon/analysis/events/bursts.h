@@ -50,13 +50,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BURSTS_MOST 65536u            /**< largest budget */
-#define BURSTS_MOST_PAIRS (1u << 24)  /**< largest limit of pairs */
-#define BURSTS_MOST_CELL (1ull << 40) /**< widest cell, nanoseconds */
+#define BURSTS_MAXIMUM 65536u            /**< largest budget */
+#define BURSTS_MAXIMUM_PAIRS (1u << 24)  /**< largest limit of pairs */
+#define BURSTS_MAXIMUM_CELL (1ull << 40) /**< widest cell, nanoseconds */
 
 struct bursts_params {
     uint32_t budget;  /**< bursts; at least 1 */
-    uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_LEAST */
+    uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_MINIMUM */
     uint64_t cell_ns; /**< times that are not told apart; a power of two */
     uint32_t whole; /**< rows of bursts that were added which may stay as they came, of all bursts:
                            they are neither copied nor added up until they are read */
@@ -112,7 +112,7 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst);
 /** Room for the rows of a burst that is to be added next, which are not copied then; what was
  * written there stays when more room is asked for.
  *  @return NULL: more would be kept than params.whole, or there is no memory */
-struct burst_pair *bursts_room(struct bursts *set, size_t rows);
+struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows);
 
 /** Add a burst of this process that is known to be right.
  *  @param ascends  nonzero: its pairs are known to ascend, each of them once

@@ -68,12 +68,14 @@ struct match_counts match_counts(const struct match *match)
 
 size_t match_bytes(const struct match *match)
 {
-    return match->sends.room * match->sends.each + match->receives.room * match->receives.each +
-           match->groups.room * match->groups.each + match->channels.room * match->channels.each +
-           match->earlies.room * match->earlies.each +
+    return match->sends.capacity * match->sends.each +
+           match->receives.capacity * match->receives.each +
+           match->groups.capacity * match->groups.each +
+           match->channels.capacity * match->channels.each +
+           match->earlies.capacity * match->earlies.each +
            (match->slots == NULL ? 0 : ((size_t)match->slot_mask + 1) * sizeof *match->slots) +
-           match->link_room * sizeof *match->links +
-           match->peer_room * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
+           match->link_capacity * sizeof *match->links +
+           match->peer_capacity * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
 }
 
 /* ---- members ------------------------------------------------------------- */
@@ -100,7 +102,7 @@ struct match_member *match_add(struct match *match, uint64_t rank)
 {
     if (rank >= match->world || rank > INT32_MAX)
         return NULL;
-    struct match_member **members = match_reserve(match->members, &match->member_room,
+    struct match_member **members = match_reserve(match->members, &match->member_capacity,
                                                   match->member_count + 1, sizeof(*members));
     if (members == NULL)
         return NULL;

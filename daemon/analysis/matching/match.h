@@ -155,7 +155,7 @@ struct match_open {
  *  @param request  put the one of this number first; 0: none
  *  @return how many were written, at most room and MATCH_MAXIMUM_OPEN */
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
-                             uint32_t request, struct match_open *out, uint32_t room);
+                             uint32_t request, struct match_open *out, uint32_t capacity);
 
 struct match_counts match_counts(const struct match *match);
 

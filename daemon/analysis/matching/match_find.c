@@ -8,7 +8,7 @@
     16384u /* open receives of a channel that are looked through for one of them                   \
             */
 
-void match_count_without_room(const struct taken *t, uint32_t other)
+void match_count_dropped(const struct taken *t, uint32_t other)
 {
     uint32_t flags = t->event->flags;
     int ends = flags & EVENT_SEND ? flags & EVENT_POST : flags & EVENT_DONE;
@@ -26,7 +26,7 @@ uint32_t match_channel_of(const struct taken *t, int sends)
     uint32_t number =
         match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
     if (number == NONE) {
-        match_count_without_room(t, other);
+        match_count_dropped(t, other);
         return NONE;
     }
     struct channel *channel = match_channel_at(match, number);

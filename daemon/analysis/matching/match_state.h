@@ -25,7 +25,7 @@
 struct pool {
     void *nodes;    /**< owned */
     uint32_t *free; /**< owned; a stack of numbers */
-    uint32_t room, used, free_count, most;
+    uint32_t capacity, used, free_count, most;
     size_t each;
 };
 
@@ -157,11 +157,11 @@ struct match_member {
     int lossy;               /**< records were lost at some time */
     struct ring_part *rings; /**< owned; by ring */
     uint32_t ring_count;
-    struct wildcard *wildcards;                             /**< owned; in the order of posting */
-    uint32_t wildcard_first, wildcard_count, wildcard_room; /**< first: those before are gone */
+    struct wildcard *wildcards; /**< owned; in the order of posting */
+    uint32_t wildcard_first, wildcard_count, wildcard_capacity; /**< first: those before are gone */
     uint32_t
         *apart; /**< owned; numbers of partitioned requests: they match in a way of their own */
-    uint32_t apart_count, apart_room;
+    uint32_t apart_count, apart_capacity;
     uint64_t known_ns; /**< see match_known_until() */
     uint32_t early_first, early_last;
     uint32_t doubtful; /**< rounds in which posts may be seen whose ends were lost */
@@ -191,22 +191,23 @@ struct match {
     struct match_sink sink;
     struct match_counts counts;
     struct match_member **members; /**< owned */
-    uint32_t member_count, member_room;
+    uint32_t member_count, member_capacity;
     uint32_t strict; /**< members with wildcards or several threads: order has to be looked at */
 
     struct peer *peers; /**< owned */
-    uint32_t peer_count, peer_room;
-    uint32_t *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_room */
+    uint32_t peer_count, peer_capacity;
+    uint32_t
+        *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_capacity */
 
     struct pool sends, receives, groups, channels, earlies;
     struct channel_link *links; /**< owned; by channel */
-    uint32_t link_room;
+    uint32_t link_capacity;
     uint32_t *slots; /**< owned; channel + 1 by hash, 0: empty */
     uint32_t slot_mask, slot_used;
     uint32_t *dirty; /**< owned; channels to be settled */
-    uint32_t dirty_count, dirty_room;
+    uint32_t dirty_count, dirty_capacity;
     uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
-    uint32_t waiting_count, waiting_room;
+    uint32_t waiting_count, waiting_capacity;
     uint32_t order;   /**< of the next receive */
     size_t unsettled; /**< records taken since the last match_settle() */
     int all_added;    /**< a rank that is not a member lives on another node */
@@ -282,7 +283,7 @@ static inline uint64_t match_send_exit(const struct send *send)
 /* ---- match_channel.c: what is held ---------------------------------------------------------- */
 
 /** Array of at least `need` elements, at least doubled. @return it, or NULL: as it was */
-void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each);
+void *match_reserve(void *array, uint32_t *capacity, uint32_t need, size_t each);
 
 /** @return number of a node whose content is not set; NONE: no room */
 uint32_t match_pool_allocate(struct pool *pool);
@@ -350,7 +351,7 @@ void match_count_unmatched(const struct taken *t, uint32_t channel);
 /** Count one that there is no room to keep: it has no other end. What only posts a receive is no
  * end yet.
  *  @param other  rank of the other end */
-void match_count_without_room(const struct taken *t, uint32_t other);
+void match_count_dropped(const struct taken *t, uint32_t other);
 
 /** A receive with wildcards whose status is not known. */
 int match_names_no_channel(const struct event *event);

@@ -113,7 +113,7 @@ static void match_take_add_send(const struct taken *t)
     struct channel *channel = match_channel_at(match, at);
     if (number == NONE) {
         channel_mark_desynchronised(match, channel);
-        match_count_without_room(t, channel->destination);
+        match_count_dropped(t, channel->destination);
         return;
     }
     uint64_t span = t->exit_ns - t->enter_ns;
@@ -188,7 +188,7 @@ static void match_post_wildcard(const struct taken *t)
     struct match *match = t->match;
     struct match_member *member = t->member;
     uint32_t open = member->wildcard_count - member->wildcard_first;
-    if (member->wildcard_first > 0 && member->wildcard_count == member->wildcard_room) {
+    if (member->wildcard_first > 0 && member->wildcard_count == member->wildcard_capacity) {
         memmove(member->wildcards, member->wildcards + member->wildcard_first,
                 open * sizeof *member->wildcards);
         member->wildcard_first = 0;
@@ -196,7 +196,7 @@ static void match_post_wildcard(const struct taken *t)
     }
     struct wildcard *list = open >= MAXIMUM_WILDCARDS
                                 ? NULL
-                                : match_reserve(member->wildcards, &member->wildcard_room,
+                                : match_reserve(member->wildcards, &member->wildcard_capacity,
                                                 member->wildcard_count + 1, sizeof *list);
     if (list != NULL)
         member->wildcards = list;
@@ -425,7 +425,7 @@ static void match_take_mark_request(struct match_member *member, uint32_t reques
 {
     uint32_t *apart = member->apart_count >= MAXIMUM_PARTITIONED
                           ? NULL
-                          : match_reserve(member->apart, &member->apart_room,
+                          : match_reserve(member->apart, &member->apart_capacity,
                                           member->apart_count + 1, sizeof *apart);
     if (apart == NULL || request == 0)
         return;

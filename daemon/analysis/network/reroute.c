@@ -36,9 +36,9 @@ struct reroute {
         *next; /* owned; vertices to look at, with this number of hops and with the next */
     uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
     uint32_t *old;              /* owned; the topology's route */
-    uint32_t old_room;
+    uint32_t old_capacity;
     uint64_t *kept; /* owned; loads of the old route's links while its bytes are subtracted */
-    uint32_t kept_room;
+    uint32_t kept_capacity;
     uint32_t *found; /* owned; room for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
 };
@@ -66,7 +66,7 @@ static int reroute_init(struct reroute *r)
 {
     uint32_t vertices = topology_vertices(r->topology);
     r->link_count = topology_links(r->topology);
-    r->old_room = topology_diameter(r->topology) + 1;
+    r->old_capacity = topology_diameter(r->topology) + 1;
     r->loads = calloc((size_t)r->link_count + 1, sizeof(*r->loads));
     r->reach = malloc(vertices * sizeof(*r->reach));
     r->visits = malloc(vertices * sizeof(*r->visits));
@@ -74,7 +74,7 @@ static int reroute_init(struct reroute *r)
     r->next = malloc(vertices * sizeof(*r->next));
     r->seen = malloc((vertices + 2) * sizeof(*r->seen));
     r->found = malloc(vertices * sizeof(*r->found));
-    r->old = malloc(r->old_room * sizeof(*r->old));
+    r->old = malloc(r->old_capacity * sizeof(*r->old));
     if (r->loads == NULL || r->reach == NULL || r->visits == NULL || r->now == NULL ||
         r->next == NULL || r->seen == NULL || r->found == NULL || r->old == NULL)
         return -ENOMEM;
@@ -292,8 +292,8 @@ static int reroute_find_route(struct reroute *r, const struct reroute_route *rou
     if (route->links == NULL) {
         out->links = r->old;
         out->length =
-            topology_route(r->topology, route->source, route->destination, r->old, r->old_room);
-        if (out->length == NONE || out->length > r->old_room)
+            topology_route(r->topology, route->source, route->destination, r->old, r->old_capacity);
+        if (out->length == NONE || out->length > r->old_capacity)
             return -HOLTER_EUNREACHABLE;
     }
     return reroute_is_path(r, route, out) ? 0 : -HOLTER_ERANGE;
@@ -301,12 +301,12 @@ static int reroute_find_route(struct reroute *r, const struct reroute_route *rou
 
 static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *before)
 {
-    if (before->length > r->kept_room) {
+    if (before->length > r->kept_capacity) {
         uint64_t *kept = realloc(r->kept, before->length * sizeof(*kept));
         if (kept == NULL)
             return -ENOMEM;
         r->kept = kept;
-        r->kept_room = before->length;
+        r->kept_capacity = before->length;
     }
     before->heaviest = before->sum = 0;
     for (uint32_t i = 0; i < before->length; i++) {

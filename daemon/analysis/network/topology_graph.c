@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PORTS UINT16_MAX
+#define MAXIMUM_PORTS UINT16_MAX
 #define MAXIMUM_WORK (1ull << 31) /* vertices times links: some seconds */
 
 struct graph {
@@ -123,8 +123,8 @@ static int graph_check_size(const struct topology *topology, const struct topolo
         return topology_exceeds(why, "%u vertices with %u links are too many", count,
                                 topology->links);
     for (uint32_t v = 0; v < count; v++)
-        if (edges->first[v + 1] - edges->first[v] > MOST_PORTS)
-            return topology_exceeds(why, "vertex %u has more than %u links", v, MOST_PORTS);
+        if (edges->first[v + 1] - edges->first[v] > MAXIMUM_PORTS)
+            return topology_exceeds(why, "vertex %u has more than %u links", v, MAXIMUM_PORTS);
     return 0;
 }
 

@@ -290,9 +290,9 @@ static int short_read_form(struct reader *reader, struct topology_spec *spec)
     return error;
 }
 
-int topology_short(struct topology_spec *out, const char *text, char *why, size_t room)
+int topology_short(struct topology_spec *out, const char *text, char *why, size_t capacity)
 {
-    struct topology_why reason = {why, room};
+    struct topology_why reason = {why, capacity};
     struct reader reader = {text, text, &reason};
     struct topology_spec spec = {0};
     int error = short_read_form(&reader, &spec);

@@ -37,9 +37,9 @@ void history_clear(struct history *h)
 
 static int history_slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
 {
-    size_t room = count ? count : 1;
-    slot->items = malloc(room * sizeof *slot->items);
-    slot->values = malloc(room * h->columns * sizeof *slot->values);
+    size_t capacity = count ? count : 1;
+    slot->items = malloc(capacity * sizeof *slot->items);
+    slot->values = malloc(capacity * h->columns * sizeof *slot->values);
     slot->count = count;
     if (slot->items && slot->values)
         return 0;
@@ -50,10 +50,10 @@ static int history_slot_alloc(const struct history *h, struct history_slot *slot
 /* Give back what a slot does not use; failing to is harmless. */
 static void history_slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
 {
-    size_t room = count ? count : 1;
-    uint32_t *items = realloc(slot->items, room * sizeof *items);
+    size_t capacity = count ? count : 1;
+    uint32_t *items = realloc(slot->items, capacity * sizeof *items);
     slot->items = items ? items : slot->items;
-    uint64_t *values = realloc(slot->values, room * h->columns * sizeof *values);
+    uint64_t *values = realloc(slot->values, capacity * h->columns * sizeof *values);
     slot->values = values ? values : slot->values;
     slot->count = count;
 }
@@ -184,13 +184,13 @@ static size_t history_position(const struct history *h, uint64_t window)
 
 static int history_insert(struct history *h, size_t at, const struct history_slot *fresh)
 {
-    if (h->count == h->room) {
-        size_t room = h->room ? h->room * 2 : 64;
-        struct history_slot *slots = realloc(h->slots, room * sizeof *slots);
+    if (h->count == h->capacity) {
+        size_t capacity = h->capacity ? h->capacity * 2 : 64;
+        struct history_slot *slots = realloc(h->slots, capacity * sizeof *slots);
         if (!slots)
             return -ENOMEM;
         h->slots = slots;
-        h->room = room;
+        h->capacity = capacity;
     }
     struct history_slot copy = {0};
     if (history_slot_alloc(h, &copy, fresh->count) < 0)

@@ -22,7 +22,7 @@ struct history_slot {
 
 struct history {
     struct history_slot *slots; /**< owned; from old to new, disjoint */
-    size_t count, room;
+    size_t count, capacity;
     size_t bytes;         /**< taken by all slots */
     size_t budget;        /**< most bytes */
     unsigned columns;     /**< figures for each item */

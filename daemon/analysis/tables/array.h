@@ -10,9 +10,9 @@
  *  @param element        size of one element, bytes
  *  @param room           elements there is room for; brought up to date
  *  @return 0 or -ENOMEM: nothing has changed */
-int array_fit(void *array_pointer, size_t element, size_t *room, size_t need);
+int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need);
 
 /** The same by doubling, and new elements are zero. Up to UINT32_MAX elements. */
-int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t need);
+int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need);
 
 #endif

@@ -11,6 +11,6 @@
  *  "...".
  *  @param ranks  in any order, may repeat @param room  of out; at least 5
  *  @return 0, or -ENOMEM where there are more than RANK_LIST_FEW; then out is "..." */
-int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room);
+int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity);
 
 #endif

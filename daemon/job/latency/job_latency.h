@@ -57,7 +57,7 @@ uint64_t job_latency_error(const struct job_latency *latency);
 /** Ranks of a region, ascending.
  *  @param out  room for `room` of them; may be NULL when that is 0 @return how many there are */
 size_t job_latency_members(const struct job_latency *latency, uint32_t id, uint32_t *out,
-                           size_t room);
+                           size_t capacity);
 
 /** Did regions change with the last closed window? */
 int job_latency_regions_changed(const struct job_latency *latency);

@@ -68,7 +68,7 @@ struct job_latency {
     struct wire_region_member_row *member_rows;
     struct region_info *region_infos;
     struct stored_window kept[STORED_WINDOWS];
-    size_t kept_first, kept_count, kept_rows;
+    size_t retained_first, retained_count, retained_rows;
 };
 
 /** Room for so many, and one more. @return 0 or -ENOMEM */

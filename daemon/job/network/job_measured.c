@@ -66,7 +66,7 @@ int job_measured_add(struct job_measured *m, const struct wire_links *links)
         return 0;
     fresh.rows = malloc(fresh.count * sizeof(*fresh.rows));
     if (fresh.rows == NULL ||
-        array_fit(&m->windows, sizeof(*m->windows), &m->room, m->count + 1) != 0) {
+        array_fit(&m->windows, sizeof(*m->windows), &m->capacity, m->count + 1) != 0) {
         free(fresh.rows);
         return -ENOMEM;
     }

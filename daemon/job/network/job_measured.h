@@ -30,7 +30,7 @@ struct measured_window {
 /** Zero-initialised is empty. */
 struct job_measured {
     struct measured_window *windows; /**< owned; from old to new */
-    size_t count, room, rows;
+    size_t count, capacity, rows;
     uint64_t network;                   /**< number of the network that the links belong to */
     struct wire_link_row *message_rows; /**< owned; of the newest message */
     size_t row_capacity;

@@ -53,7 +53,7 @@ struct job_network {
     int places_changed; /**< since the network was made */
     int changed;        /**< since it was published */
     int closed;         /**< a window was closed */
-    size_t missed_told;
+    size_t missed_reported;
 
     struct job_measured before; /**< what counters measured in the windows so far */
 

@@ -8,8 +8,8 @@
 #include "daemon/job/phases/collective_table.h"
 
 #define COLLECTIVE_NO_RANK UINT32_MAX /**< a rank, or the position of one, that is not known */
-#define COLLECTIVES_MOST 65536u
-#define COLLECTIVE_UNKNOWN COLLECTIVES_MOST /**< number of what did not fit */
+#define MAXIMUM_COLLECTIVES 65536u
+#define COLLECTIVE_UNKNOWN MAXIMUM_COLLECTIVES /**< number of what did not fit */
 
 struct comm {
     uint64_t size;
@@ -30,7 +30,7 @@ struct collective_table {
     size_t comm_capacity;
     struct key_table keys; /* hi: number of the communicator, lo: call and root */
     struct collective *list;
-    size_t room;
+    size_t capacity;
     uint32_t positions; /* kept, of all communicators */
     uint32_t steps;     /* of this window */
     uint32_t rows;

@@ -165,7 +165,7 @@ static int collective_fit_pairs(struct collective_table *t, size_t rows)
     if (t->pair_count + rows <= t->pair_capacity)
         return 0;
     t->pair_capacity = t->pair_count + (ask < left ? ask : left);
-    t->pairs = bursts_room(t->into, t->pair_capacity);
+    t->pairs = bursts_reserve_rows(t->into, t->pair_capacity);
     return t->pairs == NULL ? -ENOMEM : 0;
 }
 
@@ -201,13 +201,13 @@ static int collective_pairs_ascend(const struct collective_table *t)
 /* ---- calls ------------------------------------------------------------------------ */
 
 static int collective_expand_row(struct collective_table *t, const struct collective_group *g,
-                                 const struct collective *c, enum collective_teller teller,
+                                 const struct collective *c, enum collective_teller reporter,
                                  const struct burst_pair *row)
 {
     struct collective_call call = {
         .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
     uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
-    uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
+    uint64_t steps = reporter == COLLECTIVE_ROOT ? g->size : 1;
     if (caller == COLLECTIVE_NO_RANK || (c->root >= 0 && root == COLLECTIVE_NO_RANK) ||
         t->rows == COLLECTIVE_ROWS || steps > MAXIMUM_STEPS - t->steps) {
         collective_fold(t, row->messages, row->bytes);
@@ -216,7 +216,7 @@ static int collective_expand_row(struct collective_table *t, const struct collec
     call.root = root == COLLECTIVE_NO_RANK ? 0 : root;
     call.position = caller;
     int code = 0;
-    if (teller == COLLECTIVE_EACH)
+    if (reporter == COLLECTIVE_EACH)
         return collective_model_position(t, g, &call);
     for (call.position = 0; code == 0 && call.position < g->size; call.position++)
         code = collective_model_position(t, g, &call);
@@ -250,17 +250,17 @@ static int collective_expand(struct collective_table *t, uint64_t world, uint32_
 {
     static const struct collective unknown;
     const struct collective *c = number < t->keys.count ? &t->list[number] : &unknown;
-    enum collective_teller teller = collective_teller(c->call);
+    enum collective_teller reporter = collective_teller(c->call);
     struct collective_group group;
     int known = number < t->keys.count && collective_find_group(t, world, c, &group), code = 0;
-    if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
+    if (number < t->keys.count && reporter == COLLECTIVE_NOBODY)
         return 0;
     for (uint32_t i = first; code == 0 && i < end; i++) {
         const struct burst_pair *row = &calls->pairs[t->order[i]];
         if (!known)
             collective_fold(t, row->messages, row->bytes);
-        else if (teller != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
-            code = collective_expand_row(t, &group, c, teller,
+        else if (reporter != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
+            code = collective_expand_row(t, &group, c, reporter,
                                          row); /* the root's row stands for all */
     }
     return code;
@@ -301,7 +301,7 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
 size_t collective_table_bytes(const struct collective_table *t)
 {
     return key_table_bytes(&t->comm_keys) + key_table_bytes(&t->keys) +
-           t->comm_capacity * sizeof(*t->comms) + t->room * sizeof(*t->list) +
+           t->comm_capacity * sizeof(*t->comms) + t->capacity * sizeof(*t->list) +
            (t->positions + t->numbers_capacity + t->rank_capacity + t->begin_capacity +
             t->order_capacity) *
                sizeof(uint32_t) +

@@ -39,8 +39,8 @@ void collective_table_begin_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {
-    const struct burst_pair *pairs; /**< modelled, may repeat; in the set's bursts_room(), until
-                                         bursts are added to it */
+    const struct burst_pair *pairs; /**< modelled, may repeat; in the set's bursts_reserve_rows(),
+                                       until bursts are added to it */
     size_t count;                   /**< of pairs */
     uint64_t messages, bytes;       /**< others included */
     struct burst_others others;

@@ -80,7 +80,7 @@ static int job_phases_create_parts(struct job_phases *p)
 {
     struct phases_params phases = PHASES_DEFAULTS;
     struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
-    phases.closed = JOB_PHASE_ROWS_KEPT;
+    phases.closed = JOB_PHASE_ROWS_RETAINED;
     phases.gap_start_ns = (int64_t)p->window_ns;
     phases.gap_least_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
     phases.gap_most_ns = 10 * (int64_t)p->window_ns;
@@ -344,8 +344,8 @@ static bool job_phases_may_be_large(const struct job_phases *p, const struct pha
 }
 
 /* A large phase is analysed when it is closed: while it grows it would be again and again. */
-static int job_phases_list_open_one(struct job_phases *p, uint64_t id, const struct phase *phase,
-                                    bool look, struct effort *effort)
+static int job_phases_list_open_phase(struct job_phases *p, uint64_t id, const struct phase *phase,
+                                      bool look, struct effort *effort)
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
@@ -374,12 +374,12 @@ static int job_phases_list_open(struct job_phases *p, struct effort *effort)
     count = count < JOB_PHASE_ROWS_OPEN ? count : JOB_PHASE_ROWS_OPEN;
     held = held + count > JOB_PHASE_ROWS_OPEN ? JOB_PHASE_ROWS_OPEN - count : held;
     for (size_t i = 0; code == 0 && i < held; i++)
-        code = job_phases_list_open_one(p, waiting[i].id, &waiting[i], false, effort);
+        code = job_phases_list_open_phase(p, waiting[i].id, &waiting[i], false, effort);
     for (size_t i = 0; code == 0 && i < count; i++) {
         bool newest = i + 1 == count;
-        code = job_phases_list_open_one(p, counts.closed + 1 + i, &open[i],
-                                        effort_is_left(effort) && (newest || effort->phases > 1),
-                                        effort);
+        code = job_phases_list_open_phase(p, counts.closed + 1 + i, &open[i],
+                                          effort_is_left(effort) && (newest || effort->phases > 1),
+                                          effort);
     }
     return code;
 }

@@ -126,8 +126,8 @@ static int phase_labels_cut(const struct communities *c, const bool *present, ui
     return 0;
 }
 
-static bool phase_labels_is_same(const struct known *k, uint32_t ranks,
-                                 const struct phase_graph *graph)
+static bool phase_labels_equal(const struct known *k, uint32_t ranks,
+                               const struct phase_graph *graph)
 {
     return k->ranks == ranks && ranks > 0 && phase_graph_is_same(&k->graph, graph);
 }
@@ -199,7 +199,7 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
 {
     struct known *k = &l->known[l->now], *other = &l->known[1 - l->now];
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
-    if (phase_labels_is_same(k, ranks, graph)) {
+    if (phase_labels_equal(k, ranks, graph)) {
         phase_labels_report(k, graph, out, figures);
         return 0;
     }
@@ -210,7 +210,7 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
     int code = ranks == 0 ? -EINVAL : 1;
     if (code == 1 && communities_vertices(k->communities) == ranks)
         code = communities_continue(k->communities, ranks, l->edges, edges);
-    if (code == 1 && other->cold && phase_labels_is_same(other, ranks, graph)) {
+    if (code == 1 && other->cold && phase_labels_equal(other, ranks, graph)) {
         l->now = 1 - l->now; /* the results would be these again */
         phase_labels_report(other, graph, out, figures);
         return 0;

@@ -153,7 +153,7 @@ static int picture_ask_set_word(struct picture_ask *ask, const struct word *w)
                               "from=, to=, phases=, communities=, ranks= or modelled= is wanted");
 }
 
-int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t room)
+int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t capacity)
 {
     struct picture_ask ask = {.from_ns = INT64_MIN,
                               .to_ns = INT64_MAX,
@@ -162,14 +162,14 @@ int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, 
                               .modelled = 1};
     const char *at = argument == NULL ? "" : argument;
     int code = 0;
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     while (code == 0 && *(at += strspn(at, " ")) != '\0') {
-        struct word word = {at, strcspn(at, " "), why, room};
+        struct word word = {at, strcspn(at, " "), why, capacity};
         code = picture_ask_set_word(&ask, &word);
         at += word.length;
     }
     if (code == 0 && ask.from_ns > ask.to_ns) {
-        snprintf(why, room, "commgram: from= is after to=");
+        snprintf(why, capacity, "commgram: from= is after to=");
         code = -HOLTER_EUSAGE;
     }
     if (code != 0) {

@@ -21,7 +21,7 @@ struct picture_ask {
 /** @param argument  words separated by spaces; NULL for none
  *  @param why       set on failure: names the word
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
-int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t room);
+int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t capacity);
 
 void picture_ask_finish(struct picture_ask *ask);
 

@@ -110,7 +110,7 @@ int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
     for (int calls = 0; code == 0 && calls < 2; calls++) {
         struct burst_set *set = calls ? &rows->calls : &rows->messages;
         uint64_t more = pairs[calls] < left ? pairs[calls] : left;
-        if (more > 0 && bursts_room(set->bursts, more) == NULL)
+        if (more > 0 && bursts_reserve_rows(set->bursts, more) == NULL)
             code = -ENOMEM;
     }
     return code;
@@ -179,13 +179,13 @@ static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burs
         .others = {b->other_messages, b->other_bytes, b->other_pairs},
         .pair_count = b->pairs,
     };
-    struct burst_pair *room = NULL;
+    struct burst_pair *capacity = NULL;
     bool ascend = false;
     if (b->pairs > 0 && b->pairs <= BURST_ROWS_WINDOW - rows->rows)
-        room = bursts_room(set, b->pairs);
-    if (room != NULL) {
-        ascend = burst_rows_convert(room, pairs, b->pairs, b->collective ? collectives : NULL);
-        burst.pairs = room;
+        capacity = bursts_reserve_rows(set, b->pairs);
+    if (capacity != NULL) {
+        ascend = burst_rows_convert(capacity, pairs, b->pairs, b->collective ? collectives : NULL);
+        burst.pairs = capacity;
     } else if (b->pairs > 0) { /* counted, but not who with whom */
         burst.others = (struct burst_others){b->messages, b->bytes, b->other_pairs + b->pairs};
         burst.pair_count = 0;

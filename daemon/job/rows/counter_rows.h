@@ -14,7 +14,7 @@ struct counter {
 /** Zero-initialised is empty. */
 struct counter_rows {
     struct counter *list; /**< owned */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 void counter_rows_finish(struct counter_rows *rows);

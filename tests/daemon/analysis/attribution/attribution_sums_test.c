@@ -17,12 +17,12 @@
 #include <cmocka.h>
 
 #define RANKS 24u
-#define MOST_PAIRS 600u
+#define MAXIMUM_PAIRS 600u
 #define WINDOWS 120u
 #define RING 8u
 
 struct list {
-    struct pair_row rows[MOST_PAIRS];
+    struct pair_row rows[MAXIMUM_PAIRS];
     size_t count;
     bool drawn; /* its rows have figures */
 };

@@ -70,7 +70,7 @@ static void bursts_within_the_budget_are_the_batch_clustering(void **state)
     }
 }
 
-static void each_distinct_time_is_a_burst_while_there_is_room(void **state)
+static void each_distinct_time_is_a_burst_while_there_is_capacity(void **state)
 {
     struct bursts *set = create(3, 8, 1);
     (void)state;
@@ -523,11 +523,11 @@ static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
                 b.bytes += rows[k].bytes;
             }
             b.time_sum_low = at * b.messages;
-            struct burst_pair *room = bursts_room(whole, b.pair_count);
+            struct burst_pair *capacity = bursts_reserve_rows(whole, b.pair_count);
             assert_int_equal(bursts_add(plain, &b), b.messages > 0 ? 0 : -EINVAL);
-            if (room != NULL)
-                memcpy(room, rows, b.pair_count * sizeof(*room));
-            b.pairs = room != NULL && i % 2 == 0 ? room : rows;
+            if (capacity != NULL)
+                memcpy(capacity, rows, b.pair_count * sizeof(*capacity));
+            b.pairs = capacity != NULL && i % 2 == 0 ? capacity : rows;
             assert_int_equal(bursts_add(whole, &b), b.messages > 0 ? 0 : -EINVAL);
         }
         for (uint32_t most = 64; most > 0; most /= 2) {
@@ -547,8 +547,8 @@ static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
 static void parameters_out_of_range_are_refused(void **state)
 {
     static const struct bursts_params bad[] = {
-        {0, 8, 1, 0},         {BURSTS_MOST + 1, 8, 1, 0},
-        {1, 7, 1, 0},         {1, BURSTS_MOST_PAIRS + 1, 1, 0},
+        {0, 8, 1, 0},         {BURSTS_MAXIMUM + 1, 8, 1, 0},
+        {1, 7, 1, 0},         {1, BURSTS_MAXIMUM_PAIRS + 1, 1, 0},
         {1, 8, 0, 0},         {1, 8, 3, 0},
         {1, 8, 1ull << 41, 0}};
     struct bursts *set;
@@ -563,7 +563,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bursts_within_the_budget_are_the_batch_clustering),
-        cmocka_unit_test(each_distinct_time_is_a_burst_while_there_is_room),
+        cmocka_unit_test(each_distinct_time_is_a_burst_while_there_is_capacity),
         cmocka_unit_test(messages_may_come_in_any_order),
         cmocka_unit_test(of_equal_gaps_the_earlier_closes),
         cmocka_unit_test(runs_with_pauses_are_the_bursts),
