@@ -81,7 +81,7 @@ static int cmd_cut_parse(struct asked *a, int argc, char **argv, const struct op
     if (status >= 0)
         return status;
     if (a->output == NULL || optind == argc) {
-        terminal_print("%s: -o and a recording are wanted; `holter %s --help` tells more",
+        terminal_print("%s: -o and a recording are expected; `holter %s --help` tells more",
                        a->command, a->command);
         return 2;
     }
@@ -125,7 +125,7 @@ int cmd_cut(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        terminal_print("cut: one recording is wanted; `holter merge` makes one of several");
+        terminal_print("cut: one recording is expected; `holter merge` makes one of several");
         return 2;
     }
     const char *path = argv[optind];

@@ -82,7 +82,7 @@ int cmd_diff(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind + 2 != argc) {
-        terminal_print("diff: two recordings are wanted; `holter diff --help` tells more");
+        terminal_print("diff: two recordings are expected; `holter diff --help` tells more");
         return 2;
     }
     const char *const paths[2] = {argv[optind], argv[optind + 1]};

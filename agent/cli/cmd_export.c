@@ -323,7 +323,7 @@ int cmd_export(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        terminal_print("export: one recording is wanted; `holter export --help` tells more");
+        terminal_print("export: one recording is expected; `holter export --help` tells more");
         return 2;
     }
     e.source.path = argv[optind];

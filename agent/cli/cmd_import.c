@@ -205,7 +205,7 @@ static int cmd_import_parse(struct importing *i, int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind + 1 != argc || !i->output) {
-        terminal_print("import: -o and one source are wanted; `holter import --help` tells more");
+        terminal_print("import: -o and one source are expected; `holter import --help` tells more");
         return 2;
     }
     i->source = argv[optind];

@@ -153,7 +153,7 @@ static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
         return status;
     if (optind + 1 != argc) {
         terminal_print(
-            "remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
+            "remap: one recording or hop-byte file is expected; `holter remap --help` tells more");
         return 2;
     }
     m->input.path = argv[optind];

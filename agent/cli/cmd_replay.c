@@ -237,7 +237,7 @@ static int cmd_replay_read_options(int argc, char **argv, char **arguments)
             arguments[count++] = optarg;
     }
     if (optind + 1 != argc) {
-        terminal_print("replay: one recording is wanted; `holter replay --help` tells more");
+        terminal_print("replay: one recording is expected; `holter replay --help` tells more");
         return 2;
     }
     arguments[1] = replay;

@@ -191,7 +191,7 @@ static int cmd_report_parse(struct reporting *r, int argc, char **argv)
         return status;
     struct stat given, output;
     if (optind + 1 != argc) {
-        terminal_print("report: one recording is wanted; `holter report --help` tells more");
+        terminal_print("report: one recording is expected; `holter report --help` tells more");
         return 2;
     }
     r->recording = argv[optind];

@@ -146,7 +146,7 @@ static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
         return status;
     if (optind + 1 != argc || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) > 1) {
         terminal_print(
-            "reroute: one file is wanted, and one of --routes, --link and --top at most; "
+            "reroute: one file is expected, and one of --routes, --link and --top at most; "
             "`holter reroute --help` tells more");
         return 2;
     }

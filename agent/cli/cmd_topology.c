@@ -324,7 +324,7 @@ int cmd_topology(int argc, char **argv)
         return status;
     if (optind + 1 != argc) {
         terminal_print(
-            "topology: one file or short form is wanted; `holter topology --help` tells more");
+            "topology: one file or short form is expected; `holter topology --help` tells more");
         return 2;
     }
     asked.given = argv[optind];

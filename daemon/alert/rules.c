@@ -232,7 +232,7 @@ static void rules_read_list(struct entry_reader *r, const char *key, const struc
                             struct rules *rules, rules_item_reader *read)
 {
     if (list->kind != TREE_LIST) {
-        entry_fault(r, list->line, key, "%s stands here, a list is wanted (`- kind: ...`)",
+        entry_fault(r, list->line, key, "%s stands here, a list is expected (`- kind: ...`)",
                     entry_node_name(list));
         return;
     }
@@ -240,7 +240,7 @@ static void rules_read_list(struct entry_reader *r, const char *key, const struc
         if (item->kind == TREE_MAP)
             read(r, item, rules);
         else
-            entry_fault(r, item->line, key, "%s stands here, keys and values are wanted",
+            entry_fault(r, item->line, key, "%s stands here, keys and values are expected",
                         entry_node_name(item));
     }
 }
@@ -249,13 +249,13 @@ static void rules_read_root(struct entry_reader *r, const struct tree_node *root
                             struct rules *rules)
 {
     if (root->kind != TREE_MAP) {
-        entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is wanted",
+        entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is expected",
                     entry_node_name(root));
         return;
     }
     for (const struct tree_node *k = root->child; k != NULL; k = k->next->next) {
         if (k->kind != TREE_TEXT)
-            entry_fault(r, k->line, "", "%s stands where a key is wanted", entry_node_name(k));
+            entry_fault(r, k->line, "", "%s stands where a key is expected", entry_node_name(k));
         else if (entry_is_repeated(root, k))
             entry_fault(r, k->line, k->text, "stands there twice");
         else if (strcmp(k->text, "rules") == 0)

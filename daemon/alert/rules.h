@@ -25,7 +25,7 @@
     X(RECORDING_STOPPED, "recording-stopped", 1)
 
 enum rule_kind {
-#define X(NAME, text, most) RULE_##NAME,
+#define X(NAME, text, maximum) RULE_##NAME,
     RULE_KINDS_LIST(X)
 #undef X
         RULE_KINDS
@@ -84,7 +84,7 @@ int rules_default(struct rules *out);
 /** Their text: a file with comments. Static. */
 const char *rules_default_text(void);
 
-/** Called for each fault: "rules.yaml:12: above: '1.5' has no unit: x is wanted". At most 100 are
+/** Called for each fault: "rules.yaml:12: above: '1.5' has no unit: x is expected". At most 100 are
  *  reported. */
 typedef void rules_fault(void *user, const char *text);
 

@@ -13,7 +13,7 @@ struct unit {
 };
 
 static const struct scale {
-    const char *wanted, *example;
+    const char *expected, *example;
     struct unit units[6]; /* the first is that of messages */
 } scales[] = {
     [MEASURE_TIME] = {"ms, s, min or h",
@@ -27,7 +27,7 @@ static const struct scale {
 static int rules_value_refuse(char *why, size_t capacity, const char *text, const char *is,
                               const struct scale *scale)
 {
-    snprintf(why, capacity, "'%.40s' %s; %s is wanted, as in %s", text, is, scale->wanted,
+    snprintf(why, capacity, "'%.40s' %s; %s is expected, as in %s", text, is, scale->expected,
              scale->example);
     return -HOLTER_EUSAGE;
 }

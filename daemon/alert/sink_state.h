@@ -1,4 +1,4 @@
-/* The inside of sinks, shared by sinks.c (delivery, life) and sink_items.c (the alerts that a sink
+/* The state of sinks, shared by sinks.c (delivery, life) and sink_items.c (the alerts that a sink
  * knows, and when each is due). */
 #ifndef HOLTER_DAEMON_ALERT_SINK_STATE_H
 #define HOLTER_DAEMON_ALERT_SINK_STATE_H
@@ -83,7 +83,7 @@ void sink_dequeue(struct sink *sink, struct sink_item *item);
 /** Queue, dequeue or forget an item, after it got a new state or a delivery ended. */
 void sink_schedule(struct sink *sink, struct sink_item *item);
 
-/** Count the items that wait again, from scratch. */
+/** Recount the waiting items. */
 void sink_count_waiting(struct sink *sink);
 
 #endif

@@ -278,7 +278,7 @@ static int window_message_fit_bursts(struct wire_buffer *buffer, struct wire_win
     }
 }
 
-/* In what is left of the budget beside all else. */
+/* Fit bursts into the rest of the budget. */
 static int window_message_fit_bursts_last(struct wire_buffer *buffer, struct wire_window *window,
                                           const struct window_bursts *bursts, size_t budget)
 {
@@ -299,16 +299,16 @@ static int window_message_fit_bursts_last(struct wire_buffer *buffer, struct wir
 /* Nearly all windows are far below the budget: to know that they need not be encoded. */
 static int window_message_surely_fits(const struct wire_window *window, size_t budget)
 {
-    size_t most = MAXIMUM_BYTES(comms) + MAXIMUM_BYTES(regions) + MAXIMUM_BYTES(ranks) +
-                  MAXIMUM_BYTES(pairs) + MAXIMUM_BYTES(calls) + MAXIMUM_BYTES(deaths) +
-                  MAXIMUM_BYTES(node) + MAXIMUM_BYTES(transfers) + MAXIMUM_BYTES(latencies) +
-                  MAXIMUM_BYTES(halves) + MAXIMUM_BYTES(pending) + MAXIMUM_BYTES(bursts) +
-                  MAXIMUM_BYTES(burst_pairs) + MAXIMUM_BYTES(collectives) +
-                  MAXIMUM_BYTES(comm_members) + MAXIMUM_BYTES(counters);
-    most += (window->comms_count + window->regions_count + window->node_count +
-             window->counters_count) *
-            MAXIMUM_TEXT;
-    return most + MAXIMUM_OTHER_BYTES <= budget;
+    size_t maximum = MAXIMUM_BYTES(comms) + MAXIMUM_BYTES(regions) + MAXIMUM_BYTES(ranks) +
+                     MAXIMUM_BYTES(pairs) + MAXIMUM_BYTES(calls) + MAXIMUM_BYTES(deaths) +
+                     MAXIMUM_BYTES(node) + MAXIMUM_BYTES(transfers) + MAXIMUM_BYTES(latencies) +
+                     MAXIMUM_BYTES(halves) + MAXIMUM_BYTES(pending) + MAXIMUM_BYTES(bursts) +
+                     MAXIMUM_BYTES(burst_pairs) + MAXIMUM_BYTES(collectives) +
+                     MAXIMUM_BYTES(comm_members) + MAXIMUM_BYTES(counters);
+    maximum += (window->comms_count + window->regions_count + window->node_count +
+                window->counters_count) *
+               MAXIMUM_TEXT;
+    return maximum + MAXIMUM_OTHER_BYTES <= budget;
 }
 
 /* Leave out detail, in the order that the header gives. */
@@ -333,7 +333,7 @@ static int window_message_fit_budget(struct wire_buffer *buffer, struct wire_win
                : rc;
 }
 
-/* The rank that it is told of: each is an end on this node. */
+/* The rank of a half, which is an end on this node. */
 static uint64_t window_message_rank_of(const struct wire_half_row *half)
 {
     return half->receive ? half->destination : half->source;
@@ -364,7 +364,8 @@ struct emission {
 static int window_message_emit_parts(struct emission *to, struct wire_window part,
                                      uint64_t flags_at_end);
 
-/* Both halves of each list of rows, one after the other. What is said once goes with the first. */
+/* Both halves of each list of rows, one after the other. Fields that are sent once go with the
+ * first half. */
 #define CUT(list)                                                                                  \
     do {                                                                                           \
         first->list##_count /= 2;                                                                  \

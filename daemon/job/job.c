@@ -1,4 +1,4 @@
-/* One job: made of its parts, moved on by time, asked for its figures. */
+/* One job: its parts are created, advanced in time, and queried here. */
 #include "daemon/job/job_close.h"
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The job and the places of its ranks are published at most so often, and so much less often for
- * each rank: agents of a large job come one by one, and places are published in full. */
+/* The job and the places of its ranks are published at intervals of at least this length, plus a
+ * little for each rank: agents of a large job connect one by one, and places are published in full.
+ */
 #define CHANGES_NS UINT64_C(100000000)
 #define CHANGES_RANK_NS UINT64_C(20000)
 
-#define WINDOWS_OF_SILENCE 3u /* and the grace: then contact to a node is lost */
+#define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -55,7 +56,7 @@ static int job_create_analyses(struct job *job)
                                             .latency = job->latency,
                                             .window_ns = options->window_ns,
                                             .user = job,
-                                            .tell = job_publish_report};
+                                            .on_report = job_publish_report};
     return job_watch_create(&job->watch, &watch);
 }
 
@@ -134,7 +135,7 @@ static void job_check_end(struct job *job, uint64_t watermark_ns)
             job_info_set_state(&job->info, JOB_LOST);
         return;
     }
-    /* Ranks that nobody has reported may still come, but not for ever. */
+    /* Ranks that were not reported yet are waited for, for a bounded time. */
     if (job->places.keys.count >= job->info.world || silent >= job_silence_bound(job))
         job_end(job, 0);
 }
@@ -143,7 +144,7 @@ static void job_publish_changes(struct job *job, uint64_t now_ns)
 {
     if (job->stream.silent || (!job->info.changed && !job->places.changed))
         return;
-    /* The message on the job names who has no place in its network. */
+    /* The message on the job lists the hosts that have no place in its network. */
     job->info.changed |= job->places.changed && job_network_changed(job->network);
     if (job->info.changed)
         job_publish_info(&job->stream, &job->info, job->places.keys.count, job->options.window_ns,
@@ -327,9 +328,9 @@ struct job_network *job_network(struct job *job)
     return job->network;
 }
 
-int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count)
+int job_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count)
 {
-    int code = run_sum_result(job->sums.run, SUM_PAIRS, most, &job->sums.result);
+    int code = run_sum_result(job->sums.run, SUM_PAIRS, maximum, &job->sums.result);
     *rows = job->sums.result.pairs;
     *count = code == 0 ? job->sums.result.pair_count : 0;
     return code;

@@ -153,7 +153,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
         losses->windows == alerts->announced.windows) {
         if (alerts->windows_without_loss < WINDOWS_WITHOUT_LOSS)
             return;
-        /* This is asked very often, and searches the alerts: only every few windows. */
+        /* Resolving searches the alerts, so it is tried only every few windows. */
         alerts->windows_without_loss = 0;
         job_alerts_publish(alerts, stream,
                            alerts_resolve(&alerts->list, "data-lost", NULL, now_ns));

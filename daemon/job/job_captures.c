@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_SKIPPED_IDS (1u << 20) /* numbers of captures of which no message came */
+#define MAXIMUM_SKIPPED_IDS                                                                        \
+    (1u << 20) /* numbers of captures that may be skipped: no message of them came */
 
 void job_captures_finish(struct job_captures *captures)
 {
@@ -85,7 +86,7 @@ static uint64_t job_captures_assign_id(const struct job_captures *captures,
     return captured->id == 0 ? captures->newest_id + 1 : captured->id;
 }
 
-/* The capture that a message belongs to; a new one takes the place of the oldest. */
+/* The capture that a message belongs to; a new one replaces the oldest. */
 static struct job_capture *job_captures_find_or_add(struct job_captures *captures,
                                                     const struct wire_captured *captured)
 {
@@ -144,7 +145,7 @@ int job_captures_add(struct job_captures *captures, const char *job,
 {
     struct job_capture *known = job_captures_find_or_add(captures, captured);
     struct wire_capture message = wire_capture_from_captured(captured);
-    /* Agents that have another length of windows still, and wrong ones, must not delay it. */
+    /* Agents that still use another length of windows, or report wrong times, must not delay it. */
     uint64_t latest = captured->at_ns / window_ns + 1;
     uint64_t window = captured->window < latest ? captured->window : latest;
     message.job = job;

@@ -48,9 +48,9 @@ struct job_agent *job_nodes_find_agent(const struct job_nodes *nodes, uint64_t i
 /** Number of the node that an agent reports; KEY_NONE: not known. */
 uint32_t job_nodes_find_node(const struct job_nodes *nodes, uint64_t instance);
 
-/** The agent of a message, and its node. An agent that is new reports a node that is known, if one
- * of its ranks was on it and the host is the same; else a node of its own, since two nodes may have
- * one name (containers).
+/** Find or add the agent of a message, and its node. A new agent is bound to a known node if one of
+ * its ranks was on it and the host is the same; else to a new node, since two nodes may have one
+ * name (containers).
  *  @param known_node  of one of its ranks; KEY_NONE: none is known
  *  @param bound       set to 1 when the agent was new, else left alone
  *  @return NULL without memory */

@@ -6,9 +6,9 @@
 
 int job_part_next(struct job_part *part)
 {
-    if (part->begun && !part->more)
+    if (part->started && !part->more)
         return 0;
-    part->begun = 1;
+    part->started = 1;
     part->from += part->count;
     const size_t left = part->rows - part->from;
     part->count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;

@@ -1,4 +1,4 @@
-/* The current state of a job in messages, for those who come late. */
+/* The current state of a job in messages, for late subscribers. */
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
 

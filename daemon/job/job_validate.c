@@ -266,7 +266,7 @@ static int validate_burst_pairs(const struct wire_window *window, uint64_t burst
 static int validate_bursts(const struct wire_window *window, const struct window_limits *limits,
                            struct job_fault *fault)
 {
-    uint64_t first = 0; /* of the rows of the burst at hand */
+    uint64_t first = 0; /* of the rows of the current burst */
     for (uint64_t i = 0; i < window->bursts_count; i++) {
         const char *what =
             validate_burst(window, &window->bursts[i], window->burst_pairs_count - first);

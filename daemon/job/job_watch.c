@@ -154,14 +154,15 @@ static int watch_is_more_specific(const struct latency_series *a, const struct l
 static const struct latency_series *
 watch_find_grown_region(const struct rule *rule, const struct latency_series *series, size_t count)
 {
-    const struct latency_series *most = NULL;
+    const struct latency_series *maximum = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct latency_series *s = &series[i];
         if (s->scope == SERIES_REGION && s->sum.judged >= rule->least_messages &&
-            watch_ratio(s) >= rule->above && (most == NULL || watch_ratio(s) > watch_ratio(most)))
-            most = s;
+            watch_ratio(s) >= rule->above &&
+            (maximum == NULL || watch_ratio(s) > watch_ratio(maximum)))
+            maximum = s;
     }
-    return most;
+    return maximum;
 }
 
 static struct finding watch_find_scopes(const struct rule *rule,
@@ -241,12 +242,12 @@ static void watch_list_sizes(const struct closed_window *window, char *out, size
     out[0] = '\0';
     if (first == SIZE_CLASSES)
         return;
-    uint64_t least = size_class_floor((uint16_t)first);
-    uint64_t most = size_class_floor((uint16_t)(last + 1)) - 1;
-    if (least == most)
-        snprintf(out, capacity, "%" PRIu64 " bytes", least);
+    uint64_t minimum = size_class_floor((uint16_t)first);
+    uint64_t maximum = size_class_floor((uint16_t)(last + 1)) - 1;
+    if (minimum == maximum)
+        snprintf(out, capacity, "%" PRIu64 " bytes", minimum);
     else
-        snprintf(out, capacity, "%" PRIu64 " to %" PRIu64 " bytes", least, most);
+        snprintf(out, capacity, "%" PRIu64 " to %" PRIu64 " bytes", minimum, maximum);
 }
 
 static size_t watch_list_members(struct job_watch *w, uint32_t id)
@@ -262,8 +263,8 @@ static size_t watch_list_members(struct job_watch *w, uint32_t id)
     return job_latency_members(w->options.latency, id, w->members, w->member_capacity);
 }
 
-/* Causes are looked for in the whole job: what slows a region may begin outside of it, and one link
- * stands out only beside the others. */
+/* Causes are searched in the whole job: a delay in a region may begin outside of it, and a link
+ * stands out only in comparison with the others. */
 static void watch_find_causes(struct job_watch *w, uint64_t onset)
 {
     const struct attribution_scope all = {.onset = onset};
@@ -391,14 +392,14 @@ static void watch_fill_evidence(struct job_watch *w, struct episode *e, const st
 static void watch_report(const struct job_watch *w, const char *kind, int64_t rank,
                          const struct episode *e, uint64_t now_ns)
 {
-    w->options.tell(w->options.user, &(struct alert_report){.kind = kind,
-                                                            .rank = rank,
-                                                            .state = e->state,
-                                                            .since_ns = e->since_ns,
-                                                            .now_ns = now_ns,
-                                                            .title = e->title,
-                                                            .text = e->text,
-                                                            .evidence = &e->evidence});
+    w->options.on_report(w->options.user, &(struct alert_report){.kind = kind,
+                                                                 .rank = rank,
+                                                                 .state = e->state,
+                                                                 .since_ns = e->since_ns,
+                                                                 .now_ns = now_ns,
+                                                                 .title = e->title,
+                                                                 .text = e->text,
+                                                                 .evidence = &e->evidence});
 }
 
 static void watch_update_attribution(struct job_watch *w)
@@ -410,7 +411,7 @@ static void watch_update_attribution(struct job_watch *w)
         attribution_calm(w->attribution);
 }
 
-/* The text of an episode that is over still says what it was. */
+/* The text of an episode that has ended still describes it. */
 static void episode_note_end(struct episode *e, const char *how)
 {
     char before[sizeof(e->text)];

@@ -16,12 +16,12 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that late viewers can still look at */
+#define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that viewers can still ask for */
 #define MAXIMUM_AGENTS (1u << 20) /* whose numbers are kept */
 
 struct entry {
     struct job *job;
-    enum job_state state; /* when last looked at */
+    enum job_state state; /* at the last check */
     int replayed;         /* its time is that of its messages */
 };
 
@@ -423,8 +423,8 @@ int jobs_replay_ingest(struct jobs *jobs, const struct recorded *head,
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
     uint64_t seq = job_message_seq(message), capture;
-    if (jobs->now_ns != 0)          /* before the first message nobody has been silent */
-        job_advance(job, now, now); /* what was due before it came */
+    if (jobs->now_ns != 0)          /* before the first message no agent counts as silent */
+        job_advance(job, now, now); /* windows that were due before this message */
     jobs->now_ns = now;
     if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;

@@ -1,4 +1,4 @@
-/* All jobs of the daemon: what agents report is accepted, published and recorded. */
+/* All jobs of the daemon: messages of agents are accepted, published and recorded here. */
 #ifndef HOLTER_DAEMON_JOB_JOBS_H
 #define HOLTER_DAEMON_JOB_JOBS_H
 
@@ -14,13 +14,13 @@
 
 struct jobs;
 
-/** What jobs need of whoever publishes their messages. */
+/** Functions by which jobs publish their messages. */
 struct jobs_publisher {
     void *user;
-    /** Would anybody read this type now? */
+    /** Has this type subscribers now? */
     int (*wants)(void *user, const char *job, enum wire_type type);
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
-    /** Nothing follows of this job. */
+    /** The job was dropped: no message of it follows. */
     void (*forget)(void *user, const char *job);
 };
 
@@ -71,7 +71,7 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
 /** The agent has left. */
 void jobs_bye(struct jobs *jobs, uint64_t instance);
 
-/** A job that is replayed from a recording: it takes its time from the messages, and ends with
+/** A job that is replayed from a recording: its clock is that of the messages, and it ends with
  * them.
  *  @param path  published as its recording
  *  @return 0 or a negative error: fault says why */
@@ -86,7 +86,7 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
 /** Is the replay recorded, so that the bytes of its messages are needed? */
 int jobs_replay_records(const struct jobs *jobs);
 /** @param head   received_ns is the time of it; not before that of the message before
- *  @param bytes  of the message, to be recorded; may be NULL when nobody does
+ *  @param bytes  of the message, to be recorded; may be NULL when it is not recorded
  *  @param length  of them
  *  @return 0 or a negative error, and fault says why */
 int jobs_replay_ingest(struct jobs *jobs, const struct recorded *head,
@@ -99,7 +99,7 @@ struct job *jobs_replayed(struct jobs *jobs);
 /** Bytes that are still to be written to its recording. */
 size_t jobs_replay_backlog(const struct jobs *jobs);
 
-/** As time goes by, see job_advance(). */
+/** Advance all jobs in time, see job_advance(). */
 void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns);
 
 /** Highest number of an agent's messages that is in a recording; 0: none. */

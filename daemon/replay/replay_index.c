@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define LOG_TOPIC "replay"
-#define POLL_INTERVAL_NS UINT64_C(10000000) /* between two looks at the link */
+#define POLL_INTERVAL_NS UINT64_C(10000000) /* between two polls of the link */
 #define WAIT_MS 20
 
 struct indexer {
@@ -46,7 +46,7 @@ static _Noreturn void replay_checkpoint_run(const struct indexer *x, int link)
     struct replay_note note;
     int fds[REPLAY_LINK_FDS];
     size_t count;
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for workers */
+    signal(SIGCHLD, SIG_IGN); /* workers are not waited for */
     replay_feeder_mute_alerts(x->feeder);
     replay_feeder_release_memory(x->feeder);
     publisher_silence(replay_feeder_publisher(x->feeder));

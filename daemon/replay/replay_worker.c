@@ -18,8 +18,7 @@
 #define REPORT_MS 100 /* between two reports of the position */
 #define TICK_MS 100
 #define FLUSH_MS 1
-#define POLL_INTERVAL_NS                                                                           \
-    UINT64_C(5000000) /* between two looks at the link, on the way to the target */
+#define POLL_INTERVAL_NS UINT64_C(5000000) /* between two polls of the link, while seeking */
 
 int replay_worker_send(struct replay_worker *worker, const struct replay_note *note)
 {

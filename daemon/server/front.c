@@ -19,7 +19,7 @@
     UINT64_C(600000000000) /* clients send little while they receive the stream */
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
-#define RATE_INTERVAL_NS UINT64_C(100000000) /* between two looks at the rate of messages */
+#define RATE_INTERVAL_NS UINT64_C(100000000) /* between two checks of the rate of messages */
 #define RATE_DELAY_FROM 100u                 /* from this many messages on, reading is delayed */
 #define READ_DELAY_MS 2
 #define WATERMARK_LAG_WINDOWS                                                                      \
@@ -340,7 +340,7 @@ static void front_on_message(struct front *f, struct msg_socket_message *from, u
         return;
     }
     if (peer == NULL) {
-        /* Usual after a restart of the daemon: the peer is to send a hello, and may. */
+        /* Usual after a restart of the daemon: the peer is asked for a hello, which it may send. */
         front_refuse_stranger(f, from, 0, -HOLTER_EPROTOCOL, "say hello first");
         return;
     }
@@ -405,7 +405,7 @@ static int front_on_readable(void *user)
 
 uint64_t front_watermark(const struct front *f, uint64_t now_ns)
 {
-    /* A socket that is never empty must not keep windows open for ever. */
+    /* A socket that is never empty must not keep windows open without bound. */
     uint64_t bound = now_ns - WATERMARK_LAG_WINDOWS * f->options->window_ns;
     return f->emptied_ns > bound ? f->emptied_ns : bound;
 }

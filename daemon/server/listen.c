@@ -15,7 +15,7 @@
 #define IPC "ipc://"
 #define LOCK ".lock"
 
-/* Does a process listen there, though nobody holds the lock? Then it is another program. */
+/* Does a process listen there, though the lock is free? Then it is another program. */
 static int listen_is_answered(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -89,9 +89,9 @@ static int search_edges_since_start(struct search *s)
 static int search_edges_of_span(struct search *s)
 {
     struct phase_graph graph = {.count = 0};
-    uint64_t length = job_window_ns(s->job), most = INT64_MAX / 4 / length;
-    int64_t from = (int64_t)((s->ask->from < most ? s->ask->from : most) * length),
-            to = (int64_t)((s->ask->to < most ? s->ask->to + 1 : most) * length) - 1;
+    uint64_t length = job_window_ns(s->job), maximum = INT64_MAX / 4 / length;
+    int64_t from = (int64_t)((s->ask->from < maximum ? s->ask->from : maximum) * length),
+            to = (int64_t)((s->ask->to < maximum ? s->ask->to + 1 : maximum) * length) - 1;
     int code = job_phases_graph(job_phases(s->job), from, to, &graph);
     if (code == -HOLTER_EEMPTY)
         snprintf(s->why, sizeof(s->why), "the job has sent nothing yet");

@@ -120,7 +120,7 @@ static int routing_add_requested(struct routing *r)
         struct flow key = {.source = a->source, .destination = a->destination};
         if (a->source >= vertices || a->destination >= vertices || a->source == a->destination) {
             snprintf(r->search->why, sizeof(r->search->why),
-                     "reroute: '%u-%u': two vertices of the network are wanted", a->source,
+                     "reroute: '%u-%u': two vertices of the network are expected", a->source,
                      a->destination);
             return -HOLTER_EUSAGE;
         }
@@ -145,12 +145,12 @@ static int routing_compare_bytes(const void *left, const void *right)
 static uint64_t routing_maximum_load(const struct routing *r, const struct flow *f, uint32_t *links,
                                      uint32_t capacity)
 {
-    uint64_t most = 0;
+    uint64_t maximum = 0;
     uint32_t length =
         topology_route(r->search->topology, f->source, f->destination, links, capacity);
     for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < capacity; i++)
-        most = r->bytes[links[i]] > most ? r->bytes[links[i]] : most;
-    return most;
+        maximum = r->bytes[links[i]] > maximum ? r->bytes[links[i]] : maximum;
+    return maximum;
 }
 
 /* Add the heaviest flows, of those that cross the link or of all: largest load first, then most
@@ -161,7 +161,7 @@ static int routing_add_heaviest(struct routing *r)
     const struct topology *t = r->search->topology;
     uint32_t capacity = topology_diameter(t) + 1,
              *links = malloc((size_t)capacity * sizeof(*links));
-    uint64_t most = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
+    uint64_t maximum = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
     size_t kept = 0;
     if (links == NULL)
         return -ENOMEM;
@@ -175,7 +175,7 @@ static int routing_add_heaviest(struct routing *r)
     }
     free(links);
     qsort(r->flows, kept, sizeof(*r->flows), routing_compare_bytes);
-    for (size_t i = 0; i < kept && i < most; i++)
+    for (size_t i = 0; i < kept && i < maximum; i++)
         routing_add_route(r, r->flows[i].source, r->flows[i].destination, r->flows[i].bytes);
     return 0;
 }
@@ -185,13 +185,13 @@ static int routing_add_heaviest(struct routing *r)
 
 static double routing_link_maximum(const uint64_t *bytes, uint32_t links, double *sum)
 {
-    uint64_t most = 0;
+    uint64_t maximum = 0;
     *sum = 0;
     for (uint32_t i = 0; i < links; i++) {
-        most = bytes[i] > most ? bytes[i] : most;
+        maximum = bytes[i] > maximum ? bytes[i] : maximum;
         *sum += (double)bytes[i];
     }
-    return (double)most;
+    return (double)maximum;
 }
 
 static void routing_measure(const struct routing *r, struct wire_gain_row gains[GAINS])

@@ -37,12 +37,12 @@ static void sockets_configure_front(void *socket)
     int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500,
         backlog = FRONT_BACKLOG, on = 1;
     int idle_s = 10, probe_s = 5, probes = 4;
-    int64_t most = WIRE_MESSAGE_BYTES;
+    int64_t maximum = WIRE_MESSAGE_BYTES;
     zmq_setsockopt(socket, ZMQ_RCVHWM, &receive_queue, sizeof(receive_queue));
     zmq_setsockopt(socket, ZMQ_SNDHWM, &send_queue, sizeof(send_queue));
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &maximum, sizeof(maximum));
     /* Sending to a peer that has left is an error. */
     zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
     /* The kernel detects within 30 s that a host is down. Heartbeats of libzmq cost more than all
@@ -77,10 +77,10 @@ int sockets_open_front(void **out, void *context, const struct server_options *o
 static void sockets_configure_stream(void *socket)
 {
     int queue = STREAM_QUEUE, linger = 1000, backlog = STREAM_BACKLOG;
-    int64_t most = SOCKETS_SUBSCRIPTION_BYTES;
+    int64_t maximum = SOCKETS_SUBSCRIPTION_BYTES;
     zmq_setsockopt(socket, ZMQ_SNDHWM, &queue, sizeof(queue));
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &maximum, sizeof(maximum));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
 }
 

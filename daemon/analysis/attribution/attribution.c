@@ -182,7 +182,7 @@ static struct attribution_slice *attribution_oldest(const struct attribution *a)
 }
 
 /* The oldest window leaves a full ring: it is added to the baseline unless the job was disturbed in
- * it. There is room in the baseline. */
+ * it. There is space in the baseline. */
 static void attribution_retire_oldest(struct attribution *a)
 {
     const struct attribution_slice *oldest = attribution_oldest(a);

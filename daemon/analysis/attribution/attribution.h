@@ -122,7 +122,7 @@ struct attribution_scope {
 struct attribution_result {
     struct attribution_cause causes[ATTRIBUTION_CAUSES]; /**< largest share first */
     uint32_t cause_count; /**< 0: nothing stands out, or no windows since the onset */
-    uint32_t windows;     /**< windows looked at, from the onset on */
+    uint32_t windows;     /**< windows examined, from the onset on */
     uint32_t baseline;    /**< windows compared with; 0: ranks and nodes with each other */
     char advice[512];     /**< what to do about the first cause, as a sentence */
 };

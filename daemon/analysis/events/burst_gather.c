@@ -43,15 +43,15 @@ struct burst_gather {
         struct wire_burst_pair_row *pairs;
         struct wire_collective_row *collectives;
         struct wire_comm_member_row *members;
-        uint32_t *positions; /* of collectives in what is told, plus 1; 0: they are not */
+        uint32_t *positions; /* of collectives among the reported ones, plus 1; 0: not reported */
         uint64_t pair_capacity, pair_count, burst_count;
     } rows;
 };
 
-static int burst_gather_kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
+static int burst_gather_kind_init(struct kind *kind, uint32_t maximum, uint32_t pairs)
 {
     struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS, 0};
-    return burst_log_init(&kind->log, most) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
+    return burst_log_init(&kind->log, maximum) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
 }
 
 static int burst_gather_allocate(struct burst_gather *gather)
@@ -187,7 +187,8 @@ static void burst_gather_store_request(struct burst_gather *gather, const struct
         return;
     if (number == KEY_INDEX_FULL)
         number = key_index_add(&gather->made, key);
-    if (number == KEY_INDEX_FULL) { /* starts of older ones are told as such */
+    if (number ==
+        KEY_INDEX_FULL) { /* starts of calls that are no longer indexed are counted as such */
         key_index_clear(&gather->made);
         number = key_index_add(&gather->made, key);
     }
@@ -195,7 +196,7 @@ static void burst_gather_store_request(struct burst_gather *gather, const struct
         gather->made_calls[number] = call->call;
 }
 
-/* @return number of the key, which may be new; KEY_INDEX_FULL: there is no room */
+/* @return number of the key, which may be new; KEY_INDEX_FULL: there is no space */
 static uint32_t burst_gather_number_of(struct key_index *index, struct index_key key)
 {
     uint32_t number = key_index_find(index, key);
@@ -265,14 +266,14 @@ void burst_gather_member(struct burst_gather *gather, const struct wire_comm_mem
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static uint64_t burst_gather_clamp(uint64_t value, uint64_t least, uint64_t most)
+static uint64_t burst_gather_clamp(uint64_t value, uint64_t minimum, uint64_t maximum)
 {
-    return value < least ? least : value > most ? most : value;
+    return value < minimum ? minimum : value > maximum ? maximum : value;
 }
 
-static wide burst_gather_clamp_wide(wide value, wide least, wide most)
+static wide burst_gather_clamp_wide(wide value, wide minimum, wide maximum)
 {
-    return value < least ? least : value > most ? most : value;
+    return value < minimum ? minimum : value > maximum ? maximum : value;
 }
 
 static uint64_t burst_gather_shift_time(uint64_t time_ns, int64_t shift_ns)
@@ -394,7 +395,7 @@ static int burst_gather_append(struct burst_gather *gather, const struct burst_s
 /* Append the rows of a set, at most so many; the last burst takes what fold is needed.
  * @return 0, -ENOMEM, or -ERANGE: there are more, and bursts that can be merged */
 static int burst_gather_append_set(struct burst_gather *gather, struct bursts *set,
-                                   const struct burst_clock *clock, uint64_t kind, uint64_t most)
+                                   const struct burst_clock *clock, uint64_t kind, uint64_t maximum)
 {
     struct burst_sums one;
     uint64_t rows = 0;
@@ -402,18 +403,18 @@ static int burst_gather_append_set(struct burst_gather *gather, struct bursts *s
     for (uint32_t i = 0; i < count; i++) {
         int rc = bursts_read(set, i, &one);
         rows += 1 + one.pair_count;
-        if (rc == 0 && rows > most && count > 1)
+        if (rc == 0 && rows > maximum && count > 1)
             return -ERANGE;
         if (rc == 0)
             rc = burst_gather_append(gather, &one, clock, kind);
         if (rc != 0)
             return rc;
     }
-    if (rows > most) { /* there is one burst */
+    if (rows > maximum) { /* there is one burst */
         struct wire_burst_row *burst = &gather->rows.bursts[gather->rows.burst_count - 1];
         gather->rows.pair_count -= burst->pairs;
         burst_gather_fold(burst, gather->rows.pairs + gather->rows.pair_count,
-                          most < 2 ? 0 : most - 1);
+                          maximum < 2 ? 0 : maximum - 1);
         gather->rows.pair_count += burst->pairs;
     }
     return 0;
@@ -421,11 +422,11 @@ static int burst_gather_append_set(struct burst_gather *gather, struct bursts *s
 
 /* Merge until the rows of a set fit. */
 static int burst_gather_fit_set(struct burst_gather *gather, struct bursts *set,
-                                const struct burst_clock *clock, uint64_t kind, uint64_t most)
+                                const struct burst_clock *clock, uint64_t kind, uint64_t maximum)
 {
     uint64_t pairs = gather->rows.pair_count, bursts = gather->rows.burst_count;
     for (;;) {
-        int rc = burst_gather_append_set(gather, set, clock, kind, most);
+        int rc = burst_gather_append_set(gather, set, clock, kind, maximum);
         if (rc != -ERANGE)
             return rc;
         gather->rows.pair_count = pairs;
@@ -434,7 +435,7 @@ static int burst_gather_fit_set(struct burst_gather *gather, struct bursts *set,
     }
 }
 
-/* Give collectives that rows name their positions, in the order in which they were met. */
+/* Number the collectives that rows name, in the order of their first occurrence. */
 static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint64_t first_pair)
 {
     uint64_t count = 0;
@@ -508,17 +509,17 @@ static int burst_gather_reserve_names(struct burst_gather *gather)
 
 /* Calls take a quarter of the rows at most, where there are messages. */
 static int burst_gather_fill_rows(struct burst_gather *gather, const struct burst_names *names,
-                                  const struct burst_clock *clock, uint64_t most,
+                                  const struct burst_clock *clock, uint64_t maximum,
                                   uint64_t *call_pairs)
 {
     int quiet = gather->messages.log.count == 0 && bursts_count(gather->messages.set) == 0;
-    uint64_t for_calls = quiet ? most : most / 4;
+    uint64_t for_calls = quiet ? maximum : maximum / 4;
     burst_gather_flush_calls(gather, for_calls);
     int rc = burst_gather_fit_set(gather, gather->calls.set, clock, 1, for_calls);
     if (rc != 0)
         return rc;
     uint64_t used = gather->rows.burst_count + gather->rows.pair_count;
-    uint64_t rest = most > used ? most - used : 1;
+    uint64_t rest = maximum > used ? maximum - used : 1;
     gather->rows.burst_count = gather->rows.pair_count = 0;
     burst_gather_flush_kind(gather, &gather->messages, names, rest);
     rc = burst_gather_fit_set(gather, gather->messages.set, clock, 0, rest);
@@ -538,9 +539,10 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out)
 {
     uint64_t call_pairs = 0;
-    uint64_t most = most_rows < BURST_GATHER_MAXIMUM_ROWS ? most_rows : BURST_GATHER_MAXIMUM_ROWS;
+    uint64_t maximum =
+        most_rows < BURST_GATHER_MAXIMUM_ROWS ? most_rows : BURST_GATHER_MAXIMUM_ROWS;
     gather->rows.burst_count = gather->rows.pair_count = 0;
-    int rc = burst_gather_fill_rows(gather, names, clock, most, &call_pairs);
+    int rc = burst_gather_fill_rows(gather, names, clock, maximum, &call_pairs);
     if (rc == 0)
         rc = burst_gather_reserve_names(gather);
     if (rc != 0)

@@ -24,8 +24,8 @@
 
 #define BURST_GATHER_BURSTS 32u /**< of messages, and of calls, in one window */
 #define BURST_GATHER_ROWS                                                                          \
-    4096u /**< of bursts and their pairs at most, until a daemon says otherwise */
-#define BURST_GATHER_MAXIMUM_ROWS (1u << 16) /**< whatever a daemon says */
+    4096u /**< of bursts and their pairs at most, until the daemon sets another limit */
+#define BURST_GATHER_MAXIMUM_ROWS (1u << 16) /**< upper bound of the limit that the daemon sets */
 #define BURST_GATHER_SLACK_NS UINT64_C(30000000000)
 
 struct burst_gather;
@@ -75,8 +75,8 @@ void burst_gather_member(struct burst_gather *gather, const struct wire_comm_mem
 struct burst_clock {
     uint64_t (*at)(const void *user, uint64_t mono_ns);
     const void *user;
-    /** Window, daemon time. What is further away from it than BURST_GATHER_SLACK_NS, like the
-     *  middle of a call that took minutes, is told as so far away. */
+    /** Window, daemon time. Times further away from it than BURST_GATHER_SLACK_NS, like the middle
+     * of a call that took minutes, are reported as that far away. */
     uint64_t begin_ns, end_ns;
 };
 

@@ -10,10 +10,10 @@
 
 #define FIRST_CAPACITY 1024u
 #define FIRST_NUMBERS 4096u
-#define DIGIT 11u /* bits of a cell that one pass of the sort looks at */
+#define DIGIT 11u /* bits of a cell that one pass of the sort uses */
 #define DIGITS (1u << DIGIT)
 #define FIRST_STAMP (1u << 31)  /* above all places of rows */
-#define UNKNOWN UINT32_MAX      /* in place of a pair: nobody knows it */
+#define UNKNOWN UINT32_MAX      /* in place of a pair: not known */
 #define NO_ROW (UINT32_MAX - 1) /* there are too many */
 
 __extension__ typedef unsigned __int128 wide;
@@ -38,10 +38,10 @@ struct burst_desk {
     uint32_t pauses[SIZE_CLASSES];
 };
 
-int burst_log_init(struct burst_log *log, uint32_t most)
+int burst_log_init(struct burst_log *log, uint32_t maximum)
 {
-    *log =
-        (struct burst_log){.capacity = most < FIRST_CAPACITY ? most : FIRST_CAPACITY, .most = most};
+    *log = (struct burst_log){.capacity = maximum < FIRST_CAPACITY ? maximum : FIRST_CAPACITY,
+                              .maximum = maximum};
     log->entries = malloc(log->capacity * sizeof *log->entries);
     return log->entries == NULL ? -ENOMEM : 0;
 }
@@ -54,7 +54,7 @@ void burst_log_finish(struct burst_log *log)
 
 int burst_log_grow(struct burst_log *log)
 {
-    uint32_t capacity = 2 * log->capacity < log->most ? 2 * log->capacity : log->most;
+    uint32_t capacity = 2 * log->capacity < log->maximum ? 2 * log->capacity : log->maximum;
     if (capacity <= log->capacity)
         return 1;
     struct burst_entry *entries = realloc(log->entries, capacity * sizeof *entries);
@@ -180,9 +180,9 @@ static void burst_log_sort_pass(struct burst_desk *desk, uint32_t count, uint32_
     for (uint32_t i = 0; i < count; i++)
         desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++;
     for (uint32_t d = 0; d < DIGITS; d++) {
-        uint32_t here = desk->digits[d];
+        uint32_t in_bucket = desk->digits[d];
         desk->digits[d] = sum;
-        sum += here;
+        sum += in_bucket;
     }
     for (uint32_t i = 0; i < count; i++)
         desk->spare[desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++] = desk->order[i];
@@ -257,8 +257,8 @@ static void burst_log_end_run(struct bursts *shape, struct burst_sums *run, wide
     *sum = 0;
 }
 
-/* The shape: where bursts begin and end. They lie one behind the other, so the number of messages
- * of each tells which are its own. */
+/* The shape: where bursts begin and end. They follow each other in time, so the number of messages
+ * of each burst gives the range of its messages. */
 static void burst_log_find_runs(struct burst_desk *desk, const struct burst_log *log)
 {
     struct cut cut = burst_log_find_cut(desk, log->count);

@@ -125,7 +125,7 @@ static int burst_pairs_compare_by_bytes(const void *left, const void *right)
     return burst_pairs_compare_by_key(a, b);
 }
 
-/* Put each row where its place is told, along the cycles of the permutation. */
+/* Move each row to its place, along the cycles of the permutation. */
 static void burst_pairs_rearrange(struct burst_pair *rows, struct key_place *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -216,7 +216,7 @@ static void burst_pairs_merge(struct burst_pair *out, const struct burst_pair *l
     memcpy(out + lefts, right, rights * sizeof(*right));
 }
 
-/* Merge runs, put behind each other in their order, until one is left (Knuth, The Art of Computer
+/* Merge adjacent runs until one is left (Knuth, The Art of Computer
  * Programming 3, section 5.2.4, algorithm N).
  * @return whether there was memory for it */
 static bool burst_pairs_merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
@@ -242,7 +242,7 @@ static bool burst_pairs_merge_runs(struct burst_pair *rows, uint32_t count, stru
     return true;
 }
 
-/* By bytes if wished, then by key, as the comparisons say. */
+/* Sort by bytes if asked for, then by key. */
 static void burst_pairs_sort(struct burst_pair *rows, uint32_t count, bool bytes)
 {
     struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
@@ -314,12 +314,12 @@ static uint32_t burst_pairs_reserve(struct burst_pairs *pairs, struct burst_pair
     if (pairs->capacity - pairs->count >= rows)
         return rows;
     burst_pairs_add_up(pairs, work);
-    uint32_t most = 2 * work->limit, capacity = pairs->capacity;
-    if (pairs->count + rows > most)
+    uint32_t maximum = 2 * work->limit, capacity = pairs->capacity;
+    if (pairs->count + rows > maximum)
         burst_pairs_fold(pairs, work->limit);
     /* A quarter stays free, or rows would have to be added up again soon. */
-    while (capacity < most && pairs->count + rows > capacity - capacity / 4)
-        capacity = capacity * 2 < most ? capacity * 2 : most;
+    while (capacity < maximum && pairs->count + rows > capacity - capacity / 4)
+        capacity = capacity * 2 < maximum ? capacity * 2 : maximum;
     if (capacity > pairs->capacity)
         burst_pairs_grow(pairs, work, capacity);
     if (pairs->count == pairs->capacity)
@@ -355,8 +355,8 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     burst_pairs_clear(from);
 }
 
-/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
- * behind each other.
+/* Nodes report their rows in order, and each those of its own ranks: often it is enough to
+ * concatenate runs.
  * @return whether there may be several rows of a pair */
 static bool burst_pairs_copy_in_order(struct burst_pair *out, const struct burst_pair *rows,
                                       uint32_t count)

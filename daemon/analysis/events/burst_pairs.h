@@ -1,9 +1,9 @@
 /* What each pair of ranks sent within a burst, by size class.
  *
- * Rows are appended as they come; only when there is no room left are those of one pair added up.
- * So a message costs one row written and, now and then, one look-up, and putting two bursts
- * together is copying rows. Of more pairs than the limit those with the most bytes keep their row
- * and the rest is added to "others": counted, never dropped.
+ * Rows are appended; only when the table is full are the rows of a pair added up. So a message
+ * costs one row written and, occasionally, one look-up, and two bursts are merged by copying rows.
+ * Of more pairs than the limit those with the most bytes keep their row and the rest is added to
+ * "others": counted, never dropped.
  *
  * Part of bursts.[ch]. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
@@ -71,11 +71,11 @@ struct burst_pairs_work {
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit);
 void burst_pairs_work_finish(struct burst_pairs_work *work);
 
-/** An empty table with room for a few rows. @return 0 or -ENOMEM */
+/** An empty table with space for a few rows. @return 0 or -ENOMEM */
 int burst_pairs_init(struct burst_pairs *pairs);
 void burst_pairs_finish(struct burst_pairs *pairs);
 
-/** Make room for rows that are put there by the caller; what was there is lost.
+/** Reserve space for rows that the caller writes; earlier rows are lost.
  *  @return 0, or -ENOMEM: nothing has changed */
 int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows);
 

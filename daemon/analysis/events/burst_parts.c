@@ -16,7 +16,7 @@ void burst_parts_finish(struct burst_parts *p)
     free(p->list);
     free(p->pieces);
     free(p->queue);
-    *p = (struct burst_parts){.most = p->most};
+    *p = (struct burst_parts){.maximum = p->maximum};
 }
 
 void burst_parts_clear(struct burst_parts *p)
@@ -26,7 +26,7 @@ void burst_parts_clear(struct burst_parts *p)
 
 struct burst_pair *burst_parts_reserve(struct burst_parts *p, size_t rows)
 {
-    if (rows > p->most - p->count ||
+    if (rows > p->maximum - p->count ||
         array_fit(&p->rows, sizeof(*p->rows), &p->capacity, p->count + rows) != 0)
         return NULL;
     return p->rows + p->count;
@@ -63,7 +63,7 @@ static bool burst_parts_do_ascend(const struct burst_pair *rows, size_t count)
     return true;
 }
 
-/* Room for it was made. */
+/* Space for it was made. */
 static void burst_parts_append(struct burst_parts *p, struct burst_chain *chain,
                                const struct burst_part *part)
 {
@@ -79,7 +79,7 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
                      const struct burst_pair *rows, size_t count, bool ascends)
 {
     bool there = p->rows != NULL && rows == p->rows + p->count;
-    if (p->most == 0 || count > p->most - p->count || p->list_count >= BURST_PARTS_NONE ||
+    if (p->maximum == 0 || count > p->maximum - p->count || p->list_count >= BURST_PARTS_NONE ||
         array_fit(&p->list, sizeof(*p->list), &p->list_capacity, p->list_count + 1) != 0)
         return false;
     struct burst_pair *to = there ? p->rows + p->count : burst_parts_reserve(p, count);
@@ -141,7 +141,7 @@ static size_t burst_parts_rows_before(const struct burst_piece *piece, const str
     return BISECT(i, 1, piece->count, burst_parts_precedes(&piece->rows[i], row));
 }
 
-/* Put back what is left of the first of a queue, which takes its place. */
+/* Insert the rest of the first piece of a queue at its new position in the queue. */
 static void burst_parts_put_back(struct burst_piece *queue, size_t count, struct burst_piece rest)
 {
     size_t at = 0;
@@ -153,9 +153,9 @@ static void burst_parts_put_back(struct burst_piece *queue, size_t count, struct
 bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count)
 {
-    size_t made = 0, most = chain->parts + chain->rows / MINIMUM_PIECE;
+    size_t made = 0, maximum = chain->parts + chain->rows / MINIMUM_PIECE;
     if (chain->parts == 0 || !burst_parts_sort(p, chain) ||
-        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_capacity, most) != 0)
+        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_capacity, maximum) != 0)
         return false;
     for (size_t head = 0; head < chain->parts;) {
         struct burst_piece first = p->queue[head];
@@ -166,7 +166,7 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                 return false; /* both have this pair */
             rows = burst_parts_rows_before(&first, next);
         }
-        if (made == most)
+        if (made == maximum)
             return false;
         p->pieces[made++] = (struct burst_piece){first.rows, rows};
         if (rows == first.count)

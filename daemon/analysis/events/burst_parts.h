@@ -25,7 +25,7 @@ struct burst_part {
 struct burst_parts {
     struct burst_pair *rows; /**< owned */
     size_t count, capacity;
-    uint32_t most;           /**< rows */
+    uint32_t maximum;        /**< rows */
     struct burst_part *list; /**< owned */
     size_t list_count, list_capacity;
     struct burst_piece *pieces; /**< owned; as read last */
@@ -46,14 +46,14 @@ void burst_parts_finish(struct burst_parts *parts);
 /** Forget all rows, keep the memory. */
 void burst_parts_clear(struct burst_parts *parts);
 
-/** Room for rows that are to be added next; what was written there stays when more is asked for.
- *  @return NULL: that is more than may be kept, or there is no memory */
+/** Reserve space for rows that are to be added next; rows written there are preserved when more
+ * space is reserved. @return NULL: the limit of rows is reached, or there is no memory */
 struct burst_pair *burst_parts_reserve(struct burst_parts *parts, size_t rows);
 
 /** Add rows to a burst. They are copied, unless they lie where burst_parts_reserve() said.
  *  @param count    at least 1
- *  @param ascends  are they known to ascend strictly? Else it is looked at
- *  @return whether there was room and memory */
+ *  @param ascends  are they known to ascend strictly? If false, their order is checked
+ *  @return false: the limit is reached, or there is no memory */
 bool burst_parts_add(struct burst_parts *parts, struct burst_chain *chain,
                      const struct burst_pair *rows, size_t count, bool ascends);
 
@@ -67,9 +67,8 @@ static inline struct burst_piece burst_parts_rows(const struct burst_parts *part
 /** Add all of one burst to another; it is empty after that. */
 void burst_parts_join(struct burst_parts *parts, struct burst_chain *to, struct burst_chain *from);
 
-/** The rows of a burst in the order of their keys, each pair once, if that can be had
- *  by cutting parts into some pieces.
- *  @return whether it can, and there was memory */
+/** The rows of a burst in the order of their keys, each pair once, if parts only have to be cut
+ * into pieces for that. @return false: rows have to be added up, or there is no memory */
 bool burst_parts_read(struct burst_parts *parts, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count);
 

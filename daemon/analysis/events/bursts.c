@@ -23,14 +23,14 @@ struct extent {
 struct cluster {
     struct extent extent;
     struct burst_pairs pairs;
-    struct burst_chain whole; /* further rows, as they came */
+    struct burst_chain whole; /* further rows, as they were added */
 };
 
 struct bursts {
     struct bursts_params params;
     uint32_t shift; /* a time's cell is the time shifted right by so much */
     uint32_t count;
-    bool stale;               /* time[count - 1] lags behind */
+    bool stale;               /* time[count - 1] is out of date */
     uint64_t messages, bytes; /* of all bursts */
     uint64_t *time;           /* owned; of each burst, ascending, each in a cell of its own */
     uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
@@ -74,7 +74,7 @@ int bursts_create(struct bursts **out, const struct bursts_params *params)
         return -ENOMEM;
     set->params = *params;
     set->shift = (uint32_t)__builtin_ctzll(params->cell_ns);
-    set->parts.most = params->whole;
+    set->parts.maximum = params->whole;
     if (bursts_allocate(set) != 0) {
         bursts_destroy(set);
         return -ENOMEM;
@@ -204,20 +204,20 @@ static void bursts_merge_at(struct bursts *set, uint32_t position)
 static uint32_t bursts_find_nearest(const struct bursts *set)
 {
     uint32_t best = 0;
-    uint64_t least = UINT64_MAX;
+    uint64_t minimum = UINT64_MAX;
     for (uint32_t i = 0; i + 1 < set->count; i++) {
         uint64_t apart = set->time[i + 1] - set->time[i];
-        best = apart < least ? i : best;
-        least = apart < least ? apart : least;
+        best = apart < minimum ? i : best;
+        minimum = apart < minimum ? apart : minimum;
     }
     return best;
 }
 
-void bursts_reduce(struct bursts *set, uint32_t most)
+void bursts_reduce(struct bursts *set, uint32_t maximum)
 {
     bursts_refresh(set);
-    most = most == 0 ? 1 : most;
-    while (set->count > most)
+    maximum = maximum == 0 ? 1 : maximum;
+    while (set->count > maximum)
         bursts_merge_at(set, bursts_find_nearest(set));
 }
 
@@ -277,7 +277,8 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
     const struct burst_pair row = {m->source, m->destination, m->size_class,
                                    0,         m->messages,    m->bytes};
     if (set->count > 0) {
-        /* bursts_find_host() would say the same, but needs the newest burst's time: a division. */
+        /* bursts_find_host() would find the same burst, but needs the newest burst's time: a
+         * division. */
         struct cluster *newest = bursts_at(set, set->count - 1);
         if (bursts_cell_of(set, newest->extent.last) == bursts_cell_of(set, m->time_ns)) {
             bursts_extend(&newest->extent, &extent);
@@ -442,7 +443,8 @@ static bool bursts_find_pieces(struct bursts *set, const struct cluster *one,
            burst_parts_read(&set->parts, &one->whole, pieces, count);
 }
 
-/* Put pieces behind each other in the view. @return 1: done; 0: there are none; or -ENOMEM */
+/* Copy the pieces to the view, one after the other. @return 1: done; 0: there are none; or -ENOMEM
+ */
 static int bursts_read_all_pieces(struct bursts *set, const struct cluster *one)
 {
     const struct burst_piece *pieces;

@@ -256,7 +256,7 @@ void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t p
 void event_sum_settle(struct event_sum *sum)
 {
     struct burst_names names = event_sum_names_of(sum);
-    if (sum->log->count > sum->log->most / 2)
+    if (sum->log->count > sum->log->maximum / 2)
         burst_gather_messages(sum->bursts, &names);
 }
 
@@ -340,7 +340,7 @@ static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *rin
     rank->class_ns[class_] += ns - pay;
 }
 
-/* @return time in the call, nanoseconds, as far as it lies behind the ring's previous call */
+/* @return time in the call, nanoseconds, as far as it is later than the ring's previous call */
 static uint64_t event_sum_add_call_time(struct event_sum *sum, struct rank_sum *rank,
                                         struct ring_sum *ring, const struct event *event,
                                         uint64_t enter_ns, uint64_t exit_ns)

@@ -244,8 +244,8 @@ static int criteria_coarsen_histogram(struct histogram *histogram, unsigned bits
     return 0;
 }
 
-/* Move a cell's window in progress into its horizon and pool, and into the slot, which has room for
- * it. */
+/* Move a cell's window in progress into its horizon and pool, and into the slot, which has space
+ * for it. */
 static int criteria_close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
 {
     int code = bits > 0 ? criteria_coarsen_histogram(&cell->progress, bits) : 0;

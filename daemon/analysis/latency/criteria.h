@@ -111,7 +111,7 @@ struct criterion {
 size_t criteria_count(const struct criteria *criteria);
 
 /** List these classes by locality, then by size.
- *  @return how many were written, at most room */
+ *  @return how many were written, at most capacity */
 size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity);
 
 /** Bytes on the heap. */

@@ -110,7 +110,7 @@ static void join_drop_last_window(struct join *join)
     join_window_finish(last);
 }
 
-/* @return NULL without memory, or when the window lies behind too many others */
+/* @return NULL without memory, or when too many earlier windows are open */
 static struct join_window *join_open_window(struct join *join, uint64_t number)
 {
     size_t at = join->open_count;
@@ -239,12 +239,12 @@ static struct join_ends *join_gather(struct join *join, uint64_t window, size_t 
 /* For matching, of so many ends and calls. */
 static int join_reserve(struct join *join, size_t sends, size_t receives, size_t calls)
 {
-    const size_t need = sends + receives, most = sends < receives ? sends : receives;
+    const size_t need = sends + receives, maximum = sends < receives ? sends : receives;
     size_t rooms[2] = {join->scratch_capacity, join->scratch_capacity};
     join->call_shift = join_shift_for(calls);
     if (array_fit(&join->matches, sizeof(*join->matches), &join->match_capacity, receives) != 0 ||
         array_fit(&join->reporter_pairs, sizeof(*join->reporter_pairs), &join->pair_capacity,
-                  most + 1) != 0 ||
+                  maximum + 1) != 0 ||
         array_fit(&join->calls, sizeof(*join->calls), &join->call_capacity, calls) != 0 ||
         array_fit(&join->call_index, sizeof(*join->call_index), &join->call_index_capacity,
                   join_places(join->call_shift)) != 0)

@@ -24,7 +24,7 @@ size_t join_ends_bytes(const struct join_ends *ends)
            ends->reporter_capacity * sizeof(*ends->reporters);
 }
 
-/* Room for so many more. */
+/* Space for so many more. */
 static int join_ends_fit(struct join_ends *ends, size_t sends, size_t receives, size_t calls,
                          size_t reporters)
 {

@@ -41,7 +41,7 @@ struct join_reporter {
     uint32_t node;
 };
 
-/** Flags beside the position of a send's teller, and of a receive's call. */
+/** Flags in the upper bits of the position of a send's reporter, and of a receive's call. */
 #define END_TWICE (1u << 30)  /**< duplicate: matches nothing, nor does a further one of its key */
 #define END_PAIRED (1u << 29) /**< of sends, while a window is closed: the other end is there */
 #define END_PLACE (END_PAIRED - 1)
@@ -51,7 +51,7 @@ struct join_send {
     uint64_t begin_ns; /**< entry of the call that posted it */
     uint64_t bytes;
     uint32_t source, destination;
-    uint32_t reporter; /**< position of its teller, and flags */
+    uint32_t reporter; /**< position of its reporter, and flags */
 };
 
 struct join_receive {
@@ -70,7 +70,7 @@ struct join_call {
     uint32_t together; /**< messages from other nodes that it completed, as reported */
     uint32_t known;    /**< messages of it whose sends were joined in windows before */
     uint32_t reporter;
-    uint32_t count;  /**< receives here, one behind the other */
+    uint32_t count;  /**< receives here, consecutive */
     uint32_t number; /**< while a window is closed, see join_state.h; else CALL_WHOLE */
 };
 
@@ -95,7 +95,7 @@ static inline size_t join_ends_count(const struct join_ends *ends)
     return ends->send_count + ends->receive_count;
 }
 
-/** None are left; the room stays. */
+/** Remove all ends; the capacity stays. */
 static inline void join_ends_clear(struct join_ends *ends)
 {
     ends->send_count = ends->receive_count = 0;
@@ -115,7 +115,7 @@ int join_ends_append_send(struct join_ends *to, const struct join_ends *from, si
 int join_ends_append_receive(struct join_ends *to, const struct join_ends *from, size_t at,
                              size_t last);
 
-/** Keep those whose keys are not above. */
+/** Remove the ends whose keys are above this one. */
 void join_ends_keep(struct join_ends *ends, uint64_t top);
 
 static inline const struct join_reporter *join_send_reporter(const struct join_ends *ends,
@@ -155,13 +155,13 @@ struct join_writer {
     struct join_send *send; /**< where the next is to be written, of each */
     struct join_receive *receive;
     struct join_call *call;
-    uint32_t reporter; /**< position of the one that tells */
+    uint32_t reporter; /**< position of the reporter */
     uint32_t calls;    /**< with those that were there before */
     bool in_call;      /**< the last of them is of this teller */
     bool unsound;      /**< an end that was written contradicts itself */
 };
 
-/** Begin to write behind what is there; room for the report's count is made. @return 0 or -ENOMEM
+/** Begin to append; space for the report's ends is reserved. @return 0 or -ENOMEM
  */
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top);
@@ -235,7 +235,7 @@ static inline void join_put_receive(struct join_writer *writer, const struct joi
     writer->receive++;
 }
 
-/** Write one end, whatever it says. */
+/** Write one end, unchecked. */
 static inline void join_put(struct join_writer *writer, const struct join_half *half)
 {
     if (half->source == half->destination || half->begin_ns > half->end_ns ||

@@ -1,4 +1,4 @@
-/* Pairing of ends by key, and what the pairs say about clocks and about calls that completed
+/* Matches ends by key, and derives from the pairs the bounds of clocks and the calls that completed
  * several messages. */
 #include "daemon/analysis/matching/join_state.h"
 #include "daemon/analysis/tables/array.h"
@@ -29,18 +29,19 @@ size_t join_places(unsigned shift)
 
 /* ---- calls that completed several messages ------------------------------- */
 
-static inline uint64_t join_match_hash_call(const struct join_call *told)
+static inline uint64_t join_match_hash_call(const struct join_call *reported)
 {
-    uint64_t x = told->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + told->destination;
+    uint64_t x = reported->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + reported->destination;
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 /* Find the call of a report, or enter it.
  * @return CALL_UNKNOWN: too many calls share a place of the index; the call then counts as
  * incomplete */
-static uint32_t join_match_find_call(struct join *join, const struct join_ends *ends, uint32_t told)
+static uint32_t join_match_find_call(struct join *join, const struct join_ends *ends,
+                                     uint32_t reported)
 {
-    const struct join_call *one = &ends->calls[told];
+    const struct join_call *one = &ends->calls[reported];
     uint32_t at = (uint32_t)(join_match_hash_call(one) >> join->call_shift);
     uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
     if (join->call_count == 0)
@@ -48,7 +49,7 @@ static uint32_t join_match_find_call(struct join *join, const struct join_ends *
     for (uint32_t probes = 0; probes < MAXIMUM_PROBES; probes++, at = (at + 1) & mask) {
         if (join->call_index[at] == 0) {
             join->call_index[at] = (uint32_t)++join->call_count;
-            join->calls[join->call_count - 1] = (struct partial_call){.first = told};
+            join->calls[join->call_count - 1] = (struct partial_call){.first = reported};
             return (uint32_t)join->call_count - 1;
         }
         const uint32_t number = join->call_index[at] - 1;
@@ -61,10 +62,10 @@ static uint32_t join_match_find_call(struct join *join, const struct join_ends *
 
 /* Add a node's report of a call. @return number of the call, or CALL_UNKNOWN */
 static uint32_t join_match_add_to_call(struct join *join, const struct join_ends *ends,
-                                       uint32_t told)
+                                       uint32_t reported)
 {
-    const struct join_call *one = &ends->calls[told];
-    const uint32_t number = join_match_find_call(join, ends, told);
+    const struct join_call *one = &ends->calls[reported];
+    const uint32_t number = join_match_find_call(join, ends, reported);
     if (number == CALL_UNKNOWN)
         return CALL_UNKNOWN;
     struct partial_call *call = &join->calls[number];
@@ -91,12 +92,13 @@ static void join_match_add_calls(struct join *join, struct join_ends *ends)
 {
     const struct join_match *matches = join->matches;
     for (size_t i = 0; i < ends->call_count; matches += ends->calls[i++].count) {
-        struct join_call *told = &ends->calls[i];
-        if (told->number == CALL_WHOLE && told->count >= told->together)
+        struct join_call *reported = &ends->calls[i];
+        if (reported->number == CALL_WHOLE && reported->count >= reported->together)
             continue;
-        told->number = told->together > 1 && join_match_call_counts(matches, told->count)
-                           ? join_match_add_to_call(join, ends, (uint32_t)i)
-                           : CALL_WHOLE;
+        reported->number =
+            reported->together > 1 && join_match_call_counts(matches, reported->count)
+                ? join_match_add_to_call(join, ends, (uint32_t)i)
+                : CALL_WHOLE;
     }
 }
 
@@ -117,7 +119,7 @@ static uint64_t join_match_error_of(const struct join_reporter *a, const struct 
     return sum < a->error_ns || sum > JOIN_MAXIMUM_NS ? UINT64_MAX : sum;
 }
 
-/* There are no more of them than matches, so there is room. */
+/* There are no more of them than matches, so the table cannot be full. */
 static struct reporter_pair *join_match_find_pair_state(struct join *join,
                                                         const struct join_ends *ends, uint32_t from,
                                                         uint32_t to)
@@ -157,7 +159,8 @@ static inline void join_match_miss(struct join_call *call, struct join_match *ma
     call->number = CALL_UNKNOWN;
 }
 
-/* Note two ends as a message, if they can be those of one, and what it says of clocks.
+/* Record two ends as a message, if they can belong to one, and its bounds of the clocks'
+ * difference.
  * @param match  of the receive, set */
 static void join_match_bind(struct join *join, const struct join_ends *ends, struct join_send *send,
                             const struct join_receive *receive, struct join_match *match)
@@ -180,7 +183,7 @@ static void join_match_bind(struct join *join, const struct join_ends *ends, str
 
 /* ---- matching in the order of keys --------------------------------------- */
 
-/* Key of a send or, behind all of them, of a receive. */
+/* Key of a send or, at positions after all sends, of a receive. */
 static inline uint64_t join_match_key_at(const struct join_ends *ends, size_t at)
 {
     return at < ends->send_count ? ends->sends[at].key : ends->receives[at - ends->send_count].key;
@@ -289,10 +292,10 @@ static void join_match_keep_sends(struct join *join, const struct join_ends *end
         const struct join_send *send = &ends->sends[i];
         if ((send->reporter & END_PAIRED) != 0)
             continue;
-        const uint64_t told = join_send_reporter(ends, send)->window;
-        if (told + join->params.windows <= window)
+        const uint64_t reported = join_send_reporter(ends, send)->window;
+        if (reported + join->params.windows <= window)
             join_match_abandon(join, (send->reporter & END_TWICE) != 0, send->key,
-                               send->destination, told);
+                               send->destination, reported);
         else if (join_ends_append_send(&join->staying, ends, i, last) != 0)
             join_match_leave_out(join, send->key);
         else
@@ -309,10 +312,10 @@ static void join_match_keep_receives(struct join *join, const struct join_ends *
         const struct join_receive *receive = &ends->receives[i];
         if (join->matches[i].reporters != MATCH_NONE)
             continue;
-        const uint64_t told = join_receive_reporter(ends, receive)->window;
-        if (told + join->params.windows <= window)
+        const uint64_t reported = join_receive_reporter(ends, receive)->window;
+        if (reported + join->params.windows <= window)
             join_match_abandon(join, (receive->call & END_TWICE) != 0, receive->key,
-                               receive->source, told);
+                               receive->source, reported);
         else if (join_ends_append_receive(&join->staying, ends, i, last) != 0)
             join_match_leave_out(join, receive->key);
         else
@@ -376,34 +379,35 @@ static void join_match_finish_calls(struct join *join, const struct join_ends *e
 {
     const struct join_match *match = join->matches;
     for (size_t i = 0; i < ends->call_count; match += ends->calls[i++].count) {
-        const struct join_call *told = &ends->calls[i];
-        if (told->number >= CALL_UNKNOWN)
+        const struct join_call *reported = &ends->calls[i];
+        if (reported->number >= CALL_UNKNOWN)
             continue;
-        struct partial_call *call = &join->calls[told->number];
-        call->latest_ns = join_match_maximum(call->latest_ns, told->local_ns);
-        for (uint32_t m = 0; m < told->count; m++)
+        struct partial_call *call = &join->calls[reported->number];
+        call->latest_ns = join_match_maximum(call->latest_ns, reported->local_ns);
+        for (uint32_t m = 0; m < reported->count; m++)
             call->matched += match[m].reporters < MATCH_REFUSED;
     }
     for (size_t i = 0; i < ends->call_count; i++) {
-        struct join_call *told = &ends->calls[i];
-        if (told->number >= CALL_UNKNOWN)
+        struct join_call *reported = &ends->calls[i];
+        if (reported->number >= CALL_UNKNOWN)
             continue;
-        const struct partial_call *call = &join->calls[told->number];
-        told->local_ns = call->latest_ns;
-        told->number = call->known + call->matched >= call->together ? CALL_WHOLE : CALL_UNKNOWN;
+        const struct partial_call *call = &join->calls[reported->number];
+        reported->local_ns = call->latest_ns;
+        reported->number =
+            call->known + call->matched >= call->together ? CALL_WHOLE : CALL_UNKNOWN;
     }
 }
 
 static void join_match_report_waiting_of_calls(struct join *join)
 {
     for (size_t i = 0; i < join->staying.call_count; i++) {
-        struct join_call *told = &join->staying.calls[i];
-        if (told->number < CALL_UNKNOWN) {
-            const struct partial_call *call = &join->calls[told->number];
-            told->local_ns = call->latest_ns;
-            told->known = call->known + call->matched;
+        struct join_call *reported = &join->staying.calls[i];
+        if (reported->number < CALL_UNKNOWN) {
+            const struct partial_call *call = &join->calls[reported->number];
+            reported->local_ns = call->latest_ns;
+            reported->known = call->known + call->matched;
         }
-        told->number = CALL_WHOLE;
+        reported->number = CALL_WHOLE;
     }
 }
 

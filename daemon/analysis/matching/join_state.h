@@ -76,7 +76,7 @@ struct join {
     /* Open addressing, of calls: position + 1; 0: empty. */
     uint32_t *call_index;
     struct join_match *matches;                  /* by receive */
-    struct reporter_pair *reporter_pairs;        /* the first one is nobody's */
+    struct reporter_pair *reporter_pairs;        /* the first one is unused */
     struct reporter_pair *pair_of[RECENT_PAIRS]; /* by sender: the one that it pair last */
     struct partial_call *calls;
     size_t scratch_capacity, call_index_capacity, match_capacity, pair_capacity, call_capacity;
@@ -95,10 +95,10 @@ size_t join_places(unsigned shift);
 
 /** Match the ends of a close: sets the send of each receive, the bounds of clocks and the calls
  * that were reported in parts. Ends without their other end are kept for later windows or dropped.
- *  @param ends  each key at most once among those that waited; room is made for them */
+ *  @param ends  each key at most once among those that waited; grown for those */
 void join_match(struct join *join, struct join_ends *ends, uint64_t window);
 
-/** Settle clocks and calls by what the matches said. */
+/** Update the clocks and finish the calls with the results of the matches. */
 void join_update_clocks(struct join *join, const struct join_ends *ends);
 
 /** Report the matches. */

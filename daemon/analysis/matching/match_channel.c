@@ -9,7 +9,7 @@
 
 #define INITIAL_CAPACITY 64u
 #define FIRST_SLOTS 1024u
-#define IDLE_S 60u /* a channel that nobody used for so long is forgotten when it holds nothing */
+#define IDLE_S 60u /* an empty channel that was not used for so long is removed */
 #define CROWDED (MAXIMUM_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
 #define MAXIMUM_PEERS (1u << 20)
 
@@ -29,7 +29,7 @@ void *match_reserve(void *array, uint32_t *capacity, uint32_t need, size_t each)
 
 #define LINE 64u
 
-/* Room for more nodes, in lines of their own. */
+/* Space for more nodes, in lines of their own. */
 static int match_pool_grow(struct pool *pool)
 {
     uint32_t capacity = pool->capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->capacity;
@@ -53,7 +53,7 @@ uint32_t match_pool_allocate(struct pool *pool)
 {
     if (pool->free_count > 0)
         return pool->free[--pool->free_count];
-    if (pool->used == pool->most || (pool->used == pool->capacity && match_pool_grow(pool) != 0))
+    if (pool->used == pool->maximum || (pool->used == pool->capacity && match_pool_grow(pool) != 0))
         return NONE;
     return pool->used++;
 }
@@ -103,7 +103,7 @@ static struct peer *match_find_peer(const struct match *match, uint32_t rank)
 struct peer *match_peer(struct match *match, uint32_t rank)
 {
     if (match->peer_count == match->peer_capacity && match_grow_peers(match) != 0)
-        return match_find_peer(match, rank); /* there is no room for others */
+        return match_find_peer(match, rank); /* the table is full */
     uint32_t *slot = &match->peer_slots[match_peer_slot(match, rank)];
     if (*slot == 0) {
         match->peers[match->peer_count++] =

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAXIMUM_OTHERS (1u << 20)  /* rows that take what has no row of its own */
+#define MAXIMUM_OTHERS (1u << 20)  /* rows for messages that have no row of their own */
 #define MAXIMUM_BUCKETS (1u << 18) /* classes of sizes by classes of times */
 #define DIGIT_BITS 10u /* classes of sizes are below this, those of times twice as many bits */
 #define DIGIT_MASK ((1u << DIGIT_BITS) - 1)
@@ -39,7 +39,7 @@ struct transfer_sum {
     uint32_t pending_count;
     uint64_t recent_ns[SIZE_CLASSES]; /* 0: no criterion yet */
     uint32_t logs[LOG_STEPS];         /* of 1 to 2, in 1/65536 */
-    uint32_t *order, *other_order;    /* of buckets: room as for them */
+    uint32_t *order, *other_order;    /* of buckets: capacity as theirs */
     size_t order_capacity, other_capacity;
     struct {
         struct wire_transfer_row *transfers;

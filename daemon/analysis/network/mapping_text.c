@@ -319,7 +319,7 @@ static int mapping_read_line(const struct mapping_reader *reader, const char *at
         return 0;
     if (!mapping_parse_number(&at, end, UINT32_MAX - 1, &rank) ||
         !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
-        return mapping_refuse(reader, "two numbers are wanted, a rank and its node");
+        return mapping_refuse(reader, "two numbers are expected, a rank and its node");
     if (node >= reader->nodes) {
         snprintf(reader->why, reader->capacity,
                  "there is no node %" PRIu64 ": the network has %" PRIu32, node, reader->nodes);

@@ -33,13 +33,13 @@ struct reroute {
     struct reach *reach;  /* owned; `best` is UINT64_MAX between searches */
     struct visit *visits; /* owned; `level` is NONE between searches */
     uint32_t *now,
-        *next; /* owned; vertices to look at, with this number of hops and with the next */
+        *next; /* owned; vertices to examine, with this number of hops and with the next */
     uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
     uint32_t *old;              /* owned; the topology's route */
     uint32_t old_capacity;
     uint64_t *kept; /* owned; loads of the old route's links while its bytes are subtracted */
     uint32_t kept_capacity;
-    uint32_t *found; /* owned; room for all vertices */
+    uint32_t *found; /* owned; space for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
 };
 
@@ -143,12 +143,13 @@ static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
     uint64_t heaviest = 0;
     for (uint32_t at = s->from, next; at != s->to; at = next) {
         uint64_t minimum = UINT64_MAX;
-        uint32_t far = reroute_graph_far(&r->graph, at);
+        uint32_t distance = reroute_graph_distance(&r->graph, at);
         next = NONE;
         for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
             uint32_t to = graph->edges[e].to;
             uint64_t load = r->loads[graph->edges[e].link];
-            if ((next == NONE || load < minimum) && reroute_graph_far(&r->graph, to) < far &&
+            if ((next == NONE || load < minimum) &&
+                reroute_graph_distance(&r->graph, to) < distance &&
                 (to == s->to || !graph->closed[to])) {
                 minimum = load;
                 next = to;
@@ -171,8 +172,9 @@ static uint32_t reroute_relax_edges(struct reroute *r, const struct search *s, u
         uint32_t to = graph->edges[e].to;
         uint64_t load = r->loads[graph->edges[e].link];
         load = load > so_far ? load : so_far;
-        if (load >= r->reach[s->to].best || hops + reroute_graph_far(&r->graph, to) > s->limit ||
-            load >= r->reach[to].best || (to != s->to && graph->closed[to]))
+        if (load >= r->reach[s->to].best ||
+            hops + reroute_graph_distance(&r->graph, to) > s->limit || load >= r->reach[to].best ||
+            (to != s->to && graph->closed[to]))
             continue;
         struct reach *reach = &r->reach[to];
         if (reach->best == UINT64_MAX)
@@ -229,7 +231,7 @@ static uint32_t reroute_visit_edges(struct reroute *r, const struct search *s, u
             continue;
         uint64_t sum = reroute_add_saturating(so_far, r->loads[link]);
         bool first = visit->level == NONE;
-        if (first && level + reroute_graph_far(&r->graph, to) > s->limit)
+        if (first && level + reroute_graph_distance(&r->graph, to) > s->limit)
             continue;
         if (first)
             r->next[waiting++] = r->seen[r->seen_count++] = to;
@@ -333,7 +335,7 @@ static uint32_t reroute_best_route(struct reroute *r, const struct reroute_param
                                    struct search *search)
 {
     if (params->first == REROUTE_LENGTH &&
-        reroute_graph_far(&r->graph, search->from) < search->limit) {
+        reroute_graph_distance(&r->graph, search->from) < search->limit) {
         uint32_t length = reroute_search_shortest(r, search);
         if (length == NONE)
             return NONE;

@@ -203,7 +203,7 @@ uint32_t topology_reverse(const struct topology *topology, uint32_t link);
 /** Bytes a second; 0: not known. */
 double topology_capacity(const struct topology *topology, uint32_t link);
 
-/** Links that leave a vertex. @return how many there are; the first `room` are set */
+/** Links that leave a vertex. @return how many there are; the first `capacity` are set */
 uint32_t topology_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
                       uint32_t capacity);
 
@@ -211,7 +211,7 @@ uint32_t topology_out(const struct topology *topology, uint32_t vertex, uint32_t
 uint32_t topology_distance(const struct topology *topology, uint32_t source, uint32_t destination);
 
 /** The route, link by link.
- *  @return its length, TOPOLOGY_NONE: there is none; the first `room` links are set */
+ *  @return its length, TOPOLOGY_NONE: there is none; the first `capacity` links are set */
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
                         uint32_t *links, uint32_t capacity);
 
@@ -227,7 +227,7 @@ uint32_t topology_diameter(const struct topology *topology);
 
 /** Coordinates of a vertex: Cartesian, one a dimension; dragonfly, of nodes: group, router, node;
  * else none.
- *  @param out  room for TOPOLOGY_DIMENSIONS @return how many */
+ *  @param out  space for TOPOLOGY_DIMENSIONS @return how many */
 uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, uint32_t *out);
 
 /** Node at coordinates; TOPOLOGY_NONE: out of range. */

@@ -295,9 +295,9 @@ static int cartesian_crosses(const struct topology *topology, uint32_t source, u
         return 0;
     if (direction == ACROSS)
         return place.at == from;
-    uint32_t behind =
+    uint32_t backward =
         direction == UP ? (place.at + size - from) % size : (from + size - place.at) % size;
-    return behind < hops;
+    return backward < hops;
 }
 
 int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t *dimension,

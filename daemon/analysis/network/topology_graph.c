@@ -57,7 +57,7 @@ static int graph_list_entering(const struct topology *topology, const struct top
 
 /* Search breadth first, against the links. Ports are in the order of the vertices that they lead
  * to.
- * @param hops, queue  room for all vertices; hops set
+ * @param hops, queue  space for all vertices; hops set
  * @return vertices from which the destination can be reached */
 static uint32_t graph_spread_search(const struct entering *entering, uint32_t count,
                                     uint32_t destination, uint16_t *port, uint32_t *hops,

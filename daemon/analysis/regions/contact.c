@@ -100,7 +100,7 @@ static void contact_fill_index(struct contact *contact)
         *contact_find_slot(contact, contact->pairs[i].a, contact->pairs[i].b) = i + 1;
 }
 
-/* Make room for one pair more: the index is at most half full. @return 0 or -ENOMEM */
+/* Reserve space for one pair more: the index is at most half full. @return 0 or -ENOMEM */
 static int contact_reserve_pair(struct contact *contact)
 {
     int code = array_fit(&contact->pairs, sizeof(*contact->pairs), &contact->pair_capacity,

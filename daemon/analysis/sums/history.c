@@ -149,7 +149,7 @@ static size_t history_cheapest_pair(const struct history *h)
     return best;
 }
 
-/* Make slot i and the one behind it one. */
+/* Merge slot i with the next one. */
 static int history_merge_pair(struct history *h, size_t i)
 {
     struct history_slot *a = &h->slots[i], *b = &h->slots[i + 1], merged;
@@ -326,7 +326,7 @@ static struct history_span history_span_of(const struct history *h, size_t from,
     return span;
 }
 
-/* Position behind the last slot that begins at or before a window. */
+/* Position after the last slot that begins at or before a window. */
 static size_t history_position_after(const struct history *h, uint64_t window)
 {
     size_t at = history_position(h, window);

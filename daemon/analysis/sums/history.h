@@ -54,7 +54,7 @@ int history_put_span(struct history *history, uint64_t first, uint64_t last, con
 /** Whether all that there is of a window was entered by history_put_span(). */
 int history_whole(const struct history *history, uint64_t window);
 
-/** Take out a window. @return 0; 1: it has become one with others, and stays */
+/** Remove a window. @return 0; 1: it was merged with others, and stays */
 int history_drop(struct history *history, uint64_t window);
 
 /** What a sum really covers. */
@@ -66,7 +66,7 @@ struct history_span {
 };
 
 /** Add up all slots that overlap the windows first to last.
- *  @param sums  room for items * columns figures; the caller zeroes it
+ *  @param sums  space for items * columns figures; the caller zeroes it
  *  @param items items from 0 up; others are skipped
  *  @return what was covered: slots are not cut, so it may reach beyond what was asked */
 struct history_span history_sum(const struct history *history, uint64_t first, uint64_t last,
@@ -81,11 +81,11 @@ struct history_kept {
 };
 
 /** Like history_sum(), of a sum that is kept from call to call: slots that enter the span are
- * added, those that leave it are taken away, exactly; summed up anew where that is less work, or
- * where a slot of it was changed.
+ * added, those that leave it are subtracted, exactly. The sum is computed from scratch where that
+ * is less work, or where one of its slots was changed.
  *  @param kept  zero-initialised before the first call, and whenever the sums were changed by
  * others
- *  @param sums  room for items * columns figures, which are those of the call before */
+ *  @param sums  space for items * columns figures, which are those of the call before */
 struct history_span history_follow(const struct history *history, struct history_kept *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items);
 

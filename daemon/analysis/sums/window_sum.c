@@ -215,7 +215,7 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
     }
 }
 
-/* Make room for the keys that rows may add. */
+/* Reserve space for the keys that rows may add. */
 static int window_sum_reserve(struct window_sum *window, const struct sum_rows *rows)
 {
     struct run_sum *run = window->run;

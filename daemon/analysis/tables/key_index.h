@@ -38,7 +38,7 @@ uint32_t key_index_add(struct key_index *index, struct index_key key);
 /** Put in a key that key_index_find() did not find, unless there are `limit` keys or more, and make
  * the element of its number in an array of the caller, zero.
  *  @param array  address of the pointer to the array, which may move
- *  @param room   elements there is room for; brought up to date
+ *  @param capacity   elements there is space for; brought up to date
  *  @return its number, or KEY_INDEX_FULL: nothing has changed */
 uint32_t key_index_extend(struct key_index *index, struct index_key key, uint32_t limit,
                           void *array, size_t element, size_t *capacity);

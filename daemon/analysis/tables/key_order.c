@@ -51,14 +51,14 @@ static struct key_place *key_order_spread(struct key_place *places, struct key_p
     memset(counts, 0, sizeof(*counts) << bits);
     for (size_t i = 0; i < count; i++)
         counts[places[i].key >> shift & mask]++;
-    uint32_t at = 0, most = 0;
+    uint32_t at = 0, maximum = 0;
     for (uint64_t b = 0; b <= mask; b++) {
-        uint32_t here = counts[b];
-        most = here > most ? here : most;
+        uint32_t in_bucket = counts[b];
+        maximum = in_bucket > maximum ? in_bucket : maximum;
         counts[b] = at;
-        at += here;
+        at += in_bucket;
     }
-    if (shift > 0 && most > MAXIMUM_IN_BUCKET)
+    if (shift > 0 && maximum > MAXIMUM_IN_BUCKET)
         return NULL;
     for (size_t i = 0; i < count; i++)
         spare[counts[places[i].key >> shift & mask]++] = places[i];
@@ -66,7 +66,7 @@ static struct key_place *key_order_spread(struct key_place *places, struct key_p
 }
 
 struct runs {
-    size_t from[MAXIMUM_RUNS + 1]; /* behind the last: where all end */
+    size_t from[MAXIMUM_RUNS + 1]; /* after the last: where all end */
     size_t count;
 };
 
@@ -85,8 +85,8 @@ static bool key_order_find_runs(struct runs *runs, const struct key_place *place
     return true;
 }
 
-/* What several peers told in order is often so that one run ends before the next begins: put them
- * behind each other, by their first keys. @return whether that is so */
+/* Rows that several peers reported in order often form runs of which one ends before the next
+ * begins: concatenate them, by their first keys. @return whether the runs are of that kind */
 static bool key_order_put_runs(const struct runs *runs, const struct key_place *places,
                                struct key_place *spare)
 {
@@ -173,9 +173,9 @@ struct key_place *key_order(struct key_place *places, struct key_place *spare, s
             continue; /* the same digit in all keys */
         size_t at = 0;
         for (unsigned r = 0; r < RADIX; r++) {
-            size_t here = counts[d][r];
+            size_t in_bucket = counts[d][r];
             counts[d][r] = at;
-            at += here;
+            at += in_bucket;
         }
         for (size_t i = 0; i < count; i++)
             spare[counts[d][places[i].key >> shift & (RADIX - 1)]++] = places[i];

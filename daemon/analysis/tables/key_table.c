@@ -7,7 +7,7 @@
 #define INITIAL_CAPACITY 16u
 #define MAXIMUM_KEYS (1u << 31)
 
-/* Keys are told by whoever sends them, so the hash must spread any pattern of ranks: both words go
+/* Keys come from peers, so the hash must spread any pattern of ranks: both words go
  * through the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014), which changes half of the output bits for any changed input bit. */
 static uint64_t key_table_mix_bits(uint64_t x)

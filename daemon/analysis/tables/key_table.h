@@ -31,7 +31,7 @@ struct key_table {
 void key_table_init(struct key_table *table);
 void key_table_finish(struct key_table *table);
 
-/** Make room for so many further keys. @return 0, -ENOMEM, or -ERANGE beyond 2^31 keys */
+/** Reserve space for this many further keys. @return 0, -ENOMEM, or -ERANGE beyond 2^31 keys */
 int key_table_reserve(struct key_table *table, size_t further);
 
 /** Number of a key. @return the number, or KEY_NONE */

@@ -26,9 +26,9 @@ static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out,
         int n = first == last
                     ? snprintf(run, sizeof(run), "%s%" PRIu32, comma, first)
                     : snprintf(run, sizeof(run), "%s%" PRIu32 "-%" PRIu32, comma, first, last);
-        /* Unless this is the last run, ",..." must still fit behind it. */
-        size_t behind = next < count ? sizeof(",...") : 1;
-        if (length + (size_t)n + behind > capacity) {
+        /* Unless this is the last run, ",..." must still fit after it. */
+        size_t suffix = next < count ? sizeof(",...") : 1;
+        if (length + (size_t)n + suffix > capacity) {
             snprintf(out + length, capacity - length, "%s...", comma);
             return;
         }

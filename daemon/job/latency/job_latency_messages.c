@@ -8,11 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
-#define MINIMUM_HALVES 32u        /* of one node */
-#define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
-#define MINIMUM_BURST_ROWS 64u    /* of one node */
-#define BURST_ROWS_AGENT 4096u    /* the limit of an agent that has received none */
+#define HALVES_A_WINDOW                                                                            \
+    200000u /* of all nodes: as many as one core joins in addition to its other work */
+#define MINIMUM_HALVES 32u               /* of one node */
+#define BURST_ROWS_JOB (1u << 19)        /* of bursts and their pairs, of all nodes in one window */
+#define MINIMUM_BURST_ROWS 64u           /* of one node */
+#define BURST_ROWS_AGENT 4096u           /* the limit of an agent that has received none */
 #define MAXIMUM_RETAINED_ROWS (1u << 17) /* of the series of all windows that are kept */
 #define CRITERIA_CHANGE 0.05             /* relative change that is worth sending */
 

@@ -23,7 +23,7 @@ static int measured_compare_links(const void *a, const void *b)
     return (p->link > q->link) - (p->link < q->link);
 }
 
-/* The second oldest takes in the oldest. */
+/* Merge the oldest window into the second oldest. */
 static int measured_merge_oldest(struct job_measured *m)
 {
     struct measured_window *a = &m->windows[0], *b = &m->windows[1];

@@ -453,9 +453,9 @@ int job_network_changed(struct job_network *n)
     return n->changed;
 }
 
-void job_network_set_published(struct job_network *n, int told)
+void job_network_set_published(struct job_network *n, int published)
 {
-    n->changed = !told;
+    n->changed = !published;
 }
 
 static void network_describe_missing(const struct job_network *n, char *out, size_t capacity)
@@ -482,7 +482,7 @@ void job_network_fault(const struct job_network *n, char *out, size_t capacity)
         network_describe_missing(n, out, capacity);
 }
 
-void job_network_publish(struct job_network *n, const char *job, network_tell *tell, void *user)
+void job_network_publish(struct job_network *n, const char *job, network_tell *publish, void *user)
 {
     job_network_changed(n);
     char fault[NETWORK_TEXT];
@@ -500,7 +500,7 @@ void job_network_publish(struct job_network *n, const char *job, network_tell *t
             seats[count++] = (struct wire_seat_row){
                 rank, n->seats[rank] == TOPOLOGY_NONE ? UINT64_MAX : n->seats[rank]};
     }
-    struct network_telling telling = {
+    struct network_telling announcement = {
         .job = job,
         .source = network_is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
         .fault = fault,
@@ -508,7 +508,7 @@ void job_network_publish(struct job_network *n, const char *job, network_tell *t
         .seats = seats,
         .seat_count = count,
     };
-    network_message(&telling, tell, user);
+    network_message(&announcement, publish, user);
     free(seats);
 }
 

@@ -70,15 +70,15 @@ int job_network_update(struct job_network *network, const struct closed_window *
 int job_network_measured_before(struct job_network *network, size_t number, struct wire_links *out);
 
 /** Have the network or the vertices of ranks changed since they were published? Before the first
- * window is closed this looks at the places as they are now. */
+ * window is closed the current places are compared. */
 int job_network_changed(struct job_network *network);
 
-/** They have been published, or are to be published again. */
-void job_network_set_published(struct job_network *network, int told);
+/** Mark them as published, or as to be published again. */
+void job_network_set_published(struct job_network *network, int published);
 
 /** Publish the network and the vertices of ranks as topic topology, if they are known.
  *  @param job  set in the messages */
-void job_network_publish(struct job_network *network, const char *job, network_tell *tell,
+void job_network_publish(struct job_network *network, const char *job, network_tell *publish,
                          void *user);
 
 /** The last closed window as a message, but for the job; not cut into parts. Of more than

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERTEX_PAIRS 64u /* of a hot link, whose ranks are looked at */
+#define VERTEX_PAIRS 64u /* of a hot link, whose ranks are examined */
 #define HOT_NAMED 6u     /* links in the words of an alert */
 #define STATES 4u
 

@@ -11,7 +11,7 @@
 #define COMM_LIMIT_REACHED UINT32_MAX /* number of a communicator: there are too many */
 #define MAXIMUM_POSITIONS (1u << 22)
 
-/* @return its number, NO_ROOM when there is no room for it, or a negative error */
+/* @return its number, COMM_LIMIT_REACHED, or a negative error */
 static int64_t collective_find_comm(struct collective_table *t, const struct wire_comm_row *row)
 {
     struct key key = {.hi = row->id};

@@ -36,7 +36,7 @@ struct collective_table {
     uint32_t rows;
     uint32_t *numbers;
     size_t numbers_capacity;
-    uint32_t *position_of; /* by rank; of the communicator at hand, to be checked against it */
+    uint32_t *position_of; /* by rank; of the current communicator, to be checked against it */
     size_t rank_capacity;
     uint32_t *begin, *order; /* rows of a burst by collective */
     size_t begin_capacity, order_capacity;

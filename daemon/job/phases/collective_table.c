@@ -1,4 +1,4 @@
-/* From calls of collectives to the messages that stand for them. */
+/* Expands calls of collectives to the messages that model them. */
 #include "daemon/job/phases/collective_state.h"
 
 #include "daemon/analysis/phases/collective_edges.h"
@@ -11,7 +11,7 @@
 
 #define MAXIMUM_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
-#define PAIR_CAPACITY_STEP 4096u /* rows that room is asked for at a time */
+#define PAIR_CAPACITY_STEP 4096u /* rows that are reserved at a time */
 #define MAXIMUM_SORTED 64u       /* rows of one rank: a step of each doubling */
 
 int collective_table_create(struct collective_table **out)
@@ -49,7 +49,7 @@ void collective_table_begin_window(struct collective_table *t)
 
 /* ---- from calls to messages ------------------------------------------------------- */
 
-/* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
+/* The ranks of a communicator by position. MPI_COMM_WORLD has no list. */
 struct collective_group {
     const uint32_t *ranks;
     uint32_t size;
@@ -89,7 +89,7 @@ static uint32_t collective_rank_at(const struct collective_group *g, uint32_t po
     return g->ranks == NULL ? position : g->ranks[position];
 }
 
-/* Is the sum below what stands for all beyond? */
+/* Is the sum below the largest value, which stands for all larger ones? */
 static int collective_sum_fits(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a;
@@ -144,8 +144,8 @@ static void collective_put_pair(struct collective_table *t, uint32_t source, uin
     t->rows++;
 }
 
-/* By destination: whoever adds these rows to others finds them in order. Long ones stay as they
- * are. */
+/* By destination: so these rows can be merged with others in order. Long lists are not sorted here.
+ */
 static void collective_sort_few(struct burst_pair *pairs, size_t count)
 {
     for (size_t i = 1; count <= MAXIMUM_SORTED && i < count; i++) {
@@ -157,7 +157,7 @@ static void collective_sort_few(struct burst_pair *pairs, size_t count)
     }
 }
 
-/* Room for further rows. @return 0 or -ENOMEM */
+/* Space for further rows. @return 0 or -ENOMEM */
 static int collective_fit_pairs(struct collective_table *t, size_t rows)
 {
     size_t left = COLLECTIVE_ROWS - t->rows,
@@ -223,7 +223,7 @@ static int collective_expand_row(struct collective_table *t, const struct collec
     return code;
 }
 
-/* Rows of a burst in the order of their collectives, so that each communicator is looked at once.
+/* Rows of a burst in the order of their collectives, so that each communicator is processed once.
  */
 static int collective_sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {

@@ -27,7 +27,7 @@ int collective_table_create(struct collective_table **out);
 /** NULL is fine. */
 void collective_table_destroy(struct collective_table *table);
 
-/** Add the collectives and positions of a message that was validated.
+/** Add the collectives and positions of a validated message.
  *  @param numbers  set to the number of each of the message's collectives; borrowed until the next
  *                  call
  *  @return 0 or -ENOMEM */
@@ -49,7 +49,7 @@ struct collective_messages {
 
 /** @param world  ranks of the job; 0: not known
  *  @param calls  pairs go from ranks to numbers
- *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
+ *  @param into   set that the messages are to be added to, which has space for COLLECTIVE_ROWS
  *  @return 0 or -ENOMEM */
 int collective_table_expand(struct collective_table *table, uint64_t world,
                             const struct burst_sums *calls, struct bursts *into,

@@ -1,4 +1,4 @@
-/* Rows of phases and points of the curve, closed ones in order and open ones beside them. */
+/* Rows of phases and points of the curve, closed ones in order, and open ones. */
 #include "daemon/job/phases/job_phase_rows.h"
 
 #include "daemon/analysis/commgram/commgram_curve.h"
@@ -25,7 +25,7 @@ struct open_phase {
 struct job_phase_rows {
     struct phase_labels *finder; /* of open phases */
     struct curve *curve;
-    uint32_t *labels; /* room */
+    uint32_t *labels; /* buffer */
     size_t label_capacity;
     struct phase_record *kept; /* ring by id */
     size_t retained_capacity;
@@ -33,7 +33,7 @@ struct job_phase_rows {
         unpublished_from; /* ids: the newest, and the first that was not listed as a change */
     struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
     size_t open_count, before_count;
-    struct wire_phase_row *phases; /* room for messages */
+    struct wire_phase_row *phases; /* buffers for messages */
     struct wire_curve_point_row *points;
     size_t phase_capacity, point_capacity;
 };
@@ -141,7 +141,7 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
 {
     uint64_t id = item->phase.id;
     struct phase_record record = {.phase = phase_rows_make_row(&item->phase, id, 0)};
-    if (item->looked && item->code != -ENOMEM)
+    if (item->analysed && item->code != -ENOMEM)
         phase_rows_set_figures(&record.phase, &item->figures);
     int code = phase_rows_append(r, item, &record);
     size_t need = id < JOB_PHASE_ROWS_RETAINED ? id : JOB_PHASE_ROWS_RETAINED;
@@ -242,9 +242,9 @@ static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_p
     uint64_t oldest =
         r->closed > JOB_PHASE_ROWS_RETAINED ? r->closed - JOB_PHASE_ROWS_RETAINED + 1 : 1;
     from = from < oldest ? oldest : from;
-    size_t most = (size_t)(r->closed + 1 - from) + r->open_count;
-    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, most + 1) != 0 ||
-        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, most + 1) != 0)
+    size_t maximum = (size_t)(r->closed + 1 - from) + r->open_count;
+    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, maximum + 1) != 0 ||
+        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, maximum + 1) != 0)
         return -ENOMEM;
     *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
     for (uint64_t id = from; id <= r->closed; id++)

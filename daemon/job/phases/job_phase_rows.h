@@ -1,6 +1,6 @@
 /* Phases as they are published: for each its communities and its point of the CommGram curve
- * (CommGram, sections III-G and III-H), computed from its graph, in rows that are kept for those
- * who come late.
+ * (CommGram, sections III-G and III-H), computed from its graph, in rows that are kept for late
+ * subscribers.
  *
  * Closed phases are added once, in order, and do not change. Open phases are listed again each
  * time; their points are provisional, each as if it followed the last closed phase.

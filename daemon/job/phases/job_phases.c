@@ -39,8 +39,8 @@ struct job_phases {
     struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
     uint32_t pattern_count;
     size_t pattern_edges;
-    /* room */
-    const uint32_t *numbers; /* of the collectives of the message at hand */
+    /* buffers */
+    const uint32_t *numbers; /* of the collectives of the current message */
 };
 
 /* ---- life ---------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ static void job_phases_set_times(struct burst_sums *b, uint64_t mean_ns)
     b->time_sum_low = (uint64_t)sum;
 }
 
-/* Put the messages that stand for calls among the others. */
+/* Add the messages that model calls of collectives. */
 static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
 {
     struct bursts *calls = rows->calls.bursts;
@@ -242,8 +242,8 @@ static void effort_spend(struct effort *e, const struct phase_graph *graph)
     e->owed += graph->count - paid;
 }
 
-/* Keep the patterns that give the colours of all pictures. Without room or memory a pattern gets
- * its colour in each picture again. */
+/* Keep the patterns that give the colours of all pictures. Without space or memory the colour of a
+ * pattern is computed for each picture. */
 static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph)
 {
     size_t count = graph->count;
@@ -271,7 +271,7 @@ static int job_phases_finish_batch(struct job_phases *p)
     const struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
     for (size_t i = 0; i < count; i++) {
         int failed = job_phase_rows_close(p->rows, &items[i]);
-        if (items[i].looked && failed == 0 && job_phase_rows_is_new(p->rows))
+        if (items[i].analysed && failed == 0 && job_phase_rows_is_new(p->rows))
             job_phases_keep_pattern(p, &items[i].graph);
         code = code != 0 ? code : failed;
         p->next = items[i].phase.id + 1;
@@ -285,11 +285,11 @@ static int job_phases_finish_batch(struct job_phases *p)
 static int job_phases_add_to_batch(struct job_phases *p, const struct phase *phase,
                                    struct effort *effort)
 {
-    bool look = effort_is_left(effort) &&
-                phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
-    if (look)
+    bool analyse = effort_is_left(effort) &&
+                   phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
+    if (analyse)
         effort_spend(effort, &p->graph);
-    return phase_batch_add(p->batch, phase, job_phases_count_ranks(p), look ? &p->graph : NULL);
+    return phase_batch_add(p->batch, phase, job_phases_count_ranks(p), analyse ? &p->graph : NULL);
 }
 
 /* Phases that are closed while there is effort left, and those that cannot wait longer.
@@ -345,11 +345,11 @@ static bool job_phases_may_be_large(const struct job_phases *p, const struct pha
 
 /* A large phase is analysed when it is closed: while it grows it would be again and again. */
 static int job_phases_list_open_phase(struct job_phases *p, uint64_t id, const struct phase *phase,
-                                      bool look, struct effort *effort)
+                                      bool analyse, struct effort *effort)
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
-    if (look && !job_phases_may_be_large(p, phase) && !job_phase_rows_has_open(p->rows, phase)) {
+    if (analyse && !job_phases_may_be_large(p, phase) && !job_phase_rows_has_open(p->rows, phase)) {
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }

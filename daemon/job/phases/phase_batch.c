@@ -69,7 +69,7 @@ int phase_batch_add(struct phase_batch *b, const struct phase *phase, uint32_t r
     struct phase_batch_item *item = &b->items[b->count++];
     *item = (struct phase_batch_item){.phase = *phase,
                                       .ranks = ranks,
-                                      .looked = graph != NULL,
+                                      .analysed = graph != NULL,
                                       .code = graph == NULL ? -EINVAL : 0};
     if (graph != NULL) {
         item->graph = *graph;

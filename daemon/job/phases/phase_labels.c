@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (1u << 18) /* edges of a graph that is kept: 8 MiB */
+#define MAXIMUM_CACHED_EDGES (1u << 18) /* edges of a graph that is kept: 8 MiB */
 #define PATTERNS 2u
 
 /* A graph, its results, and the communities that continue from it. */
@@ -28,7 +28,7 @@ struct known {
 struct phase_labels {
     struct known known[PATTERNS];
     uint32_t now;  /* position of the graph of the last phase */
-    bool *present; /* room, of the graph at hand */
+    bool *present; /* buffer; of the current graph */
     size_t present_capacity;
     struct communities_edge *edges;
     size_t edge_capacity;
@@ -150,7 +150,7 @@ static void phase_labels_keep(struct known *k, uint32_t ranks, const struct phas
                               const uint32_t *labels, const struct phase_figures *figures)
 {
     k->ranks = 0;
-    if (graph->count > KEPT ||
+    if (graph->count > MAXIMUM_CACHED_EDGES ||
         array_fit(&k->labels, sizeof(*k->labels), &k->label_capacity, ranks) != 0 ||
         phase_graph_share(&k->graph, graph) != 0)
         return;
@@ -216,7 +216,7 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
         return 0;
     }
     if (code == 1)
-        code = phase_labels_begin(l, ranks, edges, graph->count <= KEPT);
+        code = phase_labels_begin(l, ranks, edges, graph->count <= MAXIMUM_CACHED_EDGES);
     k = &l->known[l->now];
     code = code != 0 ? code : phase_labels_cut(k->communities, l->present, ranks, out, figures);
     if (code == 0)

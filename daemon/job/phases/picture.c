@@ -218,7 +218,7 @@ static size_t picture_part_ribbons(struct picture_part *part, const struct commg
 }
 
 static int picture_send_parts(const struct picture *p, struct picture_part *part,
-                              int (*tell)(void *user, const struct wire_commgram *message),
+                              int (*send)(void *user, const struct wire_commgram *message),
                               void *user)
 {
     const struct commgram_picture *m = &p->made;
@@ -241,13 +241,13 @@ static int picture_send_parts(const struct picture *p, struct picture_part *part
         message.ribbons_count = picture_part_ribbons(part, m, &left);
         message.more = part->column + part->bar + part->member + part->ribbon <
                        m->column_count + m->bar_count + m->run_count + m->ribbon_count;
-        code = tell(user, &message);
+        code = send(user, &message);
     } while (code == 0 && message.more);
     return code;
 }
 
 int picture_send(const struct picture *p,
-                 int (*tell)(void *user, const struct wire_commgram *message), void *user)
+                 int (*send)(void *user, const struct wire_commgram *message), void *user)
 {
     struct picture_part part = {
         .columns = malloc(WIRE_PART_ROWS * sizeof(*part.columns)),
@@ -258,7 +258,7 @@ int picture_send(const struct picture *p,
     int code =
         part.columns == NULL || part.bars == NULL || part.members == NULL || part.ribbons == NULL
             ? -ENOMEM
-            : picture_send_parts(p, &part, tell, user);
+            : picture_send_parts(p, &part, send, user);
     free(part.columns);
     free(part.bars);
     free(part.members);

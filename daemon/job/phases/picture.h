@@ -35,8 +35,8 @@ void picture_destroy(struct picture *picture);
 int picture_step(struct picture *picture, struct job_phases *phases);
 
 /** Send a picture that is done, in parts of at most WIRE_PART_ROWS rows.
- *  @param tell  called for each part; nonzero ends the sending, and is returned */
+ *  @param send  called for each part; nonzero ends the sending, and is returned */
 int picture_send(const struct picture *picture,
-                 int (*tell)(void *user, const struct wire_commgram *message), void *user);
+                 int (*send)(void *user, const struct wire_commgram *message), void *user);
 
 #endif

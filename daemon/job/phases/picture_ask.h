@@ -13,7 +13,7 @@
 struct picture_ask {
     int64_t from_ns, to_ns; /**< daemon time; INT64_MIN, INT64_MAX: all */
     uint64_t phases, communities;
-    int modelled;   /**< 0: without what stands for collectives */
+    int modelled;   /**< 0: without the messages that model collectives */
     uint32_t *only; /**< ranks, ascending, each once; owned */
     size_t only_count;
 };

@@ -82,16 +82,16 @@ static int burst_params_equal(const struct bursts_params *a, const struct bursts
 static int burst_rows_open_set(struct burst_set *set, struct burst_pool *pool,
                                const struct burst_rows_size *size, int calls)
 {
-    struct bursts_params wanted = burst_rows_params(size, calls);
+    struct bursts_params required = burst_rows_params(size, calls);
     for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++) {
-        if (pool->sets[i].bursts == NULL || !burst_params_equal(&pool->sets[i].params, &wanted))
+        if (pool->sets[i].bursts == NULL || !burst_params_equal(&pool->sets[i].params, &required))
             continue;
         *set = pool->sets[i];
         pool->sets[i] = (struct burst_set){0};
         return 0;
     }
-    set->params = wanted;
-    return bursts_create(&set->bursts, &wanted);
+    set->params = required;
+    return bursts_create(&set->bursts, &required);
 }
 
 int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
