@@ -131,7 +131,7 @@ static int cmd_record_commit(struct record *r, uint64_t now_ns)
     r->committed_ns = now_ns;
     if (code != 0)
         return cmd_record_fail(r, code);
-    uint64_t missed = attach_missed(r->attach);
+    uint64_t missed = attach_missed_count(r->attach);
     if (missed > r->told)
         terminal_print("record: %" PRIu64 " messages of agents did not come", missed - r->told);
     r->told = missed;
@@ -235,7 +235,7 @@ static int cmd_record_finish(struct record *r, int status)
         return 1;
     }
     char path[600];
-    uint64_t messages = attach_messages(r->attach), gaps = attach_missed(r->attach);
+    uint64_t messages = attach_message_count(r->attach), gaps = attach_missed_count(r->attach);
     snprintf(path, sizeof path, "%s", attach_path(r->attach));
     int code = attach_close(r->attach);
     r->attach = NULL;

@@ -33,8 +33,8 @@ struct jobs {
     size_t count;
     size_t last; /* position of the job of the newest message: often the next one is about it too */
     struct jobs_counts counts;
-    uint64_t now_ns;       /* of the newest call */
-    struct kept_list kept; /* the highest number of each agent that is recorded */
+    uint64_t now_ns;         /* of the newest call */
+    struct commit_acks kept; /* the highest number of each agent that is recorded */
     char recorder_error[256];
     int *stopped; /* of a replay that is recorded: see jobs_replay_record(); NULL: it is not */
 };
@@ -52,7 +52,7 @@ uint64_t jobs_last_recorded(const struct jobs *jobs, uint64_t instance)
 static void jobs_note_recorded(struct jobs *jobs, uint64_t instance, uint64_t seq)
 {
     if (jobs->kept.agents.count < MAXIMUM_AGENTS)
-        kept_list_add(&jobs->kept, instance, seq);
+        commit_acks_add(&jobs->kept, instance, seq);
 }
 
 static void jobs_on_recorded(void *user, uint64_t instance, uint64_t seq)
@@ -485,7 +485,7 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
     recorder_destroy(jobs->recorder);
     for (size_t i = 0; i < jobs->count; i++)
         job_destroy(jobs->list[i].job);
-    kept_list_clear(&jobs->kept);
+    commit_acks_clear(&jobs->kept);
     free(jobs);
 }
 

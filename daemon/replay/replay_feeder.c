@@ -287,7 +287,7 @@ int replay_feeder_jump(struct replay_feeder *feeder, uint64_t time_ns, uint64_t 
         code = recording_block_before(feeder->cursor, time_ns, time_ns > back ? time_ns - back : 0,
                                       REPLAY_PREVIEW_BYTES, &first, since_ns);
     for (unsigned i = 0; code == 0 && i < JUMP_BLOCKS; i++) {
-        int more = recording_block_of_others(feeder->cursor, &at, &last);
+        int more = recording_block_with_other_messages(feeder->cursor, &at, &last);
         code = more < 0 ? more : 0;
         if (more != 1 || at >= first)
             break;

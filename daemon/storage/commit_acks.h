@@ -1,4 +1,5 @@
-/* Numbers of agents' messages that are safe once all is committed. */
+/* Acknowledgements of agents' messages that are to be sent once these are committed to disk: by
+ * agent the greatest message number. */
 #ifndef HOLTER_DAEMON_STORAGE_COMMIT_ACKS_H
 #define HOLTER_DAEMON_STORAGE_COMMIT_ACKS_H
 
@@ -6,20 +7,21 @@
 
 #include <stdint.h>
 
-/** Zero is empty. */
-struct kept_list {
-    struct key_table agents; /**< hi: instance */
-    uint64_t *seqs;          /**< owned; by agent, the greatest that was added */
-    uint32_t room;
+/** Zero-initialised: empty. */
+struct commit_acks {
+    struct key_table agents; /**< hi: instance of the agent */
+    uint64_t *seqs;          /**< owned; by the agent's index in `agents`: greatest number added */
+    uint32_t capacity;       /**< of seqs */
 };
 
-/** Without memory the agent is left out, and told by a later message of it. */
-void kept_list_add(struct kept_list *list, uint64_t instance, uint64_t seq);
+/** Add a message. Without memory the agent is left out, and is acknowledged with a later message.
+ */
+void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq);
 
-/** Forget all, and give memory back. */
-void kept_list_clear(struct kept_list *list);
+/** Remove all agents and free the memory. */
+void commit_acks_clear(struct commit_acks *list);
 
-/** Add all of another list, which is empty then. */
-void kept_list_merge(struct kept_list *into, struct kept_list *from);
+/** Move all agents of another list into this one; the other list is empty afterwards. */
+void commit_acks_merge(struct commit_acks *into, struct commit_acks *from);
 
 #endif

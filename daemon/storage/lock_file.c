@@ -1,3 +1,4 @@
+/* Lock files: an exclusive flock(2), released by the kernel when the process ends. */
 #include "daemon/storage/lock_file.h"
 
 #include <errno.h>
@@ -6,12 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES                                                                                      \
-    16 /* another may remove the file between our open and our lock, each time it gives it up */
+#define MAX_ATTEMPTS 16 /* another process may remove the file between our open and our lock */
 
 int lock_file_take(const char *path)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
             return -errno;
@@ -20,7 +20,9 @@ int lock_file_take(const char *path)
             close(fd);
             return -error;
         }
-        /* Is what we locked still what others will open? */
+        /* The path may have been removed or replaced since the open: then other processes would
+         * open
+         * another file, and the lock protects nothing. */
         struct stat ours, theirs;
         if (fstat(fd, &ours) == 0 && stat(path, &theirs) == 0 && ours.st_ino == theirs.st_ino &&
             ours.st_dev == theirs.st_dev)

@@ -1,13 +1,14 @@
-/* Files that say "I have it": an exclusive flock(2) on a file of its own, which the kernel gives up
- * when its holder dies, however it dies. */
+/* Lock files: an exclusive flock(2) on a file of its own. The kernel releases the lock when the
+ * process that holds it ends, in whatever way. */
 #ifndef HOLTER_DAEMON_STORAGE_LOCK_FILE_H
 #define HOLTER_DAEMON_STORAGE_LOCK_FILE_H
 
-/** Take the lock, without waiting. @return a descriptor to keep open, or -errno; -EWOULDBLOCK:
- *  another has it */
+/** Acquire the lock without waiting.
+ * @return a descriptor, to be kept open while the lock is needed; or -errno, -EWOULDBLOCK when
+ * another process holds it */
 int lock_file_take(const char *path);
 
-/** Remove the file and give the lock up. fd < 0 is fine. */
+/** Remove the file and release the lock. fd < 0: nothing is done. */
 void lock_file_give(int fd, const char *path);
 
 #endif

@@ -1,3 +1,5 @@
+/* The recorder as the event loop sees it: puts messages and results into the queue, and reports
+ * commits and failures that the recorder's thread (record_thread.c) has put into its lists. */
 #include "daemon/storage/record_state.h"
 
 #include "holter/error.h"
@@ -10,10 +12,7 @@
 
 #define LOG_TOPIC "record"
 #define QUEUE_BYTES ((size_t)256 << 20)
-#define TELL_TURN 256u /* agents told in one turn of the loop */
-
-/* How much of the queue may be used before messages go in without their columns: then the disk is
- * what takes long. */
+#define ANNOUNCE_BATCH 256u /* commits reported in one turn of the loop */
 
 void record_item_free(struct record_item *item)
 {
@@ -21,44 +20,45 @@ void record_item_free(struct record_item *item)
     free(item);
 }
 
-/* Thousands of agents are told after each commit: not all in one turn, or other work would wait. */
-static void record_announce_committed(struct recorder *r, uint32_t most)
+/* A commit may acknowledge thousands of agents. They are reported in batches, so that other work
+ * of the loop does not wait. */
+static void record_announce_committed(struct recorder *r, uint32_t maximum)
 {
-    if (r->telling_from == r->telling.agents.count) {
-        kept_list_clear(&r->telling);
-        r->telling_from = 0;
+    if (r->announced == r->announcing_acks.agents.count) {
+        commit_acks_clear(&r->announcing_acks);
+        r->announced = 0;
         pthread_mutex_lock(&r->mutex);
-        r->telling = r->told;
-        r->told = (struct kept_list){0};
+        r->announcing_acks = r->committed_acks;
+        r->committed_acks = (struct commit_acks){0};
         pthread_mutex_unlock(&r->mutex);
     }
-    const struct kept_list *list = &r->telling;
-    for (uint32_t i = 0; i < most && r->telling_from < list->agents.count; i++) {
-        uint32_t at = r->telling_from++;
+    const struct commit_acks *list = &r->announcing_acks;
+    for (uint32_t i = 0; i < maximum && r->announced < list->agents.count; i++) {
+        uint32_t at = r->announced++;
         r->events.kept(r->events.user, list->agents.keys[at].hi, list->seqs[at]);
     }
-    if (list->agents.count > 0) /* more of these, or of what was committed meanwhile */
-        uv_async_send(&r->news);
+    if (list->agents.count > 0) /* the rest, and what was committed in the meantime */
+        uv_async_send(&r->notify);
 }
 
-static void on_news(uv_async_t *async)
+static void record_on_notices(uv_async_t *async)
 {
     struct recorder *r = async->data;
     pthread_mutex_lock(&r->mutex);
-    struct record_stop *stops = r->stops;
-    r->stops = NULL;
+    struct record_notice *notices = r->notices;
+    r->notices = NULL;
     pthread_mutex_unlock(&r->mutex);
-    while (stops != NULL) {
-        struct record_stop *one = stops;
-        stops = one->next;
-        if (!one->moved)
-            r->events.stopped(r->events.user, one->job, one->why);
+    while (notices != NULL) {
+        struct record_notice *notice = notices;
+        notices = notice->next;
+        if (!notice->moved)
+            r->events.stopped(r->events.user, notice->job, notice->text);
         else if (r->events.moved != NULL)
-            r->events.moved(r->events.user, one->job, one->why);
-        if (one->moved)
-            free(one);
+            r->events.moved(r->events.user, notice->job, notice->text);
+        if (notice->moved)
+            free(notice);
     }
-    record_announce_committed(r, TELL_TURN);
+    record_announce_committed(r, ANNOUNCE_BATCH);
 }
 
 int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
@@ -77,16 +77,16 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
     pthread_mutex_init(&r->mutex, NULL);
     pthread_cond_init(&r->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    int code = uv_async_init(loop, &r->news, on_news);
+    int code = uv_async_init(loop, &r->notify, record_on_notices);
     if (code != 0) {
         free(r);
         return code;
     }
-    r->news.data = r;
-    code = -pthread_create(&r->thread, NULL, record_run, r);
+    r->notify.data = r;
+    code = -pthread_create(&r->thread, NULL, record_thread_run, r);
     if (code != 0) {
         log_error("no thread for recordings: %s", holter_strerror(code));
-        r->leaving = -1;
+        r->stopping = -1;
         recorder_destroy(r);
         return code;
     }
@@ -94,7 +94,7 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
     return 0;
 }
 
-static struct record_item *record_make(enum record_action action, const char *job)
+static struct record_item *record_item_create(enum record_action action, const char *job)
 {
     struct record_item *item = calloc(1, sizeof(*item));
     if (item == NULL)
@@ -105,25 +105,27 @@ static struct record_item *record_make(enum record_action action, const char *jo
     return item;
 }
 
-/* @return 0 when the queue is full: the item was not taken */
-static int record_push(struct recorder *r, struct record_item *item)
+/* Messages are refused when the queue is full; all other items are accepted.
+ * @return 0: the item was refused and still belongs to the caller */
+static int record_push_item(struct recorder *r, struct record_item *item)
 {
     size_t bytes = record_item_bytes(item);
     pthread_mutex_lock(&r->mutex);
-    int fits = item->action != KEEP || recorder_waiting(r) + bytes <= r->options.queue_bytes;
-    if (fits) {
-        atomic_fetch_add_explicit(&r->waiting_bytes, bytes, memory_order_relaxed);
+    int accepted =
+        item->action != RECORD_MESSAGE || recorder_waiting(r) + bytes <= r->options.queue_bytes;
+    if (accepted) {
+        atomic_fetch_add_explicit(&r->queued_bytes, bytes, memory_order_relaxed);
         *r->last = item;
         r->last = &item->next;
-        r->wakeful |= item->action == CLOSE;
-        if (record_is_work(r))
+        r->commit_now |= item->action == RECORD_CLOSE;
+        if (record_has_work(r))
             pthread_cond_signal(&r->wake);
     }
     pthread_mutex_unlock(&r->mutex);
-    return fits;
+    return accepted;
 }
 
-static int record_fill(struct record_item *item, const void *bytes, size_t length)
+static int record_item_set_message(struct record_item *item, const void *bytes, size_t length)
 {
     zmq_msg_close(&item->message);
     if (zmq_msg_init_size(&item->message, length) != 0) {
@@ -134,21 +136,22 @@ static int record_fill(struct record_item *item, const void *bytes, size_t lengt
     return 0;
 }
 
-static struct record_track *record_opened(const struct recorder *r, const char *job)
+static struct record_track *record_find_track(const struct recorder *r, const char *job)
 {
-    struct record_track *t = r->opened;
+    struct record_track *t = r->open_tracks;
     while (t != NULL && strcmp(t->job, job) != 0)
-        t = t->next_opened;
+        t = t->next_open;
     return t;
 }
 
-/* @return 0 or -ENOMEM: then the job has no recording */
-static int open_track(struct recorder *r, const char *job, const char *path, uint64_t ranks)
+/* @return 0, or -ENOMEM: the job is not recorded */
+static int record_open_track(struct recorder *r, const char *job, const char *path, uint64_t ranks)
 {
-    struct record_item *item = record_make(OPEN, job);
-    struct record_track *track = record_opened(r, job) == NULL ? calloc(1, sizeof(*track)) : NULL;
-    if (item == NULL || (track == NULL && record_opened(r, job) == NULL) ||
-        record_fill(item, path, strlen(path)) != 0) {
+    struct record_item *item = record_item_create(RECORD_OPEN, job);
+    struct record_track *track =
+        record_find_track(r, job) == NULL ? calloc(1, sizeof(*track)) : NULL;
+    if (item == NULL || (track == NULL && record_find_track(r, job) == NULL) ||
+        record_item_set_message(item, path, strlen(path)) != 0) {
         if (item != NULL)
             record_item_free(item);
         free(track);
@@ -156,18 +159,18 @@ static int open_track(struct recorder *r, const char *job, const char *path, uin
     }
     if (track != NULL) {
         snprintf(track->job, sizeof(track->job), "%s", job);
-        track->next_opened = r->opened;
-        r->opened = track;
+        track->next_open = r->open_tracks;
+        r->open_tracks = track;
         item->track = track;
     }
     item->ranks = ranks;
-    record_push(r, item);
+    record_push_item(r, item);
     return 0;
 }
 
 void recorder_open(struct recorder *r, const char *job, const char *path, uint64_t ranks)
 {
-    int code = open_track(r, job, path, ranks);
+    int code = record_open_track(r, job, path, ranks);
     if (code == 0)
         return;
     log_error("job %s is not recorded: %s", job, holter_strerror(code));
@@ -176,7 +179,7 @@ void recorder_open(struct recorder *r, const char *job, const char *path, uint64
 
 void recorder_lost(struct recorder *r, const char *job)
 {
-    struct record_track *track = record_opened(r, job);
+    struct record_track *track = record_find_track(r, job);
     if (track != NULL)
         atomic_store_explicit(&track->lost, 1, memory_order_relaxed);
 }
@@ -184,32 +187,32 @@ void recorder_lost(struct recorder *r, const char *job)
 void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
                    zmq_msg_t *message)
 {
-    struct record_item *item = record_make(KEEP, job);
+    struct record_item *item = record_item_create(RECORD_MESSAGE, job);
     if (item == NULL) {
         recorder_lost(r, job);
         return;
     }
     item->head = *head;
     zmq_msg_move(&item->message, message);
-    if (record_push(r, item))
+    if (record_push_item(r, item))
         return;
-    /* A recording with a hole would be taken for the whole: rather end it here. */
+    /* A recording with a gap could be mistaken for a complete one: it ends here instead. */
     char why[128];
     snprintf(why, sizeof(why), "the disk does not keep up: %zu MiB wait to be written",
              r->options.queue_bytes >> 20);
-    record_fill(item, why, strlen(why));
-    item->action = STOP;
-    record_push(r, item);
+    record_item_set_message(item, why, strlen(why));
+    item->action = RECORD_STOP;
+    record_push_item(r, item);
 }
 
 void recorder_table(struct recorder *r, const char *job, enum wire_type type, const void *message)
 {
     struct wire_buffer buffer = {0};
-    struct record_item *item = record_make(TABLE, job);
+    struct record_item *item = record_item_create(RECORD_RESULT, job);
     int code = item == NULL ? -ENOMEM : wire_encode(&buffer, type, message);
-    code = code != 0 ? code : record_fill(item, buffer.bytes, buffer.length);
+    code = code != 0 ? code : record_item_set_message(item, buffer.bytes, buffer.length);
     if (code == 0)
-        record_push(r, item);
+        record_push_item(r, item);
     else if (item != NULL)
         record_item_free(item);
     if (code == -ENOMEM)
@@ -219,24 +222,24 @@ void recorder_table(struct recorder *r, const char *job, enum wire_type type, co
 
 void recorder_note(struct recorder *r, uint64_t instance, uint64_t seq)
 {
-    struct record_item *item = record_make(NOTE, "");
+    struct record_item *item = record_item_create(RECORD_ACK, "");
     if (item == NULL)
         return;
     item->head.instance = instance;
     item->head.seq = seq;
-    record_push(r, item);
+    record_push_item(r, item);
 }
 
 void recorder_close(struct recorder *r, const char *job)
 {
-    struct record_item *item = record_make(CLOSE, job);
+    struct record_item *item = record_item_create(RECORD_CLOSE, job);
     if (item != NULL)
-        record_push(r, item);
+        record_push_item(r, item);
 }
 
 size_t recorder_waiting(const struct recorder *r)
 {
-    return atomic_load_explicit(&r->waiting_bytes, memory_order_acquire);
+    return atomic_load_explicit(&r->queued_bytes, memory_order_acquire);
 }
 
 uint64_t recorder_bytes(struct recorder *r)
@@ -247,11 +250,11 @@ uint64_t recorder_bytes(struct recorder *r)
 static void record_on_closed(uv_handle_t *handle)
 {
     struct recorder *r = handle->data;
-    kept_list_clear(&r->told);
-    kept_list_clear(&r->telling);
-    while (r->opened != NULL) {
-        struct record_track *track = r->opened;
-        r->opened = track->next_opened;
+    commit_acks_clear(&r->committed_acks);
+    commit_acks_clear(&r->announcing_acks);
+    while (r->open_tracks != NULL) {
+        struct record_track *track = r->open_tracks;
+        r->open_tracks = track->next_open;
         free(track);
     }
     pthread_cond_destroy(&r->wake);
@@ -263,16 +266,17 @@ void recorder_destroy(struct recorder *r)
 {
     if (r == NULL)
         return;
-    int started = r->leaving == 0;
+    int started = r->stopping == 0;
     if (started) {
         pthread_mutex_lock(&r->mutex);
-        r->leaving = 1;
+        r->stopping = 1;
         pthread_cond_signal(&r->wake);
         pthread_mutex_unlock(&r->mutex);
         pthread_join(r->thread, NULL);
-        on_news(&r->news);
-        record_announce_committed(r, UINT32_MAX); /* the rest of the commit before */
+        record_on_notices(&r->notify);
+        record_announce_committed(r,
+                                  UINT32_MAX); /* the batch that was begun, then the last commit */
         record_announce_committed(r, UINT32_MAX);
     }
-    uv_close((uv_handle_t *)&r->news, record_on_closed);
+    uv_close((uv_handle_t *)&r->notify, record_on_closed);
 }

@@ -1,8 +1,10 @@
+/* Recordings in parts: remembers what each further part has to begin with, begins parts and
+ * removes the oldest ones. See record_parts.h. */
 #include "daemon/storage/record_parts.h"
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_file.h"
-#include "daemon/storage/recordings/copy.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -13,10 +15,10 @@
 #include <string.h>
 
 #define LOG_TOPIC "record"
-#define PARTS                                                                                      \
-    8u /* of which the size of all is made; two stay free: one grows, one is for what comes at     \
-          once */
-#define MOST_RANKS_BYTES ((size_t)256 << 20) /* remembered */
+#define SIZE_SHARES                                                                                \
+    8u /* the maximum size is divided into so many: a part takes one, and two stay free, for the   \
+          part that grows and for a commit that is larger than expected */
+#define MAX_RANKS_BYTES ((size_t)256 << 20) /* of remembered messages about ranks */
 
 struct record_message {
     struct recorded head;
@@ -41,11 +43,11 @@ void record_parts_finish(struct record_parts *p)
 
 /* ---- what is remembered -------------------------------------------------- */
 
-static int record_parts_remember(struct record_message **list, size_t *count, size_t *room,
+static int record_parts_remember(struct record_message **list, size_t *count, size_t *capacity,
                                  const struct recorded *head, const void *bytes, size_t length)
 {
     void *copy = malloc(length + 1);
-    if (copy == NULL || array_fit(list, sizeof(**list), room, *count + 1) != 0) {
+    if (copy == NULL || array_fit(list, sizeof(**list), capacity, *count + 1) != 0) {
         free(copy);
         return -ENOMEM;
     }
@@ -54,19 +56,19 @@ static int record_parts_remember(struct record_message **list, size_t *count, si
     return 0;
 }
 
-int record_parts_ranks(struct record_parts *p, const struct recorded *head, const void *bytes,
-                       size_t length)
+int record_parts_add_ranks(struct record_parts *p, const struct recorded *head, const void *bytes,
+                           size_t length)
 {
-    if (length > MOST_RANKS_BYTES - p->ranks_bytes)
+    if (length > MAX_RANKS_BYTES - p->ranks_bytes)
         return -ENOMEM;
     int code =
-        record_parts_remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
+        record_parts_remember(&p->ranks, &p->ranks_count, &p->ranks_capacity, head, bytes, length);
     p->ranks_bytes += code == 0 ? length : 0;
     return code;
 }
 
-int record_parts_network(struct record_parts *p, const struct wire_topology *network,
-                         const void *bytes, size_t length)
+int record_parts_add_network(struct record_parts *p, const struct wire_topology *network,
+                             const void *bytes, size_t length)
 {
     static const struct recorded none = {0};
     if (!p->network_more) {
@@ -74,12 +76,12 @@ int record_parts_network(struct record_parts *p, const struct wire_topology *net
         p->network_count = 0;
     }
     p->network_more = network->more != 0;
-    return record_parts_remember(&p->network, &p->network_count, &p->network_room, &none, bytes,
+    return record_parts_remember(&p->network, &p->network_count, &p->network_capacity, &none, bytes,
                                  length);
 }
 
-/* What a file says that is gone on with. Without it the next part would tell less, and no more is
- * lost. */
+/* Remember the messages about ranks in a file that is continued. If it cannot be read, the next
+ * part lacks them, and nothing else is lost. */
 static void record_parts_load(struct record_parts *p, const char *path)
 {
     struct recording_cursor *cursor;
@@ -91,19 +93,19 @@ static void record_parts_load(struct record_parts *p, const char *path)
         return;
     while (recording_cursor_next(cursor, &head, &bytes, &length) == 1) {
         if (head.type == WIRE_TYPE_RANKS)
-            record_parts_ranks(p, &head, bytes, length);
+            record_parts_add_ranks(p, &head, bytes, length);
     }
     recording_cursor_close(cursor);
 }
 
-int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t room)
+int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t capacity)
 {
     unsigned first, last;
     record_parts_finish(p);
     snprintf(p->base, sizeof(p->base), "%s", base);
     recording_parts_find(base, &first, &last);
     p->number = last == 0 ? 1 : last;
-    int code = recording_part_path(base, p->number, path, room);
+    int code = recording_part_path(base, p->number, path, capacity);
     if (code == 0 && last > 0)
         record_parts_load(p, path);
     return code;
@@ -111,43 +113,45 @@ int record_parts_begin(struct record_parts *p, const char *base, char *path, siz
 
 /* ---- the next part ------------------------------------------------------- */
 
-int record_parts_full(uint64_t bytes, uint64_t most_bytes)
+int record_parts_is_full(uint64_t bytes, uint64_t max_bytes)
 {
-    return most_bytes != 0 && bytes >= most_bytes / PARTS;
+    return max_bytes != 0 && bytes >= max_bytes / SIZE_SHARES;
 }
 
-/* Small commits write the same pages to the log time and again. */
-int record_parts_over(struct recording *recording, uint64_t most_bytes)
+/* Small commits write the same pages to the log repeatedly: only the size after a checkpoint
+ * counts. */
+int record_parts_needs_next(struct recording *recording, uint64_t max_bytes)
 {
-    if (!record_parts_full(recording_bytes(recording), most_bytes))
+    if (!record_parts_is_full(recording_bytes(recording), max_bytes))
         return 0;
-    recording_file_fold(recording_file_of(recording));
-    return recording_bytes(recording) >= most_bytes / PARTS / 4 * 3;
+    recording_file_checkpoint(recording_file_of(recording));
+    return recording_bytes(recording) >= max_bytes / SIZE_SHARES / 4 * 3;
 }
 
-int record_parts_due(uint64_t bytes, uint64_t most_bytes)
+int record_parts_needs_commit(uint64_t bytes, uint64_t max_bytes)
 {
-    return most_bytes != 0 && bytes >= most_bytes / PARTS / 2;
+    return max_bytes != 0 && bytes >= max_bytes / SIZE_SHARES / 2;
 }
 
-static uint64_t record_parts_bytes_of(const struct record_parts *p, unsigned number)
+static uint64_t record_parts_file_bytes(const struct record_parts *p, unsigned number)
 {
     char path[560];
     return recording_part_path(p->base, number, path, sizeof(path)) == 0 ? recording_bytes_at(path)
                                                                          : 0;
 }
 
-/* Remove the oldest ones. @return number of the first that stays */
-static unsigned record_parts_make_room(const struct record_parts *p, uint64_t most_bytes)
+/* Remove the oldest parts until the others leave enough free space. @return number of the first
+ * part that remains */
+static unsigned record_parts_remove_oldest(const struct record_parts *p, uint64_t max_bytes)
 {
     unsigned first, last;
     uint64_t all = 0;
     char path[560];
     recording_parts_find(p->base, &first, &last);
     for (unsigned n = first; n < p->number; n++)
-        all += record_parts_bytes_of(p, n);
-    for (; first < p->number && all > most_bytes / PARTS * (PARTS - 2); first++) {
-        uint64_t bytes = record_parts_bytes_of(p, first);
+        all += record_parts_file_bytes(p, n);
+    for (; first < p->number && all > max_bytes / SIZE_SHARES * (SIZE_SHARES - 2); first++) {
+        uint64_t bytes = record_parts_file_bytes(p, first);
         if (bytes == 0 || recording_part_path(p->base, first, path, sizeof(path)) != 0)
             continue;
         all -= bytes;
@@ -160,8 +164,8 @@ static unsigned record_parts_make_room(const struct record_parts *p, uint64_t mo
     return first;
 }
 
-/* Arrival of the first message in a part; 0: it cannot be read. */
-static uint64_t record_parts_begin_of(const struct record_parts *p, unsigned number)
+/* @return arrival of the first message in a part; 0: it cannot be read */
+static uint64_t record_parts_read_begin(const struct record_parts *p, unsigned number)
 {
     struct recording_file file = {0};
     char path[560], why[256];
@@ -176,7 +180,7 @@ static uint64_t record_parts_begin_of(const struct record_parts *p, unsigned num
     return begin_ns > 0 ? (uint64_t)begin_ns : 0;
 }
 
-int record_parts_tell(const struct record_parts *p, struct recording *to)
+int record_parts_write_row(const struct record_parts *p, struct recording *to)
 {
     char sql[240];
     snprintf(sql, sizeof(sql),
@@ -186,8 +190,9 @@ int record_parts_tell(const struct record_parts *p, struct recording *to)
     return sqlite3_exec(recording_database(to), sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* What was said before, as if it were said now. */
-static int put_remembered(struct record_parts *p, struct recording *to, uint64_t now_ns)
+/* Write the remembered messages as if they had arrived now. */
+static int record_parts_write_remembered(struct record_parts *p, struct recording *to,
+                                         uint64_t now_ns)
 {
     struct wire_arena arena = {0};
     struct wire_message message;
@@ -205,39 +210,41 @@ static int put_remembered(struct record_parts *p, struct recording *to, uint64_t
     return code;
 }
 
-/* The next part, with what was said before; nothing of it is committed. */
+/* Create the next part with the remembered state; nothing is committed. */
 static int record_parts_begin_next(struct record_parts *p, struct recording **out,
                                    struct recording *old, const char *path, uint64_t now_ns,
-                                   char *fault, size_t room)
+                                   char *fault, size_t capacity)
 {
     struct recording *next = NULL;
-    int code = recording_open_paged(&next, path, recording_page(old), fault, room);
+    int code = recording_open_paged(&next, path, recording_page_size(old), fault, capacity);
     if (code != 0) {
-        snprintf(fault, room, "%s", recording_why(fault, path));
+        snprintf(fault, capacity, "%s", recording_why(fault, path));
         return code;
     }
     *out = next;
-    code = copy_state(next, recording_file_of(old));
-    return code != 0 ? code : put_remembered(p, next, now_ns);
+    code = table_copy_state(next, recording_file_of(old));
+    return code != 0 ? code : record_parts_write_remembered(p, next, now_ns);
 }
 
-static int commit_next(struct record_parts *p, struct recording *next, uint64_t most_bytes)
+static int record_parts_commit_next(struct record_parts *p, struct recording *next,
+                                    uint64_t max_bytes)
 {
     p->number++;
-    unsigned first = record_parts_make_room(p, most_bytes);
-    p->removed_ns = first > 1 ? record_parts_begin_of(p, first) : 0;
-    int code = record_parts_tell(p, next);
+    unsigned first = record_parts_remove_oldest(p, max_bytes);
+    p->removed_ns = first > 1 ? record_parts_read_begin(p, first) : 0;
+    int code = record_parts_write_row(p, next);
     return code != 0 ? code : recording_commit(next);
 }
 
-int record_parts_next(struct record_parts *p, struct recording **recording, char *path, size_t room,
-                      uint64_t most_bytes, uint64_t now_ns, char *why, size_t why_room)
+int record_parts_next(struct record_parts *p, struct recording **recording, char *path,
+                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
+                      size_t why_capacity)
 {
     struct recording *old = *recording, *next = NULL;
     char next_path[560], fault[600] = "", closing[200];
     unsigned number = p->number + 1;
     int code = recording_part_path(p->base, number, next_path, sizeof(next_path));
-    if (code == 0 && strlen(next_path) >= room)
+    if (code == 0 && strlen(next_path) >= capacity)
         code = -ENAMETOOLONG;
     code = code != 0
                ? code
@@ -245,22 +252,22 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
     int closed = recording_close_telling(old, closing, sizeof(closing));
     *recording = NULL;
     if (code == 0 && closed == 0)
-        code = commit_next(p, next, most_bytes);
+        code = record_parts_commit_next(p, next, max_bytes);
     if (code == 0 && closed == 0) {
-        snprintf(path, room, "%s", next_path);
+        snprintf(path, capacity, "%s", next_path);
         *recording = next;
         return 0;
     }
-    /* Paths would leave no room for the cause where little is said. */
+    /* The text is short: paths would leave no space for the cause. */
     if (code != 0)
-        snprintf(why, why_room, "part %u cannot be begun: %s", number,
+        snprintf(why, why_capacity, "part %u cannot be created: %s", number,
                  fault[0] != '\0'               ? fault
                  : code == -EIO && next != NULL ? recording_error(next)
                                                 : holter_strerror(code));
     else
-        snprintf(why, why_room, "part %u cannot be finished: %s", number - 1, closing);
+        snprintf(why, why_capacity, "part %u cannot be finished: %s", number - 1, closing);
     recording_abandon(next);
-    if (next != NULL) /* nothing of it was committed */
+    if (next != NULL) /* nothing in it was committed */
         recording_remove(next_path);
     return code != 0 ? code : closed;
 }

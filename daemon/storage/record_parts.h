@@ -1,9 +1,10 @@
-/* A recording in parts, for jobs that run longer than a disk is large.
+/* Recordings in parts, for jobs whose messages do not fit on the disk.
  *
- * When a file has an eighth of what all may take together, the recording goes on in the next:
- * holter-J.hrec, holter-J.part2.hrec, holter-J.part3.hrec ... Each is a recording of its own: it
- * begins with what the ones before said about ranks, places, network, criteria, regions and alerts.
- * The oldest are removed, so that all together never take more. The recorder's thread uses this. */
+ * When a file has reached an eighth of the maximum size of all parts together, the recording
+ * continues in the next one: holter-J.hrec, holter-J.part2.hrec, holter-J.part3.hrec ... Each
+ * part is a recording of its own: it begins with the state (ranks, places, network, criteria,
+ * regions, alerts) that the earlier parts have left. The oldest parts are removed, so that all
+ * together never exceed the maximum. The recorder's thread and attached recordings use this. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORD_PARTS_H
 #define HOLTER_DAEMON_STORAGE_RECORD_PARTS_H
 
@@ -12,58 +13,65 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_LEAST_BYTES (UINT64_C(16) << 20) /**< that all parts may take together, at least */
+#define RECORD_LEAST_BYTES                                                                         \
+    (UINT64_C(16) << 20) /**< smallest maximum size of all parts together                          \
+                          */
 
 struct record_message;
 
 /** Zero-initialised is empty. */
 struct record_parts {
-    char base[520];                         /**< path of part 1 */
-    unsigned number;                        /**< of the part that is written; 0: none yet */
-    struct record_message *ranks, *network; /**< owned: what each further part begins with */
-    size_t ranks_count, ranks_room, network_count, network_room;
-    size_t ranks_bytes;   /**< of those about ranks */
-    int network_more;     /**< the network is not complete yet */
-    uint64_t removed_ns;  /**< begin of the oldest part, when older ones were removed; else 0 */
-    uint64_t attached_ns; /**< recorded from then on; 0: from the begin. Set by the caller */
-    uint64_t missed;      /**< messages of agents that did not come. Set by the caller */
+    char base[520];  /**< path of part 1 */
+    unsigned number; /**< number of the part that is written; 0: none yet */
+    struct record_message *ranks,
+        *network; /**< owned: messages that each further part begins with */
+    size_t ranks_count, ranks_capacity, network_count, network_capacity;
+    size_t ranks_bytes;  /**< bytes of the messages about ranks */
+    int network_more;    /**< more messages of the network follow */
+    uint64_t removed_ns; /**< arrival of the first message in the oldest part, if older parts were
+                            removed; else 0 */
+    uint64_t
+        attached_ns; /**< recorded since then; 0: from the begin of the job. Set by the caller */
+    uint64_t missed; /**< messages of agents that were not received. Set by the caller */
 };
 
 void record_parts_finish(struct record_parts *parts);
 
-/** The recording of a job begins, or goes on with the newest part that is there.
- *  @param base  path of part 1 @param path  set to the file to be written @return 0 or
- * -ENAMETOOLONG */
-int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t room);
+/** Begin the recording of a job, or continue its newest part.
+ * @param base  path of part 1
+ * @param path  set to the file to be written
+ * @return 0 or -ENAMETOOLONG */
+int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t capacity);
 
-/** Remember what a further part needs: a message about ranks, or a part of the network as it is
- * published.
- *  @return 0 or -ENOMEM */
-int record_parts_ranks(struct record_parts *parts, const struct recorded *head, const void *bytes,
-                       size_t length);
-int record_parts_network(struct record_parts *parts, const struct wire_topology *network,
-                         const void *bytes, size_t length);
+/** Remember a message that further parts have to begin with: one about ranks, or a part of the
+ * network as it is published.
+ * @return 0 or -ENOMEM */
+int record_parts_add_ranks(struct record_parts *parts, const struct recorded *head,
+                           const void *bytes, size_t length);
+int record_parts_add_network(struct record_parts *parts, const struct wire_topology *network,
+                             const void *bytes, size_t length);
 
-/** Has it reached the size of a part? @param bytes  of the one that is written, and of its log */
-int record_parts_full(uint64_t bytes, uint64_t most_bytes);
+/** Has a file reached the size of a part? @param bytes  of the file and its log */
+int record_parts_is_full(uint64_t bytes, uint64_t max_bytes);
 
-/** Is it time for the next part? Not if it is small again once its log is folded in. @param
- * recording  committed */
-int record_parts_over(struct recording *recording, uint64_t most_bytes);
+/** Is it time for the next part? Not if the file is small again after a checkpoint of its log.
+ * @param recording  without uncommitted changes */
+int record_parts_needs_next(struct recording *recording, uint64_t max_bytes);
 
-/** Is it time to commit, as only what is committed is counted? @param bytes  of messages since the
+/** Is it time to commit, as only committed bytes are counted? @param bytes  of messages since the
  * last commit */
-int record_parts_due(uint64_t bytes, uint64_t most_bytes);
+int record_parts_needs_commit(uint64_t bytes, uint64_t max_bytes);
 
-/** Bring the table "part" up to date; commits nothing. @return 0 or -EIO */
-int record_parts_tell(const struct record_parts *parts, struct recording *recording);
+/** Write the row of the table "part", without committing. @return 0 or -EIO */
+int record_parts_write_row(const struct record_parts *parts, struct recording *recording);
 
-/** Go on with the next part.
- *  @param recording  committed; closed, and in its place the next one
- *  @param path  of it; brought up to date
- *  @param why  set on failure: *recording is closed then, and NULL @return 0 or negative */
+/** Continue in the next part.
+ * @param recording  without uncommitted changes; closed and replaced by the next part
+ * @param path       of the part; updated
+ * @param why        set on failure: then *recording is closed and NULL
+ * @return 0 or negative */
 int record_parts_next(struct record_parts *parts, struct recording **recording, char *path,
-                      size_t room, uint64_t most_bytes, uint64_t now_ns, char *why,
-                      size_t why_room);
+                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
+                      size_t why_capacity);
 
 #endif

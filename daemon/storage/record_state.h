@@ -1,5 +1,5 @@
-/* What record.c (the loop's side: what is to be kept is queued, what is kept is told) and
- * record_thread.c (what is queued is written) share. */
+/* State that record.c (the event loop: queues items, reports commits) and record_thread.c (the
+ * thread: writes items, commits) share. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORD_STATE_H
 #define HOLTER_DAEMON_STORAGE_RECORD_STATE_H
 
@@ -11,68 +11,81 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define RECORD_BATCH_BYTES ((size_t)1 << 20) /* the thread is woken for so much, or to commit */
-#define RECORD_ITEM_BYTES 512u               /* what an item counts besides its message */
+#define RECORD_BATCH_BYTES                                                                         \
+    ((size_t)1 << 20)          /* queued bytes that wake the thread before the next commit is due */
+#define RECORD_ITEM_BYTES 512u /* counted for an item in addition to its message */
 
-enum record_action { OPEN, KEEP, TABLE, NOTE, STOP, CLOSE };
+enum record_action {
+    RECORD_OPEN,    /* begin or continue the recording of a job */
+    RECORD_MESSAGE, /* write a message of an agent */
+    RECORD_RESULT,  /* write a published result */
+    RECORD_ACK,     /* only acknowledge a message */
+    RECORD_STOP,    /* end the recording for good */
+    RECORD_CLOSE    /* close the file: the job has ended */
+};
 
 struct record_item {
     struct record_item *next;
     enum record_action action;
     char job[65];
-    struct record_track *track; /* OPEN: of a job that is new; borrowed */
-    uint64_t ranks;             /* OPEN: of the job; 0: not known */
+    struct record_track *track; /* RECORD_OPEN: of a job that has no track yet; borrowed */
+    uint64_t ranks;             /* RECORD_OPEN: of the job; 0: not known */
     struct recorded head;
-    zmq_msg_t message; /* KEEP: as received; TABLE: as encoded; OPEN: the path; STOP: why */
+    zmq_msg_t message; /* RECORD_MESSAGE: as received; RECORD_RESULT: encoded; RECORD_OPEN: path;
+                          RECORD_STOP: reason */
 };
 
-/* That a recording stopped, or goes on elsewhere. */
-struct record_stop {
-    struct record_stop *next;
+/* A notice for the loop: a recording has stopped, or continues in another file. */
+struct record_notice {
+    struct record_notice *next;
     int moved;
     char job[65];
-    char why[560]; /* or the path */
+    char text[560]; /* why it stopped; moved: path of the new file */
 };
 
-/* A job: the loop makes and frees it, and what is in it is the thread's. */
+/* A job. The loop allocates and frees it; its other members belong to the thread. */
 struct record_track {
     struct record_track *next;
-    struct record_track *next_opened; /* the loop's */
-    _Atomic int lost;                 /* set by the loop: something that was to be kept was not */
+    struct record_track *next_open; /* list of the loop */
+    _Atomic int lost;               /* set by the loop: an item was lost for lack of memory */
     char job[65];
     char path[520];
     uint64_t ranks;
-    struct recording *recording; /* NULL: closed, or stopped */
+    struct recording *recording; /* NULL: closed or stopped */
     int stopped;
     struct record_parts parts;
-    uint64_t newest_ns;      /* arrival of the newest message */
-    struct record_stop last; /* told when it stops, which needs no memory then */
+    uint64_t newest_ns; /* arrival of the newest message, daemon time */
+    struct record_notice
+        stop_notice; /* allocated in advance, so that a stop for lack of memory can be reported */
 };
 
 struct recorder {
     struct recorder_options options;
     struct recorder_events events;
-    uv_async_t news;
+    uv_async_t notify;
     pthread_t thread;
-    pthread_mutex_t mutex; /* protects what is between here and the thread's own part */
+    pthread_mutex_t mutex; /* protects the members up to `bytes` */
     pthread_cond_t wake;
-    struct record_item *first, **last;
-    int wakeful; /* any item wakes the thread: all is committed, or a file is to be closed */
-    int leaving;
-    struct kept_list told;     /* committed, not yet told */
-    struct record_stop *stops; /* owned where moved, else part of their tracks */
+    struct record_item *first, **last; /* the queue, and where the next item is linked */
+    int commit_now; /* any item wakes the thread: nothing is uncommitted, or a file is to be closed
+                     */
+    int stopping;
+    struct commit_acks committed_acks; /* committed, not yet reported */
+    struct record_notice *notices;     /* owned if `moved`, otherwise part of their tracks */
     _Atomic uint64_t bytes;
     _Atomic size_t
-        waiting_bytes; /* grows under the mutex only: there it is looked what may go in */
-    /* The loop's own. */
-    struct kept_list telling; /* of these agents the first ones are told already */
-    uint32_t telling_from;
-    struct record_track *opened; /* owned: what they tell is heard behind the thread's end */
-    /* The thread's own. */
+        queued_bytes; /* grows under the mutex only, so that the limit of the queue holds */
+    /* Used by the loop alone. */
+    struct commit_acks announcing_acks; /* a commit that is being reported in batches */
+    uint32_t announced;                 /* agents of that commit already reported */
+    struct record_track
+        *open_tracks; /* owned; freed after the thread has ended, as its notices are part of them */
+    /* Used by the thread alone. */
     struct record_track *tracks;
-    struct kept_list pending;
+    struct commit_acks pending;
     struct wire_arena arena;
-    uint64_t oldest_ns; /* when the first of what is uncommitted was written; 0: nothing is */
+    uint64_t
+        oldest_ns; /* when the first uncommitted item was written, monotonic clock; 0: none is */
     uint64_t uncommitted_bytes;
 };
 
@@ -83,11 +96,11 @@ static inline size_t record_item_bytes(struct record_item *item)
 
 void record_item_free(struct record_item *item);
 
-/** Is it worth waking for? Once something is uncommitted the thread wakes anyway, to commit it.
- * Under the mutex. */
-int record_is_work(const struct recorder *recorder);
+/** Is there enough work to wake the thread? With uncommitted items it wakes anyway, to commit
+ * them. Call it under the mutex. */
+int record_has_work(const struct recorder *recorder);
 
-/** The thread. @param user  struct recorder */
-void *record_run(void *user);
+/** Entry point of the thread. @param user  struct recorder */
+void *record_thread_run(void *user);
 
 #endif

@@ -1,4 +1,5 @@
-/* The recorder's thread: writes what is queued, and commits. */
+/* The recorder's thread: writes the items of the queue into recordings, and commits these at
+ * least once a second. */
 #include "daemon/storage/record_state.h"
 
 #include "holter/clock.h"
@@ -13,10 +14,10 @@
 #include <time.h>
 
 #define LOG_TOPIC "record"
-#define COMMIT_NS UINT64_C(500000000) /* at least once a second is promised */
-#define NICER 5                       /* a third of the weight of the other threads, see sched(7) */
+#define COMMIT_NS UINT64_C(500000000) /* half of the second that is promised */
+#define NICE_INCREMENT 5 /* gives a third of the weight of the other threads, see sched(7) */
 
-static struct record_track *record_thread_track_of(struct recorder *r, const char *job)
+static struct record_track *record_thread_find_track(struct recorder *r, const char *job)
 {
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
         if (strcmp(t->job, job) == 0)
@@ -25,32 +26,32 @@ static struct record_track *record_thread_track_of(struct recorder *r, const cha
     return NULL;
 }
 
-static void record_thread_report_stop(struct recorder *r, struct record_stop *stop)
+static void record_thread_send_notice(struct recorder *r, struct record_notice *notice)
 {
     pthread_mutex_lock(&r->mutex);
-    stop->next = r->stops;
-    r->stops = stop;
+    notice->next = r->notices;
+    r->notices = notice;
     pthread_mutex_unlock(&r->mutex);
-    uv_async_send(&r->news);
+    uv_async_send(&r->notify);
 }
 
-static void record_thread_fill(struct record_stop *stop, const struct record_track *t,
-                               const char *why)
+static void record_thread_fill_notice(struct record_notice *notice, const struct record_track *t,
+                                      const char *why)
 {
-    snprintf(stop->job, sizeof(stop->job), "%s", t->job);
-    snprintf(stop->why, sizeof(stop->why), "%s", why);
+    snprintf(notice->job, sizeof(notice->job), "%s", t->job);
+    snprintf(notice->text, sizeof(notice->text), "%s", why);
 }
 
-/* Without memory it is not told: the old path is the one that leads to the new one, too. */
+/* Without memory no notice is sent: readers of the first part find the later parts by its name. */
 static void record_thread_report_moved(struct recorder *r, const struct record_track *t)
 {
-    struct record_stop *stop = calloc(1, sizeof(*stop));
+    struct record_notice *notice = calloc(1, sizeof(*notice));
     log_info("recording of job %s goes on in %s", t->job, t->path);
-    if (stop == NULL)
+    if (notice == NULL)
         return;
-    stop->moved = 1;
-    record_thread_fill(stop, t, t->path);
-    record_thread_report_stop(r, stop);
+    notice->moved = 1;
+    record_thread_fill_notice(notice, t, t->path);
+    record_thread_send_notice(r, notice);
 }
 
 static void record_thread_stop(struct recorder *r, struct record_track *t, const char *why)
@@ -59,12 +60,12 @@ static void record_thread_stop(struct recorder *r, struct record_track *t, const
     recording_abandon(t->recording);
     t->recording = NULL;
     log_error("recording of job %s stops: %s", t->job, why);
-    record_thread_fill(&t->last, t, why);
-    record_thread_report_stop(r, &t->last);
+    record_thread_fill_notice(&t->stop_notice, t, why);
+    record_thread_send_notice(r, &t->stop_notice);
 }
 
-/* Nothing is wrong with what was written so far. */
-static void stop_whole(struct recorder *r, struct record_track *t, const char *why)
+/* Stop where the messages written so far are complete: close the file in order. */
+static void record_thread_stop_complete(struct recorder *r, struct record_track *t, const char *why)
 {
     if (t->stopped)
         return;
@@ -73,7 +74,7 @@ static void stop_whole(struct recorder *r, struct record_track *t, const char *w
     record_thread_stop(r, t, why);
 }
 
-static void stop_on_error(struct recorder *r, struct record_track *t, int code)
+static void record_thread_stop_on_error(struct recorder *r, struct record_track *t, int code)
 {
     char why[256];
     snprintf(why, sizeof(why), "%s",
@@ -81,7 +82,7 @@ static void stop_on_error(struct recorder *r, struct record_track *t, int code)
     record_thread_stop(r, t, why);
 }
 
-static int record_thread_ready(struct recorder *r, struct record_track *t)
+static int record_thread_open_recording(struct recorder *r, struct record_track *t)
 {
     if (t->recording != NULL)
         return 1;
@@ -89,7 +90,7 @@ static int record_thread_ready(struct recorder *r, struct record_track *t)
     if (t->stopped || t->path[0] == '\0')
         return 0;
     if (recording_open_paged(&t->recording, t->path,
-                             recording_page_for(t->ranks, r->options.most_bytes), why,
+                             recording_choose_page_size(t->ranks, r->options.most_bytes), why,
                              sizeof(why)) != 0) {
         record_thread_stop(r, t, why);
         return 0;
@@ -99,8 +100,8 @@ static int record_thread_ready(struct recorder *r, struct record_track *t)
     return 1;
 }
 
-static int record_thread_begin(struct record_track *t, const char *path, size_t length,
-                               uint64_t ranks)
+static int record_thread_begin_track(struct record_track *t, const char *path, size_t length,
+                                     uint64_t ranks)
 {
     char base[520];
     t->ranks = ranks;
@@ -111,11 +112,11 @@ static int record_thread_begin(struct record_track *t, const char *path, size_t 
     return code;
 }
 
-/* Once it is committed: is it large enough for the next part? */
+/* After a commit: continue in the next part if this one has reached its size. */
 static void record_thread_continue_part(struct recorder *r, struct record_track *t)
 {
     char why[600];
-    if (t->recording == NULL || !record_parts_over(t->recording, r->options.most_bytes))
+    if (t->recording == NULL || !record_parts_needs_next(t->recording, r->options.most_bytes))
         return;
     if (record_parts_next(&t->parts, &t->recording, t->path, sizeof(t->path), r->options.most_bytes,
                           t->newest_ns, why, sizeof(why)) != 0)
@@ -124,7 +125,7 @@ static void record_thread_continue_part(struct recorder *r, struct record_track 
         record_thread_report_moved(r, t);
 }
 
-/* What the next part begins with. */
+/* Remember the messages that the next part has to begin with. */
 static void record_thread_remember_message(struct recorder *r, struct record_track *t,
                                            const struct recorded *head,
                                            const struct wire_message *table, const void *bytes,
@@ -134,21 +135,21 @@ static void record_thread_remember_message(struct recorder *r, struct record_tra
     if (r->options.most_bytes == 0)
         return;
     if (table != NULL && table->type == WIRE_TYPE_TOPOLOGY)
-        code = record_parts_network(&t->parts, &table->topology, bytes, length);
+        code = record_parts_add_network(&t->parts, &table->topology, bytes, length);
     if (table == NULL && head->type == WIRE_TYPE_RANKS)
-        code = record_parts_ranks(&t->parts, head, bytes, length);
+        code = record_parts_add_ranks(&t->parts, head, bytes, length);
     if (code != 0)
-        log_warn("job %s: the next part of the recording will not tell all ranks", t->job);
+        log_warn("job %s: the next part of the recording will lack some ranks", t->job);
 }
 
-static void release_message(void *owner)
+static void record_thread_release_message(void *owner)
 {
     zmq_msg_close(owner);
     free(owner);
 }
 
-/* Hands the item's message over to the recording. */
-static int keep_item(struct recording *recording, struct record_item *item)
+/* Hand the item's message over to the recording. */
+static int record_thread_write_message(struct recording *recording, struct record_item *item)
 {
     zmq_msg_t *message = malloc(sizeof(*message));
     if (message == NULL)
@@ -158,47 +159,49 @@ static int keep_item(struct recording *recording, struct record_item *item)
     const struct block_source source = {
         .bytes = zmq_msg_data(message),
         .length = zmq_msg_size(message),
-        .release = release_message,
+        .release = record_thread_release_message,
         .owner = message,
     };
     return recording_message_source(recording, &item->head, &source);
 }
 
-/* Something that came before was not kept. */
-static void stop_where_lost(struct recorder *r, struct record_track *t)
+/* An earlier item was lost for lack of memory: the recording must not continue without it. */
+static void record_thread_stop_if_lost(struct recorder *r, struct record_track *t)
 {
     if (atomic_load_explicit(&t->lost, memory_order_relaxed) != 0)
-        stop_whole(r, t, holter_strerror(-ENOMEM));
+        record_thread_stop_complete(r, t, holter_strerror(-ENOMEM));
 }
 
-static void write_item(struct recorder *r, struct record_track *t, struct record_item *item)
+static void record_thread_write_item(struct recorder *r, struct record_track *t,
+                                     struct record_item *item)
 {
     const void *bytes = zmq_msg_data(&item->message);
     size_t length = zmq_msg_size(&item->message);
     int code = 0;
-    stop_where_lost(r, t);
-    if (item->action == OPEN && record_thread_begin(t, bytes, length, item->ranks) != 0)
+    record_thread_stop_if_lost(r, t);
+    if (item->action == RECORD_OPEN &&
+        record_thread_begin_track(t, bytes, length, item->ranks) != 0)
         record_thread_stop(r, t, "its path is too long");
-    if (item->action == STOP) {
+    if (item->action == RECORD_STOP) {
         char why[256];
         snprintf(why, sizeof(why), "%.*s", (int)length, (const char *)bytes);
-        stop_whole(r, t, why);
+        record_thread_stop_complete(r, t, why);
         return;
     }
-    if (item->action == CLOSE) {
+    if (item->action == RECORD_CLOSE) {
         code = recording_close(t->recording);
         t->recording = NULL;
         if (code != 0)
             record_thread_stop(r, t, "its last second could not be written");
         return;
     }
-    if (!record_thread_ready(r, t))
+    if (!record_thread_open_recording(r, t))
         return;
-    if (item->action == KEEP) {
+    if (item->action == RECORD_MESSAGE) {
         record_thread_remember_message(r, t, &item->head, NULL, bytes, length);
-        code = keep_item(t->recording, item);
+        code = record_thread_write_message(t->recording, item);
         t->newest_ns = item->head.received_ns;
-    } else if (item->action == TABLE) {
+    } else if (item->action == RECORD_RESULT) {
         struct wire_message message;
         code = wire_decode(&message, &r->arena, bytes, length, NULL);
         /* All messages of the union begin at the same address. */
@@ -207,20 +210,21 @@ static void write_item(struct recorder *r, struct record_track *t, struct record
             record_thread_remember_message(r, t, NULL, &message, bytes, length);
     }
     if (code != 0)
-        stop_on_error(r, t, code);
+        record_thread_stop_on_error(r, t, code);
 }
 
-static void record_thread_handle(struct recorder *r, struct record_item *item)
+static void record_thread_handle_item(struct recorder *r, struct record_item *item)
 {
     if (item->track != NULL) {
         item->track->next = r->tracks;
         r->tracks = item->track;
     }
-    struct record_track *t = item->action == NOTE ? NULL : record_thread_track_of(r, item->job);
+    struct record_track *t =
+        item->action == RECORD_ACK ? NULL : record_thread_find_track(r, item->job);
     if (t != NULL)
-        write_item(r, t, item);
-    if (item->action == KEEP || item->action == NOTE || item->action == STOP)
-        kept_list_add(&r->pending, item->head.instance, item->head.seq);
+        record_thread_write_item(r, t, item);
+    if (item->action == RECORD_MESSAGE || item->action == RECORD_ACK || item->action == RECORD_STOP)
+        commit_acks_add(&r->pending, item->head.instance, item->head.seq);
     if (r->oldest_ns == 0)
         r->oldest_ns = clock_mono_ns();
     record_item_free(item);
@@ -230,10 +234,10 @@ static void record_thread_commit(struct recorder *r)
 {
     uint64_t bytes = 0;
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
-        stop_where_lost(r, t);
+        record_thread_stop_if_lost(r, t);
         int code = t->recording == NULL ? 0 : recording_commit(t->recording);
         if (code != 0)
-            stop_on_error(r, t, code);
+            record_thread_stop_on_error(r, t, code);
         else
             record_thread_continue_part(r, t);
         bytes += t->recording == NULL ? 0 : recording_bytes(t->recording);
@@ -241,65 +245,65 @@ static void record_thread_commit(struct recorder *r)
     atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);
     r->oldest_ns = r->uncommitted_bytes = 0;
     pthread_mutex_lock(&r->mutex);
-    kept_list_merge(&r->told, &r->pending);
+    commit_acks_merge(&r->committed_acks, &r->pending);
     pthread_mutex_unlock(&r->mutex);
-    uv_async_send(&r->news);
+    uv_async_send(&r->notify);
 }
 
-int record_is_work(const struct recorder *r)
+int record_has_work(const struct recorder *r)
 {
-    return r->leaving || recorder_waiting(r) >= RECORD_BATCH_BYTES ||
-           (r->first != NULL && r->wakeful);
+    return r->stopping || recorder_waiting(r) >= RECORD_BATCH_BYTES ||
+           (r->first != NULL && r->commit_now);
 }
 
-/* Wait for work, at most until what is uncommitted is to be committed. @return the queue, taken
- * over */
-static struct record_item *record_thread_next_item(struct recorder *r, int *leaving)
+/* Wait for work, but no longer than until a commit is due.
+ * @return the whole queue, which the caller owns now */
+static struct record_item *record_thread_wait_items(struct recorder *r, int *stopping)
 {
     uint64_t until = r->oldest_ns + COMMIT_NS;
     struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
     int code = 0;
     pthread_mutex_lock(&r->mutex);
-    r->wakeful |= r->oldest_ns == 0;
-    while (code == 0 && !record_is_work(r))
+    r->commit_now |= r->oldest_ns == 0;
+    while (code == 0 && !record_has_work(r))
         code = r->oldest_ns == 0 ? pthread_cond_wait(&r->wake, &r->mutex)
                                  : pthread_cond_timedwait(&r->wake, &r->mutex, &at);
-    r->wakeful = 0;
+    r->commit_now = 0;
     struct record_item *items = r->first;
     r->first = NULL;
     r->last = &r->first;
-    *leaving = r->leaving;
+    *stopping = r->stopping;
     pthread_mutex_unlock(&r->mutex);
     return items;
 }
 
-void *record_run(void *user)
+void *record_thread_run(void *user)
 {
     struct recorder *r = user;
-    int leaving = 0;
-    /* Where all threads share one core, what is published goes before what is kept. On Linux the
-     * priority is the thread's own (setpriority(2)). */
-    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    int stopping = 0;
+    /* Where all threads share one core, publishing has priority over recording. On Linux the nice
+     * value belongs to the thread (setpriority(2)). */
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT);
     pthread_setname_np(pthread_self(), RECORDER_THREAD);
-    while (!leaving) {
-        struct record_item *items = record_thread_next_item(r, &leaving);
-        /* What came meanwhile goes with what is due: a message and the rows that it led to
-         * together. */
+    while (!stopping) {
+        struct record_item *items = record_thread_wait_items(r, &stopping);
+        /* Items that arrived in the meantime are written before the commit, so that a message and
+         * the results that follow from it are committed together. */
         uint64_t since = clock_mono_ns();
         while (items != NULL) {
             struct record_item *item = items;
             items = item->next;
             size_t bytes = record_item_bytes(item);
-            record_thread_handle(r, item);
-            atomic_fetch_sub_explicit(&r->waiting_bytes, bytes, memory_order_release);
+            record_thread_handle_item(r, item);
+            atomic_fetch_sub_explicit(&r->queued_bytes, bytes, memory_order_release);
             r->uncommitted_bytes += bytes;
             if (clock_mono_ns() - since >= COMMIT_NS ||
-                record_parts_due(r->uncommitted_bytes, r->options.most_bytes)) {
+                record_parts_needs_commit(r->uncommitted_bytes, r->options.most_bytes)) {
                 record_thread_commit(r);
                 since = clock_mono_ns();
             }
         }
-        if (r->oldest_ns != 0 && (leaving || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
+        if (r->oldest_ns != 0 && (stopping || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
             record_thread_commit(r);
     }
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
@@ -307,6 +311,6 @@ void *record_run(void *user)
         record_parts_finish(&t->parts);
     }
     wire_arena_finish(&r->arena);
-    kept_list_clear(&r->pending);
+    commit_acks_clear(&r->pending);
     return NULL;
 }

@@ -1,3 +1,5 @@
+/* Writes a recording: collects messages in a block, puts blocks and rows of the plain tables into
+ * the SQLite database, and commits. */
 #include "daemon/storage/recording.h"
 
 #include "daemon/analysis/tables/key_table.h"
@@ -18,38 +20,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The last blocks of a file are written at each commit, as small as they are; when they are enough
- * they are written anew as one. The level of these decides how large files are. Where a block fills
- * within two commits, time counts: levels below zero leave Huffman codes out, which makes files 10
- * to 20 % larger, and takes 5 % off what recording costs and 4 % off replaying. */
+/* At each commit the new messages are written as a small block (a part), with a fast level of
+ * Zstandard. When a block is full, it replaces its parts; this level decides how large files are.
+ * Where a block fills within two commits, speed matters more: negative levels do without Huffman
+ * codes, which makes files 10 to 20 % larger and saves 5 % of the time of recording and 4 % of
+ * replaying. */
 #define LEVEL_PART (-5)
 #define LEVEL_BLOCK 1
 #define LEVEL_FLOOD (-1)
-#define LEAST_BYTES                                                                                \
-    (BLOCK_BYTES / 4) /* since the last commit: a block of its own, not packed twice */
-/* Larger pages take 300 kB more at first, a page for each table and index, and more of the log: for
- * those who write as much within seconds, in parts of which that is little. */
+#define MIN_BLOCK_BYTES                                                                            \
+    (BLOCK_BYTES /                                                                                 \
+     4) /* so many bytes since the last commit are written as a block of their own at once */
+/* Larger pages take 300 kB more in a new file (a page for each table and index) and more of the
+ * log. They pay off where that much is written within seconds, and parts are large enough. */
 #define MANY_RANKS 512u
-#define MUCH_BYTES (UINT64_C(256) << 20)
-#define MOST_PARTS 256u /* in the place of which one block is written at the latest */
-#define MOST_AGENTS (1u << 22)
+#define LARGE_BYTES (UINT64_C(256) << 20)
+#define MAX_PARTS 256u /* of one block; then the block is written */
+#define MAX_AGENTS (1u << 22)
 
 struct recording {
     struct recording_file file;
     sqlite3_stmt *put_block, *drop_parts, *put_agent;
     struct recording_tables *tables;
     struct block_writer *block;
-    struct key_table agents; /* hi: instance; numbers as in the file */
+    struct key_table agents; /* hi: instance; index: number of the agent in the file */
     uint64_t next;           /* number of the next message */
-    uint64_t begin_ns;       /* arrival of the first message in the block, and of the first since */
-    uint64_t begin_part_ns;  /* the last commit */
-    uint64_t end_ns;         /* arrival of the last */
-    unsigned parts;          /* written of this block */
+    uint64_t begin_ns;       /* arrival of the first message in the block */
+    uint64_t begin_part_ns;  /* arrival of the first message since the last commit */
+    uint64_t end_ns;         /* arrival of the last message */
+    unsigned parts;          /* parts of this block in the file */
     uint64_t others,
-        others_marked; /* messages in the block that are no windows; since the last commit */
+        others_marked; /* messages other than windows: in the block, and since the last commit */
     int lock;
-    int place; /* the file as such, whatever becomes of its name */
-    int open;  /* a transaction is open */
+    int identity_fd; /* O_PATH: identifies the file even when its name changes; -1: none */
+    int open;        /* a transaction is open */
     char path[520], lock_path[530];
 };
 
@@ -63,7 +67,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
     " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
 
-/* Blocks that have more than windows, found without a look at all others. */
+/* Finds the blocks that have messages other than windows without reading all rows. */
 static const char others_index[] =
     "CREATE INDEX IF NOT EXISTS block_others ON block(others) WHERE others IS NOT 0";
 
@@ -77,14 +81,14 @@ static int recording_run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* What is written to a file without a name is gone with its writer. */
-static int is_removed(const struct recording *r)
+/* A file without a name is lost when it is closed. */
+static int recording_is_removed(const struct recording *r)
 {
     struct stat status;
-    return r->place >= 0 && fstat(r->place, &status) == 0 && status.st_nlink == 0;
+    return r->identity_fd >= 0 && fstat(r->identity_fd, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Close without committing. @param made  nothing is in the file yet: nothing is left of it */
+/* Close without committing. @param made  the file was created by this open: remove it */
 static void recording_abandon_file(struct recording *r, int made)
 {
     if (r == NULL)
@@ -94,21 +98,22 @@ static void recording_abandon_file(struct recording *r, int made)
     sqlite3_finalize(r->put_block);
     sqlite3_finalize(r->drop_parts);
     sqlite3_finalize(r->put_agent);
-    tables_destroy(r->tables);
+    recording_tables_destroy(r->tables);
     recording_file_close(&r->file);
     block_writer_destroy(r->block);
     key_table_finish(&r->agents);
-    if (made || (is_removed(r) && access(r->path, F_OK) != 0)) /* its log is left by SQLite then */
+    if (made || (recording_is_removed(r) &&
+                 access(r->path, F_OK) != 0)) /* SQLite leaves its log in this case */
         recording_remove(r->path);
-    if (r->place >= 0)
-        close(r->place);
+    if (r->identity_fd >= 0)
+        close(r->identity_fd);
     lock_file_give(r->lock, r->lock_path);
     free(r);
 }
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* Makes what a new file lacks, all tables or none. */
+/* Create what a new file lacks, all tables or none. */
 static int recording_make_tables(struct recording *r)
 {
     sqlite3 *db = r->file.db;
@@ -119,7 +124,7 @@ static int recording_make_tables(struct recording *r)
         return -EIO;
     int code = recording_run(db, schema);
     code = code != 0 ? code : recording_run(db, others_index);
-    code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
+    code = code != 0 ? code : recording_tables_create(&r->tables, db, r->file.version);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
         code = recording_run(db, mark);
     return code != 0 ? code : recording_run(db, "COMMIT");
@@ -141,7 +146,7 @@ static int recording_prepare(struct recording *r)
     return 0;
 }
 
-/* Agents that a file to be continued knows. */
+/* Load the agents of a file that is continued. */
 static int recording_load_agents(struct recording *r)
 {
     sqlite3_stmt *s = NULL;
@@ -152,7 +157,7 @@ static int recording_load_agents(struct recording *r)
         if (key_table_reserve(&r->agents, 1) != 0)
             code = -ENOMEM;
         else if (sqlite3_column_int64(s, 0) != (int64_t)r->agents.count ||
-                 r->agents.count >= MOST_AGENTS ||
+                 r->agents.count >= MAX_AGENTS ||
                  key_table_add_hashed(&r->agents, key) + 1 != r->agents.count)
             code = -HOLTER_ECORRUPT;
     }
@@ -160,8 +165,8 @@ static int recording_load_agents(struct recording *r)
     return code != 0 ? code : row;
 }
 
-/* Finds where a file to be continued ends. */
-static int find_end(struct recording *r)
+/* Find the number of the next message in a file that is continued. */
+static int recording_find_end(struct recording *r)
 {
     int64_t end = 1;
     int code = recording_file_number(
@@ -173,7 +178,7 @@ static int find_end(struct recording *r)
     return code;
 }
 
-static int recording_set_up(struct recording *r, unsigned page, char *why, size_t room)
+static int recording_set_up(struct recording *r, unsigned page, char *why, size_t capacity)
 {
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
@@ -187,27 +192,27 @@ static int recording_set_up(struct recording *r, unsigned page, char *why, size_
     code = code != 0 ? code : recording_make_tables(r);
     code = code != 0 ? code : recording_prepare(r);
     code = code != 0 ? code : recording_load_agents(r);
-    code = code != 0 ? code : find_end(r);
+    code = code != 0 ? code : recording_find_end(r);
     sqlite3_progress_handler(db, 0, NULL, NULL);
     if (code != 0)
-        snprintf(why, room, "%s",
+        snprintf(why, capacity, "%s",
                  code == -HOLTER_ECORRUPT || code == -ENOMEM ? holter_strerror(code)
                                                              : recording_error(r));
     return code;
 }
 
-int recording_open(struct recording **out, const char *path, char *why, size_t room)
+int recording_open(struct recording **out, const char *path, char *why, size_t capacity)
 {
-    return recording_open_paged(out, path, RECORDING_PAGE, why, room);
+    return recording_open_paged(out, path, RECORDING_PAGE, why, capacity);
 }
 
-unsigned recording_page_for(uint64_t ranks, uint64_t most_bytes)
+unsigned recording_choose_page_size(uint64_t ranks, uint64_t max_bytes)
 {
-    int is_large = ranks >= MANY_RANKS && (most_bytes == 0 || most_bytes >= MUCH_BYTES);
-    return is_large ? RECORDING_PAGE_MOST : RECORDING_PAGE;
+    int is_large = ranks >= MANY_RANKS && (max_bytes == 0 || max_bytes >= LARGE_BYTES);
+    return is_large ? RECORDING_MAX_PAGE : RECORDING_PAGE;
 }
 
-unsigned recording_page(struct recording *r)
+unsigned recording_page_size(struct recording *r)
 {
     int64_t bytes = 0;
     return recording_file_number(&r->file, "PRAGMA page_size", &bytes) == 0 && bytes > 0
@@ -216,21 +221,22 @@ unsigned recording_page(struct recording *r)
 }
 
 int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
-                         size_t room)
+                         size_t capacity)
 {
     struct recording *r = calloc(1, sizeof(*r));
     if (r == NULL) {
-        snprintf(why, room, "no memory");
+        snprintf(why, capacity, "no memory");
         return -ENOMEM;
     }
-    r->place = -1;
+    r->identity_fd = -1;
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->lock_path, sizeof(r->lock_path), "%s.lock", path);
     r->lock = lock_file_take(r->lock_path);
     if (r->lock < 0) {
         int code = r->lock;
-        snprintf(why, room, code == -EWOULDBLOCK ? "%s: another daemon is writing it" : "%s: %s",
-                 path, holter_strerror(code));
+        snprintf(why, capacity,
+                 code == -EWOULDBLOCK ? "%s: another daemon is writing it" : "%s: %s", path,
+                 holter_strerror(code));
         free(r);
         return code;
     }
@@ -241,12 +247,14 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
                      : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
     code = code != 0 ? code : recording_set_up(r, page, fault, sizeof(fault));
     if (code != 0) {
-        snprintf(why, room, "%s: %s", path, fault);
+        snprintf(why, capacity, "%s: %s", path, fault);
         recording_abandon_file(r, made);
         return code;
     }
-    r->place =
-        open(path, O_PATH | O_CLOEXEC); /* takes no lock of SQLite's away when it is closed */
+    r->identity_fd = open(
+        path,
+        O_PATH |
+            O_CLOEXEC); /* closing an O_PATH descriptor does not release SQLite's POSIX locks */
     *out = r;
     return 0;
 }
@@ -258,7 +266,7 @@ const char *recording_why(const char *why, const char *path)
                                                                                   : why;
 }
 
-/* ---- keeping ------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------- */
 
 int recording_begin(struct recording *r)
 {
@@ -270,19 +278,19 @@ int recording_begin(struct recording *r)
     return 0;
 }
 
-static int recording_level_of(const struct recording *r, int part)
+static int recording_level(const struct recording *r, int part)
 {
-    int flood = r->parts <= 1 && block_writer_bytes(r->block) >= LEAST_BYTES;
+    int flood = r->parts <= 1 && block_writer_bytes(r->block) >= MIN_BLOCK_BYTES;
     return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
 }
 
-/* Write the block, or what was added to it since the last commit. */
+/* Write the block, or the messages since the last commit as a part of it. */
 static int recording_put_block(struct recording *r, int part)
 {
     const void *packed;
     size_t length,
         messages = part ? block_writer_messages_marked(r->block) : block_writer_messages(r->block);
-    int code = block_writer_pack(r->block, part, recording_level_of(r, part), &packed, &length);
+    int code = block_writer_pack(r->block, part, recording_level(r, part), &packed, &length);
     if (code != 0)
         return code;
     if (recording_begin(r) != 0)
@@ -315,13 +323,13 @@ static int recording_put_block(struct recording *r, int part)
     return 0;
 }
 
-/* @return number of an agent, or negative: -ENOMEM, -EIO */
-static int64_t recording_number_of(struct recording *r, uint64_t instance, uint64_t now_ns)
+/* @return number of the agent in the file, or -ENOMEM or -EIO */
+static int64_t recording_agent_number(struct recording *r, uint64_t instance, uint64_t now_ns)
 {
     uint32_t known = key_table_find(&r->agents, (struct key){.hi = instance});
     if (known != KEY_NONE)
         return known;
-    if (key_table_reserve(&r->agents, 1) != 0 || r->agents.count >= MOST_AGENTS)
+    if (key_table_reserve(&r->agents, 1) != 0 || r->agents.count >= MAX_AGENTS)
         return -ENOMEM;
     if (recording_begin(r) != 0)
         return -EIO;
@@ -332,17 +340,18 @@ static int64_t recording_number_of(struct recording *r, uint64_t instance, uint6
     return bind_put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
 }
 
-/* @return 0, or -EIO or -ENOMEM */
-static int number_head(struct recording *r, const struct recorded *head, struct recorded *out)
+/* Replace the instance by the agent's number in the file. @return 0, -EIO or -ENOMEM */
+static int recording_number_agent(struct recording *r, const struct recorded *head,
+                                  struct recorded *out)
 {
-    int64_t agent = recording_number_of(r, head->instance, head->received_ns);
+    int64_t agent = recording_agent_number(r, head->instance, head->received_ns);
     *out = *head;
     out->instance = (uint64_t)agent;
     return agent < 0 ? (int)agent : 0;
 }
 
-/* A message is in the block. */
-static int recording_added(struct recording *r, const struct recorded *head)
+/* Account for a message that was added to the block. */
+static int recording_on_added(struct recording *r, const struct recorded *head)
 {
     if (block_writer_messages(r->block) == 1)
         r->begin_ns = head->received_ns;
@@ -361,27 +370,27 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
                       size_t length)
 {
     struct recorded numbered;
-    int code = number_head(r, head, &numbered);
+    int code = recording_number_agent(r, head, &numbered);
     code = code != 0 ? code : block_writer_add(r->block, &numbered, bytes, length);
-    return code != 0 ? code : recording_added(r, head);
+    return code != 0 ? code : recording_on_added(r, head);
 }
 
 int recording_message_source(struct recording *r, const struct recorded *head,
                              const struct block_source *source)
 {
     struct recorded numbered;
-    int code = number_head(r, head, &numbered);
+    int code = recording_number_agent(r, head, &numbered);
     if (code != 0) {
         source->release(source->owner);
         return code;
     }
     code = block_writer_add_source(r->block, &numbered, source);
-    return code != 0 ? code : recording_added(r, head);
+    return code != 0 ? code : recording_on_added(r, head);
 }
 
 int recording_table(struct recording *r, enum wire_type type, const void *message)
 {
-    return recording_begin(r) != 0 ? -EIO : tables_put(r->tables, type, message);
+    return recording_begin(r) != 0 ? -EIO : recording_tables_put(r->tables, type, message);
 }
 
 sqlite3 *recording_database(struct recording *r)
@@ -398,14 +407,14 @@ int recording_commit(struct recording *r)
 {
     int code = 0;
     if (block_writer_messages_marked(r->block) > 0)
-        code = recording_put_block(r, r->parts < MOST_PARTS &&
-                                          block_writer_bytes_marked(r->block) < LEAST_BYTES);
+        code = recording_put_block(r, r->parts < MAX_PARTS &&
+                                          block_writer_bytes_marked(r->block) < MIN_BLOCK_BYTES);
     if (code != 0 || !r->open)
         return code;
     if (recording_run(r->file.db, "COMMIT") != 0)
         return -EIO;
     r->open = 0;
-    return is_removed(r) ? -EIO : 0;
+    return recording_is_removed(r) ? -EIO : 0;
 }
 
 /* ---- closing ------------------------------------------------------------- */
@@ -421,32 +430,32 @@ int recording_close(struct recording *r)
     return recording_close_telling(r, why, sizeof(why));
 }
 
-int recording_close_telling(struct recording *r, char *why, size_t room)
+int recording_close_telling(struct recording *r, char *why, size_t capacity)
 {
     if (r == NULL)
         return 0;
     int code = block_writer_messages(r->block) > 0 ? recording_put_block(r, 0) : 0;
     code = code != 0 ? code : recording_commit(r);
     if (code != 0)
-        snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
-    /* Pages of parts that blocks took the place of. */
+        snprintf(why, capacity, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
+    /* Free the pages of the parts that blocks have replaced. */
     if (code == 0)
         recording_run(r->file.db, "PRAGMA incremental_vacuum");
-    /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,
-     * and is folded in by the next who opens the file. */
+    /* Leave one plain file without a log, which can be copied. A reader may prevent that: then
+     * the log stays, and whoever opens the file next checkpoints it. */
     recording_run(r->file.db, "PRAGMA journal_mode=DELETE");
     recording_abandon(r);
     return code;
 }
 
-/* SQLite has words for a full disk, but not for a quota, a file that may not grow, or one beside
- * which none can be made. */
+/* SQLite reports a full disk, but not a quota, a limit of the file's size, or a directory in
+ * which no file can be created. */
 const char *recording_error(const struct recording *r)
 {
     int code = sqlite3_errcode(r->file.db);
     int of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
     int fault = of_system ? sqlite3_system_errno(r->file.db) : 0;
-    if (is_removed(r))
+    if (recording_is_removed(r))
         return "its file was removed";
     return fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(r->file.db);
 }

@@ -1,5 +1,4 @@
-/* Binding values to the statements that write rows of recordings. Used by recording.c and its
- * tables. */
+/* Binds values to the statements that write rows of recordings. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDING_BIND_H
 #define HOLTER_DAEMON_STORAGE_RECORDING_BIND_H
 
@@ -7,19 +6,19 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/** Unsigned numbers keep their bits: SQLite's integers are signed. */
+/** Bind an unsigned number. It keeps its bits: SQLite's integers are signed. */
 static inline void bind_number(sqlite3_stmt *statement, int at, uint64_t number)
 {
     sqlite3_bind_int64(statement, at, (sqlite3_int64)number);
 }
 
-/** @param text  copied; NULL: "" */
+/** Bind a text. @param text  copied; NULL: "" */
 static inline void bind_copy(sqlite3_stmt *statement, int at, const char *text)
 {
     sqlite3_bind_text(statement, at, text == NULL ? "" : text, -1, SQLITE_TRANSIENT);
 }
 
-/** Write the row. @return 0 or -EIO */
+/** Execute the statement and reset it. @return 0 or -EIO */
 static inline int bind_put_row(sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);

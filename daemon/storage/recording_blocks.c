@@ -1,3 +1,5 @@
+/* Answers questions about the amount and position of messages from the table of blocks, without
+ * unpacking blocks. */
 #include "daemon/storage/recording_blocks.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -8,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Numbers of a file may be any; what is less than nothing is nothing. */
+/* A file may contain any number; negative ones count as 0. */
 static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)
 {
     sqlite3_int64 number = sqlite3_column_int64(s, column);
@@ -20,7 +22,7 @@ static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)
 static int recording_blocks_append(struct recording_weights *w, uint64_t begin_ns,
                                    uint64_t messages, uint64_t bytes)
 {
-    if (array_fit(&w->list, sizeof(*w->list), &w->room, w->count + 1) != 0)
+    if (array_fit(&w->list, sizeof(*w->list), &w->capacity, w->count + 1) != 0)
         return -ENOMEM;
     w->list[w->count++] = (struct recording_weight){begin_ns, messages, bytes};
     return 0;
@@ -60,7 +62,7 @@ void recording_weights_finish(struct recording_weights *w)
     *w = (struct recording_weights){0};
 }
 
-/* All blocks that begin before a time. */
+/* Sums of all blocks that begin before a time. */
 static struct recording_weight recording_blocks_before(const struct recording_weights *w,
                                                        uint64_t time_ns)
 {
@@ -80,8 +82,8 @@ struct recording_weight recording_weights_between(const struct recording_weights
 
 /* ---- single blocks --------------------------------------------------------- */
 
-/* The daemon's clock may have been set back between two runs of it that recorded: all that came up
- * to a time stands before the first block of later messages. */
+/* The daemon's clock may have been set back between two runs that recorded the same job.
+ * Therefore all messages up to a time are before the first block that has later ones. */
 #define BLOCKS_BEFORE                                                                              \
     "SELECT first, begin_ns, length FROM block"                                                    \
     " WHERE first < ifnull((SELECT min(first) FROM block WHERE begin_ns > ?1), "                   \
@@ -113,18 +115,14 @@ int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, ui
     return code != 0 ? code : found ? 0 : -HOLTER_EEMPTY;
 }
 
-int recording_block_of_others(struct recording_cursor *cursor, uint64_t *number, uint64_t *last)
+int recording_block_with_other_messages(struct recording_cursor *cursor, uint64_t *number,
+                                        uint64_t *last)
 {
-    /* Of a file without that column all may have some. */
-    static const char *const queries[] = {
-        "SELECT first, messages FROM block WHERE others IS NOT 0 AND first > ? ORDER BY first "
-        "LIMIT 1",
-        "SELECT first, messages FROM block WHERE first > ? ORDER BY first LIMIT 1"};
+    static const char query[] = "SELECT first, messages FROM block"
+                                " WHERE others IS NOT 0 AND first > ? ORDER BY first LIMIT 1";
     struct recording_file *file = recording_cursor_file(cursor);
     sqlite3_stmt *s = NULL;
-    int code = recording_file_prepare(file, &s, queries[0]);
-    if (code == -HOLTER_ECORRUPT)
-        code = recording_file_prepare(file, &s, queries[1]);
+    int code = recording_file_prepare(file, &s, query);
     if (code == 0)
         sqlite3_bind_int64(s, 1, *number > INT64_MAX ? INT64_MAX : (sqlite3_int64)*number);
     code = code != 0 ? code : recording_file_step(file, s);

@@ -1,3 +1,4 @@
+/* Writes the tables captures and capture_events. */
 #include "daemon/storage/recording_captures.h"
 #include "daemon/storage/recording_bind.h"
 
@@ -20,7 +21,8 @@ static const char schema[] =
     " source_tag INTEGER, PRIMARY KEY(capture, rank, thread, number)) WITHOUT ROWID;";
 
 static const char *const texts[STATEMENTS] = {
-    /* Of a capture of several nodes the first time, the newest counts, and all that was missing. */
+    /* The parts of a capture come from several nodes: the first time, the newest counts, and all
+     * reasons why something is missing are combined. */
     [CAPTURE] =
         "INSERT INTO captures(id, asked_ns, at_ns, reason, alert, nodes, answered, records, fault) "
         "VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
@@ -68,7 +70,7 @@ void capture_tables_destroy(struct capture_tables *t)
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static int put_capture(struct capture_tables *t, const struct wire_capture *m)
+static int recording_captures_put_row(struct capture_tables *t, const struct wire_capture *m)
 {
     sqlite3_stmt *s = t->put[CAPTURE];
     bind_number(s, 1, m->id);
@@ -83,8 +85,8 @@ static int put_capture(struct capture_tables *t, const struct wire_capture *m)
     return bind_put_row(s);
 }
 
-/* Numbers that stand for none are NULL; peers and tags keep theirs for "any" and the like. */
-static void bind_unless(sqlite3_stmt *s, int at, int none, uint64_t number)
+/* Numbers that mean "none" become NULL. Peers and tags keep those that mean "any" and the like. */
+static void recording_captures_bind_unless(sqlite3_stmt *s, int at, int none, uint64_t number)
 {
     if (none)
         sqlite3_bind_null(s, at);
@@ -116,25 +118,28 @@ static int recording_captures_put_event(struct capture_tables *t, const struct w
     bind_copy(s, 6, recording_captures_kind_name(e->kind, e->peer));
     bind_copy(s, 7, call_name((uint16_t)e->call));
     bind_number(s, 8, enter);
-    bind_unless(s, 9, e->running != 0, enter + e->length_ns);
-    bind_unless(s, 10, e->kind == EVENT_REGION || e->peer == PEER_NONE, (uint64_t)e->peer);
-    bind_unless(s, 11, e->kind == EVENT_REGION || e->tag == TAG_NONE, (uint64_t)e->tag);
+    recording_captures_bind_unless(s, 9, e->running != 0, enter + e->length_ns);
+    recording_captures_bind_unless(s, 10, e->kind == EVENT_REGION || e->peer == PEER_NONE,
+                                   (uint64_t)e->peer);
+    recording_captures_bind_unless(s, 11, e->kind == EVENT_REGION || e->tag == TAG_NONE,
+                                   (uint64_t)e->tag);
     bind_number(s, 12, e->bytes);
     bind_number(s, 13, e->bytes_in);
-    bind_unless(s, 14, comm == NULL || comm->id == 0, comm == NULL ? 0 : comm->id);
+    recording_captures_bind_unless(s, 14, comm == NULL || comm->id == 0,
+                                   comm == NULL ? 0 : comm->id);
     bind_copy(s, 15, comm == NULL ? "" : comm->name);
     bind_copy(s, 16, e->region < m->regions_count ? m->regions[e->region].name : "");
-    bind_unless(s, 17, e->request == 0, e->request);
+    recording_captures_bind_unless(s, 17, e->request == 0, e->request);
     bind_copy(s, 18, event_state_text(e->flags, state));
-    bind_unless(s, 19, e->posted_ns == 0, m->at_ns + (uint64_t)e->posted_ns);
-    bind_unless(s, 20, e->source == PEER_NONE, (uint64_t)e->source);
-    bind_unless(s, 21, e->source_tag == TAG_NONE, (uint64_t)e->source_tag);
+    recording_captures_bind_unless(s, 19, e->posted_ns == 0, m->at_ns + (uint64_t)e->posted_ns);
+    recording_captures_bind_unless(s, 20, e->source == PEER_NONE, (uint64_t)e->source);
+    recording_captures_bind_unless(s, 21, e->source_tag == TAG_NONE, (uint64_t)e->source_tag);
     return bind_put_row(s);
 }
 
 int capture_tables_put(struct capture_tables *t, const struct wire_capture *m)
 {
-    int code = put_capture(t, m);
+    int code = recording_captures_put_row(t, m);
     for (uint64_t i = 0; code == 0 && i < m->events_count; i++) {
         if (m->events[i].thread < m->threads_count)
             code = recording_captures_put_event(t, m, &m->events[i]);

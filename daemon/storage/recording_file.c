@@ -1,3 +1,5 @@
+/* Opens recordings as SQLite databases, with limits against forged and damaged files, and runs
+ * statements. */
 #include "daemon/storage/recording_file.h"
 
 #include "daemon/storage/recording.h"
@@ -14,34 +16,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUSY_MS 2000         /* a reader's checkpoint may hold the file for a moment */
-#define MOST_CELL (64 << 20) /* bytes of a value: packed blocks are smaller */
-#define STEPS_AT_ONCE 10000  /* of the virtual machine, between looks at their sum */
-#define STEPS_A_BYTE 64u     /* a row takes some bytes, and some tens of steps */
-#define STEPS_LEAST 100000000u
-#define MOST_PATH 504u /* bytes: of SQLite's 512 (os_unix.c, MAX_PATHNAME) its log takes some */
+#define BUSY_MS 2000        /* a checkpoint by a reader may lock the file for a moment */
+#define MAX_CELL (64 << 20) /* maximum bytes of a value: packed blocks are smaller */
+#define STEPS_PER_CALLBACK                                                                         \
+    10000 /* steps of the virtual machine between two calls of the progress handler */
+#define STEPS_PER_BYTE 64u /* a row takes some bytes and some tens of steps */
+#define MIN_STEPS 100000000u
+#define MAX_PATH                                                                                   \
+    504u /* SQLite allows 512 bytes (os_unix.c, MAX_PATHNAME), and the suffix of the log needs     \
+            some */
 
-/* How a file is opened: to be read as SQLite does, with its log to be folded in, to be written; one
- * beside which nothing can be made; one without its end. */
-enum manner { READ, RECOVER, WRITE, STILL, SHORT };
+/* How a file is opened: for reading as SQLite does; for reading with recovery of its log; for
+ * writing; for reading where no file can be created beside it; for reading without its missing
+ * end. */
+enum open_mode { READ, RECOVER, WRITE, READ_ONLY_MEDIA, TRUNCATED };
 
 /* ---- pages --------------------------------------------------------------- */
 
-#define LINE 64u              /* bytes of a line of the processor's cache */
-#define PAGES_BYTES (4 << 20) /* of those that lie aligned */
+#define LINE 64u              /* bytes of a cache line */
+#define PAGES_BYTES (4 << 20) /* of the pages that are aligned */
 
 static pthread_once_t aligned = PTHREAD_ONCE_INIT;
 
-/* Have SQLite's pages begin with a line of the cache: the kernel copies into them in half the time.
- * What does not fit in, and files of larger pages, are allocated as ever. It has to be told before
- * its first use (sqlite.org/malloc.html, section 3.3). */
-static void align_pages(void)
+/* Align SQLite's pages to cache lines: the kernel then copies into them in half the time. Pages
+ * for which there is no space, and larger ones, are allocated as usual. This has to be configured
+ * before the first use of SQLite (sqlite.org/malloc.html, section 3.3). */
+static void recording_file_align_pages(void)
 {
     static _Alignas(LINE) unsigned char pages[PAGES_BYTES];
     int head = 0;
     if (sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &head) != SQLITE_OK)
         return;
-    int slot = (int)((RECORDING_PAGE_MOST + (unsigned)head + LINE - 1) / LINE * LINE);
+    int slot = (int)((RECORDING_MAX_PAGE + (unsigned)head + LINE - 1) / LINE * LINE);
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, slot, (int)sizeof(pages) / slot);
 }
 
@@ -50,27 +56,28 @@ static void align_pages(void)
 static int recording_file_count_steps(void *user)
 {
     struct recording_file *file = user;
-    file->steps += STEPS_AT_ONCE;
-    return file->steps > file->most_steps;
+    file->steps += STEPS_PER_CALLBACK;
+    return file->steps > file->max_steps;
 }
 
-static void recording_file_harden(struct recording_file *file, const char *path, enum manner manner)
+static void recording_file_harden(struct recording_file *file, const char *path,
+                                  enum open_mode open_mode)
 {
     struct stat status;
     uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
     sqlite3_busy_timeout(file->db, BUSY_MS);
-    /* What is short is opened by those only who may write its schema, were it not read-only. */
-    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, manner != SHORT, NULL);
-    sqlite3_db_config(file->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, manner == SHORT, NULL);
+    /* Only who may write the schema can open a truncated file; it is opened read-only. */
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, open_mode != TRUNCATED, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, open_mode == TRUNCATED, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_limit(file->db, SQLITE_LIMIT_LENGTH, MOST_CELL);
+    sqlite3_limit(file->db, SQLITE_LIMIT_LENGTH, MAX_CELL);
     sqlite3_limit(file->db, SQLITE_LIMIT_ATTACHED, 0);
-    file->most_steps = STEPS_LEAST + STEPS_A_BYTE * bytes;
-    sqlite3_progress_handler(file->db, STEPS_AT_ONCE, recording_file_count_steps, file);
-    if (manner ==
-        STILL) /* the index of its log lies in memory then (sqlite.org/wal.html, section 6) */
+    file->max_steps = MIN_STEPS + STEPS_PER_BYTE * bytes;
+    sqlite3_progress_handler(file->db, STEPS_PER_CALLBACK, recording_file_count_steps, file);
+    if (open_mode == READ_ONLY_MEDIA) /* then the index of its log is in memory
+                                         (sqlite.org/wal.html, section 6) */
         sqlite3_exec(file->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
 }
 
@@ -88,7 +95,7 @@ int recording_file_error(const struct recording_file *file)
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_INTERRUPT:
-    case SQLITE_ERROR: /* no such table or column, a view in its place */
+    case SQLITE_ERROR: /* no such table or column, or a view in its place */
     case SQLITE_TOOBIG:
     case SQLITE_FORMAT:
     case SQLITE_MISMATCH:
@@ -143,7 +150,9 @@ int recording_file_run(struct recording_file *file, const char *sql)
 
 /* ---- opening ------------------------------------------------------------- */
 
-#define HEAD_BYTES 100u /* of a database, sqlite.org/fileformat2.html, section 1.3 */
+#define HEAD_BYTES                                                                                 \
+    100u /* of the header of a database, sqlite.org/fileformat2.html, section 1.3                  \
+          */
 
 static uint64_t recording_file_big_endian(const unsigned char *bytes, size_t count)
 {
@@ -153,8 +162,8 @@ static uint64_t recording_file_big_endian(const unsigned char *bytes, size_t cou
     return number;
 }
 
-/* Bytes that the file has by its head, where that can be relied on; else 0. */
-static uint64_t bytes_by_head(const char *path)
+/* Size of the file according to its header, if that is valid; else 0. */
+static uint64_t recording_file_bytes_in_header(const char *path)
 {
     unsigned char head[HEAD_BYTES];
     FILE *in = fopen(path, "rbe");
@@ -168,34 +177,34 @@ static uint64_t bytes_by_head(const char *path)
     return (page == 1 ? 65536 : page) * recording_file_big_endian(head + 28, 4);
 }
 
-static uint64_t recording_file_bytes_of(const char *path)
+static uint64_t recording_file_size(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-/* Bytes that a copy which was broken off lacks at its end. */
-static uint64_t bytes_lacking(const char *path)
+/* Bytes missing at the end of a truncated copy. */
+static uint64_t recording_file_missing_bytes(const char *path)
 {
-    uint64_t wanted = bytes_by_head(path), there = recording_file_bytes_of(path);
+    uint64_t wanted = recording_file_bytes_in_header(path), there = recording_file_size(path);
     return there < wanted ? wanted - there : 0;
 }
 
-/* SQLite says of a copy that was broken off that it is malformed, and of a text as well. */
+/* SQLite calls a truncated copy malformed, and a text file as well: be more specific. */
 static void recording_file_report_damaged(const char *path, enum recording_access how, char *why,
-                                          size_t room)
+                                          size_t capacity)
 {
-    uint64_t there = recording_file_bytes_of(path), lacking = bytes_lacking(path);
+    uint64_t there = recording_file_size(path), lacking = recording_file_missing_bytes(path);
     if (lacking > 0)
-        snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s", there,
-                 there + lacking,
+        snprintf(why, capacity, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s",
+                 there, there + lacking,
                  how == RECORDING_SALVAGE ? ", too few for any message"
                                           : "; `holter cut` saves what can be read of it");
     else
-        snprintf(why, room, "damaged, or no recording at all");
+        snprintf(why, capacity, "damaged, or no recording at all");
 }
 
-static size_t length_from_root(const char *path)
+static size_t recording_file_full_path_length(const char *path)
 {
     char *full = realpath(path, NULL);
     char *here = full == NULL && path[0] != '/' ? realpath(".", NULL) : NULL;
@@ -206,22 +215,24 @@ static size_t length_from_root(const char *path)
     return length;
 }
 
-/* SQLite has no words for why it cannot open a file. */
+/* SQLite does not report why it cannot open a file. */
 static void recording_file_report_refused(const struct recording_file *file, const char *path,
-                                          char *why, size_t room)
+                                          char *why, size_t capacity)
 {
     int fault = sqlite3_system_errno(file->db);
     if (sqlite3_errcode(file->db) != SQLITE_CANTOPEN)
-        snprintf(why, room, "%s", sqlite3_errmsg(file->db));
-    else if (length_from_root(path) > MOST_PATH)
-        snprintf(why, room, "its path from / is longer than the %u bytes that SQLite takes",
-                 MOST_PATH);
+        snprintf(why, capacity, "%s", sqlite3_errmsg(file->db));
+    else if (recording_file_full_path_length(path) > MAX_PATH)
+        snprintf(why, capacity, "its path from / is longer than the %u bytes that SQLite takes",
+                 MAX_PATH);
     else
-        snprintf(why, room, "%s", fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(file->db));
+        snprintf(why, capacity, "%s",
+                 fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(file->db));
 }
 
-/* Is it a recording that this version understands, or nothing yet? */
-static int check_kind(struct recording_file *file, const char *path, char *why, size_t room)
+/* Is the file a recording of this version, or still empty? */
+static int recording_file_check_kind(struct recording_file *file, const char *path, char *why,
+                                     size_t capacity)
 {
     int64_t application = 0, tables = 0;
     int code = recording_file_number(file, "PRAGMA application_id", &application);
@@ -230,24 +241,24 @@ static int check_kind(struct recording_file *file, const char *path, char *why, 
     if (code == 0)
         code = recording_file_number(file, "SELECT count(*) FROM sqlite_master", &tables);
     if (code != 0) {
-        recording_file_report_refused(file, path, why, room);
+        recording_file_report_refused(file, path, why, capacity);
         return code;
     }
     int known = application == RECORDING_APPLICATION && file->version == RECORDING_SCHEMA;
     if (known || (application == 0 && file->version == 0 && tables == 0))
         return 0;
     if (application == RECORDING_APPLICATION)
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "made by %s version of Holter: schema %" PRId64 ", and this one reads %d",
                  file->version > RECORDING_SCHEMA ? "a newer" : "an older", file->version,
                  RECORDING_SCHEMA);
     else
-        snprintf(why, room, "a SQLite database, and no recording of Holter");
+        snprintf(why, capacity, "a SQLite database, and no recording of Holter");
     return -HOLTER_EVERSION;
 }
 
-/* SQLite would wait for a writer of a pipe, and has no words for a directory. */
-static int check_readable(const char *path, char *why, size_t room)
+/* SQLite would wait for the writer of a pipe, and has no error for a directory. */
+static int recording_file_check_readable(const char *path, char *why, size_t capacity)
 {
     struct stat status;
     int code = access(path, R_OK) != 0 || stat(path, &status) != 0 ? -errno
@@ -255,9 +266,9 @@ static int check_readable(const char *path, char *why, size_t room)
                : !S_ISREG(status.st_mode)                          ? -HOLTER_EVERSION
                                                                    : 0;
     if (code == -HOLTER_EVERSION)
-        snprintf(why, room, "a pipe or device, and no file");
+        snprintf(why, capacity, "a pipe or device, and no file");
     else if (code != 0)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     return code;
 }
 
@@ -268,86 +279,88 @@ static int recording_file_exists(const char *path, const char *suffix)
     return access(name, F_OK) == 0;
 }
 
-/* The name by which SQLite opens it: "file:a" would be a URI, ":memory:" no file. */
-static void make_name(const char *path, enum manner manner, char *out, size_t room)
+/* The name for SQLite: without changes "file:a" would be a URI, and ":memory:" no file. */
+static void recording_file_make_name(const char *path, enum open_mode open_mode, char *out,
+                                     size_t capacity)
 {
-    size_t used = (size_t)snprintf(out, room, "%s%s", manner == STILL ? "file:" : "",
-                                   path[0] == '/' ? "" : "./");
-    for (const char *p = path; *p != '\0' && used < room; p++) {
-        int escaped = manner == STILL && strchr("%?#", *p) != NULL;
-        used +=
-            (size_t)snprintf(out + used, room - used, escaped ? "%%%02X" : "%c", (unsigned char)*p);
+    size_t used =
+        (size_t)snprintf(out, capacity, "%s%s", open_mode == READ_ONLY_MEDIA ? "file:" : "",
+                         path[0] == '/' ? "" : "./");
+    for (const char *p = path; *p != '\0' && used < capacity; p++) {
+        int escaped = open_mode == READ_ONLY_MEDIA && strchr("%?#", *p) != NULL;
+        used += (size_t)snprintf(out + used, capacity - used, escaped ? "%%%02X" : "%c",
+                                 (unsigned char)*p);
     }
-    /* Without a log to be read nothing of it can change: it is the file alone. */
-    if (manner == STILL && used < room)
-        snprintf(out + used, room - used,
+    /* Without a log nothing can change: the file alone is read. */
+    if (open_mode == READ_ONLY_MEDIA && used < capacity)
+        snprintf(out + used, capacity - used,
                  recording_file_exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
 }
 
-static int open_as(struct recording_file *file, const char *path, enum manner manner, char *why,
-                   size_t room)
+static int recording_file_open_as(struct recording_file *file, const char *path,
+                                  enum open_mode open_mode, char *why, size_t capacity)
 {
     static const int flags[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                                 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, SQLITE_OPEN_READONLY};
     char name[3 * PATH_MAX + 40];
-    make_name(path, manner, name, sizeof(name));
+    recording_file_make_name(path, open_mode, name, sizeof(name));
     recording_file_close(file);
-    pthread_once(&aligned, align_pages);
-    int code = sqlite3_open_v2(name, &file->db, flags[manner], NULL) == SQLITE_OK
+    pthread_once(&aligned, recording_file_align_pages);
+    int code = sqlite3_open_v2(name, &file->db, flags[open_mode], NULL) == SQLITE_OK
                    ? 0
                    : recording_file_error(file);
     if (code != 0) {
-        recording_file_report_refused(file, path, why, room);
+        recording_file_report_refused(file, path, why, capacity);
         return code;
     }
-    recording_file_harden(file, path, manner);
-    return check_kind(file, path, why, room);
+    recording_file_harden(file, path, open_mode);
+    return recording_file_check_kind(file, path, why, capacity);
 }
 
-/* Neither log nor index can be made beside it, as on read-only media, and nobody who may write
- * there is about to. */
-static int is_still(const struct recording_file *file, const char *path)
+/* Can neither a log nor its index be created, as on read-only media, and is no process writing
+ * the file? */
+static int recording_file_is_read_only(const struct recording_file *file, const char *path)
 {
     int code = sqlite3_errcode(file->db);
     return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
            !recording_file_exists(path, "-shm") && !recording_file_exists(path, "-journal");
 }
 
-static int open_to_read(struct recording_file *file, const char *path, enum recording_access how,
-                        char *why, size_t room)
+static int recording_file_open_to_read(struct recording_file *file, const char *path,
+                                       enum recording_access how, char *why, size_t capacity)
 {
-    int code = check_readable(path, why, room);
+    int code = recording_file_check_readable(path, why, capacity);
     if (code != 0)
         return code;
-    code = open_as(file, path, READ, why, room);
+    code = recording_file_open_as(file, path, READ, why, capacity);
     if (code == -EIO) /* a log without its index has to be recovered */
-        code = open_as(file, path, RECOVER, why, room);
-    if (code == -EIO && is_still(file, path))
-        code = open_as(file, path, STILL, why, room);
+        code = recording_file_open_as(file, path, RECOVER, why, capacity);
+    if (code == -EIO && recording_file_is_read_only(file, path))
+        code = recording_file_open_as(file, path, READ_ONLY_MEDIA, why, capacity);
     if (code == -HOLTER_ECORRUPT && how == RECORDING_SALVAGE)
-        file->lacking = bytes_lacking(path);
+        file->lacking = recording_file_missing_bytes(path);
     if (file->lacking > 0)
-        code = open_as(file, path, SHORT, why, room);
+        code = recording_file_open_as(file, path, TRUNCATED, why, capacity);
     if (code == 0 && file->version == 0) {
-        snprintf(why, room, "nothing has been written to it yet");
+        snprintf(why, capacity, "nothing has been written to it yet");
         code = -HOLTER_EEMPTY;
     }
     return code;
 }
 
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
-                        char *why, size_t room)
+                        char *why, size_t capacity)
 {
     int code = -ENAMETOOLONG;
     *file = (struct recording_file){0};
     if (strlen(path) >= PATH_MAX)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     else
-        code = how == RECORDING_WRITE ? open_as(file, path, WRITE, why, room)
-                                      : open_to_read(file, path, how, why, room);
+        code = how == RECORDING_WRITE ? recording_file_open_as(file, path, WRITE, why, capacity)
+                                      : recording_file_open_to_read(file, path, how, why, capacity);
     if (code == -HOLTER_ECORRUPT)
-        recording_file_report_damaged(path, how, why, room);
+        recording_file_report_damaged(path, how, why, capacity);
     if (code != 0)
         recording_file_close(file);
     return code;
@@ -359,7 +372,7 @@ int recording_file_hold(struct recording_file *file)
     int code = recording_file_prepare(file, &mode, "PRAGMA journal_mode");
     code = code != 0 ? code : recording_file_step(file, mode);
     const char *name = code == 1 ? (const char *)sqlite3_column_text(mode, 0) : NULL;
-    /* Without a log nobody writes it, and nobody could begin to while it is held. */
+    /* Without a log no process writes the file, and none can begin to while it is held. */
     int written = name != NULL && strcmp(name, "wal") == 0;
     sqlite3_finalize(mode);
     if (code < 0)
@@ -367,7 +380,7 @@ int recording_file_hold(struct recording_file *file)
     return written ? recording_file_run(file, "BEGIN") : 0;
 }
 
-void recording_file_fold(struct recording_file *file)
+void recording_file_checkpoint(struct recording_file *file)
 {
     sqlite3_busy_timeout(file->db, 0);
     sqlite3_wal_checkpoint_v2(file->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);

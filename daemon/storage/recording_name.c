@@ -1,3 +1,4 @@
+/* Names of recordings and their parts: chooses, finds, renames and removes files. */
 #include "daemon/storage/lock_file.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
@@ -11,19 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_FILES 10000u
+#define MAX_FILES 10000u
 
 /* ---- names --------------------------------------------------------------- */
 
-int recording_part_path(const char *base, unsigned number, char *out, size_t room)
+int recording_part_path(const char *base, unsigned number, char *out, size_t capacity)
 {
     size_t stem = strlen(base);
     if (stem > 5 && strcmp(base + stem - 5, ".hrec") == 0)
         stem -= 5;
-    int length = number < 2
-                     ? snprintf(out, room, "%s", base)
-                     : snprintf(out, room, "%.*s.part%u%s", (int)stem, base, number, base + stem);
-    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
+    int length =
+        number < 2 ? snprintf(out, capacity, "%s", base)
+                   : snprintf(out, capacity, "%.*s.part%u%s", (int)stem, base, number, base + stem);
+    return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
 void recording_parts_find(const char *base, unsigned *first, unsigned *last)
@@ -50,7 +51,7 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last)
 
 /* ---- as files ------------------------------------------------------------ */
 
-/* A file in the making has a journal until it has its log. */
+/* A file that is being created has a journal until it has its log. */
 #define SUFFIXES 4
 static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm", "-journal"};
 
@@ -78,9 +79,9 @@ int recording_remove(const char *path)
     return code;
 }
 
-/* Not without its log, which holds what is not yet in the file, nor to beside one of another file.
- */
-static int rename_file(const char *path, const char *to)
+/* Rename a file together with its log, which holds what is not yet in the file, and never beside
+ * the log of another file. */
+static int recording_name_rename_file(const char *path, const char *to)
 {
     int code = rename(path, to) == 0 ? 0 : -errno;
     for (int i = 1; code == 0 && i < SUFFIXES; i++) {
@@ -95,8 +96,9 @@ static int rename_file(const char *path, const char *to)
     return code;
 }
 
-/* Path of the first part of a recording, of which `path` is one. @return number of that */
-static unsigned find_base(const char *path, char *base, size_t room)
+/* Find the path of the first part of a recording from the path of any part. @return number of the
+ * given part */
+static unsigned recording_name_find_base(const char *path, char *base, size_t capacity)
 {
     char part[560];
     const char *slash = strrchr(path, '/'), *mark = NULL;
@@ -105,28 +107,28 @@ static unsigned find_base(const char *path, char *base, size_t room)
         mark = p;
     int end = 0;
     if (mark != NULL && sscanf(mark, ".part%u%n", &number, &end) == 1 && number >= 2 &&
-        snprintf(base, room, "%.*s%s", (int)(mark - path), path, mark + end) < (int)room &&
+        snprintf(base, capacity, "%.*s%s", (int)(mark - path), path, mark + end) < (int)capacity &&
         recording_part_path(base, number, part, sizeof(part)) == 0 && strcmp(part, path) == 0)
         return number;
-    snprintf(base, room, "%s", path);
+    snprintf(base, capacity, "%s", path);
     return 1;
 }
 
-int recording_rename(const char *path, const char *to, char *out, size_t room)
+int recording_rename(const char *path, const char *to, char *out, size_t capacity)
 {
     char base[560], from_part[560], to_part[560];
-    unsigned first, last, newest = find_base(path, base, sizeof(base));
+    unsigned first, last, newest = recording_name_find_base(path, base, sizeof(base));
     if (strlen(to) >= sizeof(to_part) - 16)
         return -ENAMETOOLONG;
-    int code = recording_part_path(to, newest, out, room);
+    int code = recording_part_path(to, newest, out, capacity);
     recording_parts_find(base, &first, &last);
     if (code == 0 && last == 0)
         return -ENOENT;
     for (unsigned n = first; code == 0 && n <= last; n++) {
         code = recording_part_path(base, n, from_part, sizeof(from_part));
         code = code != 0 ? code : recording_part_path(to, n, to_part, sizeof(to_part));
-        code = code != 0 ? code : rename_file(from_part, to_part);
-        code = code == -ENOENT && n < last ? 0 : code; /* one between was taken away */
+        code = code != 0 ? code : recording_name_rename_file(from_part, to_part);
+        code = code == -ENOENT && n < last ? 0 : code; /* a part in between was removed */
     }
     return code;
 }
@@ -164,7 +166,7 @@ int recording_last_window(const char *base, uint64_t *out)
 
 /* ---- directories --------------------------------------------------------- */
 
-static int make_directories(const char *path)
+static int recording_name_make_directories(const char *path)
 {
     char part[512];
     if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
@@ -181,7 +183,7 @@ static int make_directories(const char *path)
 int recording_directory(const char *path)
 {
     struct stat status;
-    int code = make_directories(path);
+    int code = recording_name_make_directories(path);
     if (code != 0)
         return code;
     if (stat(path, &status) != 0)
@@ -193,8 +195,9 @@ int recording_directory(const char *path)
 
 /* ---- finding ------------------------------------------------------------- */
 
-/* Does a part tell what the ones before said? Not if its daemon was killed while it was made. */
-static int is_begun(const char *path)
+/* Does a part have the state that the earlier parts have left? Not if its daemon was killed while
+ * creating it. */
+static int recording_name_is_begun(const char *path)
 {
     struct recording_file file = {0};
     int64_t rows = 0;
@@ -210,7 +213,7 @@ static int is_begun(const char *path)
     return begun;
 }
 
-static int has_tables(const char *path)
+static int recording_name_has_tables(const char *path)
 {
     struct recording_file file = {0};
     char why[256];
@@ -219,42 +222,42 @@ static int has_tables(const char *path)
     return code != -HOLTER_EEMPTY;
 }
 
-/* @param only  there is no part before it, whose place it could leave: it is begun as soon as it
- * has tables
- * @return whether it is gone now; one that is being made stays */
-static int drop_unbegun(const char *path, int only)
+/* @param only  there is no earlier part that could take its place: then the part counts as begun
+ * once it has tables
+ * @return whether the part was removed; one that is being created by another process stays */
+static int recording_name_drop_unbegun(const char *path, int only)
 {
     char lock_path[600];
-    if (only && has_tables(path))
+    if (only && recording_name_has_tables(path))
         return 0;
     snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
     int lock = lock_file_take(lock_path);
-    int gone = lock >= 0 && !is_begun(path) && recording_remove(path) == 0;
+    int gone = lock >= 0 && !recording_name_is_begun(path) && recording_remove(path) == 0;
     lock_file_give(lock, lock_path);
     return gone;
 }
 
-/* The newest part that there is to go on with; 0: none */
-static unsigned newest_begun(const char *base)
+/* @return the newest part that can be continued; 0: none */
+static unsigned recording_name_newest_part(const char *base)
 {
     unsigned first, last;
     char path[560];
     do
         recording_parts_find(base, &first, &last);
     while (last > 0 && recording_part_path(base, last, path, sizeof(path)) == 0 &&
-           drop_unbegun(path, last == first));
+           recording_name_drop_unbegun(path, last == first));
     return last;
 }
 
-static int may_continue(const char *path, uint64_t instance)
+static int recording_name_may_continue(const char *path, uint64_t instance)
 {
     struct recording_file file = {0};
     char text[256], why[256];
     int64_t yes = 0, known = 0;
     if (recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
         return 0;
-    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM %s WHERE instance=%" PRId64 ")",
-             recording_file_has(&file, "agent") ? "agent" : "messages", (int64_t)instance);
+    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM agent WHERE instance=%" PRId64 ")",
+             (int64_t)instance);
     int code = recording_file_number(&file, text, &known);
     code = code != 0 ? code
                      : recording_file_number(&file,
@@ -265,23 +268,23 @@ static int may_continue(const char *path, uint64_t instance)
     return code == 0 && (yes != 0 || known != 0);
 }
 
-static int recording_name_path_of(const char *directory, const char *job, unsigned number,
-                                  char *out, size_t room)
+static int recording_name_make_path(const char *directory, const char *job, unsigned number,
+                                    char *out, size_t capacity)
 {
     char suffix[16] = "";
     if (number > 1)
         snprintf(suffix, sizeof(suffix), "-%u", number);
-    int length = snprintf(out, room, "%s/holter-%s%s.hrec", directory, job, suffix);
-    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
+    int length = snprintf(out, capacity, "%s/holter-%s%s.hrec", directory, job, suffix);
+    return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
-                     size_t room, int *exists)
+                     size_t capacity, int *exists)
 {
     unsigned number = 1, first, last;
     char path[560];
-    for (; number < MOST_FILES; number++) {
-        if (recording_name_path_of(directory, job, number, out, room) != 0)
+    for (; number < MAX_FILES; number++) {
+        if (recording_name_make_path(directory, job, number, out, capacity) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)
@@ -290,24 +293,24 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     *exists = 0;
     if (number == 1)
         return 0;
-    if (recording_name_path_of(directory, job, number - 1, out, room) == 0) {
-        unsigned newest = newest_begun(out);
+    if (recording_name_make_path(directory, job, number - 1, out, capacity) == 0) {
+        unsigned newest = recording_name_newest_part(out);
         if (newest == 0)
             return 0;
         if (recording_part_path(out, newest, path, sizeof(path)) == 0 &&
-            may_continue(path, instance)) {
+            recording_name_may_continue(path, instance)) {
             *exists = 1;
             return 0;
         }
     }
-    return recording_name_path_of(directory, job, number, out, room);
+    return recording_name_make_path(directory, job, number, out, capacity);
 }
 
-int recording_new(const char *directory, const char *job, char *out, size_t room)
+int recording_new(const char *directory, const char *job, char *out, size_t capacity)
 {
     unsigned first, last;
-    for (unsigned number = 1; number < MOST_FILES; number++) {
-        if (recording_name_path_of(directory, job, number, out, room) != 0)
+    for (unsigned number = 1; number < MAX_FILES; number++) {
+        if (recording_name_make_path(directory, job, number, out, capacity) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)

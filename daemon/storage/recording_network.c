@@ -1,3 +1,4 @@
+/* Writes and reads the tables of the network: its description, placement, and hot links. */
 #include "daemon/storage/recording_network.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -44,7 +45,7 @@ static const char *const states[] = {"idle", "busy", "hot", "congested"};
 /* A link that was hot in the newest window. */
 struct hot_link {
     uint64_t link, from, to;
-    int told; /* it has a row in this window */
+    int written; /* it has a row in this window */
 };
 
 struct network_tables {
@@ -52,11 +53,11 @@ struct network_tables {
     sqlite3_stmt *put[STATEMENTS];
     struct network_parts parts;
     int64_t part;
-    struct topology *topology; /* for names; NULL: none */
+    struct topology *topology; /* for the names of vertices; NULL: there is no network */
     struct wire_buffer buffer;
-    struct hot_link *hot;  /* owned: of the window before, by number */
-    struct hot_link *next; /* owned: of this one */
-    size_t hot_count, next_count, hot_room, next_room;
+    struct hot_link *hot;  /* owned: hot links of the window before, by number */
+    struct hot_link *next; /* owned: hot links of this window */
+    size_t hot_count, next_count, hot_capacity, next_capacity;
 };
 
 static int recording_network_run(sqlite3 *db, const char *text)
@@ -100,7 +101,8 @@ void network_tables_destroy(struct network_tables *t)
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static void bind_name(const struct network_tables *t, sqlite3_stmt *s, int at, uint64_t vertex)
+static void recording_network_bind_name(const struct network_tables *t, sqlite3_stmt *s, int at,
+                                        uint64_t vertex)
 {
     char name[TOPOLOGY_NAME + 1] = "";
     if (t->topology == NULL || vertex >= topology_vertices(t->topology)) {
@@ -113,14 +115,14 @@ static void bind_name(const struct network_tables *t, sqlite3_stmt *s, int at, u
 
 /* ---- the network ------------------------------------------------------------------------ */
 
-static const char *recording_network_kind_of(const struct topology_spec *spec)
+static const char *recording_network_kind_name(const struct topology_spec *spec)
 {
     static const char *const kinds[] = {"cartesian", "dragonfly", "fat tree", "tree", "graph"};
     return (size_t)spec->kind < sizeof(kinds) / sizeof(*kinds) ? kinds[spec->kind] : "";
 }
 
 /* "cartesian 4 x 4 x 2: 32 nodes, 128 links" */
-static void recording_network_describe(const struct network_tables *t, char *out, size_t room)
+static void recording_network_describe(const struct network_tables *t, char *out, size_t capacity)
 {
     const struct topology_spec *spec = &t->parts.spec;
     size_t length = 0;
@@ -131,19 +133,20 @@ static void recording_network_describe(const struct network_tables *t, char *out
         return;
     for (uint32_t i = 0; i < topology_links(t->topology); i++)
         links += (uint64_t)topology_link(t->topology, i, &from, &to);
-    length += (size_t)snprintf(out, room, "%s", recording_network_kind_of(spec));
-    for (uint32_t d = 0; d < spec->dimension_count && length < room; d++)
-        length += (size_t)snprintf(
-            out + length, room - length, "%s%u%s", d == 0 ? " " : " x ", spec->dimensions[d].size,
-            spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
-            : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
-                                                             : "");
-    if (length < room)
-        snprintf(out + length, room - length, ": %u nodes, %u vertices, %" PRIu64 " links",
+    length += (size_t)snprintf(out, capacity, "%s", recording_network_kind_name(spec));
+    for (uint32_t d = 0; d < spec->dimension_count && length < capacity; d++)
+        length +=
+            (size_t)snprintf(out + length, capacity - length, "%s%u%s", d == 0 ? " " : " x ",
+                             spec->dimensions[d].size,
+                             spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
+                             : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
+                                                                              : "");
+    if (length < capacity)
+        snprintf(out + length, capacity - length, ": %u nodes, %u vertices, %" PRIu64 " links",
                  topology_nodes(t->topology), topology_vertices(t->topology), links);
 }
 
-static int put_part(struct network_tables *t, const struct wire_topology *m)
+static int recording_network_put_part(struct network_tables *t, const struct wire_topology *m)
 {
     struct wire_topology bare = *m;
     bare.seats_count = 0;
@@ -154,7 +157,7 @@ static int put_part(struct network_tables *t, const struct wire_topology *m)
     return bind_put_row(t->put[PART]);
 }
 
-static int put_whole(struct network_tables *t)
+static int recording_network_put_whole(struct network_tables *t)
 {
     char text[512], why[160];
     struct network_parts *p = &t->parts;
@@ -164,7 +167,8 @@ static int put_whole(struct network_tables *t)
         t->topology = NULL;
     recording_network_describe(t, text, sizeof(text));
     bind_copy(t->put[TOPOLOGY], 1, p->spec.name);
-    bind_copy(t->put[TOPOLOGY], 2, network_parts_has(p) ? recording_network_kind_of(&p->spec) : "");
+    bind_copy(t->put[TOPOLOGY], 2,
+              network_parts_has(p) ? recording_network_kind_name(&p->spec) : "");
     bind_copy(t->put[TOPOLOGY], 3, p->source);
     bind_copy(t->put[TOPOLOGY], 4, p->fault);
     bind_copy(t->put[TOPOLOGY], 5, text);
@@ -172,7 +176,7 @@ static int put_whole(struct network_tables *t)
     for (size_t i = 0; code == 0 && i < p->seat_count; i++) {
         bind_number(t->put[SEAT], 1, p->seats[i].rank);
         bind_number(t->put[SEAT], 2, p->seats[i].vertex);
-        bind_name(t, t->put[SEAT], 3, p->seats[i].vertex);
+        recording_network_bind_name(t, t->put[SEAT], 3, p->seats[i].vertex);
         if (p->seats[i].vertex == UINT64_MAX)
             sqlite3_bind_null(t->put[SEAT], 2);
         code = bind_put_row(t->put[SEAT]);
@@ -185,33 +189,35 @@ int network_tables_topology(struct network_tables *t, const struct wire_topology
     int code = 0;
     if (!t->parts.more) {
         t->part = 0;
-        t->hot_count = 0; /* links have other numbers */
+        t->hot_count = 0; /* links of another network have other numbers */
         code = recording_network_run(
             t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
     }
     code = code != 0 ? code : network_parts_take(&t->parts, m);
-    code = code != 0 ? code : put_part(t, m);
+    code = code != 0 ? code : recording_network_put_part(t, m);
     if (code == -HOLTER_ERANGE)
-        return 0; /* no network that could be named */
+        return 0; /* there is no network whose vertices could be named */
     if (code != 0 || m->more)
         return code;
-    code = put_whole(t);
+    code = recording_network_put_whole(t);
     network_parts_finish(&t->parts);
     return code;
 }
 
 /* ---- links ------------------------------------------------------------------------------- */
 
-static int compare_hot(const void *a, const void *b)
+static int recording_network_compare_hot(const void *a, const void *b)
 {
     const struct hot_link *x = a, *y = b;
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
-static struct hot_link *was_hot(const struct network_tables *t, uint64_t link)
+static struct hot_link *recording_network_find_hot(const struct network_tables *t, uint64_t link)
 {
     struct hot_link key = {.link = link};
-    return t->hot_count == 0 ? NULL : bsearch(&key, t->hot, t->hot_count, sizeof(key), compare_hot);
+    return t->hot_count == 0
+               ? NULL
+               : bsearch(&key, t->hot, t->hot_count, sizeof(key), recording_network_compare_hot);
 }
 
 static int recording_network_put_link(struct network_tables *t, uint64_t window,
@@ -220,13 +226,13 @@ static int recording_network_put_link(struct network_tables *t, uint64_t window,
     sqlite3_stmt *s = t->put[LINK];
     bind_number(s, 1, window);
     bind_number(s, 2, l->link);
-    bind_name(t, s, 3, l->from);
-    bind_name(t, s, 4, l->to);
+    recording_network_bind_name(t, s, 3, l->from);
+    recording_network_bind_name(t, s, 4, l->to);
     bind_copy(s, 5, l->state <= LINK_CONGESTED ? states[l->state] : "");
     bind_number(s, 6, l->since);
     bind_number(s, 7, l->messages);
     bind_number(s, 8, l->bytes);
-    sqlite3_bind_double(s, 9, l->average); /* NaN becomes NULL, of the next ones too */
+    sqlite3_bind_double(s, 9, l->average); /* NaN becomes NULL, also in the columns below */
     bind_number(s, 10, l->peak);
     sqlite3_bind_double(s, 11, l->share);
     sqlite3_bind_double(s, 12, l->latency);
@@ -242,25 +248,26 @@ static int recording_network_put_link(struct network_tables *t, uint64_t window,
 static int recording_network_write_link_if_changed(struct network_tables *t, uint64_t window,
                                                    const struct wire_link_row *l)
 {
-    struct hot_link *before = was_hot(t, l->link);
+    struct hot_link *before = recording_network_find_hot(t, l->link);
     if (l->state >= LINK_HOT) {
-        if (array_fit(&t->next, sizeof(*t->next), &t->next_room, t->next_count + 1) != 0)
+        if (array_fit(&t->next, sizeof(*t->next), &t->next_capacity, t->next_count + 1) != 0)
             return -ENOMEM;
         t->next[t->next_count++] = (struct hot_link){l->link, l->from, l->to, 0};
     } else if (before == NULL) {
         return 0;
     }
     if (before != NULL)
-        before->told = 1;
+        before->written = 1;
     return recording_network_put_link(t, window, l);
 }
 
-/* Those that have no row any more are idle. */
-static int end_window(struct network_tables *t, uint64_t window)
+/* Write rows for the links that are not hot any more and have no row in this window: they are
+ * idle. */
+static int recording_network_end_window(struct network_tables *t, uint64_t window)
 {
     int code = 0;
     for (size_t i = 0; code == 0 && i < t->hot_count; i++) {
-        if (t->hot[i].told)
+        if (t->hot[i].written)
             continue;
         const struct wire_link_row idle = {.link = t->hot[i].link,
                                            .from = t->hot[i].from,
@@ -273,19 +280,20 @@ static int end_window(struct network_tables *t, uint64_t window)
         code = recording_network_put_link(t, window, &idle);
     }
     struct hot_link *list = t->hot;
-    size_t room = t->hot_room;
+    size_t capacity = t->hot_capacity;
     t->hot = t->next;
-    t->hot_room = t->next_room;
+    t->hot_capacity = t->next_capacity;
     t->hot_count = t->next_count;
     t->next = list;
-    t->next_room = room;
+    t->next_capacity = capacity;
     t->next_count = 0;
     if (t->hot_count > 1)
-        qsort(t->hot, t->hot_count, sizeof(*t->hot), compare_hot);
+        qsort(t->hot, t->hot_count, sizeof(*t->hot), recording_network_compare_hot);
     return code;
 }
 
-static int put_route(struct network_tables *t, uint64_t window, const struct wire_link_route_row *r)
+static int recording_network_put_route(struct network_tables *t, uint64_t window,
+                                       const struct wire_link_route_row *r)
 {
     sqlite3_stmt *s = t->put[ROUTE];
     const uint64_t numbers[] = {window,      r->link,  r->source, r->destination,
@@ -301,8 +309,8 @@ int network_tables_links(struct network_tables *t, const struct wire_links *m)
     for (uint64_t i = 0; code == 0 && i < m->links_count; i++)
         code = recording_network_write_link_if_changed(t, m->window, &m->links[i]);
     for (uint64_t i = 0; code == 0 && i < m->routes_count; i++)
-        code = put_route(t, m->window, &m->routes[i]);
-    return code != 0 || m->more ? code : end_window(t, m->window);
+        code = recording_network_put_route(t, m->window, &m->routes[i]);
+    return code != 0 || m->more ? code : recording_network_end_window(t, m->window);
 }
 
 int network_tables_wants(const struct wire_links *m, struct wire_links *out,
@@ -345,7 +353,7 @@ int network_tables_read(sqlite3 *db, struct network_parts *out)
     *out = (struct network_parts){.more = 0};
     if (sqlite3_table_column_metadata(db, NULL, "topology_part", "message", NULL, NULL, NULL, NULL,
                                       NULL) != SQLITE_OK)
-        return 0; /* older */
+        return 0; /* no network was written */
     if (sqlite3_prepare_v2(db, "SELECT message FROM topology_part ORDER BY part", -1, &s, NULL) !=
         SQLITE_OK)
         return -EIO;

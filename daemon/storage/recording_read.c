@@ -1,3 +1,5 @@
+/* Reads a recording through a cursor: finds and unpacks blocks, passes over damage, and seeks by
+ * number and time. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/storage/block/block.h"
 #include "daemon/storage/recording.h"
@@ -16,12 +18,12 @@
 
 struct recording_cursor {
     struct recording_file file;
-    uint64_t number;    /* of the message read last; 0: none */
-    sqlite3_stmt *find; /* the block with a message */
+    uint64_t number;    /* of the message that was read last; 0: none */
+    sqlite3_stmt *find; /* finds the block of a message */
     struct block_reader *block;
-    uint64_t block_end; /* number of its last message; what lies behind is not read yet */
-    uint64_t *agents;   /* owned: instances by number */
-    size_t agent_count, agent_room;
+    uint64_t block_end; /* number of its last message; messages after it have not been read */
+    uint64_t *agents;   /* owned: instances of agents by their numbers */
+    size_t agent_count, agent_capacity;
     char job[65];
     uint64_t window_ns;
 };
@@ -39,8 +41,8 @@ void recording_cursor_close(struct recording_cursor *c)
 
 /* ---- blocks -------------------------------------------------------------- */
 
-/* The table may have grown since it was read. */
-static int recording_read_load_agents(struct recording_cursor *c)
+/* Load the agents that the table has gained since it was read last. */
+static int cursor_load_agents(struct recording_cursor *c)
 {
     sqlite3_stmt *s = NULL;
     int code = recording_file_prepare(&c->file, &s,
@@ -53,7 +55,8 @@ static int recording_read_load_agents(struct recording_cursor *c)
         if (sqlite3_column_int64(s, 0) != (sqlite3_int64)c->agent_count)
             code = -HOLTER_ECORRUPT;
         else
-            code = array_fit(&c->agents, sizeof(*c->agents), &c->agent_room, c->agent_count + 1);
+            code =
+                array_fit(&c->agents, sizeof(*c->agents), &c->agent_capacity, c->agent_count + 1);
         if (code == 0)
             c->agents[c->agent_count++] = (uint64_t)sqlite3_column_int64(s, 1);
     }
@@ -61,24 +64,24 @@ static int recording_read_load_agents(struct recording_cursor *c)
     return code != 0 ? code : row;
 }
 
-/* Messages before the one that is wanted. */
-static int recording_read_skip_blocks(struct recording_cursor *c, uint64_t wanted)
+/* Skip the messages of the open block that come before a number. */
+static int cursor_skip_messages(struct recording_cursor *c, uint64_t target)
 {
     struct wire_arena arena = {0};
     struct wire_message message;
     struct recorded head;
     size_t length;
     int code = 1, fault;
-    for (; code == 1 && c->number + 1 < wanted; c->number++)
+    for (; code == 1 && c->number + 1 < target; c->number++)
         code = block_reader_next_decoded(c->block, &head, &message, &arena, &length, &fault);
     wire_arena_finish(&arena);
     return code == 0 ? -HOLTER_ECORRUPT : code;
 }
 
 /* Open the block of message number + 1, or the next one after it.
- * @return 1, 0: there is none, or negative. No transaction stays open: a reader of a live recording
- * would keep the log from being folded in. */
-static int open_block(struct recording_cursor *c)
+ * @return 1, 0: there is none, or negative. No transaction stays open: a reader of a live
+ * recording would prevent checkpoints of its log. */
+static int cursor_open_block(struct recording_cursor *c)
 {
     static const char select[] = "SELECT first, messages, data FROM block WHERE first >="
                                  " coalesce((SELECT max(first) FROM block WHERE first <= ?1), 0)"
@@ -97,7 +100,7 @@ static int open_block(struct recording_cursor *c)
         sqlite3_reset(c->find);
         return -HOLTER_ECORRUPT;
     }
-    uint64_t wanted = c->number + 1;
+    uint64_t target = c->number + 1;
     c->block_end = (uint64_t)(first + messages - 1);
     c->number = (uint64_t)first - 1;
     code = block_reader_open(c->block, sqlite3_column_blob(c->find, 2),
@@ -105,24 +108,26 @@ static int open_block(struct recording_cursor *c)
     sqlite3_reset(c->find);
     if (code == 0 && block_reader_count(c->block) != (size_t)messages)
         code = -HOLTER_ECORRUPT;
-    return code != 0 ? code : recording_read_skip_blocks(c, wanted);
+    return code != 0 ? code : cursor_skip_messages(c, target);
 }
 
-/* The block with the next message is open, or none is left: 0. */
-static int begin_packed(struct recording_cursor *c)
+/* Open the block of the next message. @return 1, 0: there is none, or negative */
+static int cursor_begin_message(struct recording_cursor *c)
 {
     if (c->number < c->block_end)
         return 1;
-    return open_block(c);
+    return cursor_open_block(c);
 }
 
-/* @param code  of the block @return as recording_cursor_next() */
-static int end_packed(struct recording_cursor *c, int code, struct recorded *head, size_t length)
+/* Complete a message that was read, replacing its agent's number by the instance. @param code  of
+ * the block @return as recording_cursor_next() */
+static int cursor_end_message(struct recording_cursor *c, int code, struct recorded *head,
+                              size_t length)
 {
     if (code != 1)
         return code == 0 ? -HOLTER_ECORRUPT : code;
     c->number++;
-    if (head->instance >= c->agent_count && (code = recording_read_load_agents(c)) != 0)
+    if (head->instance >= c->agent_count && (code = cursor_load_agents(c)) != 0)
         return code;
     if (head->instance >= c->agent_count)
         return -HOLTER_ECORRUPT;
@@ -133,22 +138,22 @@ static int end_packed(struct recording_cursor *c, int code, struct recorded *hea
 int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,
                           size_t *length)
 {
-    int code = begin_packed(c);
+    int code = cursor_begin_message(c);
     if (code != 1)
         return code;
     code = block_reader_next(c->block, head, bytes, length);
-    return end_packed(c, code, head, *length);
+    return cursor_end_message(c, code, head, *length);
 }
 
 int recording_cursor_decoded(struct recording_cursor *c, struct recorded *head,
                              struct wire_message *message, struct wire_arena *arena, size_t *length,
                              int *fault)
 {
-    int code = begin_packed(c);
+    int code = cursor_begin_message(c);
     if (code != 1)
         return code;
     code = block_reader_next_decoded(c->block, head, message, arena, length, fault);
-    return end_packed(c, code, head, *length);
+    return cursor_end_message(c, code, head, *length);
 }
 
 int recording_cursor_bytes(struct recording_cursor *c, const void **bytes, size_t *length)
@@ -156,9 +161,9 @@ int recording_cursor_bytes(struct recording_cursor *c, const void **bytes, size_
     return block_reader_bytes(c->block, bytes, length);
 }
 
-/* The first row from a number on. @return 0, -HOLTER_EEMPTY, or as recording_file_error() */
-static int row_from(struct recording_cursor *c, const char *column, const char *table,
-                    uint64_t number, int64_t *found)
+/* Find the first row from a number on. @return 0, -HOLTER_EEMPTY, or as recording_file_error() */
+static int cursor_find_row(struct recording_cursor *c, const char *column, const char *table,
+                           uint64_t number, int64_t *found)
 {
     char sql[128];
     snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE %s >= %" PRIu64 " ORDER BY 1 LIMIT 1",
@@ -166,27 +171,27 @@ static int row_from(struct recording_cursor *c, const char *column, const char *
     return recording_file_number(&c->file, sql, found);
 }
 
-/* The same, where the page that has to be read for it may be damaged: what stands on others is
- * found, for the tree above tells the numbers that each begins with. */
-static int recording_read_row_after(struct recording_cursor *c, const char *column,
-                                    const char *table, uint64_t number, int64_t *found)
+/* Like cursor_find_row(), but the page with the row may be damaged: then rows on other pages are
+ * found, as the tree above knows the first number of each page. */
+static int cursor_find_row_after_damage(struct recording_cursor *c, const char *column,
+                                        const char *table, uint64_t number, int64_t *found)
 {
     uint64_t bad = number, good = number;
-    int code = row_from(c, column, table, number, found);
+    int code = cursor_find_row(c, column, table, number, found);
     if (code != -HOLTER_ECORRUPT)
         return code;
     for (uint64_t step = 1; code == -HOLTER_ECORRUPT && step <= INT64_MAX / 4; step *= 2) {
         bad = good;
         good = number + step;
-        code = row_from(c, column, table, good, found);
+        code = cursor_find_row(c, column, table, good, found);
     }
     if (code == -HOLTER_ECORRUPT)
         return code;
-    good = BISECT(n, bad + 1, good, row_from(c, column, table, n, found) == -HOLTER_ECORRUPT);
-    return row_from(c, column, table, good, found);
+    good =
+        BISECT(n, bad + 1, good, cursor_find_row(c, column, table, n, found) == -HOLTER_ECORRUPT);
+    return cursor_find_row(c, column, table, good, found);
 }
 
-/* Of messages with rows of their own. */
 int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)
 {
     int64_t next = 0;
@@ -196,10 +201,10 @@ int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)
         c->number = c->block_end;
         return 1;
     }
-    int code = recording_read_row_after(c, "first", "block", c->number + 2, &next);
+    int code = cursor_find_row_after_damage(c, "first", "block", c->number + 2, &next);
     if (code != 0)
         return code == -HOLTER_EEMPTY ? 0 : code;
-    if (next > INT64_MAX / 2) /* no message has such a number, and no cursor comes to it */
+    if (next > INT64_MAX / 2) /* no message has such a number */
         return 0;
     *skipped = (uint64_t)next - 1 - c->number;
     recording_cursor_seek(c, (uint64_t)next - 1);
@@ -216,13 +221,13 @@ uint64_t recording_cursor_number(const struct recording_cursor *c)
 void recording_cursor_seek(struct recording_cursor *c, uint64_t number)
 {
     c->number = number > INT64_MAX / 2 ? INT64_MAX / 2 : number;
-    c->block_end = 0; /* read anew */
+    c->block_end = 0; /* the block is read again */
 }
 
-/* The next message that can be read. @param damaged  set when one before it cannot @return as
- * recording_cursor_next() */
-static int next_readable(struct recording_cursor *c, struct recorded *head, const void **bytes,
-                         size_t *length, int *damaged)
+/* Read the next message that is not damaged. @param damaged  set when one before it cannot be
+ * read @return as recording_cursor_next() */
+static int cursor_next_readable(struct recording_cursor *c, struct recorded *head,
+                                const void **bytes, size_t *length, int *damaged)
 {
     uint64_t skipped;
     int code;
@@ -242,7 +247,7 @@ int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64
     int64_t last = 0;
     int code, damaged = 0;
     recording_cursor_seek(c, 0);
-    code = next_readable(c, &head, &bytes, &length, &damaged);
+    code = cursor_next_readable(c, &head, &bytes, &length, &damaged);
     recording_cursor_seek(c, 0);
     if (code != 1)
         return code == 0 ? -HOLTER_EEMPTY : code;
@@ -265,7 +270,7 @@ int recording_cursor_last(struct recording_cursor *c, uint64_t *number)
     return code;
 }
 
-int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t *number)
+int recording_cursor_seek_time(struct recording_cursor *c, uint64_t time_ns, uint64_t *number)
 {
     struct recorded head = {0};
     const void *bytes;
@@ -305,11 +310,11 @@ static int recording_read_create(struct recording_cursor *c)
     return block_reader_create(&c->block);
 }
 
-/* What the first window says, as the row of the job may be missing: the daemon was killed before
- * it.
+/* Read the job and the length of windows from a window message: the row of the job is missing if
+ * the daemon was killed before it was written.
  * @return 0, -HOLTER_ECORRUPT or -ENOMEM */
-static int recording_read_first(struct recording_cursor *c, struct wire_arena *arena,
-                                const void *bytes, size_t length)
+static int cursor_read_window_head(struct recording_cursor *c, struct wire_arena *arena,
+                                   const void *bytes, size_t length)
 {
     struct wire_message message;
     int code = wire_decode(&message, arena, bytes, length, NULL);
@@ -320,17 +325,17 @@ static int recording_read_first(struct recording_cursor *c, struct wire_arena *a
     return 0;
 }
 
-/* Of the first window that can be read. */
-static int read_first(struct recording_cursor *c)
+/* Read the first window message that is not damaged. */
+static int cursor_read_first_window(struct recording_cursor *c)
 {
     struct wire_arena arena = {0};
     struct recorded head;
     const void *bytes;
     size_t length;
     int code, damaged = 0;
-    while ((code = next_readable(c, &head, &bytes, &length, &damaged)) == 1) {
+    while ((code = cursor_next_readable(c, &head, &bytes, &length, &damaged)) == 1) {
         if (head.type == WIRE_TYPE_WINDOW &&
-            (code = recording_read_first(c, &arena, bytes, length)) != -HOLTER_ECORRUPT)
+            (code = cursor_read_window_head(c, &arena, bytes, length)) != -HOLTER_ECORRUPT)
             break;
         damaged |= code == -HOLTER_ECORRUPT;
     }
@@ -343,9 +348,9 @@ static int read_first(struct recording_cursor *c)
     return code;
 }
 
-/* @param salvage  also one that has no window that can be read */
-static int open_cursor(struct recording_cursor **out, const char *path, int salvage, char *why,
-                       size_t room)
+/* @param salvage  also open a file without a readable window */
+static int cursor_open(struct recording_cursor **out, const char *path, int salvage, char *why,
+                       size_t capacity)
 {
     struct recording_cursor *c = calloc(1, sizeof(*c));
     char fault[256] = "";
@@ -355,7 +360,7 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
     code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
     if (code == 0 && !recording_file_has(&c->file, "block"))
         code = -HOLTER_ECORRUPT;
-    if (code == 0 && (code = read_first(c)) != 0 && salvage && code != -ENOMEM)
+    if (code == 0 && (code = cursor_read_first_window(c)) != 0 && salvage && code != -ENOMEM)
         code = 0;
     if (code == 0 &&
         recording_file_number(&c->file, "SELECT window_ns FROM job", &window_ns) == 0 &&
@@ -369,20 +374,21 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
                        : code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
                        : code == -HOLTER_EEMPTY   ? "there is no window in it"
                                                   : holter_strerror(code);
-    snprintf(why, room, "%s: %s", path, what);
+    snprintf(why, capacity, "%s: %s", path, what);
     recording_cursor_close(c);
     return code;
 }
 
-int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room)
+int recording_cursor_open(struct recording_cursor **out, const char *path, char *why,
+                          size_t capacity)
 {
-    return open_cursor(out, path, 0, why, room);
+    return cursor_open(out, path, 0, why, capacity);
 }
 
 int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
-                             size_t room)
+                             size_t capacity)
 {
-    return open_cursor(out, path, 1, why, room);
+    return cursor_open(out, path, 1, why, capacity);
 }
 
 const char *recording_cursor_job(const struct recording_cursor *c)
@@ -417,7 +423,7 @@ int recording_read(const char *path, const struct recording_reader *reader)
     if (code == 0 && !recording_file_has(&c->file, "block"))
         code = -HOLTER_ECORRUPT;
     if (code == 0)
-        code = tables_read_alerts(c->file.db, reader->alert, reader->user);
+        code = recording_tables_read_alerts(c->file.db, reader->alert, reader->user);
     int more = code;
     while (code == 0 && (more = recording_cursor_next(c, &head, &bytes, &length)) == 1)
         code = reader->message(reader->user, &head, bytes, length);

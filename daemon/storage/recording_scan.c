@@ -1,13 +1,14 @@
+/* Decodes all messages of a recording in their order, and reports progress. */
 #include "daemon/storage/recording_scan.h"
 
 #include "daemon/storage/recording_file.h"
 
 #include <errno.h>
 
-#define SHOW_EVERY 256u /* messages between tellings of how far it is */
+#define PROGRESS_INTERVAL 256u /* messages between two reports of progress */
 
-/* Number behind the last message; 0: there is none. */
-static uint64_t recording_scan_end_of(struct recording_cursor *cursor)
+/* Number after the last message; 0: there is none. */
+static uint64_t recording_scan_read_end(struct recording_cursor *cursor)
 {
     int64_t end = 0;
     return recording_file_number(recording_cursor_file(cursor),
@@ -21,7 +22,7 @@ static uint64_t recording_scan_end_of(struct recording_cursor *cursor)
 static void recording_scan_show_progress(const struct recording_progress *progress, uint64_t number,
                                          uint64_t end)
 {
-    if (number % SHOW_EVERY == 0 && end > 0)
+    if (number % PROGRESS_INTERVAL == 0 && end > 0)
         progress->show(progress->user, number < end ? (double)number / (double)end : 1);
 }
 
@@ -29,7 +30,7 @@ int recording_scan(struct recording_cursor *cursor, const struct recording_progr
                    recording_visit *visit, void *user)
 {
     int shown = progress != NULL && progress->show != NULL;
-    uint64_t end = shown ? recording_scan_end_of(cursor) : 0;
+    uint64_t end = shown ? recording_scan_read_end(cursor) : 0;
     struct wire_arena arena = {0};
     struct wire_message message;
     struct recorded head;

@@ -1,7 +1,8 @@
-/* Writes the tables of recordings into files between two marks, or checks that they are the same.
- * They come from a recording that is made for this: what a file says is what the code makes.
+/* Writes the columns of all tables of recordings into files, between two marks, or checks that
+ * they are up to date. They are read from a recording that is created for this purpose, so that
+ * the documentation cannot differ from the code.
  *
- *   hrec-spec --check | --write FILE...     status 1 when one differs or has no marks */
+ *   hrec-spec --check | --write FILE...     status 1 when a file differs or has no marks */
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((size_t)1 << 20)
+#define MAX_BYTES ((size_t)1 << 20)
 
 static const struct {
     const char *suffix, *begin, *end;
@@ -44,7 +45,7 @@ static int hrec_spec_print_table(FILE *out, struct recording_file *file, const c
     return row;
 }
 
-static int print_tables(FILE *out, struct recording_file *file, int roff)
+static int hrec_spec_print_tables(FILE *out, struct recording_file *file, int roff)
 {
     sqlite3_stmt *s = NULL;
     int row, code = recording_file_prepare(
@@ -57,7 +58,7 @@ static int print_tables(FILE *out, struct recording_file *file, int roff)
     return code;
 }
 
-static char *tables_of(int roff)
+static char *hrec_spec_make_tables(int roff)
 {
     struct recording *made;
     struct recording_file file = {0};
@@ -72,7 +73,7 @@ static char *tables_of(int roff)
     code = code != 0 ? code : recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
     FILE *out = open_memstream(&text, &length);
     if (code == 0 && out != NULL)
-        code = print_tables(out, &file, roff);
+        code = hrec_spec_print_tables(out, &file, roff);
     if (out != NULL)
         fclose(out);
     recording_file_close(&file);
@@ -87,8 +88,8 @@ static char *tables_of(int roff)
 static char *hrec_spec_contents(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text = calloc(1, MOST_BYTES);
-    if (file == NULL || text == NULL || fread(text, 1, MOST_BYTES - 1, file) == 0) {
+    char *text = calloc(1, MAX_BYTES);
+    if (file == NULL || text == NULL || fread(text, 1, MAX_BYTES - 1, file) == 0) {
         free(text);
         text = NULL;
     }
@@ -108,12 +109,12 @@ static int hrec_spec_write_file(const char *path, const char *text, const char *
     return fclose(file) != 0;
 }
 
-static int handle_file(const char *path, int writes)
+static int hrec_spec_handle_file(const char *path, int writes)
 {
     size_t length = strlen(path), form = 0;
     if (length > 2 && strcmp(path + length - 2, forms[1].suffix) == 0)
         form = 1;
-    char *text = hrec_spec_contents(path), *tables = tables_of(forms[form].roff);
+    char *text = hrec_spec_contents(path), *tables = hrec_spec_make_tables(forms[form].roff);
     char *from = text == NULL ? NULL : strstr(text, forms[form].begin);
     from = from == NULL ? NULL : from + strlen(forms[form].begin);
     const char *rest = from == NULL ? NULL : strstr(from, forms[form].end);
@@ -142,6 +143,6 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 2; i < argc; i++)
-        status |= handle_file(argv[i], writes);
+        status |= hrec_spec_handle_file(argv[i], writes);
     return status;
 }

@@ -1,3 +1,4 @@
+/* Writes published results into the plain tables of a recording, and reads alerts back. */
 #include "daemon/storage/recording_tables.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -16,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_COLUMNS 64u
-#define MOST_CAUSES 16u
-#define MOST_REMEMBERED (1u << 22) /* ranks whose regions are remembered */
+#define MAX_COLUMNS 64u
+#define MAX_CAUSES 16u
+#define MAX_REMEMBERED_RANKS (1u << 22) /* ranks whose regions are remembered at most */
 
-/* One column of a table that follows a wire table. */
+/* A column of a table that has the columns of a wire table. */
 struct column {
     const char *name;
     enum wire_kind kind;
@@ -31,9 +32,9 @@ struct column {
 struct plain {
     const char *name;
     const char *key;
-    enum wire_type type; /* of the message */
-    const char *rows;    /* field whose rows they are; NULL: one row is one message */
-    const char *head;    /* those columns of the message that stand before a row's; NULL: all */
+    enum wire_type type; /* of the message that has the rows */
+    const char *rows;    /* field that has the rows; NULL: a message is one row */
+    const char *head;    /* columns of the message that precede those of the row; NULL: all */
 };
 
 enum plain_table { TOTALS, ALERT, LATENCY, CRITERION, PHASE, CURVE, PLAIN_TABLES };
@@ -70,35 +71,35 @@ static const char *const fixed[FIXED_TABLES] = {
     [NODE] = "INSERT OR REPLACE INTO nodes(node, host) VALUES(?,?)",
     [PLACE] = "INSERT OR REPLACE INTO places(rank, node, pid, cores) VALUES(?,?,?,?)",
     [REGION] = "INSERT OR REPLACE INTO region(id, ranks, since, window) VALUES(?,?,?,?)",
-    /* Only what has changed. */
+    /* Writes a row only if the region of the rank has changed. */
     [MEMBER] = "INSERT OR REPLACE INTO region_member(rank, region, since) SELECT ?1, ?2, ?3"
                " WHERE ?2 IS NOT (SELECT region FROM region_member WHERE rank = ?1 AND since <= ?3"
                " ORDER BY since DESC LIMIT 1)",
-    /* The same where it is known that the rank was in no region before, or in another one. */
+    /* The same if it is known that the region has changed. */
     [MOVED] = "INSERT OR REPLACE INTO region_member(rank, region, since) VALUES(?1, ?2, ?3)",
 };
 
 struct recording_tables {
     sqlite3 *db;
     struct {
-        struct column columns[MOST_COLUMNS];
+        struct column columns[MAX_COLUMNS];
         size_t count;
         sqlite3_stmt *put;
     } plain[PLAIN_TABLES];
     sqlite3_stmt *fixed[FIXED_TABLES];
     struct network_tables *network;
     struct capture_tables *captures;
-    /** By rank: its region when it was told last, and 1; 0: not told since the file was opened. */
+    /** By rank: region in its last row, plus 1; 0: no row since the file was opened. */
     uint64_t *regions;      /* owned */
-    uint64_t member_window; /* newest window of a row of region_member that was put */
-    int is_new;             /* no row was there before those that were put */
-    uint32_t region_room;
+    uint64_t member_window; /* newest window of a row of region_member */
+    int is_new;             /* the file was empty when it was opened */
+    uint32_t region_capacity;
 };
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* Numbers of lists are kept as words. @return NULL: a number of its own */
-static const char *const *recording_tables_words_of(const char *name)
+/* Numbers of enumerations are stored as words. @return the words; NULL: it is no enumeration */
+static const char *const *recording_tables_value_names(const char *name)
 {
     static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
     static const char *const localities[] = {"intra-node", "inter-node", "", ""};
@@ -109,16 +110,17 @@ static const char *const *recording_tables_words_of(const char *name)
                                            : NULL;
 }
 
-static const char *sql_type(const struct column *column)
+static const char *recording_tables_sql_type(const struct column *column)
 {
-    if (column->kind == WIRE_KIND_U64 && recording_tables_words_of(column->name) != NULL)
+    if (column->kind == WIRE_KIND_U64 && recording_tables_value_names(column->name) != NULL)
         return "TEXT";
     return column->kind == WIRE_KIND_F64                                     ? "REAL"
            : column->kind == WIRE_KIND_STR || column->kind == WIRE_KIND_ROWS ? "TEXT"
                                                                              : "INTEGER";
 }
 
-static int is_in_head(const struct plain *plain, const struct wire_field *field)
+static int recording_tables_is_head_column(const struct plain *plain,
+                                           const struct wire_field *field)
 {
     char word[64];
     if (strcmp(field->name, "job") == 0) /* it is the same in all rows */
@@ -129,7 +131,7 @@ static int is_in_head(const struct plain *plain, const struct wire_field *field)
     return strstr(plain->head, word) != NULL;
 }
 
-static const struct wire_field *rows_field(const struct plain *plain)
+static const struct wire_field *recording_tables_rows_field(const struct plain *plain)
 {
     const struct wire_table *table = wire_table(plain->type);
     for (size_t i = 0; plain->rows != NULL && i < table->count; i++) {
@@ -139,18 +141,19 @@ static const struct wire_field *rows_field(const struct plain *plain)
     return NULL;
 }
 
-/* @return how many */
-static size_t list_columns(const struct plain *plain, struct column out[MOST_COLUMNS])
+/* @return number of columns */
+static size_t recording_tables_list_columns(const struct plain *plain,
+                                            struct column out[MAX_COLUMNS])
 {
     const struct wire_table *table = wire_table(plain->type);
-    const struct wire_field *rows = rows_field(plain);
+    const struct wire_field *rows = recording_tables_rows_field(plain);
     size_t count = 0;
-    for (size_t i = 0; i < table->count && count < MOST_COLUMNS; i++) {
+    for (size_t i = 0; i < table->count && count < MAX_COLUMNS; i++) {
         const struct wire_field *f = &table->fields[i];
-        if (is_in_head(plain, f))
+        if (recording_tables_is_head_column(plain, f))
             out[count++] = (struct column){f->name, f->kind, f->offset, 0};
     }
-    for (size_t i = 0; rows != NULL && i < rows->rows()->count && count < MOST_COLUMNS; i++) {
+    for (size_t i = 0; rows != NULL && i < rows->rows()->count && count < MAX_COLUMNS; i++) {
         const struct wire_column *c = &rows->rows()->columns[i];
         out[count++] = (struct column){c->name, c->kind, c->offset, 1};
     }
@@ -164,31 +167,32 @@ static int recording_tables_run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-__attribute__((format(printf, 3, 4))) static void recording_tables_append(char *out, size_t room,
-                                                                          const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+recording_tables_append(char *out, size_t capacity, const char *format, ...)
 {
     size_t used = strlen(out);
     va_list args;
     va_start(args, format);
-    vsnprintf(out + used, room - used, format, args);
+    vsnprintf(out + used, capacity - used, format, args);
     va_end(args);
 }
 
-static int make_plain(struct recording_tables *t, enum plain_table which)
+static int recording_tables_make_plain(struct recording_tables *t, enum plain_table which)
 {
     const struct plain *plain = &plains[which];
     struct column *columns = t->plain[which].columns;
-    char make[4096] = "", put[4096] = "", marks[2 * MOST_COLUMNS + 1] = "";
-    size_t count = t->plain[which].count = list_columns(plain, columns);
+    char make[4096] = "", put[4096] = "", marks[2 * MAX_COLUMNS + 1] = "";
+    size_t count = t->plain[which].count = recording_tables_list_columns(plain, columns);
     recording_tables_append(make, sizeof(make), "CREATE TABLE IF NOT EXISTS %s(", plain->name);
     recording_tables_append(put, sizeof(put), "INSERT OR REPLACE INTO %s(", plain->name);
     for (size_t i = 0; i < count; i++) {
         recording_tables_append(make, sizeof(make), "%s %s, ", columns[i].name,
-                                sql_type(&columns[i]));
+                                recording_tables_sql_type(&columns[i]));
         recording_tables_append(put, sizeof(put), "%s%s", i == 0 ? "" : ",", columns[i].name);
         recording_tables_append(marks, sizeof(marks), "%s?", i == 0 ? "" : ",");
     }
-    /* A key of several columns would be an index of its own, with pages of its own. */
+    /* A rowid table with a key of several columns would need a separate index with pages of its
+     * own. */
     recording_tables_append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
                             plain->rows == NULL ? "" : " WITHOUT ROWID");
     recording_tables_append(put, sizeof(put), ") VALUES(%s)", marks);
@@ -200,11 +204,11 @@ static int make_plain(struct recording_tables *t, enum plain_table which)
                : -EIO;
 }
 
-static int make_all(struct recording_tables *t)
+static int recording_tables_make_all(struct recording_tables *t)
 {
     int code = recording_tables_run(t->db, fixed_schema);
     for (int i = 0; code == 0 && i < PLAIN_TABLES; i++)
-        code = make_plain(t, (enum plain_table)i);
+        code = recording_tables_make_plain(t, (enum plain_table)i);
     for (int i = 0; code == 0 && i < FIXED_TABLES; i++) {
         if (sqlite3_prepare_v3(t->db, fixed[i], -1, SQLITE_PREPARE_PERSISTENT, &t->fixed[i],
                                NULL) != SQLITE_OK)
@@ -214,23 +218,23 @@ static int make_all(struct recording_tables *t)
     return code != 0 ? code : capture_tables_create(&t->captures, t->db);
 }
 
-int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
+int recording_tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
 {
     struct recording_tables *t = calloc(1, sizeof(*t));
     if (t == NULL)
         return -ENOMEM;
     t->db = db;
     t->is_new = version == 0;
-    int code = make_all(t);
+    int code = recording_tables_make_all(t);
     if (code != 0) {
-        tables_destroy(t);
+        recording_tables_destroy(t);
         return code;
     }
     *out = t;
     return 0;
 }
 
-void tables_destroy(struct recording_tables *t)
+void recording_tables_destroy(struct recording_tables *t)
 {
     if (t == NULL)
         return;
@@ -246,14 +250,14 @@ void tables_destroy(struct recording_tables *t)
 
 /* ---- writing ------------------------------------------------------------- */
 
-static void bind_text(sqlite3_stmt *s, int at, const char *text)
+static void recording_tables_bind_text(sqlite3_stmt *s, int at, const char *text)
 {
     sqlite3_bind_text(s, at, text == NULL ? "" : text, -1, SQLITE_STATIC);
 }
 
-/* The rows of a field as JSON. @return 0 or -ENOMEM */
-static int bind_rows(sqlite3_stmt *s, int at, enum wire_type type, const char *name,
-                     const void *message)
+/* Bind the rows of a field as JSON. @return 0 or -ENOMEM */
+static int recording_tables_bind_rows(sqlite3_stmt *s, int at, enum wire_type type,
+                                      const char *name, const void *message)
 {
     struct wire_message *whole = calloc(1, sizeof(*whole));
     char *text = NULL;
@@ -264,7 +268,8 @@ static int bind_rows(sqlite3_stmt *s, int at, enum wire_type type, const char *n
         return -ENOMEM;
     }
     whole->type = type;
-    memcpy(&whole->job, message, wire_table(type)->size); /* all begin at the same address */
+    memcpy(&whole->job, message,
+           wire_table(type)->size); /* all members of the union begin at the same address */
     json_field(out, whole, name);
     free(whole);
     if (fclose(out) != 0) {
@@ -287,20 +292,20 @@ static int recording_tables_bind_slot(sqlite3_stmt *s, int at, const struct colu
         return 0;
     case WIRE_KIND_STR:
         memcpy(&text, slot, sizeof(text));
-        bind_text(s, at, text);
+        recording_tables_bind_text(s, at, text);
         return 0;
     default:
         memcpy(&number, slot, sizeof(number));
-        if (column->kind == WIRE_KIND_U64 && recording_tables_words_of(column->name) != NULL &&
+        if (column->kind == WIRE_KIND_U64 && recording_tables_value_names(column->name) != NULL &&
             number < 4)
-            bind_text(s, at, recording_tables_words_of(column->name)[number]);
+            recording_tables_bind_text(s, at, recording_tables_value_names(column->name)[number]);
         else
             bind_number(s, at, number);
         return 0;
     }
 }
 
-/* @param row  NULL for tables of one row a message */
+/* @param row  NULL for tables with one row per message */
 static int recording_tables_put_plain(struct recording_tables *t, enum plain_table which,
                                       const void *message, const void *row)
 {
@@ -310,7 +315,7 @@ static int recording_tables_put_plain(struct recording_tables *t, enum plain_tab
         const struct column *c = &t->plain[which].columns[i];
         const uint8_t *base = c->of_row ? row : message;
         code = c->kind == WIRE_KIND_ROWS
-                   ? bind_rows(s, (int)i + 1, plains[which].type, c->name, message)
+                   ? recording_tables_bind_rows(s, (int)i + 1, plains[which].type, c->name, message)
                    : recording_tables_bind_slot(s, (int)i + 1, c, base + c->offset);
     }
     return code != 0 ? code : bind_put_row(s);
@@ -319,28 +324,28 @@ static int recording_tables_put_plain(struct recording_tables *t, enum plain_tab
 static int recording_tables_put_job(struct recording_tables *t, const struct wire_job *m)
 {
     sqlite3_stmt *s = t->fixed[JOB];
-    bind_text(s, 1, m->job);
-    bind_text(s, 2, m->state);
-    bind_text(s, 3, m->app);
-    bind_text(s, 4, m->command);
-    bind_text(s, 5, m->mpi);
-    bind_text(s, 6, m->user);
+    recording_tables_bind_text(s, 1, m->job);
+    recording_tables_bind_text(s, 2, m->state);
+    recording_tables_bind_text(s, 3, m->app);
+    recording_tables_bind_text(s, 4, m->command);
+    recording_tables_bind_text(s, 5, m->mpi);
+    recording_tables_bind_text(s, 6, m->user);
     bind_number(s, 7, m->world);
     bind_number(s, 8, m->seen);
     bind_number(s, 9, m->start_ns);
     bind_number(s, 10, m->end_ns);
     bind_number(s, 11, m->window_ns);
-    bind_text(s, 12, HOLTER_VERSION);
-    bind_text(s, 13, m->launcher);
+    recording_tables_bind_text(s, 12, HOLTER_VERSION);
+    recording_tables_bind_text(s, 13, m->launcher);
     return bind_put_row(s);
 }
 
-static int put_places(struct recording_tables *t, const struct wire_places *m)
+static int recording_tables_put_places(struct recording_tables *t, const struct wire_places *m)
 {
     for (uint64_t i = 0; i < m->hosts_count; i++) {
         sqlite3_stmt *s = t->fixed[NODE];
         bind_number(s, 1, i);
-        bind_text(s, 2, m->hosts[i].name);
+        recording_tables_bind_text(s, 2, m->hosts[i].name);
         if (bind_put_row(s) != 0)
             return -EIO;
     }
@@ -349,14 +354,15 @@ static int put_places(struct recording_tables *t, const struct wire_places *m)
         bind_number(s, 1, m->places[i].rank);
         bind_number(s, 2, m->places[i].node);
         bind_number(s, 3, m->places[i].pid);
-        bind_text(s, 4, m->places[i].placement);
+        recording_tables_bind_text(s, 4, m->places[i].placement);
         if (bind_put_row(s) != 0)
             return -EIO;
     }
     return 0;
 }
 
-static int put_latencies(struct recording_tables *t, const struct wire_latencies *m)
+static int recording_tables_put_latencies(struct recording_tables *t,
+                                          const struct wire_latencies *m)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->series_count; i++)
@@ -366,12 +372,13 @@ static int put_latencies(struct recording_tables *t, const struct wire_latencies
     return code;
 }
 
-/* All members are told each time, and hardly any of them has moved. */
+/* Regions are published with all their members each time, of which hardly any has changed. */
 static int recording_tables_put_member(struct recording_tables *t,
                                        const struct wire_region_member_row *m, uint64_t window)
 {
-    int known = m->rank < MOST_REMEMBERED && m->region < UINT64_MAX &&
-                array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_room, m->rank + 1) == 0;
+    int known =
+        m->rank < MAX_REMEMBERED_RANKS && m->region < UINT64_MAX &&
+        array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_capacity, m->rank + 1) == 0;
     if (known && t->regions[m->rank] == m->region + 1)
         return 0;
     int moved = known && window >= t->member_window && (t->is_new || t->regions[m->rank] != 0);
@@ -387,7 +394,7 @@ static int recording_tables_put_member(struct recording_tables *t,
     return 0;
 }
 
-static int put_regions(struct recording_tables *t, const struct wire_regions *m)
+static int recording_tables_put_regions(struct recording_tables *t, const struct wire_regions *m)
 {
     for (uint64_t i = 0; i < m->regions_count; i++) {
         sqlite3_stmt *s = t->fixed[REGION];
@@ -404,7 +411,7 @@ static int put_regions(struct recording_tables *t, const struct wire_regions *m)
     return code;
 }
 
-/* Only what is closed: an open phase may still change, and is told again. */
+/* Write closed phases only: an open phase may still change, and is published again. */
 static int recording_tables_put_phases(struct recording_tables *t, const struct wire_phases *m)
 {
     int code = 0;
@@ -413,7 +420,7 @@ static int recording_tables_put_phases(struct recording_tables *t, const struct 
     return code;
 }
 
-static int put_curve(struct recording_tables *t, const struct wire_curve *m)
+static int recording_tables_put_curve(struct recording_tables *t, const struct wire_curve *m)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->points_count; i++)
@@ -422,25 +429,25 @@ static int put_curve(struct recording_tables *t, const struct wire_curve *m)
     return code;
 }
 
-int tables_put(struct recording_tables *t, enum wire_type type, const void *message)
+int recording_tables_put(struct recording_tables *t, enum wire_type type, const void *message)
 {
     switch (type) {
     case WIRE_TYPE_JOB:
         return recording_tables_put_job(t, message);
     case WIRE_TYPE_PLACES:
-        return put_places(t, message);
+        return recording_tables_put_places(t, message);
     case WIRE_TYPE_TOTALS:
         return recording_tables_put_plain(t, TOTALS, message, NULL);
     case WIRE_TYPE_ALERT:
         return recording_tables_put_plain(t, ALERT, message, NULL);
     case WIRE_TYPE_LATENCIES:
-        return put_latencies(t, message);
+        return recording_tables_put_latencies(t, message);
     case WIRE_TYPE_REGIONS:
-        return put_regions(t, message);
+        return recording_tables_put_regions(t, message);
     case WIRE_TYPE_PHASES:
         return recording_tables_put_phases(t, message);
     case WIRE_TYPE_CURVE:
-        return put_curve(t, message);
+        return recording_tables_put_curve(t, message);
     case WIRE_TYPE_TOPOLOGY:
         return network_tables_topology(t->network, message);
     case WIRE_TYPE_LINKS:
@@ -455,37 +462,37 @@ int tables_put(struct recording_tables *t, enum wire_type type, const void *mess
 /* ---- reading alerts back ------------------------------------------------- */
 
 struct causes {
-    struct wire_cause_row rows[MOST_CAUSES];
-    char names[MOST_CAUSES][33], texts[MOST_CAUSES][257];
+    struct wire_cause_row rows[MAX_CAUSES];
+    char names[MAX_CAUSES][33], texts[MAX_CAUSES][257];
     uint64_t count;
 };
 
-static const char *text_at(sqlite3_stmt *s, int column)
+static const char *recording_tables_text_at(sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);
     return text == NULL ? "" : (const char *)text;
 }
 
-/* What is not the JSON that we wrote is no cause. */
+/* Text that is not the JSON written by this module has no causes. */
 static void recording_tables_read_causes(sqlite3_stmt *s, const char *json, struct causes *out)
 {
     out->count = 0;
-    bind_text(s, 1, json);
-    while (out->count < MOST_CAUSES && sqlite3_step(s) == SQLITE_ROW) {
+    recording_tables_bind_text(s, 1, json);
+    while (out->count < MAX_CAUSES && sqlite3_step(s) == SQLITE_ROW) {
         uint64_t i = out->count++;
-        snprintf(out->names[i], sizeof(out->names[i]), "%s", text_at(s, 0));
-        snprintf(out->texts[i], sizeof(out->texts[i]), "%s", text_at(s, 2));
+        snprintf(out->names[i], sizeof(out->names[i]), "%s", recording_tables_text_at(s, 0));
+        snprintf(out->texts[i], sizeof(out->texts[i]), "%s", recording_tables_text_at(s, 2));
         out->rows[i] = (struct wire_cause_row){
             .name = out->names[i], .share = sqlite3_column_double(s, 1), .text = out->texts[i]};
     }
     sqlite3_reset(s);
 }
 
-static void set_slot(sqlite3_stmt *s, int at, enum wire_kind kind, uint8_t *slot)
+static void recording_tables_set_slot(sqlite3_stmt *s, int at, enum wire_kind kind, uint8_t *slot)
 {
     sqlite3_int64 number = sqlite3_column_int64(s, at);
     double real = sqlite3_column_type(s, at) == SQLITE_NULL ? NAN : sqlite3_column_double(s, at);
-    const char *text = kind == WIRE_KIND_STR ? text_at(s, at) : NULL;
+    const char *text = kind == WIRE_KIND_STR ? recording_tables_text_at(s, at) : NULL;
     if (kind == WIRE_KIND_F64)
         memcpy(slot, &real, sizeof(real));
     else if (kind == WIRE_KIND_STR)
@@ -494,8 +501,9 @@ static void set_slot(sqlite3_stmt *s, int at, enum wire_kind kind, uint8_t *slot
         memcpy(slot, &number, sizeof(number));
 }
 
-/* Columns by their names: those of files made earlier or later may be fewer or more. */
-static struct wire_alert alert_of(sqlite3_stmt *s, sqlite3_stmt *each, struct causes *causes)
+/* Columns are found by their names: users may have added some. */
+static struct wire_alert recording_tables_read_alert(sqlite3_stmt *s, sqlite3_stmt *each,
+                                                     struct causes *causes)
 {
     const struct wire_table *table = wire_table(WIRE_TYPE_ALERT);
     const char *none = "";
@@ -509,9 +517,9 @@ static struct wire_alert alert_of(sqlite3_stmt *s, sqlite3_stmt *each, struct ca
             if (strcmp(sqlite3_column_name(s, c), f->name) != 0)
                 continue;
             if (f->kind != WIRE_KIND_ROWS)
-                set_slot(s, c, f->kind, slot);
+                recording_tables_set_slot(s, c, f->kind, slot);
             else
-                recording_tables_read_causes(each, text_at(s, c), causes);
+                recording_tables_read_causes(each, recording_tables_text_at(s, c), causes);
         }
     }
     alert.causes = causes->rows;
@@ -519,8 +527,9 @@ static struct wire_alert alert_of(sqlite3_stmt *s, sqlite3_stmt *each, struct ca
     return alert;
 }
 
-int tables_read_alerts(sqlite3 *db, int (*visit)(void *user, const struct wire_alert *alert),
-                       void *user)
+int recording_tables_read_alerts(sqlite3 *db,
+                                 int (*visit)(void *user, const struct wire_alert *alert),
+                                 void *user)
 {
     struct causes *causes = calloc(1, sizeof(*causes));
     sqlite3_stmt *s = NULL, *each = NULL;
@@ -533,7 +542,7 @@ int tables_read_alerts(sqlite3 *db, int (*visit)(void *user, const struct wire_a
                             -1, &each, NULL) != SQLITE_OK))
         code = -HOLTER_ECORRUPT;
     while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        struct wire_alert alert = alert_of(s, each, causes);
+        struct wire_alert alert = recording_tables_read_alert(s, each, causes);
         code = visit(user, &alert);
     }
     sqlite3_finalize(s);

@@ -1,8 +1,8 @@
-/* A small recording, changed: bytes of the file anywhere, values of any cell, bytes of a block
- * before it was packed. Whatever reads recordings reads it, and one is made of it, and it is gone
- * on with.
+/* Fuzzes everything that reads recordings. The input is a list of changes to a small recording:
+ * of bytes anywhere in the file, of cells in its tables, of bytes of a block before compression.
+ * The changed file is then read, cut, merged, compared, and continued.
  *
- * The input is a list of changes, six bytes each: what, where (three), a value, how many. */
+ * A change has six bytes: what is changed, where (three), a value, how many. */
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recordings/copy.h"
 #include "daemon/storage/recordings/diff.h"
@@ -21,20 +21,20 @@
 #include <zstd.h>
 
 #define CHANGE 6u
-#define MOST_CHANGES 64u
-#define MOST_PLAIN (1u << 20)
+#define MAX_CHANGES 64u
+#define MAX_PLAIN (1u << 20)
 #define SEEDS 12u
 #define WINDOWS 6u
 #define S UINT64_C(1000000000)
 
 static char directory[64], base[96], path[96], out[96];
-static uint8_t *image; /* of the base */
+static uint8_t *image; /* of the unchanged recording */
 static size_t image_length;
 
 /* ---- the base ------------------------------------------------------------ */
 
-static void keep(struct recording *r, uint64_t seq, uint64_t window, enum wire_type type,
-                 const void *message)
+static void recording_fuzz_write(struct recording *r, uint64_t seq, uint64_t window,
+                                 enum wire_type type, const void *message)
 {
     struct wire_buffer buffer = {0};
     struct recorded head = {.type = type,
@@ -48,7 +48,7 @@ static void keep(struct recording *r, uint64_t seq, uint64_t window, enum wire_t
     wire_buffer_finish(&buffer);
 }
 
-static void put_messages(struct recording *r)
+static void recording_fuzz_write_messages(struct recording *r)
 {
     struct wire_member_row members[] = {{.rank = 0}, {.rank = 1}};
     struct wire_ranks ranks = {.seq = 1,
@@ -60,12 +60,12 @@ static void put_messages(struct recording *r)
                                .members = members,
                                .members_count = 2};
     uint64_t seq = 0;
-    keep(r, seq++, 9, WIRE_TYPE_RANKS, &ranks);
-    keep(r, seq++, 9, WIRE_TYPE_RANKS, &ranks);
+    recording_fuzz_write(r, seq++, 9, WIRE_TYPE_RANKS, &ranks);
+    recording_fuzz_write(r, seq++, 9, WIRE_TYPE_RANKS, &ranks);
     for (uint64_t w = 10; w < 10 + 2 * WINDOWS; w++) {
         struct wire_rank_row rows[] = {{.rank = 0, .sent = 3, .in_call_peer = -1}, {.rank = 1}};
         struct wire_pair_row pairs[] = {{0, 1, 0, 0, 73, 3, 300}, {1, -1, 0, 0, 73, 1, 100}};
-        struct wire_half_row halves[12]; /* both ends, by turns */
+        struct wire_half_row halves[12]; /* both ends, alternating */
         for (uint64_t i = 0; i < 12; i++)
             halves[i] = (struct wire_half_row){.key = message_key(1, i % 2, 2, 0, 6 * w + i / 2),
                                                .receive = w % 2,
@@ -90,13 +90,13 @@ static void put_messages(struct recording *r)
                                 .halves_count = 12,
                                 .node = &node,
                                 .node_count = 1};
-        keep(r, seq++, w / 2 + 5, WIRE_TYPE_WINDOW, &m);
+        recording_fuzz_write(r, seq++, w / 2 + 5, WIRE_TYPE_WINDOW, &m);
         if (w % 3 == 0)
             FUZZ_HOLDS(recording_commit(r) == 0);
     }
 }
 
-static void put_tables(struct recording *r)
+static void recording_fuzz_write_tables(struct recording *r)
 {
     static const enum wire_type types[] = {WIRE_TYPE_JOB,    WIRE_TYPE_PLACES,    WIRE_TYPE_TOTALS,
                                            WIRE_TYPE_ALERT,  WIRE_TYPE_LATENCIES, WIRE_TYPE_REGIONS,
@@ -109,7 +109,7 @@ static void put_tables(struct recording *r)
     }
 }
 
-static void leave(void)
+static void recording_fuzz_clean_up(void)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal", ".lock"};
     const char *const files[] = {base, path, out};
@@ -124,7 +124,7 @@ static void leave(void)
     free(image);
 }
 
-static void make_base(void)
+static void recording_fuzz_make_base(void)
 {
     struct recording *r;
     char why[300];
@@ -134,10 +134,10 @@ static void make_base(void)
     snprintf(base, sizeof(base), "%s/base.hrec", directory);
     snprintf(path, sizeof(path), "%s/holter-j.hrec", directory);
     snprintf(out, sizeof(out), "%s/out.hrec", directory);
-    atexit(leave);
+    atexit(recording_fuzz_clean_up);
     FUZZ_HOLDS(recording_open(&r, base, why, sizeof(why)) == 0);
-    put_messages(r);
-    put_tables(r);
+    recording_fuzz_write_messages(r);
+    recording_fuzz_write_tables(r);
     FUZZ_HOLDS(recording_close(r) == 0);
     FILE *file = fopen(base, "re");
     FUZZ_HOLDS(file != NULL && fseek(file, 0, SEEK_END) == 0);
@@ -150,12 +150,13 @@ static void make_base(void)
 
 /* ---- changes ------------------------------------------------------------- */
 
-static uint32_t where(const uint8_t *change)
+static uint32_t recording_fuzz_position(const uint8_t *recording_fuzz_apply_changes)
 {
-    return (uint32_t)change[1] << 16 | (uint32_t)change[2] << 8 | change[3];
+    return (uint32_t)recording_fuzz_apply_changes[1] << 16 |
+           (uint32_t)recording_fuzz_apply_changes[2] << 8 | recording_fuzz_apply_changes[3];
 }
 
-static void write_image(const uint8_t *data, size_t size)
+static void recording_fuzz_write_image(const uint8_t *data, size_t size)
 {
     static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
     char name[128];
@@ -168,8 +169,8 @@ static void write_image(const uint8_t *data, size_t size)
     memcpy(bytes, image, image_length);
     for (size_t at = 0; at + CHANGE <= size; at += CHANGE) {
         const uint8_t *c = data + at;
-        /* Every other one near the begin, where the schema is. */
-        size_t from = where(c) % (c[0] & 4 ? 8192 : image_length);
+        /* Half of the changes are near the begin, where the schema is. */
+        size_t from = recording_fuzz_position(c) % (c[0] & 4 ? 8192 : image_length);
         for (unsigned i = 0; c[0] % 4 == 0 && i <= c[5] % 4u && from + i < image_length; i++)
             bytes[from + i] = (uint8_t)(c[4] + i);
     }
@@ -179,8 +180,8 @@ static void write_image(const uint8_t *data, size_t size)
     free(bytes);
 }
 
-/* A cell of any table becomes something else. */
-static void change_cell(sqlite3 *db, const uint8_t *c)
+/* Replace the value of a cell of any table. */
+static void recording_fuzz_change_cell(sqlite3 *db, const uint8_t *c)
 {
     static const char *const tables[] = {"block",    "agent",     "job",           "part",
                                          "totals",   "alert",     "phase",         "curve",
@@ -201,11 +202,11 @@ static void change_cell(sqlite3 *db, const uint8_t *c)
     sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-/* A byte of a block before it was packed. */
-static void change_block(sqlite3 *db, const uint8_t *c)
+/* Change a byte of a block before compression. */
+static void recording_fuzz_change_block(sqlite3 *db, const uint8_t *c)
 {
     sqlite3_stmt *get = NULL, *set = NULL;
-    static uint8_t plain[MOST_PLAIN], packed[2 * MOST_PLAIN];
+    static uint8_t plain[MAX_PLAIN], packed[2 * MAX_PLAIN];
     if (sqlite3_prepare_v2(db, "SELECT data, rowid FROM block LIMIT 1 OFFSET ?", -1, &get, NULL) ==
         SQLITE_OK) {
         sqlite3_bind_int(get, 1, c[5] % 3);
@@ -213,11 +214,11 @@ static void change_block(sqlite3 *db, const uint8_t *c)
             const uint8_t *data = sqlite3_column_blob(get, 0);
             size_t all = (size_t)sqlite3_column_bytes(get, 0);
             size_t frame = ZSTD_findFrameCompressedSize(data, all);
-            frame = ZSTD_isError(frame) ? all : frame; /* bits stand behind it */
+            frame = ZSTD_isError(frame) ? all : frame; /* other bytes may follow the frame */
             size_t length = ZSTD_decompress(plain, sizeof(plain), data, frame);
             sqlite3_int64 row = sqlite3_column_int64(get, 1);
             if (!ZSTD_isError(length) && length > 0) {
-                plain[where(c) % length] = c[4];
+                plain[recording_fuzz_position(c) % length] = c[4];
                 length = ZSTD_compress(packed, sizeof(packed), plain, length, 1);
                 if (all - frame < sizeof(packed) - length) {
                     memcpy(packed + length, data + frame, all - frame);
@@ -234,11 +235,11 @@ static void change_block(sqlite3 *db, const uint8_t *c)
     sqlite3_finalize(set);
 }
 
-static void change(const uint8_t *data, size_t size)
+static void recording_fuzz_apply_changes(const uint8_t *data, size_t size)
 {
     sqlite3 *db;
     int tables = 0;
-    write_image(data, size);
+    recording_fuzz_write_image(data, size);
     for (size_t at = 0; at + CHANGE <= size; at += CHANGE)
         tables |= data[at] % 4 != 0;
     if (!tables)
@@ -247,9 +248,9 @@ static void change(const uint8_t *data, size_t size)
         sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
         for (size_t at = 0; at + CHANGE <= size; at += CHANGE) {
             if (data[at] % 4 == 1)
-                change_cell(db, data + at);
+                recording_fuzz_change_cell(db, data + at);
             else if (data[at] % 4 != 0)
-                change_block(db, data + at);
+                recording_fuzz_change_block(db, data + at);
         }
         sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     }
@@ -258,34 +259,36 @@ static void change(const uint8_t *data, size_t size)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int take_alert(void *user, const struct wire_alert *alert)
+static int recording_fuzz_check_alert(void *user, const struct wire_alert *alert)
 {
     (void)user;
     FUZZ_HOLDS(alert->title != NULL && alert->causes_count <= 16);
     return 0;
 }
 
-static int take_message(void *user, const struct recorded *head, const void *bytes, size_t length)
+static int recording_fuzz_check_message(void *user, const struct recorded *head, const void *bytes,
+                                        size_t length)
 {
     (void)user;
     FUZZ_HOLDS(length <= WIRE_MESSAGE_BYTES && (bytes != NULL || length == 0));
     return head->window == UINT64_MAX ? 1 : 0;
 }
 
-/* What a decoded message says, as bytes: those that its own bytes make when they are decoded. */
-static void compare_decoded(struct recording_cursor *cursor, const struct wire_message *message,
-                            const void *bytes, size_t length, int fault)
+/* A decoded message must be the same as its bytes decoded by wire_decode(). */
+static void recording_fuzz_compare_decoded(struct recording_cursor *cursor,
+                                           const struct wire_message *message, const void *bytes,
+                                           size_t length, int fault)
 {
     static struct wire_arena arena;
     static struct wire_buffer ours, theirs;
-    struct wire_message wanted;
+    struct wire_message expected;
     const void *made;
     size_t made_length;
-    FUZZ_HOLDS(wire_decode(&wanted, &arena, bytes, length, NULL) == fault);
+    FUZZ_HOLDS(wire_decode(&expected, &arena, bytes, length, NULL) == fault);
     if (fault == 0) {
-        FUZZ_HOLDS(message->type == wanted.type);
+        FUZZ_HOLDS(message->type == expected.type);
         int code = wire_encode(&ours, message->type, &message->hello);
-        FUZZ_HOLDS(wire_encode(&theirs, wanted.type, &wanted.hello) == code);
+        FUZZ_HOLDS(wire_encode(&theirs, expected.type, &expected.hello) == code);
         FUZZ_HOLDS(code != 0 || (ours.length == theirs.length &&
                                  memcmp(ours.bytes, theirs.bytes, ours.length) == 0));
     }
@@ -295,15 +298,15 @@ static void compare_decoded(struct recording_cursor *cursor, const struct wire_m
     FUZZ_HOLDS(made_length == length && memcmp(made, bytes, length) == 0);
 }
 
-/* Messages decoded from columns are those that are made of bytes and decoded. */
-static void read_both_ways(void)
+/* Read with two cursors in parallel, as bytes and decoded: both must agree. */
+static void recording_fuzz_read_both_ways(void)
 {
     static struct wire_arena arena;
     struct recording_cursor *plain, *decoded = NULL;
     struct recorded head, other;
     struct wire_message message;
     const void *bytes;
-    size_t length, told;
+    size_t length, stated;
     uint64_t skipped;
     char why[1200];
     int code, fault;
@@ -312,13 +315,15 @@ static void read_both_ways(void)
     FUZZ_HOLDS(recording_cursor_salvage(&decoded, path, why, sizeof(why)) == 0);
     do {
         while ((code = recording_cursor_next(plain, &head, &bytes, &length)) == 1) {
-            FUZZ_HOLDS(recording_cursor_decoded(decoded, &other, &message, &arena, &told, &fault) ==
-                       1);
-            FUZZ_HOLDS(memcmp(&head, &other, sizeof(head)) == 0 && told == length);
-            compare_decoded(decoded, &message, bytes, length, fault);
+            FUZZ_HOLDS(
+                recording_cursor_decoded(decoded, &other, &message, &arena, &stated, &fault) == 1);
+            FUZZ_HOLDS(memcmp(&head, &other, sizeof(head)) == 0 && stated == length);
+            recording_fuzz_compare_decoded(decoded, &message, bytes, length, fault);
         }
-        int end = recording_cursor_decoded(decoded, &other, &message, &arena, &told, &fault);
-        /* That a message is not as long as the block says is noticed when its bytes are made. */
+        int end = recording_cursor_decoded(decoded, &other, &message, &arena, &stated, &fault);
+        /* recording_cursor_decoded() does not make the bytes of a message: a length that the block
+         * states wrongly is noticed by recording_cursor_next(), and only by
+         * recording_cursor_bytes() here. */
         if (end == 1 && code == -HOLTER_ECORRUPT) {
             FUZZ_HOLDS(recording_cursor_bytes(decoded, &bytes, &length) == -HOLTER_ECORRUPT);
             break;
@@ -331,15 +336,16 @@ static void read_both_ways(void)
     recording_cursor_close(decoded);
 }
 
-static void read_it(void)
+static void recording_fuzz_read(void)
 {
     static struct info info;
     char why[1200];
     uint64_t number;
     struct recording_cursor *cursor;
     struct network_parts network;
-    read_both_ways();
-    recording_read(path, &(struct recording_reader){NULL, take_alert, take_message});
+    recording_fuzz_read_both_ways();
+    recording_read(path, &(struct recording_reader){NULL, recording_fuzz_check_alert,
+                                                    recording_fuzz_check_message});
     if (info_read(&info, path, NULL, why, sizeof(why)) == 0) {
         FILE *null = fopen("/dev/null", "we");
         info_print_json(null, &info);
@@ -348,13 +354,13 @@ static void read_it(void)
     }
     if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
         return;
-    recording_cursor_find(cursor, 13 * S, &number);
+    recording_cursor_seek_time(cursor, 13 * S, &number);
     if (recording_cursor_network(cursor, &network) == 0)
         network_parts_finish(&network);
     recording_cursor_close(cursor);
 }
 
-static void make_others(void)
+static void recording_fuzz_copy_and_compare(void)
 {
     char why[1200];
     uint64_t begin, end;
@@ -371,8 +377,8 @@ static void make_others(void)
         diff_finish(&diff);
 }
 
-/* A daemon finds it and goes on with it. */
-static void go_on(void)
+/* Choose and continue the recording as a daemon does. */
+static void recording_fuzz_continue(void)
 {
     struct recording *r;
     struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 9, .received_ns = 99 * S};
@@ -390,11 +396,11 @@ static void go_on(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (image == NULL)
-        make_base();
-    change(data, size < CHANGE * MOST_CHANGES ? size : CHANGE * MOST_CHANGES);
-    read_it();
-    make_others();
-    go_on();
+        recording_fuzz_make_base();
+    recording_fuzz_apply_changes(data, size < CHANGE * MAX_CHANGES ? size : CHANGE * MAX_CHANGES);
+    recording_fuzz_read();
+    recording_fuzz_copy_and_compare();
+    recording_fuzz_continue();
     return 0;
 }
 

@@ -1,3 +1,4 @@
+/* Writes what a daemon publishes about a job into a recording, see attach.h. */
 #include "daemon/storage/recordings/attach.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -15,27 +16,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_AGENTS (1u << 20) /* whose numbers are followed */
+#define MAX_AGENTS (1u << 20) /* agents whose message numbers are checked */
 
-/* Windows of which a table has rows. */
+/* Windows that have a row in a table. */
 struct windows {
-    uint64_t newest; /* 0: none has */
-    uint64_t before; /* the newest one of the parts before */
+    uint64_t newest; /* 0: none */
+    uint64_t before; /* newest window in the earlier parts */
 };
 
 struct attach {
-    struct recording *recording; /* owned; NULL after a part that could not be begun */
+    struct recording *recording; /* owned; NULL after a part that could not be created */
     struct record_parts parts;
-    uint64_t most_bytes;
+    uint64_t max_bytes;
     char path[560];
     char why[600];
     uint64_t messages, newest_ns;
     uint64_t uncommitted_bytes;
-    uint64_t told_since, told_missed; /* as the table has it */
-    struct numbers numbers;           /* of messages that were kept */
-    struct wire_buffer joined;        /* parts of a long message so far */
+    uint64_t written_since, written_missed; /* values in the table "part" */
+    struct numbers numbers;                 /* numbers of the recorded messages */
+    struct wire_buffer joined;              /* fragments of a long message received so far */
     uint64_t joined_instance, joined_seq;
-    struct wire_buffer network; /* a part of the network, as the next file will have it */
+    struct wire_buffer network; /* encoded part of the network, for the next file */
     struct windows totals, latencies;
 };
 
@@ -50,41 +51,41 @@ static void attach_destroy(struct attach *a)
     free(a);
 }
 
-int attach_check(const char *path, char *why, size_t room)
+int attach_check(const char *path, char *why, size_t capacity)
 {
     char directory[520];
     unsigned first, last;
     const char *slash = strrchr(path, '/');
     recording_parts_find(path, &first, &last);
     if (last != 0) {
-        snprintf(why, room, "%s: is there already", path);
+        snprintf(why, capacity, "%s: is there already", path);
         return -EEXIST;
     }
     snprintf(directory, sizeof(directory), "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
              slash == NULL ? "." : path);
     int code = access(directory, W_OK | X_OK) == 0 ? 0 : -errno;
     if (code != 0)
-        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(code));
     return code;
 }
 
-int attach_create(struct attach **out, const char *path, uint64_t most_bytes, char *why,
-                  size_t room)
+int attach_create(struct attach **out, const char *path, uint64_t max_bytes, char *why,
+                  size_t capacity)
 {
-    int found = attach_check(path, why, room);
+    int found = attach_check(path, why, capacity);
     if (found != 0)
         return found;
     struct attach *a = calloc(1, sizeof(*a));
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (a == NULL)
         return -ENOMEM;
-    a->most_bytes = most_bytes;
+    a->max_bytes = max_bytes;
     numbers_init(&a->numbers);
     int code = record_parts_begin(&a->parts, path, a->path, sizeof(a->path));
     if (code != 0)
-        snprintf(why, room, "%s: the path is too long", path);
+        snprintf(why, capacity, "%s: the path is too long", path);
     else
-        code = recording_open(&a->recording, a->path, why, room);
+        code = recording_open(&a->recording, a->path, why, capacity);
     if (code != 0) {
         attach_destroy(a);
         return code;
@@ -103,9 +104,9 @@ void attach_abandon(struct attach *a)
 
 /* ---- messages of agents ---------------------------------------------------- */
 
-static int is_followed(const struct attach *a, uint64_t instance)
+static int attach_is_followed(const struct attach *a, uint64_t instance)
 {
-    return a->numbers.agents.count < MOST_AGENTS ||
+    return a->numbers.agents.count < MAX_AGENTS ||
            key_table_find(&a->numbers.agents, (struct key){.hi = instance}) != KEY_NONE;
 }
 
@@ -118,19 +119,20 @@ static int attach_write_message(struct attach *a, const struct wire_recorded *m,
                             .window = m->window,
                             .time_ns = m->time_ns,
                             .received_ns = m->received_ns};
-    /* A daemon that was away tells its state anew, with what is known here. */
-    if (is_followed(a, m->instance) && numbers_meet(&a->numbers, &head) == 1)
+    /* A daemon that was unreachable publishes its state again, with messages that are already
+     * recorded. */
+    if (attach_is_followed(a, m->instance) && numbers_add(&a->numbers, &head) == 1)
         return 0;
     if (snapshot && a->messages == 0)
         a->parts.attached_ns = m->received_ns;
-    /* In the order of arrival, whatever the daemon's clock did between two runs of it. */
+    /* Arrival times never decrease, even if the daemon's clock was set back between two runs. */
     head.received_ns = head.received_ns > a->newest_ns ? head.received_ns : a->newest_ns;
     a->newest_ns = head.received_ns;
     if (head.type == WIRE_TYPE_RANKS)
         head.time_ns = head.received_ns;
     int code = recording_message(a->recording, &head, bytes, length);
-    if (code == 0 && a->most_bytes != 0 && head.type == WIRE_TYPE_RANKS)
-        code = record_parts_ranks(&a->parts, &head, bytes, length);
+    if (code == 0 && a->max_bytes != 0 && head.type == WIRE_TYPE_RANKS)
+        code = record_parts_add_ranks(&a->parts, &head, bytes, length);
     a->messages += code == 0;
     a->uncommitted_bytes += length;
     return code;
@@ -155,7 +157,8 @@ static int attach_write_recorded(struct attach *a, const struct wire_recorded *m
         return -HOLTER_EPROTOCOL;
     if (m->offset == 0 && !m->more)
         return attach_write_message(a, m, m->bytes, m->bytes_count, snapshot);
-    /* When a part of a long message was missed the whole is: it counts with its number. */
+    /* A message of which a fragment is missing is dropped as a whole: its number counts as
+     * missing. */
     if (a->joined_instance != m->instance || a->joined_seq != m->seq || m->offset == 0)
         a->joined.length = 0;
     if (a->joined.length != m->offset)
@@ -186,15 +189,15 @@ static int attach_write_links(struct attach *a, const struct wire_links *m)
 static int attach_write_topology(struct attach *a, const struct wire_topology *m)
 {
     int code = recording_table(a->recording, WIRE_TYPE_TOPOLOGY, m);
-    if (code == 0 && a->most_bytes != 0)
+    if (code == 0 && a->max_bytes != 0)
         code = wire_encode(&a->network, WIRE_TYPE_TOPOLOGY, m);
-    if (code == 0 && a->most_bytes != 0)
-        code = record_parts_network(&a->parts, m, a->network.bytes, a->network.length);
+    if (code == 0 && a->max_bytes != 0)
+        code = record_parts_add_network(&a->parts, m, a->network.bytes, a->network.length);
     return code;
 }
 
-/* Windows that had ended before are no part of the recording. A daemon that was away tells all
- * windows anew: those that parts before have are no part of this one. */
+/* Windows that had ended before the recording began are not part of it. A daemon that was
+ * unreachable publishes all windows again: those in earlier parts are not written a second time. */
 static int attach_write_window(struct attach *a, const struct wire_message *m, int snapshot)
 {
     int totals = m->type == WIRE_TYPE_TOTALS;
@@ -205,7 +208,7 @@ static int attach_write_window(struct attach *a, const struct wire_message *m, i
     if (end_ns <= a->parts.attached_ns || (snapshot && window <= windows->before))
         return 0;
     windows->newest = window > windows->newest ? window : windows->newest;
-    /* All messages of the union begin at the same address. */
+    /* all messages of the union begin at the same address */
     return recording_table(a->recording, m->type, &m->totals);
 }
 
@@ -217,9 +220,9 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
     case WIRE_TYPE_TOTALS:
     case WIRE_TYPE_LATENCIES:
         return attach_write_window(a, m, snapshot);
-    case WIRE_TYPE_LINKS: /* states do not say when their windows were */
+    case WIRE_TYPE_LINKS: /* a snapshot does not have the windows of the states */
         return snapshot ? 0 : attach_write_links(a, &m->links);
-    case WIRE_TYPE_CAPTURE: /* those before are no part of it either */
+    case WIRE_TYPE_CAPTURE: /* captures from before the recording began are not part of it either */
         return m->capture.at_ns < a->parts.attached_ns
                    ? 0
                    : recording_table(a->recording, m->type, &m->capture);
@@ -234,12 +237,13 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
 
 static int attach_write_part(struct attach *a)
 {
-    a->parts.missed = attach_missed(a);
-    if (a->told_since == a->parts.attached_ns && a->told_missed == a->parts.missed)
+    a->parts.missed = attach_missed_count(a);
+    if (a->written_since == a->parts.attached_ns && a->written_missed == a->parts.missed)
         return 0;
-    a->told_since = a->parts.attached_ns;
-    a->told_missed = a->parts.missed;
-    return recording_begin(a->recording) != 0 ? -EIO : record_parts_tell(&a->parts, a->recording);
+    a->written_since = a->parts.attached_ns;
+    a->written_missed = a->parts.missed;
+    return recording_begin(a->recording) != 0 ? -EIO
+                                              : record_parts_write_row(&a->parts, a->recording);
 }
 
 static int attach_commit_recording(struct attach *a)
@@ -250,24 +254,24 @@ static int attach_commit_recording(struct attach *a)
 
 int attach_is_due(const struct attach *a)
 {
-    return record_parts_due(a->uncommitted_bytes, a->most_bytes);
+    return record_parts_needs_commit(a->uncommitted_bytes, a->max_bytes);
 }
 
 int attach_commit(struct attach *a)
 {
     int code = attach_commit_recording(a);
     a->uncommitted_bytes = 0;
-    if (code != 0 || !record_parts_over(a->recording, a->most_bytes))
+    if (code != 0 || !record_parts_needs_next(a->recording, a->max_bytes))
         return code;
     a->totals.before = a->totals.newest;
     a->latencies.before = a->latencies.newest;
-    return record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->most_bytes,
+    return record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->max_bytes,
                              a->newest_ns, a->why, sizeof(a->why));
 }
 
 int attach_close(struct attach *a)
 {
-    int code = attach_commit_recording(a), closed = 0; /* no part is begun for nothing */
+    int code = attach_commit_recording(a), closed = 0; /* no further part is created for nothing */
     if (code == 0)
         closed = recording_close(a->recording);
     else
@@ -290,14 +294,14 @@ const char *attach_path(const struct attach *a)
     return a->path;
 }
 
-uint64_t attach_messages(const struct attach *a)
+uint64_t attach_message_count(const struct attach *a)
 {
     return a->messages;
 }
 
-uint64_t attach_missed(const struct attach *a)
+uint64_t attach_missed_count(const struct attach *a)
 {
-    return numbers_missing(&a->numbers);
+    return numbers_count_missing(&a->numbers);
 }
 
 uint64_t attach_since_ns(const struct attach *a)

@@ -1,7 +1,7 @@
-/* A recording of a job that runs already, made of what its daemon publishes: the messages of its
- * agents (topic "recorded") as they came from some time on, and the results. What agents said about
- * ranks before stands at its begin. Attached recordings say so in their table "part": since when,
- * and how many messages of agents are missing since, told by the gaps in their numbers. */
+/* Attached recordings: a recording of a running job, made of what its daemon publishes. It has
+ * the messages of agents (topic "recorded") since it began, and the results; the earlier messages
+ * about ranks are at its begin. Its table "part" states when it began, and how many messages of
+ * agents are missing since then, according to the gaps in their numbers. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDINGS_ATTACH_H
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_ATTACH_H
 
@@ -15,46 +15,49 @@
 
 struct attach;
 
-/** Can attach_create() begin a recording here, as far as can be seen without doing it? For those
- * who have to wait for a job first. @param why  set on failure @return 0, -EEXIST or -errno */
-int attach_check(const char *path, char *why, size_t room);
+/** Check whether attach_create() can create a recording here, as far as that can be seen without
+ * trying: for callers that first wait for a job. @param why  set on failure @return 0, -EEXIST or
+ * -errno */
+int attach_check(const char *path, char *why, size_t capacity);
 
-/** Begin a recording; nothing is written over.
- *  @param path        of its file, or of the first part
- *  @param most_bytes  of all parts together, see record_parts.h; 0: no limit, one part
- *  @param why         set on failure @return 0, -EEXIST, or as recording_open() */
-int attach_create(struct attach **out, const char *path, uint64_t most_bytes, char *why,
-                  size_t room);
+/** Create a recording; no file is overwritten.
+ * @param path        of its file, or of its first part
+ * @param max_bytes  of all parts together, see record_parts.h; 0: no limit, one part
+ * @param why         set on failure
+ * @return 0, -EEXIST, or as recording_open() */
+int attach_create(struct attach **out, const char *path, uint64_t max_bytes, char *why,
+                  size_t capacity);
 
-/** Take what was published of the job; other types are ignored.
- *  @param snapshot  it is part of a current state; of these the first tells when the recording
- * begins
- *  @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_message(): see
+/** Write a message that was published about the job; other types are ignored.
+ * @param snapshot  the message is part of the current state that a new subscriber receives; the
+ * first such message of an agent determines when the recording begins
+ * @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_message(): see
  * attach_error() */
 int attach_take(struct attach *attach, const struct wire_message *message, int snapshot);
 
-/** Has so much come since the last commit that parts would outgrow their size? */
+/** Is a commit due, so that parts keep their size? */
 int attach_is_due(const struct attach *attach);
 
-/** Commit, and go on with the next part when this one is full. @return 0 or negative, see
+/** Commit, and continue in the next part when this one is full. @return 0 or negative, see
  * attach_error() */
 int attach_commit(struct attach *attach);
 
 /** Commit and close. @return 0 or -EIO */
 int attach_close(struct attach *attach);
 
-/** Close as it was at the last commit. NULL is fine. */
+/** Close without committing. NULL is fine. */
 void attach_abandon(struct attach *attach);
 
-/** What went wrong, for people. */
+/** The cause of an error, for people. */
 const char *attach_error(const struct attach *attach, int code);
 
-/** Path of the part that is written. */
+/** Path of the part that is being written. */
 const char *attach_path(const struct attach *attach);
-/** Messages of agents that were kept, and those that did not come. */
-uint64_t attach_messages(const struct attach *attach);
-uint64_t attach_missed(const struct attach *attach);
-/** Since when, daemon time; 0: from the begin of the job, or nothing came yet. */
+/** Messages of agents that were recorded, and those that were not received. */
+uint64_t attach_message_count(const struct attach *attach);
+uint64_t attach_missed_count(const struct attach *attach);
+/** Begin of the recording, daemon time; 0: the begin of the job, or nothing has been received yet.
+ */
 uint64_t attach_since_ns(const struct attach *attach);
 
 #endif

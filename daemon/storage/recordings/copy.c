@@ -1,9 +1,12 @@
+/* Makes recordings of others: a cut of one recording, and the merge of several of one job. */
 #include "daemon/storage/recordings/copy.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recording_blocks.h"
 #include "daemon/storage/recordings/numbers.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -13,26 +16,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMIT_EVERY 4096u /* messages */
+#define COMMIT_INTERVAL 4096u /* messages between two commits */
 
-/* ---- the file that is made ------------------------------------------------ */
+/* ---- the written file ------------------------------------------------ */
 
 struct target {
     const char *path;
     struct recording *recording;
-    struct numbers numbers; /* of what was put into it */
+    struct numbers numbers; /* numbers of the written messages */
     struct copy_counts *counts;
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 static int copy_fail(struct target *t, int code, const char *path, const char *what)
 {
-    snprintf(t->why, t->room, "%s: %s", path, what);
+    snprintf(t->why, t->capacity, "%s: %s", path, what);
     return code;
 }
 
-static int fail_writing(struct target *t, int code)
+static int copy_fail_writing(struct target *t, int code)
 {
     return copy_fail(t, code, t->path,
                      code == -EIO ? recording_error(t->recording) : holter_strerror(code));
@@ -43,33 +46,34 @@ static int copy_begin(struct target *t)
     if (access(t->path, F_OK) == 0)
         return copy_fail(t, -EEXIST, t->path, "there is such a file already");
     numbers_init(&t->numbers);
-    return recording_open(&t->recording, t->path, t->why, t->room);
+    return recording_open(&t->recording, t->path, t->why, t->capacity);
 }
 
 static int copy_put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
 {
     int code = recording_message(t->recording, head, bytes, length);
-    if (code == 0 && ++t->counts->messages % COMMIT_EVERY == 0)
+    if (code == 0 && ++t->counts->messages % COMMIT_INTERVAL == 0)
         code = recording_commit(t->recording);
-    return code == 0 ? 0 : fail_writing(t, code);
+    return code == 0 ? 0 : copy_fail_writing(t, code);
 }
 
-/* When recordings that were attached to a job began, and what of that is not here; before when
- * parts were removed. */
+/* Write the row of the table "part": begin of an attached recording and what is missing in it;
+ * time before which parts were removed. */
 static int copy_write_part(struct target *t, int attached, uint64_t attached_ns,
                            uint64_t removed_ns)
 {
-    const struct record_parts told = {.attached_ns = attached_ns,
-                                      .removed_ns = removed_ns,
-                                      .missed = attached ? numbers_missing(&t->numbers) : 0};
+    const struct record_parts part_row = {.attached_ns = attached_ns,
+                                          .removed_ns = removed_ns,
+                                          .missed =
+                                              attached ? numbers_count_missing(&t->numbers) : 0};
     if (!attached && removed_ns == 0)
         return 0;
     int code = recording_begin(t->recording);
-    code = code != 0 ? code : record_parts_tell(&told, t->recording);
-    return code == 0 ? 0 : fail_writing(t, code);
+    code = code != 0 ? code : record_parts_write_row(&part_row, t->recording);
+    return code == 0 ? 0 : copy_fail_writing(t, code);
 }
 
-/* Close it, or leave nothing of it. */
+/* Close the written file, or remove it after an error. */
 static int copy_end(struct target *t, int code)
 {
     numbers_finish(&t->numbers);
@@ -88,7 +92,7 @@ static int copy_end(struct target *t, int code)
     return code;
 }
 
-/* ---- the files that are read ---------------------------------------------- */
+/* ---- the files read ---------------------------------------------- */
 
 struct source {
     const char *path;
@@ -96,14 +100,14 @@ struct source {
     struct recorded head; /* of the next message */
     const void *bytes;
     size_t length;
-    uint64_t messages;          /* as far as is known, for progress */
-    uint64_t first_ns, last_ns; /* arrival of the first message, and of the last that was met */
-    int more;                   /* there is one */
+    uint64_t messages;          /* number of messages as far as it is known, for progress */
+    uint64_t first_ns, last_ns; /* arrival of the first and of the newest message that was read */
+    int more;                   /* there is a next message */
     char job[65];
-    int windows; /* there are some */
+    int windows; /* it has windows */
 };
 
-/* Go on; what cannot be read is left out and counted. @return 0 or negative */
+/* Read the next message; damaged ones are skipped and counted. @return 0 or negative */
 static int copy_next(struct source *s, struct target *t)
 {
     uint64_t skipped;
@@ -125,19 +129,19 @@ static int copy_next(struct source *s, struct target *t)
     return copy_fail(t, code, s->path, holter_strerror(code));
 }
 
-/* @param empty  whether one without windows will do */
+/* @param empty  whether a file without windows is accepted */
 static int copy_open_source(struct source *s, const char *path, int empty, struct target *t)
 {
     int64_t end = 0;
     s->path = path;
-    int code = recording_cursor_salvage(&s->cursor, path, t->why, t->room);
+    int code = recording_cursor_salvage(&s->cursor, path, t->why, t->capacity);
     if (code != 0)
         return code;
     struct recording_file *file = recording_cursor_file(s->cursor);
     s->windows = recording_cursor_job(s->cursor)[0] != '\0';
     if (s->windows)
         snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
-    else if (!empty || copy_job(file, s->job, sizeof(s->job)) != 0 ||
+    else if (!empty || table_copy_read_job(file, s->job, sizeof(s->job)) != 0 ||
              recording_cursor_window_ns(s->cursor) == 0)
         return copy_fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
     code = recording_file_hold(file);
@@ -152,26 +156,23 @@ static int copy_open_source(struct source *s, const char *path, int empty, struc
     return code;
 }
 
-static uint64_t number_of_part(const struct source *s, const char *sql)
+static uint64_t copy_read_part_number(const struct source *s, const char *sql)
 {
     struct recording_file *file = recording_cursor_file(s->cursor);
     int64_t found = 0;
-    return recording_file_has(file, "part") && recording_file_number(file, sql, &found) == 0 &&
-                   found > 0
-               ? (uint64_t)found
-               : 0;
+    return recording_file_number(file, sql, &found) == 0 && found > 0 ? (uint64_t)found : 0;
 }
 
-/* Since when it was recorded; 0: from the begin of the job. */
-static uint64_t attached_ns_of(const struct source *s)
+/* @return begin of an attached recording; 0: begin of the job */
+static uint64_t copy_read_attached_ns(const struct source *s)
 {
-    return number_of_part(s, "SELECT attached_ns FROM part WHERE one = 1");
+    return copy_read_part_number(s, "SELECT attached_ns FROM part WHERE one = 1");
 }
 
-/* Before when it was removed; 0: nothing was. */
-static uint64_t removed_ns_of(const struct source *s)
+/* @return time before which parts were removed; 0: none were */
+static uint64_t copy_read_removed_ns(const struct source *s)
 {
-    return number_of_part(s, "SELECT removed_ns FROM part WHERE one = 1");
+    return copy_read_part_number(s, "SELECT removed_ns FROM part WHERE one = 1");
 }
 
 static void copy_show_progress(const struct recording_progress *p, uint64_t done, uint64_t of)
@@ -182,10 +183,10 @@ static void copy_show_progress(const struct recording_progress *p, uint64_t done
 
 /* ---- span ----------------------------------------------------------------- */
 
-int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room)
+int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t capacity)
 {
     struct copy_counts counts = {0};
-    struct target t = {.path = path, .counts = &counts, .why = why, .room = room};
+    struct target t = {.path = path, .counts = &counts, .why = why, .capacity = capacity};
     struct source s = {0};
     int64_t first = 0, last = 0;
     int code = copy_open_source(&s, path, 0, &t);
@@ -193,7 +194,7 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
     *begin_ns = UINT64_MAX;
     *end_ns = 0;
     struct recording_file *file = code == 0 ? recording_cursor_file(s.cursor) : NULL;
-    /* Published windows tell, where there are any. */
+    /* Published windows determine the span, where there are any. */
     if (code == 0 && recording_file_number(file, "SELECT min(window) FROM totals", &first) == 0 &&
         recording_file_number(file, "SELECT max(window) FROM totals", &last) == 0 && first > 0 &&
         last >= first && (uint64_t)last < INT64_MAX / window_ns) {
@@ -204,7 +205,7 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
                                      &first) == 0 &&
                recording_file_number(file, "SELECT end_ns FROM job WHERE state = 'ended'", &last) ==
                    0 &&
-               first > 0 && last > first) { /* else all has to be read */
+               first > 0 && last > first) { /* otherwise all messages have to be read */
         *begin_ns = (uint64_t)first;
         *end_ns = (uint64_t)last;
     }
@@ -216,53 +217,59 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
         *begin_ns = (uint64_t)first < *begin_ns ? (uint64_t)first : *begin_ns;
         last = first > last ? first : last;
     }
-    if (code == 0 && *end_ns == 0)
-        *end_ns = (uint64_t)last + window_ns;
+    if (code == 0 && *begin_ns == UINT64_MAX)
+        code = copy_fail(&t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
+    else if (code == 0 && *end_ns == 0)
+        *end_ns = saturated_sum((uint64_t)last, window_ns);
     recording_cursor_close(s.cursor);
     return code;
 }
 
 /* ---- cut ------------------------------------------------------------------ */
 
-/* No window is received before it has begun, by clocks that are not so far apart. */
+/* A window is not received before it begins, except for the difference between clocks. */
 #define EARLY_NS UINT64_C(60000000000)
-#define LATE_WINDOWS 16u /* in which those that are not late have come, by a long way */
+#define LATE_WINDOWS                                                                               \
+    16u /* windows after which all that are not late have been received, with a wide margin */
 
 struct cut {
     uint64_t from_ns, to_ns, window_ns;
-    uint64_t start;   /* number of the message to begin with; before it are no windows of the cut */
-    uint64_t stop_ns; /* what is received later is no window of the cut */
-    uint64_t first_ns; /* arrival of the first window that is kept */
-    int found;         /* there is one */
+    uint64_t
+        start; /* number of the first message to read; there are no windows of the cut before it */
+    uint64_t stop_ns;  /* no window of the cut is received later */
+    uint64_t first_ns; /* arrival of the first window of the cut */
+    int found;         /* the cut has a window */
     uint64_t windows;
-    /* What has to be read from the start on: the rest has no message of the cut. */
+    /* Runs of messages to be read from `start` on: others do not belong to the cut. */
     struct run {
-        uint64_t first, last; /* numbers of messages; ascending */
+        uint64_t first, last; /* numbers of messages, ascending */
     } * runs;                 /* owned */
-    size_t run_count, run_room;
-    uint64_t done, of; /* messages read, and to be read */
+    size_t run_count, run_capacity;
+    uint64_t done, of; /* number of messages read, and to be read */
 };
 
-#define RUN_GAP 1024u /* messages that are rather read than left out */
+#define RUN_GAP                                                                                    \
+    1024u /* runs with a smaller gap are joined: reading the gap is faster than seeking */
 
-static int is_window_of(const struct cut *cut, const struct recorded *head)
+static int copy_is_window_in_cut(const struct cut *cut, const struct recorded *head)
 {
     return head->type == WIRE_TYPE_WINDOW && head->time_ns < cut->to_ns &&
            (head->time_ns > cut->from_ns || cut->from_ns - head->time_ns < cut->window_ns);
 }
 
-/* Is it a window of the cut, or something else that was said before its end? */
+/* Does a message belong to the cut: one of its windows, or another message received before its
+ * end? */
 static int copy_is_in_cut(const struct cut *cut, const struct recorded *head)
 {
     if (head->type == WIRE_TYPE_WINDOW)
-        return is_window_of(cut, head);
+        return copy_is_window_in_cut(cut, head);
     return head->received_ns < cut->to_ns &&
            (head->type != WIRE_TYPE_CAPTURED ||
-            head->time_ns >= cut->from_ns); /* else of another time */
+            head->time_ns >= cut->from_ns); /* a capture belongs to its time */
 }
 
-/* What came before the first window comes as if it had come with it: else the job would seem to
- * have been silent in between. */
+/* Messages from before the first window are written as if they had arrived with it: otherwise the
+ * job would seem to have been silent in between. */
 static int copy_put_cut(struct target *t, struct source *s,
                         const struct recording_progress *progress, struct cut *cut, uint64_t last)
 {
@@ -271,7 +278,7 @@ static int copy_put_cut(struct target *t, struct source *s,
            s->head.received_ns <= cut->stop_ns;
          code = code != 0 ? code : copy_next(s, t)) {
         struct recorded head = s->head;
-        int window = is_window_of(cut, &head);
+        int window = copy_is_window_in_cut(cut, &head);
         copy_show_progress(progress, ++cut->done, cut->of);
         if (!copy_is_in_cut(cut, &head))
             continue;
@@ -279,7 +286,7 @@ static int copy_put_cut(struct target *t, struct source *s,
             head.received_ns = cut->first_ns;
         if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
             head.time_ns = cut->first_ns;
-        int met = numbers_meet(&t->numbers, &head);
+        int met = numbers_add(&t->numbers, &head);
         code = met < 0 ? copy_fail(t, met, s->path, holter_strerror(met))
                        : copy_put(t, &head, s->bytes, s->length);
         cut->windows += (uint64_t)window;
@@ -287,8 +294,8 @@ static int copy_put_cut(struct target *t, struct source *s,
     return code;
 }
 
-/* Does the recording tell that all windows of the cut were whole when they were published? Then
- * none of them came later. */
+/* Were all windows of the cut complete when they were published? Then none of their messages
+ * arrived later. */
 static int copy_is_whole(struct source *s, const struct cut *cut)
 {
     char sql[300];
@@ -303,14 +310,14 @@ static int copy_is_whole(struct source *s, const struct cut *cut)
     return recording_file_number(recording_cursor_file(s->cursor), sql, &whole) == 0 && whole == 1;
 }
 
-/* Most of a long recording has not to be read. */
+/* Bound the span of messages to be read: most of a long recording is not needed. */
 static void copy_bound_span(struct source *s, struct cut *cut)
 {
     uint64_t begin_ns, early = EARLY_NS + 2 * cut->window_ns;
     cut->start = 1;
     cut->stop_ns = UINT64_MAX;
     struct recording_file *file = recording_cursor_file(s->cursor);
-    if (recording_file_has(file, "messages") || file->lacking > 0)
+    if (file->lacking > 0)
         return;
     if (cut->from_ns > early &&
         recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
@@ -320,29 +327,29 @@ static void copy_bound_span(struct source *s, struct cut *cut)
         cut->stop_ns = cut->to_ns + EARLY_NS + LATE_WINDOWS * cut->window_ns;
 }
 
-static int copy_go_to(struct target *t, struct source *s, uint64_t number)
+static int copy_seek(struct target *t, struct source *s, uint64_t number)
 {
     recording_cursor_seek(s->cursor, number - 1);
     return copy_next(s, t);
 }
 
-/* What is no window, of all that lies before the start, and then the runs. */
-static int put_all(struct target *t, struct source *s, const struct recording_progress *progress,
-                   struct cut *cut)
+/* Write the messages before `start` that are not windows, then the runs. */
+static int copy_put_runs(struct target *t, struct source *s,
+                         const struct recording_progress *progress, struct cut *cut)
 {
     uint64_t at = 0, last = 0;
     int code = 0;
     while (code == 0 && cut->start > 1) {
-        int more = recording_block_of_others(s->cursor, &at, &last);
+        int more = recording_block_with_other_messages(s->cursor, &at, &last);
         if (more != 1 || at >= cut->start)
             break;
-        code = copy_go_to(t, s, at);
+        code = copy_seek(t, s, at);
         code = code != 0
                    ? code
                    : copy_put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
     }
     for (size_t i = 0; code == 0 && i < cut->run_count; i++) {
-        code = copy_go_to(t, s, cut->runs[i].first);
+        code = copy_seek(t, s, cut->runs[i].first);
         code = code != 0 ? code : copy_put_cut(t, s, progress, cut, cut->runs[i].last);
     }
     return code;
@@ -357,14 +364,14 @@ static int copy_add_run(struct cut *cut, uint64_t first, uint64_t last)
         before->last = last;
         return 0;
     }
-    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_room, cut->run_count + 1) != 0)
+    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_capacity, cut->run_count + 1) != 0)
         return -ENOMEM;
     cut->runs[cut->run_count++] = (struct run){first, last};
     return 0;
 }
 
-/* Heads tell what belongs to the cut: messages themselves take ten times the time. What is damaged
- * is met again. */
+/* Find the messages of the cut. Damaged messages are included, as they are counted when they are
+ * read again. */
 static int copy_find_runs(struct source *heads, struct cut *cut)
 {
     struct wire_arena arena = {0};
@@ -382,7 +389,7 @@ static int copy_find_runs(struct source *heads, struct cut *cut)
         } else if (more == 1 && head.received_ns > cut->stop_ns) {
             break;
         } else if (more == 1 && copy_is_in_cut(cut, &head)) {
-            if (!cut->found && is_window_of(cut, &head)) {
+            if (!cut->found && copy_is_window_in_cut(cut, &head)) {
                 cut->first_ns = head.received_ns;
                 cut->found = 1;
             }
@@ -396,7 +403,7 @@ static int copy_find_runs(struct source *heads, struct cut *cut)
 static int copy_plan(struct target *t, struct source *s, struct cut *cut)
 {
     struct source heads = {.path = s->path};
-    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->room);
+    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->capacity);
     if (code != 0)
         return code;
     recording_cursor_seek(heads.cursor, cut->start - 1);
@@ -410,8 +417,8 @@ static int copy_plan(struct target *t, struct source *s, struct cut *cut)
                       : copy_fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
 }
 
-/* The row of the job is about what is left of it. */
-static int end_job(struct target *t, const struct cut *cut)
+/* Adjust the row of the job to the span of the cut. */
+static int copy_update_job(struct target *t, const struct cut *cut)
 {
     char sql[240], start[48] = "start_ns", end[48] = "end_ns";
     uint64_t length = cut->window_ns;
@@ -422,31 +429,31 @@ static int end_job(struct target *t, const struct cut *cut)
     snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %s, end_ns = %s", start, end);
     return sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) == SQLITE_OK
                ? 0
-               : fail_writing(t, -EIO);
+               : copy_fail_writing(t, -EIO);
 }
 
 int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
              const struct recording_progress *progress, struct copy_counts *counts, char *why,
-             size_t room)
+             size_t capacity)
 {
-    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct target t = {.path = out, .counts = counts, .why = why, .capacity = capacity};
     struct source s = {0};
     struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
     *counts = (struct copy_counts){0};
     int code = copy_open_source(&s, path, 0, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
-    counts->damaged = 0; /* what of its begin is will be met again */
+    counts->damaged = 0; /* damage at the begin is counted when it is read again */
     if (code == 0)
         copy_bound_span(&s, &cut);
     code = code != 0 ? code : copy_plan(&t, &s, &cut);
     code = code != 0 ? code : copy_begin(&t);
-    code = code != 0 ? code : put_all(&t, &s, progress, &cut);
+    code = code != 0 ? code : copy_put_runs(&t, &s, progress, &cut);
     if (code == 0) {
-        code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
-                           cut.window_ns);
-        code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
-        uint64_t since = attached_ns_of(&s);
-        code = code != 0 ? code : copy_write_part(&t, since != 0, since, removed_ns_of(&s));
+        code = table_copy_span(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
+                               cut.window_ns);
+        code = code != 0 ? copy_fail_writing(&t, code) : copy_update_job(&t, &cut);
+        uint64_t since = copy_read_attached_ns(&s);
+        code = code != 0 ? code : copy_write_part(&t, since != 0, since, copy_read_removed_ns(&s));
     }
     recording_cursor_close(s.cursor);
     free(cut.runs);
@@ -461,7 +468,7 @@ struct merge {
     uint64_t done, of;
 };
 
-/* The message that came first; of those that came together the one of the first file. */
+/* @return the source with the earliest message; of equal ones the first */
 static struct source *copy_earliest(struct merge *m)
 {
     struct source *found = NULL;
@@ -473,48 +480,51 @@ static struct source *copy_earliest(struct merge *m)
     return found;
 }
 
-static int put_merged(struct target *t, struct merge *m, const struct recording_progress *progress)
+static int copy_put_merged(struct target *t, struct merge *m,
+                           const struct recording_progress *progress)
 {
     int code = 0;
     for (struct source *s; code == 0 && (s = copy_earliest(m)) != NULL;) {
         copy_show_progress(progress, ++m->done, m->of);
-        int again = numbers_meet(&t->numbers, &s->head);
-        if (again < 0)
-            return copy_fail(t, again, s->path, holter_strerror(again));
-        t->counts->twice += (uint64_t)again;
-        code = again ? 0 : copy_put(t, &s->head, s->bytes, s->length);
+        int is_known = numbers_add(&t->numbers, &s->head);
+        if (is_known < 0)
+            return copy_fail(t, is_known, s->path, holter_strerror(is_known));
+        t->counts->twice += (uint64_t)is_known;
+        code = is_known ? 0 : copy_put(t, &s->head, s->bytes, s->length);
         code = code != 0 ? code : copy_next(s, t);
     }
     return code;
 }
 
-static int by_first(const void *a, const void *b)
+static int copy_order_by_first(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;
     return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
 }
 
-/* Whoever has seen more of the job tells later: one that began later may have ended earlier. */
-static int by_last(const void *a, const void *b)
+/* The source that has seen more of the job is copied last, so that its rows win: one that began
+ * later may have ended earlier. */
+static int copy_order_by_last(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;
-    return x->last_ns == y->last_ns ? by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
+    return x->last_ns == y->last_ns ? copy_order_by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
 }
 
-static int check_same(struct target *t, const struct source *first, const struct source *other)
+static int copy_check_same_job(struct target *t, const struct source *first,
+                               const struct source *other)
 {
     if (strcmp(first->job, other->job) != 0)
-        snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", first->path, first->job,
+        snprintf(t->why, t->capacity, "%s is of job %s, but %s of job %s", first->path, first->job,
                  other->path, other->job);
     else if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(other->cursor))
-        snprintf(t->why, t->room, "the windows of %s and %s differ in length", first->path,
+        snprintf(t->why, t->capacity, "the windows of %s and %s differ in length", first->path,
                  other->path);
     else
         return 0;
     return -HOLTER_ENOJOB;
 }
 
-static int open_all(struct target *t, struct merge *m, const char *const *paths)
+static int copy_open_sources(struct target *t, struct merge *m, const char *const *paths)
 {
     int code = 0, windows = 0;
     size_t of = m->count;
@@ -523,7 +533,7 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
         struct source *this = &m->sources[m->count];
         code = copy_open_source(this, paths[i], 1, t);
         if (code == -HOLTER_EEMPTY &&
-            (this->cursor == NULL || copy_is_empty(recording_cursor_file(this->cursor)))) {
+            (this->cursor == NULL || table_copy_is_empty(recording_cursor_file(this->cursor)))) {
             recording_cursor_close(this->cursor);
             *this = (struct source){0};
             code = 0;
@@ -532,67 +542,70 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
         m->count += code == 0;
         m->of += this->messages;
         windows |= this->windows;
-        code = code != 0 ? code : check_same(t, &m->sources[0], this);
+        code = code != 0 ? code : copy_check_same_job(t, &m->sources[0], this);
     }
     if (code != 0)
         return code;
-    qsort(m->sources, m->count, sizeof(*m->sources), by_first);
+    qsort(m->sources, m->count, sizeof(*m->sources), copy_order_by_first);
     return windows ? 0 : copy_fail(t, -HOLTER_EEMPTY, paths[0], "there is no window in it");
 }
 
-/* One that began with the job knows what those that were attached later do not. */
-static int merge_parts(struct target *t, const struct merge *m)
+/* A recording from the begin of the job has what attached ones lack. */
+static int copy_merge_parts(struct target *t, const struct merge *m)
 {
     uint64_t earliest = UINT64_MAX, first = UINT64_MAX, removed = 0;
     int any = 0;
     for (size_t i = 0; i < m->count; i++) {
         const struct source *s = &m->sources[i];
-        uint64_t since = attached_ns_of(s), before = removed_ns_of(s);
+        uint64_t since = copy_read_attached_ns(s), before = copy_read_removed_ns(s);
         any |= since != 0;
         earliest = since < earliest ? since : earliest;
         removed = before > removed ? before : removed;
         first = s->first_ns < first ? s->first_ns : first;
     }
-    return copy_write_part(t, any, earliest, removed > first ? 0 : removed); /* or it is here */
+    return copy_write_part(
+        t, any, earliest,
+        removed > first ? 0 : removed); /* unless that time is in one of the merged files */
 }
 
-static int merge_tables(struct target *t, struct merge *m)
+static int copy_merge_tables(struct target *t, struct merge *m)
 {
     int64_t start = 0, least = INT64_MAX;
     int code = 0;
-    qsort(m->sources, m->count, sizeof(*m->sources), by_last); /* all were read to their ends */
+    qsort(m->sources, m->count, sizeof(*m->sources),
+          copy_order_by_last); /* all have been read to their ends */
     for (size_t i = 0; code == 0 && i < m->count; i++) {
         struct recording_file *file = recording_cursor_file(m->sources[i].cursor);
-        code = copy_tables(t->recording, file, 0, UINT64_MAX,
-                           recording_cursor_window_ns(m->sources[i].cursor));
+        code = table_copy_span(t->recording, file, 0, UINT64_MAX,
+                               recording_cursor_window_ns(m->sources[i].cursor));
         if (recording_file_number(file, "SELECT start_ns FROM job", &start) == 0 && start > 0 &&
             start < least)
             least = start;
     }
     if (code != 0)
-        return fail_writing(t, code);
+        return copy_fail_writing(t, code);
     char sql[120];
     snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %" PRId64, least);
     if (least != INT64_MAX &&
         sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) != SQLITE_OK)
-        return fail_writing(t, -EIO);
+        return copy_fail_writing(t, -EIO);
     return 0;
 }
 
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
-               size_t room)
+               size_t capacity)
 {
-    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct target t = {.path = out, .counts = counts, .why = why, .capacity = capacity};
     struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
     *counts = (struct copy_counts){0};
-    int code =
-        m.sources == NULL ? copy_fail(&t, -ENOMEM, out, "no memory") : open_all(&t, &m, paths);
+    int code = m.sources == NULL ? copy_fail(&t, -ENOMEM, out, "no memory")
+                                 : copy_open_sources(&t, &m, paths);
     code = code != 0 ? code : copy_begin(&t);
-    code = code != 0 ? code : put_merged(&t, &m, progress);
-    code = code != 0 ? code : merge_tables(&t, &m);
-    code = code != 0 ? code : merge_parts(&t, &m);
-    counts->missing = code == 0 ? numbers_missing(&t.numbers) : 0;
+    code = code != 0 ? code : copy_put_merged(&t, &m, progress);
+    code = code != 0 ? code : copy_merge_tables(&t, &m);
+    code = code != 0 ? code : copy_merge_parts(&t, &m);
+    counts->missing = code == 0 ? numbers_count_missing(&t.numbers) : 0;
     code = copy_end(&t, code);
     for (size_t i = 0; m.sources != NULL && i < count; i++)
         recording_cursor_close(m.sources[i].cursor);

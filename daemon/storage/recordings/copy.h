@@ -1,62 +1,43 @@
-/* Recordings made of others: a cut of one, or several of one job put together. */
+/* Makes recordings of others: a cut of one, or the merge of several of one job. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDINGS_COPY_H
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_COPY_H
 
 #include "daemon/storage/recording.h"
-#include "daemon/storage/recording_file.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct copy_counts {
     uint64_t messages; /**< written */
-    uint64_t twice;    /**< found again, and left out */
+    uint64_t twice;    /**< found a second time and left out */
     uint64_t
-        missing; /**< of a merge: messages of agents between those that were found in any file */
-    uint64_t damaged; /**< that could not be read, and were left out */
-    uint64_t lacking; /**< bytes at the ends of files that were cut short: how many messages is not
-                         known */
+        missing; /**< merge: messages of agents missing in all files, according to their numbers */
+    uint64_t damaged; /**< unreadable, left out */
+    uint64_t lacking; /**< bytes missing at the ends of truncated files: the number of messages is
+                         unknown */
 };
 
-/** Begin and end of a recording, by arrival of its messages and begin of its windows, daemon time.
- *  @return 0, or negative: there is no window in it, it cannot be read */
-int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room);
+/** Span of a recording, by the begin of its windows, daemon time.
+ * @return 0, or negative: it has no window, or cannot be read */
+int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t capacity);
 
-/** Windows of a recording that begin before `to_ns` and end after `from_ns`, with what agents said
- * about ranks before that, as if they had said it then; and of the tables what is about this time.
- *  @param out  there must be no file of this name; none is left on failure
- *  @param from_ns, to_ns  0 and UINT64_MAX: no bound
- *  @param why  set on failure @return 0, -EEXIST, -HOLTER_EEMPTY: no window is in this time; or
- * negative */
+/** Cut a recording: windows that begin before `to_ns` and end after `from_ns`, the earlier
+ * messages about ranks as if they had been sent at the begin of the cut, and the rows of the
+ * tables that are about this span.
+ * @param out  no file of this name may exist; none is left on failure
+ * @param from_ns, to_ns  0 and UINT64_MAX: no bound
+ * @param why  set on failure
+ * @return 0, -EEXIST, -HOLTER_EEMPTY: no window is in this span; or negative */
 int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
              const struct recording_progress *progress, struct copy_counts *counts, char *why,
-             size_t room);
+             size_t capacity);
 
-/** Recordings of one job as one, messages in the order of their arrival, each once: an agent's
- * message is known by its number. In the tables what was told later goes before what was told
- * earlier.
- *  @param paths  in any order @return as copy_cut(); -HOLTER_ENOJOB: they are of different jobs */
+/** Merge recordings of one job: messages in the order of their arrival, each once, identified by
+ * agent and number. In the tables newer rows replace older ones.
+ * @param paths  in any order
+ * @return as copy_cut(); -HOLTER_ENOJOB: the recordings are of different jobs */
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
-               size_t room);
-
-/** The tables of a recording, but messages, into one that is written.
- *  @param from_ns, to_ns  what they are to be about; 0 and UINT64_MAX: all
- *  @param window_ns  length of the windows @return 0, -ENOMEM or -EIO; what is damaged is left out
- */
-int copy_tables(struct recording *to, struct recording_file *from, uint64_t from_ns, uint64_t to_ns,
-                uint64_t window_ns);
-
-/** Of the tables what holds now, not what was: job, places, network, regions, the newest alerts.
- * For a part that goes on with another. @return as copy_tables() */
-int copy_state(struct recording *to, struct recording_file *from);
-
-/** The job of a recording as its tables tell it: of a part that had just been begun when the job
- * ended.
- *  @return 0, or -HOLTER_EEMPTY: they do not */
-int copy_job(struct recording_file *from, char *job, size_t room);
-
-/** Is nothing of any job in it? So is a part whose daemon was killed while it made it. */
-int copy_is_empty(struct recording_file *from);
+               size_t capacity);
 
 #endif

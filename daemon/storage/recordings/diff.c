@@ -1,3 +1,4 @@
+/* Compares two recordings table by table; diff_messages.c compares their messages. */
 #include "daemon/storage/recordings/diff.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -13,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEYS 4u
+#define MAX_KEYS 4u
 
 static const struct {
-    const char *name, *keys[MOST_KEYS + 1];
+    const char *name, *keys[MAX_KEYS + 1];
 } tables[DIFF_TABLES - 1] = {
     {"job", {"one"}},
     {"nodes", {"node"}},
@@ -38,15 +39,15 @@ static const struct {
     {"capture_events", {"capture", "rank", "thread", "number"}},
 };
 
-/* Tell when and by whom, not what. */
-static const char *const left_out[] = {"holter", "published_ns"};
+/* Columns that state when and by which version a row was written. */
+static const char *const ignored_columns[] = {"holter", "published_ns"};
 
-/* The rows of a table, of one recording. */
+/* One recording while the rows of a table are compared. */
 struct side {
     struct recording_file *file;
     sqlite3_stmt *rows;
     int more;
-    int keys[MOST_KEYS]; /* columns */
+    int keys[MAX_KEYS]; /* columns of the key */
 };
 
 struct comparing {
@@ -59,22 +60,23 @@ struct comparing {
 
 /* ---- values -------------------------------------------------------------- */
 
-static int diff_rank_of(int type)
+static int diff_type_class(int type)
 {
     return type == SQLITE_NULL ? 0 : type == SQLITE_TEXT ? 2 : type == SQLITE_BLOB ? 3 : 1;
 }
 
-/* As SQLite orders them, see sqlite.org/datatype3.html, section 4.1. */
-static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
+/* Compare in the order of SQLite, see sqlite.org/datatype3.html, section 4.1. */
+static int diff_compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
 {
     int x = sqlite3_column_type(a, i), y = sqlite3_column_type(b, j);
-    if (diff_rank_of(x) != diff_rank_of(y) || x == SQLITE_NULL)
-        return (diff_rank_of(x) > diff_rank_of(y)) - (diff_rank_of(x) < diff_rank_of(y));
+    if (diff_type_class(x) != diff_type_class(y) || x == SQLITE_NULL)
+        return (diff_type_class(x) > diff_type_class(y)) -
+               (diff_type_class(x) < diff_type_class(y));
     if (x == SQLITE_INTEGER && y == SQLITE_INTEGER) {
         sqlite3_int64 m = sqlite3_column_int64(a, i), n = sqlite3_column_int64(b, j);
         return (m > n) - (m < n);
     }
-    if (diff_rank_of(x) == 1) {
+    if (diff_type_class(x) == 1) {
         double m = sqlite3_column_double(a, i), n = sqlite3_column_double(b, j);
         return (m > n) - (m < n);
     }
@@ -84,9 +86,9 @@ static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
     return order != 0 ? order : (m > n) - (m < n);
 }
 
-/* How far two numbers are apart. Integers are taken as such: of a time in nanoseconds a double
- * keeps only some hundred. */
-static double diff_apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
+/* Absolute difference of two numbers. Integers are not converted to double before, which would
+ * round times in nanoseconds to some hundred. */
+static double diff_distance(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
 {
     if (sqlite3_column_type(a, i) != SQLITE_INTEGER || sqlite3_column_type(b, j) != SQLITE_INTEGER)
         return fabs(sqlite3_column_double(a, i) - sqlite3_column_double(b, j));
@@ -94,40 +96,40 @@ static double diff_apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
     return (double)(m > n ? (uint64_t)m - (uint64_t)n : (uint64_t)n - (uint64_t)m);
 }
 
-static int is_equal(const struct comparing *c, int i, int j)
+static int diff_is_equal(const struct comparing *c, int i, int j)
 {
     sqlite3_stmt *a = c->sides[0].rows, *b = c->sides[1].rows;
-    if (compare_values(a, i, b, j) == 0)
+    if (diff_compare_values(a, i, b, j) == 0)
         return 1;
-    if (diff_rank_of(sqlite3_column_type(a, i)) != 1 ||
-        diff_rank_of(sqlite3_column_type(b, j)) != 1)
+    if (diff_type_class(sqlite3_column_type(a, i)) != 1 ||
+        diff_type_class(sqlite3_column_type(b, j)) != 1)
         return 0;
     double x = sqlite3_column_double(a, i), y = sqlite3_column_double(b, j);
-    return diff_apart(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
+    return diff_distance(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
 }
 
-static void print_value(char *out, size_t room, sqlite3_stmt *s, int column)
+static void diff_print_value(char *out, size_t capacity, sqlite3_stmt *s, int column)
 {
     const unsigned char *text;
     if (sqlite3_column_type(s, column) == SQLITE_BLOB) {
-        snprintf(out, room, "%d bytes", sqlite3_column_bytes(s, column));
+        snprintf(out, capacity, "%d bytes", sqlite3_column_bytes(s, column));
         return;
     }
     if (sqlite3_column_type(s, column) == SQLITE_FLOAT) {
-        snprintf(out, room, "%.17g", sqlite3_column_double(s, column));
+        snprintf(out, capacity, "%.17g", sqlite3_column_double(s, column));
         return;
     }
     text = sqlite3_column_text(s, column);
-    snprintf(out, room, "%s", text == NULL ? "NULL" : (const char *)text);
+    snprintf(out, capacity, "%s", text == NULL ? "NULL" : (const char *)text);
 }
 
 /* ---- items --------------------------------------------------------------- */
 
-struct diff_item *diff_new_item(struct diff *d, const struct diff_options *options,
+struct diff_item *diff_add_item(struct diff *d, const struct diff_options *options,
                                 const struct diff_table *table, size_t *listed)
 {
     if (*listed >= options->items ||
-        array_fit(&d->items, sizeof(*d->items), &d->room, d->count + 1) != 0)
+        array_fit(&d->items, sizeof(*d->items), &d->capacity, d->count + 1) != 0)
         return NULL;
     ++*listed;
     struct diff_item *item = &d->items[d->count++];
@@ -135,25 +137,26 @@ struct diff_item *diff_new_item(struct diff *d, const struct diff_options *optio
     return item;
 }
 
-static struct diff_item *new_item(struct comparing *c)
+static struct diff_item *diff_add_table_item(struct comparing *c)
 {
-    return diff_new_item(c->diff, c->options, c->table, &c->listed);
+    return diff_add_item(c->diff, c->options, c->table, &c->listed);
 }
 
-static void diff_print_key(char *out, size_t room, const struct comparing *c, const struct side *s)
+static void diff_print_key(char *out, size_t capacity, const struct comparing *c,
+                           const struct side *s)
 {
     size_t used = 0;
-    for (size_t k = 0; k < c->key_count && used < room; k++) {
+    for (size_t k = 0; k < c->key_count && used < capacity; k++) {
         char value[64];
-        print_value(value, sizeof(value), s->rows, s->keys[k]);
-        used += (size_t)snprintf(out + used, room - used, "%s%s %s", k == 0 ? "" : ", ",
+        diff_print_value(value, sizeof(value), s->rows, s->keys[k]);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s %s", k == 0 ? "" : ", ",
                                  sqlite3_column_name(s->rows, s->keys[k]), value);
     }
 }
 
 static void diff_add_only(struct comparing *c, int which)
 {
-    struct diff_item *item = new_item(c);
+    struct diff_item *item = diff_add_table_item(c);
     c->table->only[which]++;
     c->diff->differences++;
     if (item == NULL)
@@ -162,7 +165,7 @@ static void diff_add_only(struct comparing *c, int which)
     snprintf(item->value[which], sizeof(item->value[which]), "there");
 }
 
-static int column_named(sqlite3_stmt *s, const char *name)
+static int diff_find_column(sqlite3_stmt *s, const char *name)
 {
     int column = sqlite3_column_count(s) - 1;
     while (column >= 0 && strcmp(sqlite3_column_name(s, column), name) != 0)
@@ -170,33 +173,34 @@ static int column_named(sqlite3_stmt *s, const char *name)
     return column;
 }
 
-static int is_left_out(const char *name)
+static int diff_is_ignored(const char *name)
 {
-    for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++) {
-        if (strcmp(left_out[i], name) == 0)
+    for (size_t i = 0; i < sizeof(ignored_columns) / sizeof(*ignored_columns); i++) {
+        if (strcmp(ignored_columns[i], name) == 0)
             return 1;
     }
     return 0;
 }
 
-/* Two rows of one key. Columns that one of the files does not have tell of its age. */
-static void compare_rows(struct comparing *c)
+/* Compare two rows with the same key. Columns that only one of the files has were added by users.
+ */
+static void diff_compare_rows(struct comparing *c)
 {
     sqlite3_stmt *a = c->sides[0].rows, *b = c->sides[1].rows;
     int differs = 0;
     for (int i = 0; i < sqlite3_column_count(a); i++) {
         const char *name = sqlite3_column_name(a, i);
-        int j = column_named(b, name);
-        if (j < 0 || is_left_out(name) || is_equal(c, i, j))
+        int j = diff_find_column(b, name);
+        if (j < 0 || diff_is_ignored(name) || diff_is_equal(c, i, j))
             continue;
         differs = 1;
-        struct diff_item *item = new_item(c);
+        struct diff_item *item = diff_add_table_item(c);
         if (item == NULL)
             break;
         diff_print_key(item->key, sizeof(item->key), c, &c->sides[0]);
         snprintf(item->column, sizeof(item->column), "%s", name);
-        print_value(item->value[0], sizeof(item->value[0]), a, i);
-        print_value(item->value[1], sizeof(item->value[1]), b, j);
+        diff_print_value(item->value[0], sizeof(item->value[0]), a, i);
+        diff_print_value(item->value[1], sizeof(item->value[1]), b, j);
     }
     c->table->differing += (uint64_t)differs;
     c->diff->differences += (uint64_t)differs;
@@ -204,7 +208,7 @@ static void compare_rows(struct comparing *c)
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* @return 0 or negative; a table that is not there has no rows */
+/* @return 0 or negative; a missing table has no rows */
 static int diff_open_rows(struct comparing *c, struct side *s, size_t which)
 {
     char sql[256];
@@ -218,7 +222,7 @@ static int diff_open_rows(struct comparing *c, struct side *s, size_t which)
                                  tables[which].keys[k]);
     int code = recording_file_prepare(s->file, &s->rows, sql);
     for (size_t k = 0; code == 0 && k < c->key_count; k++) {
-        s->keys[k] = column_named(s->rows, tables[which].keys[k]);
+        s->keys[k] = diff_find_column(s->rows, tables[which].keys[k]);
         code = s->keys[k] < 0 ? -HOLTER_ECORRUPT : 0;
     }
     return code;
@@ -239,14 +243,14 @@ static int diff_compare_keys(const struct comparing *c)
     if (!a->more || !b->more)
         return a->more ? -1 : 1;
     for (size_t k = 0; k < c->key_count; k++) {
-        int order = compare_values(a->rows, a->keys[k], b->rows, b->keys[k]);
+        int order = diff_compare_values(a->rows, a->keys[k], b->rows, b->keys[k]);
         if (order != 0)
             return order;
     }
     return 0;
 }
 
-static int compare_table(struct comparing *c, size_t which)
+static int diff_compare_table(struct comparing *c, size_t which)
 {
     c->table = &c->diff->tables[which];
     c->table->name = tables[which].name;
@@ -260,7 +264,7 @@ static int compare_table(struct comparing *c, size_t which)
     while (code == 0 && (c->sides[0].more || c->sides[1].more)) {
         int order = diff_compare_keys(c);
         if (order == 0)
-            compare_rows(c);
+            diff_compare_rows(c);
         else
             diff_add_only(c, order > 0);
         if (order <= 0)
@@ -275,8 +279,8 @@ static int compare_table(struct comparing *c, size_t which)
     return code;
 }
 
-/* Messages of both; 0: not known. */
-static uint64_t count_messages(const struct comparing *c)
+/* Number of messages in both; 0: not known. */
+static uint64_t diff_count_messages(const struct comparing *c)
 {
     uint64_t sum = 0;
     for (int i = 0; i < 2; i++) {
@@ -291,41 +295,41 @@ static uint64_t count_messages(const struct comparing *c)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int compare_all(struct comparing *c, struct recording_cursor *cursors[2])
+static int diff_compare_all(struct comparing *c, struct recording_cursor *cursors[2])
 {
     int code = 0;
     for (size_t i = 0; code == 0 && i < DIFF_TABLES - 1; i++)
-        code = compare_table(c, i);
+        code = diff_compare_table(c, i);
     if (code != 0)
         return code;
     c->table = &c->diff->tables[DIFF_TABLES - 1];
     c->table->name = "messages";
-    return diff_messages(c->diff, c->options, c->table, cursors, count_messages(c));
+    return diff_messages(c->diff, c->options, c->table, cursors, diff_count_messages(c));
 }
 
 int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,
-              char *why, size_t room)
+              char *why, size_t capacity)
 {
     struct comparing c = {.diff = out, .options = options};
     struct recording_cursor *cursors[2] = {NULL, NULL};
     int code = 0;
     *out = (struct diff){.count = 0};
     for (int i = 0; code == 0 && i < 2; i++) {
-        code = recording_cursor_open(&cursors[i], paths[i], why, room);
+        code = recording_cursor_open(&cursors[i], paths[i], why, capacity);
         c.sides[i].file = code == 0 ? recording_cursor_file(cursors[i]) : NULL;
         if (code == 0 && (code = recording_file_hold(c.sides[i].file)) != 0)
-            snprintf(why, room, "%s: %s", paths[i], holter_strerror(code));
+            snprintf(why, capacity, "%s: %s", paths[i], holter_strerror(code));
     }
     if (code == 0 &&
         strcmp(recording_cursor_job(cursors[0]), recording_cursor_job(cursors[1])) != 0) {
-        snprintf(why, room, "%s is of job %s, but %s of job %s", paths[0],
+        snprintf(why, capacity, "%s is of job %s, but %s of job %s", paths[0],
                  recording_cursor_job(cursors[0]), paths[1], recording_cursor_job(cursors[1]));
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
         snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursors[0]));
-        code = compare_all(&c, cursors);
+        code = diff_compare_all(&c, cursors);
         if (code != 0)
-            snprintf(why, room, "%s or %s, table %s: %s", paths[0], paths[1], c.table->name,
+            snprintf(why, capacity, "%s or %s, table %s: %s", paths[0], paths[1], c.table->name,
                      holter_strerror(code));
     }
     recording_cursor_close(cursors[0]);
@@ -339,7 +343,7 @@ void diff_finish(struct diff *d)
 {
     free(d->items);
     d->items = NULL;
-    d->count = d->room = 0;
+    d->count = d->capacity = 0;
 }
 
 void diff_print_json(FILE *out, const struct diff *d, const char *const paths[2])

@@ -1,4 +1,4 @@
-/* What two recordings of one job say differently: the tables row by row, and the messages. */
+/* Compares two recordings of one job: the tables row by row, and the messages. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDINGS_DIFF_H
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_DIFF_H
 
@@ -10,15 +10,15 @@
 
 #define DIFF_TABLES 19u /**< 18 tables, and the messages */
 
-/** Rows of a table. */
+/** Result for one table. */
 struct diff_table {
     const char *name;
     uint64_t rows[2];   /**< in each recording */
-    uint64_t only[2];   /**< rows whose key the other one does not have */
-    uint64_t differing; /**< rows of both with other values */
+    uint64_t only[2];   /**< rows whose key only this recording has */
+    uint64_t differing; /**< rows that both have, with different values */
 };
 
-/** A row that differs in one column, or that one recording has alone: then column is empty. */
+/** A row that differs in a column, or that only one recording has: then column is empty. */
 struct diff_item {
     const char *table;
     char key[160], column[64], value[2][160];
@@ -26,25 +26,27 @@ struct diff_item {
 
 struct diff {
     struct diff_table tables[DIFF_TABLES];
-    struct diff_item *items; /**< owned: the first ones of each table */
-    size_t count, room;
+    struct diff_item *items; /**< owned: the first differences of each table */
+    size_t count, capacity;
     char job[65];
-    uint64_t differences; /**< rows that differ, or that one has alone, together */
+    uint64_t differences; /**< rows that differ, and rows that only one recording has */
 };
 
 struct diff_options {
-    double tolerance; /**< numbers that differ by no more of the larger one are equal; 0: none */
-    size_t items;     /**< of each table, listed at most */
+    double tolerance; /**< relative tolerance: numbers are equal if they differ by no more than this
+                         share of the larger one; 0: exact */
+    size_t items;     /**< differences listed per table at most */
     struct recording_progress progress;
 };
 
-/** Compare two recordings. Left out is what tells when and by whom a result was made: the version
- * of Holter, when a window was published.
- *  @param out  finish it
- *  @param why  set on failure @return 0, -HOLTER_ENOJOB: they are of different jobs, or negative:
- * one cannot be read */
+/** Compare two recordings. Columns that state when and by which version a result was made are
+ * ignored.
+ * @param out  finish it
+ * @param why  set on failure
+ * @return 0, -HOLTER_ENOJOB: the recordings are of different jobs; or negative: one cannot be
+ * read */
 int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,
-              char *why, size_t room);
+              char *why, size_t capacity);
 
 void diff_finish(struct diff *diff);
 

@@ -1,3 +1,5 @@
+/* Compares the messages of two recordings. Both are read in parallel, in the order of arrival; a
+ * message without its match in the other recording yet is stored in a hash table. */
 #include "daemon/storage/recordings/diff_messages.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -8,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOW_EVERY 256u
+#define PROGRESS_INTERVAL 256u
 #define NONE UINT32_MAX
 
-/* A message that was met in one recording, and not yet in the other. */
-struct waiting {
+/* A message of one recording whose match in the other has not been read yet. */
+struct unmatched {
     struct recorded head;
     uint64_t hash; /* of its bytes */
     size_t length;
-    uint32_t next; /* in its chain, or among those that are free */
+    uint32_t next; /* next in its chain, or in the list of free entries */
 };
 
 struct message {
@@ -28,12 +30,12 @@ struct message {
 
 struct side {
     struct recording_cursor *cursor;
-    struct message message;  /* the next one */
-    struct waiting *waiting; /* owned */
-    size_t room;
-    uint32_t count, left, free; /* places that were used; messages in them; the first free one */
-    uint32_t *chains;           /* owned: the first of each */
-    uint32_t mask;              /* chains less one */
+    struct message message;      /* message read last */
+    struct unmatched *unmatched; /* owned */
+    size_t capacity;
+    uint32_t count, left, free; /* entries in use or free; messages in them; first free entry */
+    uint32_t *chains;           /* owned: first entry of each chain */
+    uint32_t mask;              /* number of chains - 1; their number is a power of two */
 };
 
 struct matching {
@@ -44,7 +46,7 @@ struct matching {
     struct side sides[2];
 };
 
-/* ---- messages that wait ---------------------------------------------------- */
+/* ---- unmatched messages ---------------------------------------------------- */
 
 static uint64_t diff_messages_mix_hash(uint64_t a, uint64_t b)
 {
@@ -65,7 +67,7 @@ static uint64_t diff_messages_hash_bytes(const void *bytes, size_t length)
     return diff_messages_mix_hash(hash, word);
 }
 
-static uint32_t chain_of(const struct side *s, const struct recorded *head)
+static uint32_t diff_messages_chain(const struct side *s, const struct recorded *head)
 {
     return (uint32_t)(diff_messages_mix_hash(
                           diff_messages_mix_hash(diff_messages_mix_hash(head->type, head->instance),
@@ -75,19 +77,19 @@ static uint32_t chain_of(const struct side *s, const struct recorded *head)
            s->mask;
 }
 
-static int is_same_number(const struct recorded *a, const struct recorded *b)
+static int diff_messages_have_same_number(const struct recorded *a, const struct recorded *b)
 {
     return a->seq == b->seq && a->instance == b->instance && a->window == b->window &&
            a->type == b->type;
 }
 
-/* As many chains as there are places: half of them are empty. */
+/* Chains are as many as entries: about half of them are empty. */
 static int diff_messages_reserve(struct side *s)
 {
     if (s->free != NONE)
         return 0;
     if (s->count == NONE - 1 ||
-        array_fit(&s->waiting, sizeof(*s->waiting), &s->room, s->count + (size_t)1) != 0)
+        array_fit(&s->unmatched, sizeof(*s->unmatched), &s->capacity, s->count + (size_t)1) != 0)
         return -ENOMEM;
     if (s->chains != NULL && s->count <= s->mask)
         return 0;
@@ -98,47 +100,47 @@ static int diff_messages_reserve(struct side *s)
     s->chains = grown;
     s->mask = chains - 1;
     memset(grown, 0xff, chains * sizeof(*grown));
-    for (uint32_t i = 0; i < s->count; i++) { /* none is free: all of them wait */
-        uint32_t chain = chain_of(s, &s->waiting[i].head);
-        s->waiting[i].next = s->chains[chain];
+    for (uint32_t i = 0; i < s->count; i++) { /* no entry is free: all have messages */
+        uint32_t chain = diff_messages_chain(s, &s->unmatched[i].head);
+        s->unmatched[i].next = s->chains[chain];
         s->chains[chain] = i;
     }
     return 0;
 }
 
-static int wait_for_other(struct side *s)
+static int diff_messages_store_unmatched(struct side *s)
 {
     const struct message *m = &s->message;
     if (diff_messages_reserve(s) != 0)
         return -ENOMEM;
-    uint32_t place = s->free, chain = chain_of(s, &m->head);
+    uint32_t place = s->free, chain = diff_messages_chain(s, &m->head);
     if (place != NONE)
-        s->free = s->waiting[place].next;
+        s->free = s->unmatched[place].next;
     else
         place = s->count++;
-    s->waiting[place] = (struct waiting){m->head, diff_messages_hash_bytes(m->bytes, m->length),
-                                         m->length, s->chains[chain]};
+    s->unmatched[place] = (struct unmatched){m->head, diff_messages_hash_bytes(m->bytes, m->length),
+                                             m->length, s->chains[chain]};
     s->chains[chain] = place;
     s->left++;
     return 0;
 }
 
-/* Take out the one of this number. @return 0: there is none */
-static int diff_messages_read_message(struct side *s, const struct recorded *head,
-                                      struct waiting *out)
+/* Find and remove the message of the same number. @return 0: there is none */
+static int diff_messages_remove_match(struct side *s, const struct recorded *head,
+                                      struct unmatched *out)
 {
     if (s->left == 0)
         return 0;
-    uint32_t *link = &s->chains[chain_of(s, head)];
-    while (*link != NONE && !is_same_number(&s->waiting[*link].head, head))
-        link = &s->waiting[*link].next;
+    uint32_t *link = &s->chains[diff_messages_chain(s, head)];
+    while (*link != NONE && !diff_messages_have_same_number(&s->unmatched[*link].head, head))
+        link = &s->unmatched[*link].next;
     if (*link == NONE)
         return 0;
     uint32_t place = *link;
-    *out = s->waiting[place];
+    *out = s->unmatched[place];
     *link = out->next;
-    s->waiting[place].next = s->free;
-    s->waiting[place].head.type = 0; /* no message has it */
+    s->unmatched[place].next = s->free;
+    s->unmatched[place].head.type = 0; /* no message has this type */
     s->free = place;
     s->left--;
     return 1;
@@ -146,7 +148,7 @@ static int diff_messages_read_message(struct side *s, const struct recorded *hea
 
 /* ---- differences ----------------------------------------------------------- */
 
-static const char *type_name(const struct recorded *head)
+static const char *diff_messages_type_name(const struct recorded *head)
 {
     return head->type == WIRE_TYPE_WINDOW  ? "window"
            : head->type == WIRE_TYPE_RANKS ? "ranks"
@@ -155,7 +157,8 @@ static const char *type_name(const struct recorded *head)
 
 static void diff_messages_print_key(struct diff_item *item, const struct recorded *head)
 {
-    size_t used = (size_t)snprintf(item->key, sizeof(item->key), "%s", type_name(head));
+    size_t used =
+        (size_t)snprintf(item->key, sizeof(item->key), "%s", diff_messages_type_name(head));
     if (head->type == WIRE_TYPE_WINDOW)
         used +=
             (size_t)snprintf(item->key + used, sizeof(item->key) - used, " %" PRIu64, head->window);
@@ -165,7 +168,7 @@ static void diff_messages_print_key(struct diff_item *item, const struct recorde
 
 static void diff_messages_add_only(struct matching *m, int which, const struct recorded *head)
 {
-    struct diff_item *item = diff_new_item(m->diff, m->options, m->table, &m->listed);
+    struct diff_item *item = diff_add_item(m->diff, m->options, m->table, &m->listed);
     m->table->only[which]++;
     m->diff->differences++;
     if (item == NULL)
@@ -175,14 +178,14 @@ static void diff_messages_add_only(struct matching *m, int which, const struct r
 }
 
 /* Two messages that belong together: the first thing in which they differ. */
-static void diff_messages_compare(struct matching *m, const struct waiting *a,
-                                  const struct waiting *b)
+static void diff_messages_compare(struct matching *m, const struct unmatched *a,
+                                  const struct unmatched *b)
 {
     int same_bytes = a->length == b->length && a->hash == b->hash;
     if (same_bytes && memcmp(&a->head, &b->head, sizeof(a->head)) == 0)
         return;
-    struct diff_item *item = diff_new_item(m->diff, m->options, m->table, &m->listed);
-    const struct waiting *both[2] = {a, b};
+    struct diff_item *item = diff_add_item(m->diff, m->options, m->table, &m->listed);
+    const struct unmatched *both[2] = {a, b};
     m->table->differing++;
     m->diff->differences++;
     if (item == NULL)
@@ -215,25 +218,25 @@ static int diff_messages_next(struct matching *m, int which)
     return code < 0 ? code : 0;
 }
 
-/* Messages take nearly all of the time. */
-static void diff_messages_report_progress(const struct matching *m, uint64_t most)
+/* Only messages count for progress: they take nearly all of the time. */
+static void diff_messages_report_progress(const struct matching *m, uint64_t total)
 {
     const struct recording_progress *p = &m->options->progress;
     uint64_t done = m->table->rows[0] + m->table->rows[1];
-    if (p->show != NULL && done % SHOW_EVERY < 2 && most > 0)
-        p->show(p->user, done < most ? (double)done / (double)most : 1);
+    if (p->show != NULL && done % PROGRESS_INTERVAL < 2 && total > 0)
+        p->show(p->user, done < total ? (double)done / (double)total : 1);
 }
 
-/* Both stand at the same message, as they do nearly always: neither has to wait. */
+/* Both recordings are at the same message, as nearly always: compare directly. */
 static int diff_messages_read_both(struct matching *m)
 {
     const struct message *a = &m->sides[0].message, *b = &m->sides[1].message;
     if (a->length != b->length || memcmp(&a->head, &b->head, sizeof(a->head)) != 0 ||
         memcmp(a->bytes, b->bytes, a->length) != 0) {
-        struct waiting x = {a->head, diff_messages_hash_bytes(a->bytes, a->length), a->length,
-                            NONE};
-        struct waiting y = {b->head, diff_messages_hash_bytes(b->bytes, b->length), b->length,
-                            NONE};
+        struct unmatched x = {a->head, diff_messages_hash_bytes(a->bytes, a->length), a->length,
+                              NONE};
+        struct unmatched y = {b->head, diff_messages_hash_bytes(b->bytes, b->length), b->length,
+                              NONE};
         diff_messages_compare(m, &x, &y);
     }
     int code = diff_messages_next(m, 0);
@@ -243,81 +246,82 @@ static int diff_messages_read_both(struct matching *m)
 static int diff_messages_read_one(struct matching *m, int which)
 {
     struct side *s = &m->sides[which];
-    struct waiting other, this = {s->message.head, 0, s->message.length, NONE};
+    struct unmatched other, this = {s->message.head, 0, s->message.length, NONE};
     int code = 0;
-    if (diff_messages_read_message(&m->sides[1 - which], &this.head, &other)) {
+    if (diff_messages_remove_match(&m->sides[1 - which], &this.head, &other)) {
         this.hash = diff_messages_hash_bytes(s->message.bytes, s->message.length);
         diff_messages_compare(m, which == 0 ? &this : &other, which == 0 ? &other : &this);
     } else {
-        code = wait_for_other(s);
+        code = diff_messages_store_unmatched(s);
     }
     return code != 0 ? code : diff_messages_next(m, which);
 }
 
-/* The recording that is behind, by the arrival of its messages, is read on. */
+/* Read the recording whose message arrived earlier. */
 static int diff_messages_step(struct matching *m)
 {
     const struct message *a = &m->sides[0].message, *b = &m->sides[1].message;
-    if (a->more && b->more && is_same_number(&a->head, &b->head))
+    if (a->more && b->more && diff_messages_have_same_number(&a->head, &b->head))
         return diff_messages_read_both(m);
     return diff_messages_read_one(m, !a->more ||
                                          (b->more && b->head.received_ns < a->head.received_ns));
 }
 
-/* ---- what has no other ----------------------------------------------------- */
+/* ---- the remaining messages ----------------------------------------------------- */
 
-static int diff_messages_order_of(uint64_t a, uint64_t b)
+static int diff_messages_compare_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int by_window(const struct recorded *a, const struct recorded *b)
+static int diff_messages_compare_by_window(const struct recorded *a, const struct recorded *b)
 {
-    int order = diff_messages_order_of(a->type, b->type);
-    order = order != 0 ? order : diff_messages_order_of(a->window, b->window);
-    return order != 0 ? order : diff_messages_order_of(a->instance, b->instance);
+    int order = diff_messages_compare_u64(a->type, b->type);
+    order = order != 0 ? order : diff_messages_compare_u64(a->window, b->window);
+    return order != 0 ? order : diff_messages_compare_u64(a->instance, b->instance);
 }
 
 static int diff_messages_compare_by_number(const void *left, const void *right)
 {
-    const struct waiting *a = left, *b = right;
-    int order = by_window(&a->head, &b->head);
-    return order != 0 ? order : diff_messages_order_of(a->head.seq, b->head.seq);
+    const struct unmatched *a = left, *b = right;
+    int order = diff_messages_compare_by_window(&a->head, &b->head);
+    return order != 0 ? order : diff_messages_compare_u64(a->head.seq, b->head.seq);
 }
 
-/* Those that still wait, in order, without the places that are free. */
-static void sort_rest(struct side *s)
+/* Sort the unmatched messages and remove the free entries. */
+static void diff_messages_sort_rest(struct side *s)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->count; i++)
-        if (s->waiting[i].head.type != 0)
-            s->waiting[count++] = s->waiting[i];
+        if (s->unmatched[i].head.type != 0)
+            s->unmatched[count++] = s->unmatched[i];
     if (count > 1)
-        qsort(s->waiting, count, sizeof(*s->waiting), diff_messages_compare_by_number);
+        qsort(s->unmatched, count, sizeof(*s->unmatched), diff_messages_compare_by_number);
     s->count = count;
 }
 
 static void diff_messages_compare_rest(struct matching *m)
 {
     struct side *a = &m->sides[0], *b = &m->sides[1];
-    sort_rest(a);
-    sort_rest(b);
+    diff_messages_sort_rest(a);
+    diff_messages_sort_rest(b);
     for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
         int order = i == a->count   ? 1
                     : k == b->count ? -1
-                                    : by_window(&a->waiting[i].head, &b->waiting[k].head);
+                                    : diff_messages_compare_by_window(&a->unmatched[i].head,
+                                                                      &b->unmatched[k].head);
         if (order == 0)
-            diff_messages_compare(m, &a->waiting[i], &b->waiting[k]);
+            diff_messages_compare(m, &a->unmatched[i], &b->unmatched[k]);
         else
             diff_messages_add_only(m, order > 0,
-                                   order < 0 ? &a->waiting[i].head : &b->waiting[k].head);
+                                   order < 0 ? &a->unmatched[i].head : &b->unmatched[k].head);
         i += (uint32_t)(order <= 0);
         k += (uint32_t)(order >= 0);
     }
 }
 
 int diff_messages(struct diff *diff, const struct diff_options *options, struct diff_table *table,
-                  struct recording_cursor *cursors[2], uint64_t most)
+                  struct recording_cursor *cursors[2], uint64_t total)
 {
     struct matching m = {.diff = diff, .options = options, .table = table};
     for (int i = 0; i < 2; i++)
@@ -326,12 +330,12 @@ int diff_messages(struct diff *diff, const struct diff_options *options, struct 
     code = code != 0 ? code : diff_messages_next(&m, 1);
     while (code == 0 && (m.sides[0].message.more || m.sides[1].message.more)) {
         code = diff_messages_step(&m);
-        diff_messages_report_progress(&m, most);
+        diff_messages_report_progress(&m, total);
     }
     if (code == 0)
         diff_messages_compare_rest(&m);
     for (int i = 0; i < 2; i++) {
-        free(m.sides[i].waiting);
+        free(m.sides[i].unmatched);
         free(m.sides[i].chains);
     }
     return code;

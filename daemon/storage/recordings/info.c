@@ -1,3 +1,4 @@
+/* Reads a recording from begin to end and summarises it: tables, messages, gaps and damage. */
 #include "daemon/storage/recordings/info.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -13,31 +14,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HOSTS (1u << 20)
+#define MAX_HOSTS (1u << 20)
 
-/* Windows that an agent dropped. */
+/* Windows that an agent has dropped, by its own count. */
 struct dropping {
-    uint64_t told;   /* in all, as it said last */
-    uint64_t others; /* its messages before its first window */
-    int began;       /* that was met */
+    uint64_t reported; /* total that the agent reported last */
+    uint64_t others;   /* messages before its first window */
+    int began;         /* its first window was read */
 };
 
 struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
-    struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
-    struct dropping *dropped;       /* owned: by agent */
-    uint32_t dropped_room;
-    uint64_t dropped_before; /* of these, before the first window */
-    struct numbers numbers;  /* of messages */
-    struct info_hole *holes; /* owned: of single agents */
-    size_t hole_count, hole_room;
-    size_t host_room, alert_room;
+    struct key_table hosts,
+        agents;               /* hosts: hi: hash of a name, lo: its length; agents: hi: instance */
+    struct dropping *dropped; /* owned: by agent */
+    uint32_t dropped_capacity;
+    uint64_t dropped_before; /* dropped windows before the first window */
+    struct numbers numbers;  /* numbers of the messages */
+    struct info_hole *holes; /* owned: gaps of single agents */
+    size_t hole_count, hole_capacity;
+    size_t host_capacity, alert_capacity;
     const struct recording_progress *progress;
 };
 
-static void add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
+static void info_add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
 {
     if (info->damage_count < INFO_DAMAGES) {
         struct info_damage *d = &info->damages[info->damage_count];
@@ -50,26 +52,26 @@ static void add_damage(struct info *info, uint64_t after, uint64_t messages, con
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* A number that may not be there, in older files. */
+/* @return the number; 0: the table has no row or cannot be read */
 static uint64_t info_query_number(struct reading *r, const char *sql)
 {
     int64_t number = 0;
     return recording_file_number(r->file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
 }
 
-static void info_copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
+static void info_copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);
-    snprintf(out, room, "%s", text == NULL ? "" : (const char *)text);
+    snprintf(out, capacity, "%s", text == NULL ? "" : (const char *)text);
 }
 
-static void read_job(struct reading *r)
+static void info_read_job(struct reading *r)
 {
     struct info *i = r->info;
     sqlite3_stmt *s = NULL;
     int code = recording_file_prepare(r->file, &s,
                                       "SELECT job, state, app, command, mpi, user, holter, world,"
-                                      " seen, window_ns FROM job");
+                                      " seen, window_ns, launcher FROM job");
     if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
         info_copy_text(i->job, sizeof(i->job), s, 0);
         info_copy_text(i->state, sizeof(i->state), s, 1);
@@ -81,27 +83,17 @@ static void read_job(struct reading *r)
         i->world = (uint64_t)sqlite3_column_int64(s, 7);
         i->ranks_seen = (uint64_t)sqlite3_column_int64(s, 8);
         i->window_ns = (uint64_t)sqlite3_column_int64(s, 9);
+        info_copy_text(i->launcher, sizeof(i->launcher), s, 10);
     }
     sqlite3_finalize(s);
     if (code < 0)
-        add_damage(i, 0, 0, "table job cannot be read");
-}
-
-/* Older files have no such column; what agents said is asked then, see info_add_ranks(). */
-static void info_read_launcher(struct reading *r)
-{
-    sqlite3_stmt *s = NULL;
-    if (recording_file_prepare(r->file, &s, "SELECT launcher FROM job") == 0 &&
-        recording_file_step(r->file, s) == 1)
-        info_copy_text(r->info->launcher, sizeof(r->info->launcher), s, 0);
-    sqlite3_finalize(s);
+        info_add_damage(i, 0, 0, "table job cannot be read");
 }
 
 static void info_read_network(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
-    if (recording_file_has(r->file, "topology") &&
-        recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
+    if (recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
         recording_file_step(r->file, s) == 1) {
         info_copy_text(r->info->network, sizeof(r->info->network), s, 0);
         info_copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
@@ -112,16 +104,17 @@ static void info_read_network(struct reading *r)
 static void info_read_part(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
-    if (recording_file_has(r->file, "part") &&
-        recording_file_prepare(
-            r->file, &s, "SELECT part, removed_ns, attached_ns FROM part WHERE one = 1") == 0 &&
+    if (recording_file_prepare(r->file, &s,
+                               "SELECT part, removed_ns, attached_ns, missed FROM part"
+                               " WHERE one = 1") == 0 &&
         recording_file_step(r->file, s) == 1) {
         r->info->part = (uint64_t)sqlite3_column_int64(s, 0);
         r->info->removed_before_ns = (uint64_t)sqlite3_column_int64(s, 1);
         r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);
+        int64_t missed = sqlite3_column_int64(s, 3);
+        r->info->missed = missed > 0 ? (uint64_t)missed : 0;
     }
     sqlite3_finalize(s);
-    r->info->missed = info_query_number(r, "SELECT missed FROM part WHERE one = 1");
 }
 
 static int info_add_alert(void *user, const struct wire_alert *a)
@@ -130,7 +123,7 @@ static int info_add_alert(void *user, const struct wire_alert *a)
     struct info *i = r->info;
     if (i->alert_total++ >= INFO_ALERTS)
         return 0;
-    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_room, i->alert_count + 1) != 0)
+    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_capacity, i->alert_count + 1) != 0)
         return -ENOMEM;
     struct info_alert *to = &i->alerts[i->alert_count++];
     *to = (struct info_alert){.id = a->id, .since_ns = a->since_ns, .updated_ns = a->updated_ns};
@@ -141,13 +134,12 @@ static int info_add_alert(void *user, const struct wire_alert *a)
     return 0;
 }
 
-static void read_captures(struct reading *r)
+static void info_read_captures(struct reading *r)
 {
     struct info *i = r->info;
     sqlite3_stmt *s = NULL;
     int row = 0;
-    if (!recording_file_has(r->file, "captures") ||
-        recording_file_prepare(r->file, &s,
+    if (recording_file_prepare(r->file, &s,
                                "SELECT id, at_ns, alert, records, nodes, answered, reason"
                                " FROM captures ORDER BY id") != 0)
         return;
@@ -165,17 +157,16 @@ static void read_captures(struct reading *r)
     }
     sqlite3_finalize(s);
     if (row < 0)
-        add_damage(i, 0, 0, "the table of captures cannot be read to its end");
+        info_add_damage(i, 0, 0, "the table of captures cannot be read to its end");
 }
 
 static int info_read_tables(struct reading *r)
 {
     struct info *i = r->info;
-    read_job(r);
-    info_read_launcher(r);
+    info_read_job(r);
     info_read_network(r);
     info_read_part(r);
-    read_captures(r);
+    info_read_captures(r);
     i->windows = info_query_number(r, "SELECT count(*) FROM totals");
     i->missing = info_query_number(r, "SELECT sum(agents_missing) FROM totals");
     i->late = info_query_number(r, "SELECT sum(late) FROM totals");
@@ -186,10 +177,10 @@ static int info_read_tables(struct reading *r)
     i->blocks = info_query_number(r, "SELECT count(*) FROM block");
     i->packed_bytes = info_query_number(r, "SELECT sum(length(data)) FROM block");
     i->raw_bytes = info_query_number(r, "SELECT sum(length) FROM block");
-    int code = tables_read_alerts(r->file->db, info_add_alert, r);
+    int code = recording_tables_read_alerts(r->file->db, info_add_alert, r);
     if (code != -HOLTER_ECORRUPT)
         return code;
-    add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
+    info_add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
     return 0;
 }
 
@@ -199,14 +190,14 @@ static int info_add_host(struct reading *r, const char *host)
 {
     struct info *i = r->info;
     struct key key = {.hi = key_hash(host), .lo = strlen(host)};
-    if (i->host_total >= MOST_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
+    if (i->host_total >= MAX_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
         return 0;
     if (key_table_reserve(&r->hosts, 1) != 0)
         return -ENOMEM;
     key_table_add_hashed(&r->hosts, key);
     if (i->host_total++ >= INFO_HOSTS)
         return 0;
-    if (array_fit(&i->hosts, sizeof(char *), &r->host_room, i->host_count + 1) != 0)
+    if (array_fit(&i->hosts, sizeof(char *), &r->host_capacity, i->host_count + 1) != 0)
         return -ENOMEM;
     if ((i->hosts[i->host_count] = strdup(host)) == NULL)
         return -ENOMEM;
@@ -214,32 +205,34 @@ static int info_add_host(struct reading *r, const char *host)
     return 0;
 }
 
-/* An agent tells sums since its start, which may have been long before the recording begins: those
- * that it numbered before its first window here are of the recording, unless others are missing
- * that it did not drop.
- * @return how many it dropped of those */
-static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t told)
+/* An agent reports sums since its start, which may have been long before the recording begins.
+ * Windows that it numbered before its first window here count as dropped, unless messages that it
+ * did not drop are missing as well.
+ * @return number of those that it dropped */
+static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t reported)
 {
     uint64_t missing = seq > d->others ? seq - 1 - d->others : 0;
-    return missing <= told ? missing : 0;
+    return missing <= reported ? missing : 0;
 }
 
-static int add_agent(struct reading *r, const struct recorded *head, const struct wire_window *w)
+static int info_add_agent(struct reading *r, const struct recorded *head,
+                          const struct wire_window *w)
 {
     if (key_table_reserve(&r->agents, 1) != 0)
         return -ENOMEM;
     uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_room, (uint64_t)at + 1) != 0)
+    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_capacity, (uint64_t)at + 1) !=
+        0)
         return -ENOMEM;
     struct dropping *d = &r->dropped[at];
     d->others += w == NULL && !d->began;
     if (w == NULL || w->node_count == 0)
         return 0;
-    uint64_t told = w->node[0].windows_dropped;
-    uint64_t before = !d->began ? dropped_before(d, head->seq, told) : 0;
+    uint64_t reported = w->node[0].windows_dropped;
+    uint64_t before = !d->began ? dropped_before(d, head->seq, reported) : 0;
     r->dropped_before += before;
-    r->info->dropped += !d->began ? before : told - d->told;
-    d->told = told;
+    r->info->dropped += !d->began ? before : reported - d->reported;
+    d->reported = reported;
     d->began = 1;
     return 0;
 }
@@ -256,7 +249,7 @@ static void info_add_span(struct info *i, const struct wire_window *w)
     i->window_ns = i->window_ns == 0 ? w->length_ns : i->window_ns;
 }
 
-static void add_window(struct info *i, const struct wire_window *w)
+static void info_add_window(struct info *i, const struct wire_window *w)
 {
     info_add_span(i, w);
     for (uint64_t n = 0; n < w->ranks_count; n++)
@@ -287,15 +280,15 @@ static int info_add_message_kind(struct reading *r, const struct recorded *head,
 {
     int captured = m != NULL && m->type == WIRE_TYPE_CAPTURED;
     if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS && !captured)) {
-        add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
+        info_add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
         return 0;
     }
     int window = m->type == WIRE_TYPE_WINDOW;
     if (window)
-        add_window(r->info, &m->window);
+        info_add_window(r->info, &m->window);
     else if (!captured)
         info_add_ranks(r->info, &m->ranks);
-    int code = add_agent(r, head, window ? &m->window : NULL);
+    int code = info_add_agent(r, head, window ? &m->window : NULL);
     return code != 0 ? code
                      : info_add_host(r, window     ? m->window.host
                                         : captured ? m->captured.host
@@ -306,14 +299,14 @@ static int info_add_message(void *user, const struct recorded *head,
                             const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
-    (void)length; /* windows have none: of all of them the tables tell */
+    (void)length; /* lengths are summed in the table of blocks */
     r->info->messages++;
-    int met = numbers_meet(&r->numbers, head);
-    return met < 0 ? met : info_add_message_kind(r, head, message);
+    int added = numbers_add(&r->numbers, head);
+    return added < 0 ? added : info_add_message_kind(r, head, message);
 }
 
-/* To the end, whatever is damaged on the way. */
-static int read_messages(struct reading *r)
+/* Read all messages to the end, skipping what is damaged. */
+static int info_read_messages(struct reading *r)
 {
     uint64_t skipped;
     int code, more = 1;
@@ -323,20 +316,20 @@ static int read_messages(struct reading *r)
             return code;
         uint64_t number = recording_cursor_number(r->cursor);
         more = recording_cursor_skip(r->cursor, &skipped);
-        add_damage(r->info, number, skipped, "messages cannot be read");
+        info_add_damage(r->info, number, skipped, "messages cannot be read");
     } while (more == 1);
     return more == -HOLTER_ECORRUPT ? 0 : more;
 }
 
 /* ---- what is not there ---------------------------------------------------- */
 
-static int add_hole(void *user, uint64_t first, uint64_t end, uint64_t missing)
+static int info_add_gap(void *user, uint64_t first, uint64_t end, uint64_t missing)
 {
     struct reading *r = user;
     uint64_t window_ns = r->info->window_ns;
     if (window_ns == 0 || end > INT64_MAX / window_ns)
         return 0;
-    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_room, r->hole_count + 1) != 0)
+    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_capacity, r->hole_count + 1) != 0)
         return -ENOMEM;
     r->holes[r->hole_count++] = (struct info_hole){first * window_ns, end * window_ns, missing};
     return 0;
@@ -348,8 +341,8 @@ static int info_compare_by_begin(const void *left, const void *right)
     return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-/* Spans that overlap, of several agents, are one. */
-static void join_holes(struct reading *r)
+/* Join gaps of several agents that overlap. */
+static void info_join_gaps(struct reading *r)
 {
     struct info *i = r->info;
     struct info_hole joined = {0, 0, 0};
@@ -370,15 +363,15 @@ static void join_holes(struct reading *r)
     }
 }
 
-static int find_holes(struct reading *r)
+static int info_find_gaps(struct reading *r)
 {
-    uint64_t missing = numbers_missing(&r->numbers);
+    uint64_t missing = numbers_count_missing(&r->numbers);
     uint64_t dropped = r->info->dropped - r->dropped_before;
     r->info->absent = missing > dropped ? missing - dropped : 0;
     r->info->missed_before = r->info->missed > missing ? r->info->missed - missing : 0;
-    int code = numbers_holes(&r->numbers, add_hole, r);
+    int code = numbers_for_each_gap(&r->numbers, info_add_gap, r);
     if (code == 0)
-        join_holes(r);
+        info_join_gaps(r);
     return code;
 }
 
@@ -395,12 +388,12 @@ static void info_finish_reading(struct reading *r)
 }
 
 int info_read(struct info *out, const char *path, const struct recording_progress *progress,
-              char *why, size_t room)
+              char *why, size_t capacity)
 {
     struct reading r = {.info = out, .progress = progress};
     *out = (struct info){0};
     snprintf(out->path, sizeof(out->path), "%s", path);
-    int code = recording_cursor_salvage(&r.cursor, path, why, room);
+    int code = recording_cursor_salvage(&r.cursor, path, why, capacity);
     if (code != 0)
         return code;
     r.file = recording_cursor_file(r.cursor);
@@ -411,15 +404,15 @@ int info_read(struct info *out, const char *path, const struct recording_progres
     numbers_init(&r.numbers);
     code = recording_file_hold(r.file);
     code = code != 0 ? code : info_read_tables(&r);
-    code = code != 0 ? code : read_messages(&r);
+    code = code != 0 ? code : info_read_messages(&r);
     if (r.file->lacking > 0)
-        add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
-    code = code != 0 ? code : find_holes(&r);
+        info_add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
+    code = code != 0 ? code : info_find_gaps(&r);
     out->agents = r.agents.count;
-    if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */
+    if (out->windows == 0 && out->window_ns > 0) /* nothing was published, as in an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
     if (code != 0)
-        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(code));
     info_finish_reading(&r);
     if (code != 0)
         info_finish(out);

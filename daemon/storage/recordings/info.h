@@ -1,4 +1,4 @@
-/* What is in a recording, in figures. */
+/* Summary of a recording. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDINGS_INFO_H
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_INFO_H
 
@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define INFO_CALLS 1024u  /**< numbers of calls below this are told apart */
+#define INFO_CALLS 1024u  /**< calls with smaller numbers are counted separately */
 #define INFO_ALERTS 256u  /**< alerts that are listed; all are counted */
 #define INFO_CAPTURES 64u /**< captures that are listed; all are counted */
 #define INFO_HOSTS 65536u /**< hosts that are listed; all are counted, up to 2^20 */
-#define INFO_HOLES 16u    /**< spans that are listed; all are counted */
-#define INFO_DAMAGES 16u  /**< places that are listed; all are counted */
+#define INFO_HOLES 16u    /**< gaps that are listed; all are counted */
+#define INFO_DAMAGES 16u  /**< damaged places that are listed; all are counted */
 
 struct info_alert {
     uint64_t id, since_ns, updated_ns;
@@ -29,11 +29,11 @@ struct info_capture {
 /** A place that cannot be read. */
 struct info_damage {
     uint64_t after;    /**< number of the last message before it */
-    uint64_t messages; /**< that cannot be read, as far as it is known */
+    uint64_t messages; /**< messages lost there, as far as it is known */
     char text[128];
 };
 
-/** A span of which windows of agents are not there. */
+/** A span of time of which windows of agents are missing. */
 struct info_hole {
     uint64_t begin_ns, end_ns; /**< daemon time */
     uint64_t missing;          /**< messages of agents */
@@ -82,7 +82,7 @@ struct info {
  * is what can be read
  *  @param why  set on failure @return 0, or negative: it cannot be opened, or there is no memory */
 int info_read(struct info *out, const char *path, const struct recording_progress *progress,
-              char *why, size_t room);
+              char *why, size_t capacity);
 
 void info_finish(struct info *info);
 

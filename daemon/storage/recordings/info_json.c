@@ -1,3 +1,4 @@
+/* Prints the summary of a recording as JSON. */
 #include "daemon/storage/recordings/info.h"
 #include "holter/call.h"
 #include "proto/json.h"

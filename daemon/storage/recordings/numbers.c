@@ -1,3 +1,5 @@
+/* Keeps the numbers of received messages as runs, by agent, and derives which messages are
+ * missing. */
 #include "daemon/storage/recordings/numbers.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -7,41 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers that follow each other, and between which windows those of them lie that are of window
- * messages. */
+/* A run of consecutive numbers, and the range of windows that its window messages have. */
 struct run {
     uint64_t first, last;
-    uint64_t low, high; /* low above high: there is no window */
+    uint64_t low, high; /* low > high: the run has no window */
 };
 
-/* Runs in ascending order: nearly always one. */
+/* Runs in ascending order: nearly always there is one. */
 struct numbers_agent {
     struct run *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 void numbers_init(struct numbers *n)
 {
-    *n = (struct numbers){.room = 0};
+    *n = (struct numbers){.capacity = 0};
     key_table_init(&n->agents);
 }
 
 void numbers_finish(struct numbers *n)
 {
-    for (uint32_t i = 0; i < n->room; i++)
+    for (uint32_t i = 0; i < n->capacity; i++)
         free(n->agent[i].list);
     free(n->agent);
     key_table_finish(&n->agents);
-    *n = (struct numbers){.room = 0};
+    *n = (struct numbers){.capacity = 0};
 }
 
-static void add_windows(struct run *run, const struct run *other)
+static void numbers_extend_windows(struct run *run, const struct run *other)
 {
     run->low = other->low < run->low ? other->low : run->low;
     run->high = other->high > run->high ? other->high : run->high;
 }
 
-/* @return as numbers_meet() */
+/* Add a run of one number. @return as numbers_add() */
 static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
 {
     uint64_t seq = one->first;
@@ -52,10 +53,10 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
         return 1;
     if (at > 0 && seq == r->list[at - 1].last + 1) {
         r->list[at - 1].last = seq;
-        add_windows(&r->list[at - 1], one);
+        numbers_extend_windows(&r->list[at - 1], one);
         if (at < r->count && r->list[at].first == seq + 1) {
             r->list[at - 1].last = r->list[at].last;
-            add_windows(&r->list[at - 1], &r->list[at]);
+            numbers_extend_windows(&r->list[at - 1], &r->list[at]);
             memmove(&r->list[at], &r->list[at + 1], (r->count - at - 1) * sizeof(*r->list));
             r->count--;
         }
@@ -63,10 +64,10 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
     }
     if (at < r->count && r->list[at].first == seq + 1) {
         r->list[at].first = seq;
-        add_windows(&r->list[at], one);
+        numbers_extend_windows(&r->list[at], one);
         return 0;
     }
-    if (array_fit(&r->list, sizeof(*r->list), &r->room, r->count + 1) != 0)
+    if (array_fit(&r->list, sizeof(*r->list), &r->capacity, r->count + 1) != 0)
         return -ENOMEM;
     memmove(&r->list[at + 1], &r->list[at], (r->count - at) * sizeof(*r->list));
     r->list[at] = *one;
@@ -74,12 +75,12 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
     return 0;
 }
 
-int numbers_meet(struct numbers *n, const struct recorded *head)
+int numbers_add(struct numbers *n, const struct recorded *head)
 {
     if (key_table_reserve(&n->agents, 1) != 0)
         return -ENOMEM;
     uint32_t at = key_table_add_hashed(&n->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&n->agent, sizeof(*n->agent), &n->room, (uint64_t)at + 1) != 0)
+    if (array_fit_zero(&n->agent, sizeof(*n->agent), &n->capacity, (uint64_t)at + 1) != 0)
         return -ENOMEM;
     struct numbers_agent *agent = &n->agent[at];
     struct run one = {.first = head->seq, .last = head->seq, .low = UINT64_MAX};
@@ -88,36 +89,36 @@ int numbers_meet(struct numbers *n, const struct recorded *head)
     return numbers_merge_runs(agent, &one);
 }
 
-/* ---- what was not met ------------------------------------------------------ */
+/* ---- missing messages ------------------------------------------------------ */
 
-/* What lies between the windows of a run and those of the next run that has any. */
+/* The gap between a run with windows and the next one that has any. */
 struct gap {
-    uint64_t numbers;    /* that were not met */
-    uint64_t first, end; /* windows between; the same: none */
-    int follows;         /* the next window follows the one before */
-    int behind;          /* there is no next one */
+    uint64_t numbers;    /* numbers that are missing */
+    uint64_t first, end; /* windows first to end - 1 are missing; equal: none */
+    int follows;         /* the window after the gap follows the one before it */
+    int is_last;         /* no run with windows follows */
 };
 
-static int has_windows(const struct run *run)
+static int numbers_has_windows(const struct run *run)
 {
     return run->low <= run->high;
 }
 
-/* @param at  a run, set to the next one with windows, or to the count of runs: behind the last
- * there are no windows */
-static struct gap next_gap(const struct numbers_agent *agent, size_t *at)
+/* @param at  index of a run; set to that of the next run with windows, or to the number of runs
+ * if there is none */
+static struct gap numbers_next_gap(const struct numbers_agent *agent, size_t *at)
 {
     const struct run *run = &agent->list[*at];
     struct gap gap = {.numbers = 0};
     uint64_t high = run->high;
     do {
         if (++*at == agent->count) {
-            gap.behind = 1;
+            gap.is_last = 1;
             return gap;
         }
         run = &agent->list[*at];
         gap.numbers += run->first - agent->list[*at - 1].last - 1;
-    } while (!has_windows(run));
+    } while (!numbers_has_windows(run));
     if (high < run->low) {
         gap.first = high + 1;
         gap.end = run->low;
@@ -126,65 +127,67 @@ static struct gap next_gap(const struct numbers_agent *agent, size_t *at)
     return gap;
 }
 
-/* @return the first run with windows */
-static size_t numbers_begin_of(const struct numbers_agent *agent)
+/* @return index of the first run with windows */
+static size_t numbers_first_run(const struct numbers_agent *agent)
 {
     size_t at = 0;
-    while (at < agent->count && !has_windows(&agent->list[at]))
+    while (at < agent->count && !numbers_has_windows(&agent->list[at]))
         at++;
     return at;
 }
 
-/* An agent sends each window of a job on its node, with nothing between the messages of one: where
- * windows follow each other and numbers do not, these are of other jobs. */
-static int is_shared(const struct numbers_agent *agent)
+/* Does the agent send messages of several jobs? It sends each window of a job without messages of
+ * other jobs in between: where windows are consecutive and numbers are not, the missing numbers
+ * belong to other jobs. */
+static int numbers_is_shared(const struct numbers_agent *agent)
 {
-    for (size_t at = numbers_begin_of(agent); at < agent->count;) {
-        struct gap gap = next_gap(agent, &at);
+    for (size_t at = numbers_first_run(agent); at < agent->count;) {
+        struct gap gap = numbers_next_gap(agent, &at);
         if (gap.follows && gap.numbers > 0)
             return 1;
     }
     return 0;
 }
 
-/* Messages of the job that were not met. Of a shared agent it is only known that each window has
- * one. */
-static uint64_t missing_in(const struct gap *gap, int shared)
+/* Missing messages of the job. If the agent is shared by several jobs, it is only known that each
+ * missing window has a message. */
+static uint64_t numbers_missing_in_gap(const struct gap *gap, int shared)
 {
     uint64_t windows = gap->end - gap->first;
-    int bounded = shared && (windows > 0 || gap->follows || gap->behind);
+    int bounded = shared && (windows > 0 || gap->follows || gap->is_last);
     return bounded && windows < gap->numbers ? windows : gap->numbers;
 }
 
-uint64_t numbers_missing(const struct numbers *n)
+uint64_t numbers_count_missing(const struct numbers *n)
 {
     uint64_t missing = 0;
-    for (uint32_t i = 0; i < n->room; i++) {
+    for (uint32_t i = 0; i < n->capacity; i++) {
         const struct numbers_agent *agent = &n->agent[i];
-        int shared = is_shared(agent);
-        for (size_t at = numbers_begin_of(agent); at < agent->count;) {
-            struct gap gap = next_gap(agent, &at);
-            missing += missing_in(&gap, shared);
+        int shared = numbers_is_shared(agent);
+        for (size_t at = numbers_first_run(agent); at < agent->count;) {
+            struct gap gap = numbers_next_gap(agent, &at);
+            missing += numbers_missing_in_gap(&gap, shared);
         }
     }
     return missing;
 }
 
-static int numbers_for_each_hole(const struct numbers_agent *agent, numbers_hole *hole, void *user)
+static int numbers_visit_agent_gaps(const struct numbers_agent *agent, numbers_gap_visit *hole,
+                                    void *user)
 {
-    int code = 0, shared = is_shared(agent);
-    for (size_t at = numbers_begin_of(agent); code == 0 && at < agent->count;) {
-        struct gap gap = next_gap(agent, &at);
+    int code = 0, shared = numbers_is_shared(agent);
+    for (size_t at = numbers_first_run(agent); code == 0 && at < agent->count;) {
+        struct gap gap = numbers_next_gap(agent, &at);
         if (gap.first < gap.end)
-            code = hole(user, gap.first, gap.end, missing_in(&gap, shared));
+            code = hole(user, gap.first, gap.end, numbers_missing_in_gap(&gap, shared));
     }
     return code;
 }
 
-int numbers_holes(const struct numbers *n, numbers_hole *hole, void *user)
+int numbers_for_each_gap(const struct numbers *n, numbers_gap_visit *hole, void *user)
 {
     int code = 0;
-    for (uint32_t i = 0; code == 0 && i < n->room; i++)
-        code = numbers_for_each_hole(&n->agent[i], hole, user);
+    for (uint32_t i = 0; code == 0 && i < n->capacity; i++)
+        code = numbers_visit_agent_gaps(&n->agent[i], hole, user);
     return code;
 }

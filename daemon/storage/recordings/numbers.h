@@ -1,5 +1,6 @@
-/* Which messages of a job's agents were met, by their numbers: each agent counts its own from 1 on
- * without gaps, those of all jobs on its node together. Memory: linear in agents and in gaps. */
+/* Numbers of the messages that were received from the agents of a job. Each agent numbers its
+ * messages from 1 without gaps, those of all jobs on its node together. Memory: linear in agents
+ * and in gaps. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDINGS_NUMBERS_H
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_NUMBERS_H
 
@@ -9,28 +10,28 @@
 struct numbers {
     struct key_table agents;     /* hi: instance */
     struct numbers_agent *agent; /* owned; by agent */
-    uint32_t room;
+    uint32_t capacity;
 };
 
 void numbers_init(struct numbers *numbers);
 void numbers_finish(struct numbers *numbers);
 
-/** @return 1: it was met before, 0: it was not, -ENOMEM */
-int numbers_meet(struct numbers *numbers, const struct recorded *head);
+/** Add the number of a message. @return 1: it was added before, 0: it is new, -ENOMEM */
+int numbers_add(struct numbers *numbers, const struct recorded *head);
 
-/** Messages of the job between those of agents that were not met, from each agent's first window
- * on: what it said about ranks before may have been said long before. Where windows go on but
- * numbers do not, those are of other jobs; of an agent with such ones it is windows that are
- * counted. */
-uint64_t numbers_missing(const struct numbers *numbers);
+/** Number of messages of the job that are missing, counted from each agent's first window:
+ * messages about ranks may have been sent long before. Where windows are consecutive but numbers
+ * are not, the missing numbers belong to other jobs; of such an agent, missing windows are
+ * counted instead. */
+uint64_t numbers_count_missing(const struct numbers *numbers);
 
-/** Windows of an agent of which nothing was met, between others of it whose numbers do not follow
- * each other.
- *  @param first, end  windows `first` to `end` - 1 @param missing  messages that were not met there
+/** Visit a span of missing windows of one agent.
+ * @param first, end  windows `first` to `end` - 1
+ * @param missing     number of messages missing there */
+typedef int numbers_gap_visit(void *user, uint64_t first, uint64_t end, uint64_t missing);
+
+/** Visit all spans of missing windows, agent by agent. @return 0, or what `hole` returned if not 0
  */
-typedef int numbers_hole(void *user, uint64_t first, uint64_t end, uint64_t missing);
-
-/** Tell of all of these, agent by agent. @return 0, or what `hole` returned when it was not 0 */
-int numbers_holes(const struct numbers *numbers, numbers_hole *hole, void *user);
+int numbers_for_each_gap(const struct numbers *numbers, numbers_gap_visit *hole, void *user);
 
 #endif

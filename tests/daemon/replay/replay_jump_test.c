@@ -167,10 +167,10 @@ static void blocks_with_more_than_windows_are_found(void **state)
     uint64_t number = 0, last = 0;
     (void)state;
     struct recording_cursor *cursor = open_cursor();
-    assert_int_equal(recording_block_of_others(cursor, &number, &last), 1);
+    assert_int_equal(recording_block_with_other_messages(cursor, &number, &last), 1);
     assert_int_equal(number, 1);
     assert_true(last >= NODES);
-    assert_int_equal(recording_block_of_others(cursor, &number, &last), 0);
+    assert_int_equal(recording_block_with_other_messages(cursor, &number, &last), 0);
     recording_cursor_close(cursor);
 }
 

@@ -33,7 +33,7 @@ static void a_message_that_is_not_kept_ends_its_recording_and_no_other(void **st
     assert_int_equal(record_bed_messages(b->other_path), 4);
 }
 
-static void a_recording_whose_last_message_is_not_kept_is_told_to_have_stopped(void **state)
+static void a_recording_whose_last_message_is_lost_is_reported_as_stopped(void **state)
 {
     struct record_bed *b = *state;
     record_bed_begin(b, NULL);
@@ -70,7 +70,7 @@ static void a_row_of_a_table_that_is_not_kept_ends_the_recording(void **state)
     }
 }
 
-static void a_recording_that_cannot_begin_is_told(void **state)
+static void a_recording_that_cannot_begin_is_reported(void **state)
 {
     struct record_bed *b = *state;
     for (unsigned long number = 1; number <= 2; number++) {
@@ -94,9 +94,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_BED(a_message_that_is_not_kept_ends_its_recording_and_no_other),
-        WITH_BED(a_recording_whose_last_message_is_not_kept_is_told_to_have_stopped),
+        WITH_BED(a_recording_whose_last_message_is_lost_is_reported_as_stopped),
         WITH_BED(a_row_of_a_table_that_is_not_kept_ends_the_recording),
-        WITH_BED(a_recording_that_cannot_begin_is_told),
+        WITH_BED(a_recording_that_cannot_begin_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

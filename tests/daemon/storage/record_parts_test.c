@@ -54,7 +54,7 @@ static void keep(enum wire_type type, const void *bytes, size_t length)
                             .received_ns = seq * S + 1};
     assert_int_equal(recording_message(recording, &head, bytes, length), 0);
     if (type == WIRE_TYPE_RANKS)
-        assert_int_equal(record_parts_ranks(&parts, &head, bytes, length), 0);
+        assert_int_equal(record_parts_add_ranks(&parts, &head, bytes, length), 0);
 }
 
 static void keep_ranks(void)
@@ -101,9 +101,9 @@ static void next(void)
 static void a_part_is_full_at_an_eighth_of_the_size(void **state)
 {
     (void)state;
-    assert_false(record_parts_full(MOST / 8 - 1, MOST));
-    assert_true(record_parts_full(MOST / 8, MOST));
-    assert_false(record_parts_full(UINT64_MAX, 0));
+    assert_false(record_parts_is_full(MOST / 8 - 1, MOST));
+    assert_true(record_parts_is_full(MOST / 8, MOST));
+    assert_false(record_parts_is_full(UINT64_MAX, 0));
 }
 
 static void the_next_part_has_pages_as_large(void **state)
@@ -127,12 +127,12 @@ static void small_commits_make_no_part_over_before_it_is_large(void **state)
     while (folded < 3) {
         keep(WIRE_TYPE_WINDOW, little, sizeof(little));
         assert_int_equal(recording_commit(recording), 0);
-        folded += (unsigned)record_parts_full(recording_bytes(recording), MOST);
-        assert_false(record_parts_over(recording, MOST));
-        assert_false(record_parts_full(recording_bytes(recording), MOST));
+        folded += (unsigned)record_parts_is_full(recording_bytes(recording), MOST);
+        assert_false(record_parts_needs_next(recording, MOST));
+        assert_false(record_parts_is_full(recording_bytes(recording), MOST));
     }
     fill(MOST / 8);
-    assert_true(record_parts_over(recording, MOST));
+    assert_true(record_parts_needs_next(recording, MOST));
 }
 
 /* Its log cannot be folded in then. */
@@ -143,9 +143,9 @@ static void a_part_that_is_read_is_over_at_its_size(void **state)
     fill(8192);
     assert_int_equal(recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)), 0);
     assert_int_equal(recording_file_run(&file, "BEGIN; SELECT count(*) FROM block"), 0);
-    while (!record_parts_full(recording_bytes(recording), MOST))
+    while (!record_parts_is_full(recording_bytes(recording), MOST))
         fill(8192);
-    assert_true(record_parts_over(recording, MOST));
+    assert_true(record_parts_needs_next(recording, MOST));
     recording_file_close(&file);
 }
 
@@ -169,7 +169,7 @@ static void the_next_part_begins_with_what_was_said_before(void **state)
     assert_int_equal(recording_table(recording, WIRE_TYPE_TOTALS, &totals), 0);
     assert_int_equal(recording_table(recording, WIRE_TYPE_TOPOLOGY, &network), 0);
     assert_int_equal(wire_encode(&buffer, WIRE_TYPE_TOPOLOGY, &network), 0);
-    assert_int_equal(record_parts_network(&parts, &network, buffer.bytes, buffer.length), 0);
+    assert_int_equal(record_parts_add_network(&parts, &network, buffer.bytes, buffer.length), 0);
     wire_buffer_finish(&buffer);
     keep_ranks();
     fill(20000);
@@ -340,7 +340,7 @@ static void fail_next(void)
     assert_int_equal(code, -EIO);
 }
 
-static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
+static void a_part_that_cannot_be_created_leaves_nothing(void **state)
 {
     static uint8_t large[4 << 20];
     const struct recorded head = {.type = WIRE_TYPE_RANKS, .instance = 5, .seq = 1};
@@ -348,17 +348,17 @@ static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(large); i++)
         large[i] = (uint8_t)(i * i * 2654435761u >> 13);
-    assert_int_equal(record_parts_ranks(&parts, &head, large, sizeof(large)), 0);
+    assert_int_equal(record_parts_add_ranks(&parts, &head, large, sizeof(large)), 0);
     assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
     fail_next();
-    assert_non_null(strstr(why, "part 2 cannot be begun: "));
+    assert_non_null(strstr(why, "part 2 cannot be created: "));
     assert_null(recording);
     assert_int_equal(access(part, F_OK), -1);
     assert_int_equal(access(base, F_OK), 0);
 }
 
 /* As on a disk that is full. */
-static void why_the_part_before_cannot_be_finished_is_told(void **state)
+static void a_part_that_cannot_be_finished_is_reported_with_the_cause(void **state)
 {
     char part[256];
     (void)state;
@@ -403,8 +403,8 @@ int main(void)
         TEST(a_recording_goes_on_with_its_newest_part),
         TEST(a_recording_goes_on_before_a_part_that_was_not_begun),
         TEST(a_part_that_is_being_made_stays),
-        TEST(of_a_part_that_cannot_be_begun_nothing_is_left),
-        TEST(why_the_part_before_cannot_be_finished_is_told),
+        TEST(a_part_that_cannot_be_created_leaves_nothing),
+        TEST(a_part_that_cannot_be_finished_is_reported_with_the_cause),
         TEST(names_of_other_recordings_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

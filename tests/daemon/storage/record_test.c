@@ -27,7 +27,7 @@ static void keep(struct record_bed *b, uint64_t seq, size_t length)
     record_bed_keep(b, "job.0", seq, length);
 }
 
-static void what_is_kept_is_told_after_it_was_committed(void **state)
+static void messages_are_acknowledged_after_they_were_committed(void **state)
 {
     struct record_bed *b = *state;
     begin(b, NULL);
@@ -71,7 +71,7 @@ static void no_stop(void *user, const char *job, const char *why)
     fail_msg("%s: %s", job, why);
 }
 
-static void thousands_of_agents_are_told_each_once(void **state)
+static void thousands_of_agents_are_acknowledged_once_each(void **state)
 {
     struct record_bed *b = *state;
     uint64_t told = 0;
@@ -155,7 +155,7 @@ static void a_file_that_is_renamed_is_written_on(void **state)
     assert_int_equal(record_bed_messages(b->other_path), 12);
 }
 
-static void a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory(void **state)
+static void a_full_queue_ends_the_recording(void **state)
 {
     struct record_bed *b = *state;
     begin(b, &(struct recorder_options){.queue_bytes = 4096});
@@ -210,7 +210,7 @@ static void recordings_of_many_ranks_have_larger_pages(void **state)
     }
 }
 
-static void a_closed_recording_opens_again_for_what_comes_late(void **state)
+static void a_closed_recording_opens_again_for_a_late_message(void **state)
 {
     struct record_bed *b = *state;
     begin(b, NULL);
@@ -222,7 +222,7 @@ static void a_closed_recording_opens_again_for_what_comes_late(void **state)
     assert_int_equal(record_bed_messages(b->path), 12);
 }
 
-static void a_file_that_cannot_be_made_is_told(void **state)
+static void a_file_that_cannot_be_created_is_reported(void **state)
 {
     struct record_bed *b = *state;
     snprintf(b->path, sizeof(b->path), "%s/no/such/place.hrec", b->directory);
@@ -238,18 +238,18 @@ static void a_file_that_cannot_be_made_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BED(what_is_kept_is_told_after_it_was_committed),
+        WITH_BED(messages_are_acknowledged_after_they_were_committed),
         WITH_BED(what_waits_together_is_committed_together),
-        WITH_BED(thousands_of_agents_are_told_each_once),
+        WITH_BED(thousands_of_agents_are_acknowledged_once_each),
         WITH_BED(a_full_disk_stops_the_recording_once_and_agents_go_on),
         WITH_BED(a_file_that_may_not_grow_is_a_full_disk),
         WITH_BED(a_file_that_is_removed_stops_the_recording),
         WITH_BED(a_file_that_is_renamed_is_written_on),
-        WITH_BED(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
+        WITH_BED(a_full_queue_ends_the_recording),
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
         WITH_BED(recordings_of_many_ranks_have_larger_pages),
-        WITH_BED(a_closed_recording_opens_again_for_what_comes_late),
-        WITH_BED(a_file_that_cannot_be_made_is_told),
+        WITH_BED(a_closed_recording_opens_again_for_a_late_message),
+        WITH_BED(a_file_that_cannot_be_created_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void so_is_what_needs_its_log_no_more(void **state)
     unlock(place);
 }
 
-static void a_path_that_is_too_long_is_told(void **state)
+static void a_path_that_is_too_long_is_reported(void **state)
 {
     char part[131], path[600] = "";
     (void)state;
@@ -176,7 +176,7 @@ static void a_file_without_its_end_is_for_those_who_salvage(void **state)
     recording_file_close(&file);
 }
 
-static void what_cannot_be_read_is_told(void **state)
+static void files_that_cannot_be_read_are_reported_with_the_cause(void **state)
 {
     static const struct {
         const char *sql, *why;
@@ -204,8 +204,8 @@ int main(void)
         TEST(any_name_is_that_of_a_file),
         TEST(what_a_killed_daemon_left_is_read_where_nothing_can_be_written),
         TEST(so_is_what_needs_its_log_no_more),
-        TEST(a_path_that_is_too_long_is_told),
-        TEST(what_cannot_be_read_is_told),
+        TEST(a_path_that_is_too_long_is_reported),
+        TEST(files_that_cannot_be_read_are_reported_with_the_cause),
         TEST(a_file_without_its_end_is_for_those_who_salvage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

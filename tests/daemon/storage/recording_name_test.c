@@ -45,7 +45,7 @@ static void a_directory_is_made_with_those_above_it(void **state)
     assert_true(S_ISDIR(status.st_mode));
 }
 
-static void a_place_where_none_can_be_is_told(void **state)
+static void a_directory_without_write_permission_is_reported(void **state)
 {
     (void)state;
     int fd = open(below("file"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -165,7 +165,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_directory_is_made_with_those_above_it),
-        TEST(a_place_where_none_can_be_is_told),
+        TEST(a_directory_without_write_permission_is_reported),
         TEST(a_job_gets_a_name_that_no_other_file_has),
         TEST(a_recording_is_renamed_with_its_log),
         TEST(parts_are_renamed_together),

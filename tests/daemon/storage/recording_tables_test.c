@@ -280,7 +280,7 @@ static void hot_links_have_rows_until_they_have_cooled(void **state)
         900);
 }
 
-static void a_network_comes_back_as_it_was_told(void **state)
+static void a_network_is_read_back_as_it_was_published(void **state)
 {
     struct recording *r = recording_bed_open();
     struct wire_vertex_row vertices[] = {{"a", 0}, {"b", 0}, {"s", 1}};
@@ -481,7 +481,7 @@ int main(void)
         RECORDING_BED(captures_are_a_row_each_and_one_for_each_record),
         RECORDING_BED(an_episode_is_one_row_with_its_evidence_and_comes_back_whole),
         RECORDING_BED(hot_links_have_rows_until_they_have_cooled),
-        RECORDING_BED(a_network_comes_back_as_it_was_told),
+        RECORDING_BED(a_network_is_read_back_as_it_was_published),
         RECORDING_BED(latencies_are_a_row_a_window_and_series_and_criteria_the_latest),
         RECORDING_BED(members_of_regions_are_kept_with_the_window_of_each_change),
         RECORDING_BED(closed_phases_and_their_points_are_rows_and_open_ones_are_not),

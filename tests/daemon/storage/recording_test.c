@@ -311,7 +311,7 @@ static void other_files_are_refused(void **state)
 }
 
 /* The file itself could be made, but no log beside it. */
-static void a_name_too_long_for_a_log_is_told(void **state)
+static void a_name_too_long_for_a_log_is_reported(void **state)
 {
     struct recording *r;
     char path[400], why[600];
@@ -336,7 +336,7 @@ int main(void)
         RECORDING_BED(a_file_that_was_not_begun_is_begun),
         RECORDING_BED(an_ended_job_s_file_is_left_alone),
         RECORDING_BED(other_files_are_refused),
-        RECORDING_BED(a_name_too_long_for_a_log_is_told),
+        RECORDING_BED(a_name_too_long_for_a_log_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

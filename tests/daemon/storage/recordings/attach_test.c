@@ -65,15 +65,15 @@ static struct wire_recorded said(enum wire_type type, uint64_t instance, uint64_
                                   .bytes_count = buffer.length};
 }
 
-static int take(struct wire_recorded recorded, int snapshot)
+static int attach_bed_write(struct wire_recorded recorded, int snapshot)
 {
     struct wire_message message = {.type = WIRE_TYPE_RECORDED, .recorded = recorded};
     return attach_take(attach, &message, snapshot);
 }
 
-static void take_window(uint64_t instance, uint64_t seq)
+static void attach_bed_write_window(uint64_t instance, uint64_t seq)
 {
-    assert_int_equal(take(said(WIRE_TYPE_WINDOW, instance, seq), 0), 0);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_WINDOW, instance, seq), 0), 0);
 }
 
 static void read_back(struct info *info)
@@ -87,18 +87,18 @@ static void it_says_since_when_and_what_did_not_come(void **state)
 {
     (void)state;
     struct info info;
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
     assert_int_equal(attach_since_ns(attach), SINCE);
     for (uint64_t seq = 40; seq < 50; seq++) /* 2 to 39 came before */
-        take_window(7, seq);
-    assert_int_equal(attach_missed(attach), 0);
-    take_window(7, 53);
-    take_window(7, 54);
-    assert_int_equal(attach_missed(attach), 3);
-    take_window(7, 51); /* late, but not lost */
-    assert_int_equal(attach_missed(attach), 2);
-    take_window(8, 9); /* an agent that comes new */
-    assert_int_equal(attach_missed(attach), 2);
+        attach_bed_write_window(7, seq);
+    assert_int_equal(attach_missed_count(attach), 0);
+    attach_bed_write_window(7, 53);
+    attach_bed_write_window(7, 54);
+    assert_int_equal(attach_missed_count(attach), 3);
+    attach_bed_write_window(7, 51); /* late, but not lost */
+    assert_int_equal(attach_missed_count(attach), 2);
+    attach_bed_write_window(8, 9); /* an agent that comes new */
+    assert_int_equal(attach_missed_count(attach), 2);
     read_back(&info);
     assert_int_equal(info.attached_ns, SINCE);
     assert_int_equal(info.missed, 2);
@@ -110,19 +110,19 @@ static void it_says_since_when_and_what_did_not_come(void **state)
     info_finish(&info);
 }
 
-static void a_state_that_is_told_anew_is_not_kept_twice(void **state)
+static void a_state_that_is_published_again_is_not_recorded_twice(void **state)
 {
     (void)state;
     struct info info;
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
-    take_window(7, 2);
-    take_window(7, 3);
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
-    take_window(7, 3);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    attach_bed_write_window(7, 2);
+    attach_bed_write_window(7, 3);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    attach_bed_write_window(7, 3);
     /* Further ranks came while the daemon was away, and a window. */
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 5), 1), 0);
-    take_window(7, 6);
-    assert_int_equal(attach_missed(attach), 1);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 5), 1), 0);
+    attach_bed_write_window(7, 6);
+    assert_int_equal(attach_missed_count(attach), 1);
     assert_int_equal(attach_since_ns(attach), SINCE);
     read_back(&info);
     assert_int_equal(info.messages, 5);
@@ -133,8 +133,8 @@ static void a_job_that_begins_now_is_recorded_from_its_begin(void **state)
 {
     (void)state;
     struct info info;
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 0), 0);
-    take_window(7, 2);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 0), 0);
+    attach_bed_write_window(7, 2);
     read_back(&info);
     assert_int_equal(info.attached_ns, 0);
     assert_int_equal(info.messages, 2);
@@ -149,25 +149,25 @@ static void long_messages_are_joined(void **state)
     const uint8_t *bytes = whole.bytes;
     part.bytes_count = 10;
     part.more = 1;
-    assert_int_equal(take(part, 0), 0);
+    assert_int_equal(attach_bed_write(part, 0), 0);
     part.bytes = bytes + 10;
     part.bytes_count = whole.bytes_count - 10;
     part.offset = 10;
     part.more = 0;
-    assert_int_equal(take(part, 0), 0);
+    assert_int_equal(attach_bed_write(part, 0), 0);
     /* The end of this one does not come. */
     part = said(WIRE_TYPE_WINDOW, 7, 3);
     part.bytes_count = 10;
     part.more = 1;
-    assert_int_equal(take(part, 0), 0);
-    take_window(7, 4);
-    assert_int_equal(attach_missed(attach), 1);
+    assert_int_equal(attach_bed_write(part, 0), 0);
+    attach_bed_write_window(7, 4);
+    assert_int_equal(attach_missed_count(attach), 1);
     /* And of this one the begin. */
     part = said(WIRE_TYPE_WINDOW, 7, 5);
     part.offset = 10;
-    assert_int_equal(take(part, 0), 0);
-    take_window(7, 6);
-    assert_int_equal(attach_missed(attach), 2);
+    assert_int_equal(attach_bed_write(part, 0), 0);
+    attach_bed_write_window(7, 6);
+    assert_int_equal(attach_missed_count(attach), 2);
     read_back(&info);
     assert_int_equal(info.sums.sent, 9);
     assert_int_equal(info.damage_count, 0);
@@ -180,7 +180,7 @@ static void what_no_daemon_sends_is_refused(void **state)
     static uint8_t large[WIRE_PART_BYTES];
     struct wire_recorded wrong = said(WIRE_TYPE_WINDOW, 7, 2);
     wrong.type = WIRE_TYPE_TOTALS;
-    assert_int_equal(take(wrong, 0), -HOLTER_EPROTOCOL);
+    assert_int_equal(attach_bed_write(wrong, 0), -HOLTER_EPROTOCOL);
     /* A message without end. */
     struct wire_recorded part = {.job = "j.0",
                                  .type = WIRE_TYPE_WINDOW,
@@ -190,8 +190,8 @@ static void what_no_daemon_sends_is_refused(void **state)
                                  .bytes_count = sizeof(large),
                                  .more = 1};
     for (int i = 0; i < 4; i++, part.offset += sizeof(large))
-        assert_int_equal(take(part, 0), 0);
-    assert_int_equal(take(part, 0), -HOLTER_EPROTOCOL);
+        assert_int_equal(attach_bed_write(part, 0), 0);
+    assert_int_equal(attach_bed_write(part, 0), -HOLTER_EPROTOCOL);
 }
 
 static void windows_that_had_ended_before_are_left_out(void **state)
@@ -200,13 +200,13 @@ static void windows_that_had_ended_before_are_left_out(void **state)
     struct wire_message totals = {
         .type = WIRE_TYPE_TOTALS,
         .totals = {.job = "j.0", .window = 998, .start_ns = 998 * S, .length_ns = S, .sent = 1}};
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
     for (uint64_t window = 998; window < 1002; window++) {
         totals.totals.window = window;
         totals.totals.start_ns = window * S;
         assert_int_equal(attach_take(attach, &totals, 0), 0);
     }
-    take_window(7, 2);
+    attach_bed_write_window(7, 2);
     struct info info;
     read_back(&info);
     assert_int_equal(info.windows, 2);
@@ -217,7 +217,7 @@ static void nothing_is_written_over(void **state)
 {
     (void)state;
     struct attach *other = NULL;
-    take_window(7, 2);
+    attach_bed_write_window(7, 2);
     assert_int_equal(attach_commit(attach), 0);
     assert_int_equal(attach_create(&other, path, 0, why, sizeof(why)), -EEXIST);
     assert_non_null(strstr(why, "is there already"));
@@ -239,13 +239,13 @@ static void its_end_begins_no_part(void **state)
     attach_abandon(attach);
     snprintf(path, sizeof(path), "%s/b.hrec", directory);
     assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
     for (uint64_t seq = 2; seq < 6; seq++) {
         struct wire_recorded window = said(WIRE_TYPE_WINDOW, 7, seq);
         make_noise(noise, seq);
         window.bytes = noise;
         window.bytes_count = 1 << 20;
-        assert_int_equal(take(window, 0), 0);
+        assert_int_equal(attach_bed_write(window, 0), 0);
     }
     assert_int_equal(attach_close(attach), 0);
     attach = NULL;
@@ -254,7 +254,7 @@ static void its_end_begins_no_part(void **state)
     free(noise);
 }
 
-static void take_totals(uint64_t window, int snapshot)
+static void attach_bed_write_totals(uint64_t window, int snapshot)
 {
     struct wire_message totals = {
         .type = WIRE_TYPE_TOTALS,
@@ -270,14 +270,14 @@ static uint64_t begin_another_part(void)
     attach_abandon(attach);
     snprintf(path, sizeof(path), "%s/b.hrec", directory);
     assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
-    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
     while (strstr(attach_path(attach), "part") == NULL) {
         struct wire_recorded window = said(WIRE_TYPE_WINDOW, 7, ++seq);
         make_noise(noise, seq);
         window.bytes = noise; /* kept as it is: it cannot be packed */
         window.bytes_count = 1 << 20;
-        assert_int_equal(take(window, 0), 0);
-        take_totals(1000 + seq, 0);
+        assert_int_equal(attach_bed_write(window, 0), 0);
+        attach_bed_write_totals(1000 + seq, 0);
         assert_true(attach_is_due(attach));
         assert_int_equal(attach_commit(attach), 0);
         assert_false(attach_is_due(attach));
@@ -292,8 +292,8 @@ static void parts_say_since_when_too(void **state)
     (void)state;
     struct info info;
     uint64_t last = begin_another_part();
-    take_window(7, last + 2);
-    take_window(7, last + 5);
+    attach_bed_write_window(7, last + 2);
+    attach_bed_write_window(7, last + 5);
     read_back(&info);
     assert_true(info.part > 1);
     assert_int_equal(info.attached_ns, SINCE);
@@ -304,14 +304,14 @@ static void parts_say_since_when_too(void **state)
 }
 
 /* As behind a time in which the daemon was away. */
-static void windows_of_parts_before_that_are_told_anew_are_left_out(void **state)
+static void windows_of_earlier_parts_that_are_published_again_are_left_out(void **state)
 {
     (void)state;
     struct info info;
     uint64_t last = begin_another_part();
     for (uint64_t seq = 1; seq < last + 5; seq++)
-        take_totals(1000 + seq, 1);
-    take_window(7, last + 4);
+        attach_bed_write_totals(1000 + seq, 1);
+    attach_bed_write_window(7, last + 4);
     read_back(&info);
     assert_int_equal(info.windows, 4);
     info_finish(&info);
@@ -322,7 +322,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         T(it_says_since_when_and_what_did_not_come),
-        T(a_state_that_is_told_anew_is_not_kept_twice),
+        T(a_state_that_is_published_again_is_not_recorded_twice),
         T(a_job_that_begins_now_is_recorded_from_its_begin),
         T(long_messages_are_joined),
         T(what_no_daemon_sends_is_refused),
@@ -330,7 +330,7 @@ int main(void)
         T(nothing_is_written_over),
         T(its_end_begins_no_part),
         T(parts_say_since_when_too),
-        T(windows_of_parts_before_that_are_told_anew_are_left_out),
+        T(windows_of_earlier_parts_that_are_published_again_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

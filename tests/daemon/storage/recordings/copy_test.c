@@ -201,7 +201,7 @@ static void a_cut_of_the_middle_changes_nothing_of_the_whole(void **state)
 }
 
 /* As of one that was attached later than the other began, and left before it ended. */
-static void what_was_told_later_stays(void **state)
+static void newer_rows_replace_older_ones(void **state)
 {
     (void)state;
     made(a, "job.0", 0, 20);
@@ -309,7 +309,7 @@ static void a_part_with_nothing_in_it_is_passed_over(void **state)
     assert_int_equal(access(c, F_OK), -1);
 }
 
-static void what_was_removed_before_is_told(void **state)
+static void the_time_before_which_parts_were_removed_is_kept(void **state)
 {
     char sql[160];
     (void)state;
@@ -396,13 +396,13 @@ int main(void)
         TEST(cuts_merged_are_the_whole_in_any_order),
         TEST(what_is_in_no_part_is_counted),
         TEST(a_cut_of_the_middle_changes_nothing_of_the_whole),
-        TEST(what_was_told_later_stays),
+        TEST(newer_rows_replace_older_ones),
         TEST(a_cut_says_since_when_its_recording_was_attached),
         TEST(what_came_to_no_attached_recording_is_counted),
         TEST(with_the_begin_of_the_job_nothing_is_attached),
         TEST(a_part_without_windows_is_merged),
         TEST(a_part_with_nothing_in_it_is_passed_over),
-        TEST(what_was_removed_before_is_told),
+        TEST(the_time_before_which_parts_were_removed_is_kept),
         TEST(recordings_of_other_jobs_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
         TEST(what_comes_meanwhile_is_not_in_half_of_it),

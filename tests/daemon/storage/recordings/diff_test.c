@@ -62,7 +62,7 @@ static void the_same_is_equal(void **state)
     assert_string_equal(diff.job, "job.0");
 }
 
-static void a_changed_value_is_told_with_its_key(void **state)
+static void a_changed_value_is_reported_with_its_key(void **state)
 {
     (void)state;
     made_ask(b, "UPDATE totals SET sent = 21 WHERE window = 1004");
@@ -120,7 +120,7 @@ static void null_and_numbers_and_texts_differ(void **state)
     assert_int_equal(diff.differences, 2);
 }
 
-static void other_messages_are_told(void **state)
+static void messages_that_differ_are_reported(void **state)
 {
     (void)state;
     made_ask(b, "DELETE FROM block");
@@ -233,11 +233,11 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_two, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(the_same_is_equal),
-        TEST(a_changed_value_is_told_with_its_key),
+        TEST(a_changed_value_is_reported_with_its_key),
         TEST(integers_are_compared_to_the_last_digit),
         TEST(rows_of_one_alone_are_counted_and_a_few_are_listed),
         TEST(null_and_numbers_and_texts_differ),
-        TEST(other_messages_are_told),
+        TEST(messages_that_differ_are_reported),
         TEST(a_message_that_is_missing_makes_no_other_differ),
         TEST(messages_belong_together_by_agent_and_window),
         TEST(other_jobs_are_not_compared),

@@ -110,7 +110,7 @@ static void windows_dropped_before_the_recording_are_not_of_it(void **state)
 }
 
 /* Node 0 misses windows 3 to 5 and 7 of the job, node 1 windows 4 to 6. */
-static void windows_that_are_not_there_are_told_with_their_span(void **state)
+static void missing_windows_are_reported_with_their_span(void **state)
 {
     static const uint64_t here[2][8] = {{1, 1, 1, 0, 0, 0, 1, 0}, {1, 1, 1, 1, 0, 0, 0, 1}};
     struct recording *r;
@@ -145,7 +145,7 @@ static void windows_that_are_not_there_are_told_with_their_span(void **state)
     assert_int_equal(info.dropped, 0);
 }
 
-static void windows_that_were_dropped_are_told_once(void **state)
+static void dropped_windows_are_counted_once(void **state)
 {
     (void)state;
     read_it();
@@ -213,7 +213,7 @@ static void json_has_every_figure(void **state)
     free(text);
 }
 
-static void what_can_be_read_of_a_damaged_file_is_told(void **state)
+static void the_readable_part_of_a_damaged_file_is_summarised(void **state)
 {
     (void)state;
     made_ask(path, "INSERT INTO block(first, messages, begin_ns, end_ns, length, data) SELECT "
@@ -287,11 +287,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
-        TEST(windows_that_are_not_there_are_told_with_their_span),
-        TEST(windows_that_were_dropped_are_told_once),
+        TEST(missing_windows_are_reported_with_their_span),
+        TEST(dropped_windows_are_counted_once),
         TEST(captures_are_listed_and_no_damage),
         TEST(json_has_every_figure),
-        TEST(what_can_be_read_of_a_damaged_file_is_told),
+        TEST(the_readable_part_of_a_damaged_file_is_summarised),
         TEST(a_view_in_place_of_a_table_is_not_followed),
         TEST(what_is_no_recording_is_refused),
         TEST(a_pipe_is_refused),

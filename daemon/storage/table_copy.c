@@ -1,4 +1,7 @@
-#include "daemon/storage/recordings/copy.h"
+/* Copies rows of a recording's plain tables into another recording, table by table. Columns that
+ * only one of the two files has are left out, and so are rows that cannot be read. */
+#include "daemon/storage/table_copy.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -6,16 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_COLUMNS 128
+#define MAX_COLUMNS 128
 
-/* What of a table belongs to a span of time. */
+/* By which columns a row of a table belongs to a span of time. */
 enum about {
-    ALWAYS,
-    BY_WINDOW, /* column window */
-    BY_SINCE,  /* since_ns to updated_ns */
-    BY_BEGIN,  /* begin_ns to end_ns */
-    BY_ASKED,  /* asked_ns */
-    BY_CAPTURE /* of the captures that are copied */
+    ALWAYS,    /* whenever it was written */
+    BY_WINDOW, /* by the column window */
+    BY_SINCE,  /* from since_ns to updated_ns */
+    BY_BEGIN,  /* from begin_ns to end_ns */
+    BY_ASKED,  /* by asked_ns */
+    BY_CAPTURE /* with the capture that it belongs to */
 };
 
 static const struct {
@@ -34,87 +37,92 @@ struct span {
     uint64_t from_ns, to_ns, window_ns;
 };
 
-static void copy_tables_condition(char *out, size_t room, enum about about, const struct span *span)
+static void table_copy_write_condition(char *out, size_t capacity, enum about about,
+                                       const struct span *span)
 {
     uint64_t to = span->to_ns > INT64_MAX ? INT64_MAX : span->to_ns;
     uint64_t windows = span->window_ns == 0 ? 1 : span->window_ns;
     out[0] = '\0';
     if (about == BY_WINDOW)
-        snprintf(out, room, " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
+        snprintf(out, capacity, " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
                  span->from_ns / windows, to == 0 ? 0 : (to - 1) / windows);
     if (about == BY_SINCE)
-        snprintf(out, room,
+        snprintf(out, capacity,
                  " WHERE since_ns < %" PRIu64 " AND (updated_ns >= %" PRIu64
                  " OR state <> 'resolved')",
                  to, span->from_ns);
     if (about == BY_ASKED || about == BY_CAPTURE)
-        snprintf(out, room, " WHERE %sasked_ns >= %" PRIu64 " AND asked_ns < %" PRIu64 "%s",
+        snprintf(out, capacity, " WHERE %sasked_ns >= %" PRIu64 " AND asked_ns < %" PRIu64 "%s",
                  about == BY_CAPTURE ? "capture IN (SELECT id FROM captures WHERE " : "",
                  span->from_ns, to, about == BY_CAPTURE ? ")" : "");
     if (about == BY_BEGIN)
-        snprintf(out, room, " WHERE begin_ns < %" PRIu64 " AND end_ns >= %" PRIu64, to,
+        snprintf(out, capacity, " WHERE begin_ns < %" PRIu64 " AND end_ns >= %" PRIu64, to,
                  span->from_ns);
 }
 
-/* Of a row in its last state the later one stays. @return the column that tells; NULL: what is
- * copied last stays */
-static const char *time_of_state(const char *table)
+/* Tables that hold the last state of a thing keep the newer of two rows with the same key.
+ * @return the column with the time of the state; NULL: the row that is copied last replaces the
+ * other */
+static const char *table_copy_time_column(const char *table)
 {
     return strcmp(table, "alert") == 0                                       ? "updated_ns"
            : strcmp(table, "criterion") == 0 || strcmp(table, "region") == 0 ? "window"
                                                                              : NULL;
 }
 
-static size_t list_assignments(char *out, size_t room, sqlite3_stmt *rows,
-                               const int columns[MOST_COLUMNS], int count)
+static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_stmt *rows,
+                                          const int columns[MAX_COLUMNS], int count)
 {
     size_t used = 0;
     for (int c = 0; c < count; c++) {
         const char *name = sqlite3_column_name(rows, columns[c]);
-        used += (size_t)snprintf(out + used, room - used, "%s%s=excluded.%s", c == 0 ? "" : ",",
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s=excluded.%s", c == 0 ? "" : ",",
                                  name, name);
     }
     return used;
 }
 
-/* Columns that both have: the names of a file may be any, those of ours are known. */
-static int make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *table, char *out, size_t room,
-                       int columns[MOST_COLUMNS])
+/* Write the INSERT for the columns that both files have. The names of a file's columns may be
+ * anything: only those that the table of the written file has, too, become part of the statement.
+ */
+static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *table, char *out,
+                                  size_t capacity, int columns[MAX_COLUMNS])
 {
     int count = 0;
-    const char *time = time_of_state(table);
-    size_t used =
-        (size_t)snprintf(out, room, "INSERT %sINTO %s(", time == NULL ? "OR REPLACE " : "", table);
-    for (int c = 0; c < sqlite3_column_count(rows) && count < MOST_COLUMNS; c++) {
+    const char *time = table_copy_time_column(table);
+    size_t used = (size_t)snprintf(out, capacity, "INSERT %sINTO %s(",
+                                   time == NULL ? "OR REPLACE " : "", table);
+    for (int c = 0; c < sqlite3_column_count(rows) && count < MAX_COLUMNS; c++) {
         const char *name = sqlite3_column_name(rows, c);
         if (name == NULL || strlen(name) > 60 ||
             name[strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789")] != '\0' ||
             sqlite3_table_column_metadata(to, NULL, table, name, NULL, NULL, NULL, NULL, NULL) !=
                 SQLITE_OK)
             continue;
-        used += (size_t)snprintf(out + used, room - used, "%s%s", count == 0 ? "" : ",", name);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", count == 0 ? "" : ",", name);
         columns[count++] = c;
     }
-    used += (size_t)snprintf(out + used, room - used, ") VALUES(");
+    used += (size_t)snprintf(out + used, capacity - used, ") VALUES(");
     for (int c = 0; c < count; c++)
-        used += (size_t)snprintf(out + used, room - used, "%s?", c == 0 ? "" : ",");
-    used += (size_t)snprintf(out + used, room - used, ")");
+        used += (size_t)snprintf(out + used, capacity - used, "%s?", c == 0 ? "" : ",");
+    used += (size_t)snprintf(out + used, capacity - used, ")");
     if (time != NULL) {
-        used += (size_t)snprintf(out + used, room - used, " ON CONFLICT DO UPDATE SET ");
-        used += list_assignments(out + used, room - used, rows, columns, count);
-        snprintf(out + used, room - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)", time,
-                 table, time);
+        used += (size_t)snprintf(out + used, capacity - used, " ON CONFLICT DO UPDATE SET ");
+        used += table_copy_list_assignments(out + used, capacity - used, rows, columns, count);
+        snprintf(out + used, capacity - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)",
+                 time, table, time);
     }
     return count;
 }
 
-static int copy_rows(struct recording *to, struct recording_file *from, sqlite3_stmt *rows,
-                     const char *table)
+static int table_copy_rows(struct recording *to, struct recording_file *from, sqlite3_stmt *rows,
+                           const char *table)
 {
-    char sql[MOST_COLUMNS * 200 + 300];
-    int columns[MOST_COLUMNS], code, row = 0;
+    char sql[MAX_COLUMNS * 200 + 300];
+    int columns[MAX_COLUMNS], code, row = 0;
     sqlite3_stmt *put = NULL;
-    int count = make_insert(recording_database(to), rows, table, sql, sizeof(sql), columns);
+    int count =
+        table_copy_make_insert(recording_database(to), rows, table, sql, sizeof(sql), columns);
     if (count == 0)
         return 0;
     code = recording_begin(to);
@@ -123,7 +131,7 @@ static int copy_rows(struct recording *to, struct recording_file *from, sqlite3_
     while (code == 0 && (row = recording_file_step(from, rows)) == 1) {
         for (int c = 0; c < count; c++)
             sqlite3_bind_value(put, c + 1, sqlite3_column_value(rows, columns[c]));
-        /* A row that breaks a rule of the table is none of ours. */
+        /* A row that breaks a constraint was not written by Holter: it is left out. */
         int step = sqlite3_step(put);
         sqlite3_reset(put);
         if (step != SQLITE_DONE && step != SQLITE_CONSTRAINT && step != SQLITE_MISMATCH)
@@ -133,20 +141,20 @@ static int copy_rows(struct recording *to, struct recording_file *from, sqlite3_
     return code != 0 ? code : row;
 }
 
-/* @return 0, -ENOMEM or -EIO: what can be read of a damaged table is copied, the next may be whole
- */
-static int copy_query(struct recording *to, struct recording_file *from, const char *table,
-                      const char *sql)
+/* @return 0, -ENOMEM or -EIO. Of a damaged table the readable rows are copied, and that is no
+ * error: the next table may be intact. */
+static int table_copy_query(struct recording *to, struct recording_file *from, const char *table,
+                            const char *sql)
 {
     sqlite3_stmt *rows = NULL;
     int code = recording_file_prepare(from, &rows, sql);
-    code = code != 0 ? code : copy_rows(to, from, rows, table);
+    code = code != 0 ? code : table_copy_rows(to, from, rows, table);
     sqlite3_finalize(rows);
     return code == -HOLTER_ECORRUPT ? 0 : code;
 }
 
-int copy_tables(struct recording *to, struct recording_file *from, uint64_t from_ns, uint64_t to_ns,
-                uint64_t window_ns)
+int table_copy_span(struct recording *to, struct recording_file *from, uint64_t from_ns,
+                    uint64_t to_ns, uint64_t window_ns)
 {
     const struct span span = {from_ns, to_ns, window_ns};
     int code = 0;
@@ -154,14 +162,14 @@ int copy_tables(struct recording *to, struct recording_file *from, uint64_t from
         char where[200], sql[300];
         if (!recording_file_has(from, tables[i].name))
             continue;
-        copy_tables_condition(where, sizeof(where), tables[i].about, &span);
+        table_copy_write_condition(where, sizeof(where), tables[i].about, &span);
         snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", tables[i].name, where);
-        code = copy_query(to, from, tables[i].name, sql);
+        code = table_copy_query(to, from, tables[i].name, sql);
     }
     return code;
 }
 
-int copy_state(struct recording *to, struct recording_file *from)
+int table_copy_state(struct recording *to, struct recording_file *from)
 {
     static const struct {
         const char *table, *sql;
@@ -181,22 +189,22 @@ int copy_state(struct recording *to, struct recording_file *from)
     };
     int code = 0;
     for (size_t i = 0; code == 0 && i < sizeof(states) / sizeof(*states); i++)
-        code = copy_query(to, from, states[i].table, states[i].sql);
+        code = table_copy_query(to, from, states[i].table, states[i].sql);
     return code;
 }
 
-int copy_job(struct recording_file *from, char *job, size_t room)
+int table_copy_read_job(struct recording_file *from, char *job, size_t capacity)
 {
     sqlite3_stmt *row = NULL;
     job[0] = '\0';
     if (recording_file_prepare(from, &row, "SELECT job FROM job") == 0 &&
         recording_file_step(from, row) == 1 && sqlite3_column_text(row, 0) != NULL)
-        snprintf(job, room, "%s", (const char *)sqlite3_column_text(row, 0));
+        snprintf(job, capacity, "%s", (const char *)sqlite3_column_text(row, 0));
     sqlite3_finalize(row);
     return job[0] != '\0' ? 0 : -HOLTER_EEMPTY;
 }
 
-int copy_is_empty(struct recording_file *from)
+int table_copy_is_empty(struct recording_file *from)
 {
     int64_t rows = 1;
     return recording_file_number(from,

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Which room of the tree may use which: every #include of the product is held against a matrix.
+
+The matrix lists the rooms from the ground up. A room may use only rooms above it in the list, so that
+dependence has one direction by construction. The same table stands in docs/architecture.md.
+usage: rooms_test.py ROOT
+"""
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+ANALYSIS = "daemon/analysis/"
+TABLES = ANALYSIS + "tables"
+# What every room may use besides those that it names.
+EVERYWHERE = {"include/holter"}
+
+# room -> rooms that it uses, from the ground up.
+MATRIX = {
+    "include/holter": "",
+    "proto": "",
+    "agent/probe": "",
+    # Analyses: pure functions. They use each other and nothing else of the tree.
+    TABLES: "",
+    ANALYSIS + "clocks": "tables",
+    ANALYSIS + "matching": "tables clocks",
+    ANALYSIS + "events": "tables clocks matching",
+    ANALYSIS + "sums": "tables",
+    ANALYSIS + "latency": "tables matching",
+    ANALYSIS + "regions": "tables sums",
+    ANALYSIS + "attribution": "tables matching sums latency",
+    ANALYSIS + "hang": "tables sums",
+    ANALYSIS + "communities": "tables",
+    ANALYSIS + "phases": "tables events",
+    ANALYSIS + "commgram": "tables communities phases",
+    ANALYSIS + "network": "",
+    ANALYSIS + "network/remap": "network",
+    # The daemon.
+    "daemon/encoding": "tables matching events",
+    "daemon/topology": "tables network proto",
+    "daemon/storage/block": "proto",
+    "daemon/storage": "tables daemon/storage/block daemon/topology proto",
+    "daemon/storage/recordings": "tables daemon/storage/block daemon/storage proto",
+    "daemon/import": "tables network network/remap daemon/topology daemon/storage proto",
+    "daemon/import/trace": "tables clocks matching events network daemon/encoding "
+                           "daemon/topology daemon/storage daemon/import proto",
+    "daemon/import/otf2": "tables daemon/storage daemon/import daemon/import/trace proto",
+    "daemon/import/dumpi": "tables daemon/import daemon/import/trace daemon/import/otf2 proto",
+    "daemon/import/csv": "tables daemon/import daemon/import/trace proto",
+    "daemon/export": "tables daemon/storage proto",
+    "daemon/alert": "tables daemon/topology proto",
+    "daemon/job/rows": "tables sums matching events phases latency hang proto",
+    "daemon/job/latency": "tables sums matching latency regions attribution daemon/job/rows proto",
+    "daemon/job/phases": "tables sums events communities phases commgram daemon/job/rows proto",
+    "daemon/job/network": "tables sums matching latency network daemon/topology daemon/job/rows proto",
+    "daemon/job": "tables sums events matching latency attribution hang network daemon/alert "
+                  "daemon/storage/block daemon/storage daemon/topology daemon/job/rows "
+                  "daemon/job/latency daemon/job/phases daemon/job/network proto",
+    "daemon/server": "tables sums commgram network network/remap daemon/alert daemon/storage "
+                     "daemon/topology daemon/job daemon/job/phases daemon/job/network proto",
+    "daemon/replay": "tables daemon/alert daemon/storage daemon/topology daemon/job daemon/server "
+                     "proto",
+    "daemon": "daemon/alert daemon/storage daemon/topology daemon/job daemon/server daemon/replay "
+              "proto",
+    # The agent, and the commands of `holter`.
+    "agent/terminal": "daemon/storage proto",
+    "agent/launch": "daemon/storage agent/terminal proto",
+    "agent/host": "tables agent/launch proto",
+    "agent/node": "tables clocks matching events daemon/encoding agent/launch agent/host proto",
+    "agent/cli/text": "tables network daemon/storage daemon/storage/recordings agent/terminal proto",
+    "agent/cli": "tables network network/remap daemon/topology daemon/storage "
+                 "daemon/storage/recordings daemon/import daemon/import/trace daemon/import/otf2 "
+                 "daemon/import/dumpi daemon/import/csv daemon/export agent/terminal agent/launch "
+                 "agent/cli/text proto",
+    "agent/cli/top": "agent/terminal agent/cli/text agent/cli proto",
+    # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
+    "viewer/model": "tables sums network proto",
+    "viewer/layout": "network",
+    "viewer/ui": "viewer/model viewer/layout",
+    "viewer/draw": "viewer/layout",
+    "viewer/link": "viewer/model proto",
+    "viewer/views/common": "viewer/model viewer/layout viewer/ui proto",
+    "viewer/views": "viewer/model viewer/layout viewer/ui viewer/views/common proto",
+    "viewer": "network viewer/model viewer/layout viewer/ui viewer/views viewer/draw viewer/link "
+              "proto",
+}
+
+# What analyses may include of the system: nothing that reads a clock, a file or a socket.
+PURE = {"ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "metis.h",
+        "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
+        "stdlib.h", "string.h"}
+
+MOST_FILES = 45
+
+
+def short(name):
+    """The full name of a room as the matrix abbreviates it."""
+    return ANALYSIS + name if ANALYSIS + name in MATRIX else name
+
+
+def allowed(room):
+    return EVERYWHERE | {room} | {short(r) for r in MATRIX[room].split()}
+
+
+def room_of(path):
+    """The room of a file: its folder; the folders of single views are one room together."""
+    folder = os.path.dirname(path)
+    if folder.startswith("viewer/views/") and folder != "viewer/views/common":
+        return "viewer/views"
+    return folder
+
+
+def sources(root):
+    for top in ("include", "proto", "agent", "daemon", "viewer"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h")):
+                    yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def includes(root, path):
+    """Every #include of a file: (line, name, file of ours or None)."""
+    with open(os.path.join(root, path), encoding="utf-8") as text:
+        for number, line in enumerate(text, 1):
+            found = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
+            if not found:
+                continue
+            name = found[1]
+            ours = next((c for c in (name, "include/" + name,
+                                     os.path.join(os.path.dirname(path), name))
+                         if os.path.exists(os.path.join(root, c))), None)
+            yield number, name, ours
+
+
+def breaches(root):
+    """Sentences about what is against the matrix, empty when nothing is."""
+    found = []
+    for path in sources(root):
+        room = room_of(path)
+        if room not in MATRIX:
+            found.append(f"{path}: the room {room} is not in the matrix")
+            continue
+        for line, name, ours in includes(root, path):
+            where = f"{path}:{line}"
+            if ours and room_of(ours) not in allowed(room):
+                found.append(f"{where}: {room} may not use {room_of(ours)} ({name})")
+            if not ours and room.startswith(ANALYSIS) and name not in PURE:
+                found.append(f"{where}: an analysis is pure and may not include <{name}>")
+            if name.startswith("SDL") and room != "viewer/draw":
+                found.append(f"{where}: only viewer/draw knows SDL")
+    return found
+
+
+class Rooms(unittest.TestCase):
+    root = "."
+
+    def test_the_matrix_points_downwards_only(self):
+        seen = set()
+        for room in MATRIX:
+            for used in allowed(room) - {room}:
+                self.assertIn(used, seen, f"{room} uses {used}, which does not stand before it")
+            seen.add(room)
+
+    def test_every_include_is_allowed_by_the_matrix(self):
+        found = breaches(self.root)
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_no_room_of_the_matrix_is_empty(self):
+        rooms = {room_of(p) for p in sources(self.root)}
+        self.assertEqual(sorted(set(MATRIX) - rooms), [])
+
+    def test_no_allowance_is_unused(self):
+        used = {room: set() for room in MATRIX}
+        for path in sources(self.root):
+            for _, _, ours in includes(self.root, path):
+                if ours:
+                    used[room_of(path)].add(room_of(ours))
+        idle = [f"{room} does not use {r}" for room in MATRIX
+                for r in sorted(allowed(room) - EVERYWHERE - {room} - used[room])]
+        self.assertEqual(idle, [])
+
+    def test_an_analysis_that_includes_a_daemon_header_is_found(self):
+        self.assertTrue(self.planted(ANALYSIS + "latency/trend.c",
+                                     '#include "daemon/job/job.h"', "may not use daemon/job"))
+
+    def test_an_analysis_that_includes_a_socket_is_found(self):
+        self.assertTrue(self.planted(ANALYSIS + "hang/hang.c", "#include <sys/socket.h>",
+                                     "is pure"))
+
+    def test_a_view_that_includes_sdl_is_found(self):
+        self.assertTrue(self.planted("viewer/views/live/view_live.c", "#include <SDL.h>",
+                                     "only viewer/draw knows SDL"))
+
+    def planted(self, path, line, sentence):
+        """Whether a line planted into a copy of the tree is found, and nothing else changes."""
+        with tempfile.TemporaryDirectory() as copy:
+            for top in ("include", "proto", "agent", "daemon", "viewer"):
+                shutil.copytree(os.path.join(self.root, top), os.path.join(copy, top))
+            before = len(breaches(copy))
+            with open(os.path.join(copy, path), "a", encoding="utf-8") as file:
+                file.write(line + "\n")
+            after = breaches(copy)
+            return len(after) == before + 1 and any(sentence in s for s in after)
+
+    def test_every_room_says_what_it_is(self):
+        for room in MATRIX:
+            if room.startswith("include"):
+                continue
+            page = os.path.join(self.root, room, "README.md")
+            self.assertTrue(os.path.exists(page), f"{room} has no README.md")
+            with open(page, encoding="utf-8") as text:
+                lines = text.read().splitlines()
+            self.assertTrue(5 <= len(lines) <= 40, f"{page} has {len(lines)} lines")
+
+    def test_no_room_is_crowded(self):
+        count = {}
+        for path in sources(self.root):
+            count[os.path.dirname(path)] = count.get(os.path.dirname(path), 0) + 1
+        self.assertEqual({r: n for r, n in count.items() if n > MOST_FILES}, {})
+
+    def test_no_two_sources_have_the_same_name(self):
+        seen = {}
+        for path in sources(self.root):
+            name = os.path.basename(path)
+            self.assertNotIn(name, seen, f"{path} and {seen.get(name)}")
+            seen[name] = path
+
+    def test_every_source_opens_with_what_it_is(self):
+        for path in sources(self.root):
+            with open(os.path.join(self.root, path), encoding="utf-8") as text:
+                self.assertTrue(text.readline().startswith("/*"), f"{path} does not say what it is")
+
+    def test_the_architecture_page_has_the_same_table(self):
+        with open(os.path.join(self.root, "docs/architecture.md"), encoding="utf-8") as text:
+            rows = re.findall(r"^\| `([^`]+)/?` \| [^|]* \| ([^|]*) \|$", text.read(), re.M)
+        page = {room.rstrip("/"): {short(r) for r in re.findall(r"`([^`]+)`", uses)}
+                for room, uses in rows}
+        self.assertEqual(list(page), list(MATRIX))
+        for room in MATRIX:
+            self.assertEqual(page[room], allowed(room) - EVERYWHERE - {room}, room)
+
+
+if __name__ == "__main__":
+    Rooms.root = sys.argv.pop(1)
+    unittest.main()
