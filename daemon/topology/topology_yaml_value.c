@@ -28,7 +28,7 @@ int yaml_is_kind(struct yaml_reader *r, const char *key, const struct tree_node 
     static const char *const wanted[] = {"one value", "a list", "keys and values"};
     if (value->kind == kind)
         return 1;
-    fault_at(r->faults, value->line, "%s: %s stands here, %s %s wanted", key, yaml_kind(value),
+    fault_at(r->faults, value->line, "%s: %s stands here, %s %s expected", key, yaml_kind(value),
              wanted[kind], kind == TREE_MAP ? "are" : "is");
     return 0;
 }

@@ -15,7 +15,7 @@
  * A time is the middle of the call that posted the message, or of the collective's call.
  *
  * Pure: no clock, no I/O. Memory, at most: sets 9.7 MiB, logs and their desk 5.0 MiB, all else 1.3
- * MiB with BURST_GATHER_ROWS; 80 bytes more for each further row that is wanted. */
+ * MiB with BURST_GATHER_ROWS; 80 bytes more for each further row of the limit. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_GATHER_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_GATHER_H
 
