@@ -11,7 +11,8 @@
 #include "viewer/link/waker.h"
 #include "viewer/save_mapping.h"
 #include "viewer/ui/ui_input.h"
-#include "viewer/views/view.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/views.h"
 
 #include "holter/clock.h"
 #include "holter/error.h"

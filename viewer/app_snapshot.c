@@ -2,7 +2,7 @@
 #include "viewer/app.h"
 #include "viewer/app_state.h"
 
-#include "viewer/views/view.h"
+#include "viewer/views/views.h"
 
 #include "holter/error.h"
 #include "proto/client.h"

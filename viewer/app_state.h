@@ -7,7 +7,7 @@
 #include "viewer/link/connection.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/view_options.h"
-#include "viewer/views/view.h"
+#include "viewer/views/views.h"
 
 #include <stdint.h>
 

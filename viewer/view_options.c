@@ -1,7 +1,7 @@
 /* The command line of holter-view. */
 #include "viewer/view_options.h"
 
-#include "viewer/views/view.h"
+#include "viewer/views/views.h"
 
 #include "holter/error.h"
 

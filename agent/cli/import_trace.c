@@ -139,7 +139,7 @@ static int import_trace_begin(struct trace_wishes *wishes, struct topology_file 
                                     .hosts = wish->hosts,
                                     .network = network->topology,
                                     .network_source = wish->topology,
-                                    .told = import_trace_on_progress,
+                                    .on_progress = import_trace_on_progress,
                                     .fault = import_trace_on_fault,
                                     .user = showing};
     return 0;

@@ -1,3 +1,4 @@
+/* Sums the messages of a recording: see content.h. */
 #include "daemon/export/content.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -22,7 +23,8 @@ struct reading {
     const struct content_options *options;
 };
 
-/* Number of a key; *fresh is set for a new one. @return -ENOMEM, or another negative error */
+/* Number of a key; *fresh is set for a new one. @return the number, -ENOMEM, or another negative
+ * error */
 static int64_t content_number_of(struct key_table *table, struct key key, int *fresh)
 {
     int code = key_table_reserve(table, 1);
@@ -58,7 +60,7 @@ static uint64_t content_hash_of(const char *text, uint64_t seed)
     return seed;
 }
 
-/* 128 bits of a hash stand for the name. */
+/* Number of a host by a 128-bit hash of its name. */
 static int64_t content_host_of(struct reading *r, const char *name)
 {
     struct content *c = r->content;
@@ -204,7 +206,7 @@ static int content_compare_by_pair(const void *a, const void *b)
     return (x->destination > y->destination) - (x->destination < y->destination);
 }
 
-static int by_call(const void *a, const void *b)
+static int content_compare_by_call(const void *a, const void *b)
 {
     const struct content_call *x = a, *y = b;
     if (x->rank != y->rank)
@@ -239,7 +241,7 @@ int content_read(struct content *out, const char *path, const struct content_opt
     if (out->pair_count > 0)
         qsort(out->pairs, out->pair_count, sizeof(*out->pairs), content_compare_by_pair);
     if (out->call_count > 0)
-        qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
+        qsort(out->calls, out->call_count, sizeof(*out->calls), content_compare_by_call);
     return code;
 }
 

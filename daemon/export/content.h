@@ -1,6 +1,5 @@
-/* What the messages of a recording hold, summed over all its windows: who sent to whom, who called
- * what, what each rank did. Memory: linear in pairs that exchanged messages, and in (rank, call).
- */
+/* The messages of a recording, summed over all its windows: pairs, calls, and what each rank did.
+ * Memory: linear in pairs that exchanged messages, and in (rank, call). */
 #ifndef HOLTER_EXPORT_CONTENT_H
 #define HOLTER_EXPORT_CONTENT_H
 
@@ -12,10 +11,10 @@
 
 struct content_pair {
     uint64_t source;
-    int64_t destination; /**< -1: several that were told together */
+    int64_t destination; /**< -1: several receivers that were recorded together */
     uint64_t messages, bytes;
     uint64_t matched,
-        transfer_ns; /**< of those matched at both ends; their transfer times together */
+        transfer_ns; /**< sum of the transfer times of messages matched at both ends */
 };
 
 struct content_call {
@@ -24,10 +23,11 @@ struct content_call {
     struct recorded_calls sums;
 };
 
-/** A rank where it ran, and the sums of its rows. */
+/** The place of a rank, and the sums of its rows. */
 struct content_rank {
-    uint32_t host;             /**< position in hosts; UINT32_MAX: not known */
-    struct wire_rank_row sums; /**< of a window's state (in_call ...) the last */
+    uint32_t host; /**< position in hosts; UINT32_MAX: unknown */
+    struct wire_rank_row
+        sums; /**< members with a state of a window (in_call ...) have the last state */
 };
 
 struct content {
@@ -41,24 +41,24 @@ struct content {
     uint32_t host_count;
     char job[65];
     uint64_t window_ns;
-    uint64_t first_window, last_window; /**< numbers; first > last: none */
+    uint64_t first_window, last_window; /**< numbers; first > last: there are none */
     uint64_t messages;                  /**< of agents */
-    uint64_t refused;                   /**< of them, that cannot be read */
+    uint64_t refused;                   /**< of these messages, those that cannot be decoded */
 };
 
-/** A window of an agent. @return 0, or what ends the reading */
+/** Called with a window of an agent. @return 0, or a value that ends the reading */
 typedef int content_window(void *user, const struct wire_window *window);
 
-/** What of a recording is read. Zero-initialised: all that is summed. */
+/** Options of a reading. Zero-initialised: sums only. */
 struct content_options {
-    content_window *window; /**< told of each window message too; NULL: nobody */
+    content_window *window; /**< called with each window message too; may be NULL */
     void *user;
-    const struct recording_progress *progress; /**< NULL: nobody */
+    const struct recording_progress *progress; /**< may be NULL */
 };
 
 /** Read all messages.
- *  @param out  finish it
- *  @param why  set on failure @return 0, what `window` returned, or a negative error */
+ * @param out  finish it
+ * @param why  set on failure @return 0, what `window` returned, or a negative error */
 int content_read(struct content *out, const char *path, const struct content_options *options,
                  char *why, size_t room);
 

@@ -1,4 +1,4 @@
-/* Who sends to whom, for Graphviz. */
+/* Export of who sends to whom as a graph for Graphviz. */
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/export/export.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDEST 8.0 /* points, of the edge of most bytes */
+#define WIDEST 8.0 /* width in points of the edge of most bytes */
 
 struct edge {
     uint64_t from, to, messages, bytes;
@@ -19,8 +19,8 @@ struct edge {
 struct graph {
     const struct export_source *source;
     enum export_graph kind;
-    uint64_t *group_of; /* owned: by rank: host, or region; UINT64_MAX: none */
-    struct edge *edges; /* owned; by bytes, falling */
+    uint64_t *group_of; /* owned: by rank: its host or region; UINT64_MAX: none */
+    struct edge *edges; /* owned; by bytes, descending */
     size_t count;
 };
 
@@ -58,7 +58,7 @@ static int export_dot_find_groups(struct graph *g)
                          : g->kind == EXPORT_REGIONS      ? UINT64_MAX
                          : c->ranks[i].host == UINT32_MAX ? UINT64_MAX
                                                           : c->ranks[i].host;
-    /* A rank's newest row is the last. */
+    /* The last row of a rank is the newest. */
     return g->kind == EXPORT_REGIONS
                ? tables_query(g->source->tables,
                               "SELECT rank, region FROM region_member ORDER BY rank, since",
@@ -115,7 +115,8 @@ static void export_dot_put_name(FILE *out, const struct graph *g, uint64_t group
     fprintf(out, "%c%" PRIu64, letters[g->kind], group);
 }
 
-/* Ranks in a box for each host: of each host a list of them, from the lowest. */
+/* Write ranks in a box for each host: the ranks of each host form a list, beginning with the
+ * lowest. */
 static int export_dot_put_ranks(FILE *out, const struct content *c)
 {
     uint32_t *first = malloc((c->host_count + c->rank_count + 1) * sizeof(*first));
@@ -142,7 +143,7 @@ static int export_dot_put_ranks(FILE *out, const struct content *c)
     return 0;
 }
 
-static int put_vertices(FILE *out, const struct graph *g)
+static int export_dot_put_vertices(FILE *out, const struct graph *g)
 {
     const struct content *c = g->source->content;
     if (g->kind == EXPORT_HOSTS) {
@@ -156,7 +157,7 @@ static int put_vertices(FILE *out, const struct graph *g)
     return g->kind == EXPORT_REGIONS ? 0 : export_dot_put_ranks(out, c);
 }
 
-static void put_edges(FILE *out, const struct graph *g, size_t most)
+static void export_dot_put_edges(FILE *out, const struct graph *g, size_t most)
 {
     double widest = g->count > 0 ? sqrt((double)g->edges[0].bytes) : 0;
     for (size_t i = 0; i < g->count && i < most; i++) {
@@ -186,8 +187,8 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
         fputs(" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
               "  edge [color=\"#4aa8ff\", arrowsize=0.6];\n",
               out);
-        code = put_vertices(out, &g);
-        put_edges(out, &g, most);
+        code = export_dot_put_vertices(out, &g);
+        export_dot_put_edges(out, &g, most);
         fputs("}\n", out);
         if (fflush(out) != 0 || ferror(out))
             code = code != 0 ? code : -EIO;

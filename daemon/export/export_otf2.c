@@ -1,4 +1,4 @@
-/* Summaries as OTF2 archives: what ranks did, window by window, as metrics. */
+/* Export of summaries as OTF2 archives: figures of ranks, window by window, as metrics. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/export/export.h"
@@ -14,12 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define AT_A_TIME 512u /* event writers that are open: each has a buffer of OTF2_CHUNK_SIZE_MIN */
+#define MAX_OPEN_WRITERS                                                                           \
+    512u /* maximum number of open event writers: each has a buffer of OTF2_CHUNK_SIZE_MIN */
 #define MOST_PHASES 65536u
 
 static const struct member {
     const char *name, *unit, *text;
-    size_t offset; /* in struct wire_rank_row */
+    size_t offset; /* of the member in struct wire_rank_row */
 } members[] = {
 #define MEMBER(field, unit, text)                                                                  \
     {                                                                                              \
@@ -47,7 +48,7 @@ static const struct member {
 struct phase {
     int64_t id;
     uint64_t begin_ns, end_ns;
-    uint32_t pattern; /* number of the region that stands for it and those it is like */
+    uint32_t pattern; /* number of the region of the pattern that the phase belongs to */
 };
 
 struct archive {
@@ -55,18 +56,18 @@ struct archive {
     OTF2_Archive *otf2;
     OTF2_GlobalDefWriter *definitions;
     uint32_t strings;
-    OTF2_ErrorCode error; /* first one */
-    int disk; /* errno of it, where the disk is to blame: the library calls that a broken file; else
-                 0 */
-    /* Ranks whose events are being written, and the newest time of each. */
+    OTF2_ErrorCode error; /* the first error */
+    int disk; /* errno where the disk is the cause, which libotf2 reports as a broken file; else 0
+               */
+    /* The ranks whose events are being written, and the newest time of each. */
     size_t first, count;
-    OTF2_EvtWriter *writers[AT_A_TIME];
-    uint64_t newest[AT_A_TIME];
-    uint64_t *events; /* owned: by location */
+    OTF2_EvtWriter *writers[MAX_OPEN_WRITERS];
+    uint64_t newest[MAX_OPEN_WRITERS];
+    uint64_t *events; /* owned: number of events by location */
     struct phase *phases;
     size_t phase_count, phase_room;
-    struct key_table
-        patterns; /* ids of phases: the first one that was so, which a cut may not have */
+    struct key_table patterns; /* ids of the first phase of each pattern, which may be missing in a
+                                  cut recording */
 };
 
 static void export_otf2_note_error(struct archive *a, OTF2_ErrorCode code)
@@ -77,7 +78,7 @@ static void export_otf2_note_error(struct archive *a, OTF2_ErrorCode code)
     a->disk = errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
-/* What libotf2 has to say is told by us, once. */
+/* Silences libotf2: its errors are reported once, by the caller. */
 static OTF2_ErrorCode export_otf2_ignore_error(void *user, const char *file, uint64_t line,
                                                const char *function, OTF2_ErrorCode code,
                                                const char *format, va_list arguments)
@@ -86,8 +87,8 @@ static OTF2_ErrorCode export_otf2_ignore_error(void *user, const char *file, uin
     return code;
 }
 
-static OTF2_FlushType on_full(void *user, OTF2_FileType type, OTF2_LocationRef location,
-                              void *caller, bool final)
+static OTF2_FlushType export_otf2_flush(void *user, OTF2_FileType type, OTF2_LocationRef location,
+                                        void *caller, bool final)
 {
     (void)user, (void)type, (void)location, (void)caller, (void) final;
     return OTF2_FLUSH;
@@ -101,7 +102,7 @@ static OTF2_StringRef export_otf2_string(struct archive *a, const char *text)
     return a->strings++;
 }
 
-static void define_metrics(struct archive *a)
+static void export_otf2_define_metrics(struct archive *a)
 {
     OTF2_MetricMemberRef list[MEMBERS];
     for (uint32_t i = 0; i < MEMBERS; i++) {
@@ -119,7 +120,7 @@ static void define_metrics(struct archive *a)
                                   OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
 }
 
-static void define_places(struct archive *a, OTF2_StringRef nothing)
+static void export_otf2_define_places(struct archive *a, OTF2_StringRef nothing)
 {
     const struct content *c = a->source->content;
     OTF2_StringRef node = export_otf2_string(a, "node"), machine = export_otf2_string(a, "machine");
@@ -171,13 +172,13 @@ static void export_otf2_define(struct archive *a)
     export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteClockProperties(
                                   a->definitions, UINT64_C(1000000000), begin, end - begin, begin));
     OTF2_StringRef nothing = export_otf2_string(a, "");
-    define_metrics(a);
-    define_places(a, nothing);
+    export_otf2_define_metrics(a);
+    export_otf2_define_places(a, nothing);
 }
 
 /* ---- events ------------------------------------------------------------------------- */
 
-static int put_window(void *user, const struct wire_window *window)
+static int export_otf2_put_window(void *user, const struct wire_window *window)
 {
     struct archive *a = user;
     const struct content *c = a->source->content;
@@ -191,7 +192,9 @@ static int put_window(void *user, const struct wire_window *window)
         if (row->rank < a->first || row->rank - a->first >= a->count)
             continue;
         size_t at = (size_t)row->rank - a->first;
-        end = end > a->newest[at] ? end : a->newest[at]; /* told late: times of events never fall */
+        end = end > a->newest[at]
+                  ? end
+                  : a->newest[at]; /* a late message: the times of events must not decrease */
         a->newest[at] = end;
         for (size_t k = 0; k < MEMBERS; k++)
             memcpy(&values[k].unsigned_int, (const char *)row + members[k].offset,
@@ -203,7 +206,7 @@ static int put_window(void *user, const struct wire_window *window)
     return a->error == OTF2_SUCCESS ? 0 : -EIO;
 }
 
-/* How far all is, when some of the ranks are at this point of the recording. */
+/* Progress over all passes, while one group of ranks is at this point of the recording. */
 static void export_otf2_show_progress(void *user, double share)
 {
     const struct archive *a = user;
@@ -217,7 +220,7 @@ static int export_otf2_read_ranks(struct archive *a, struct content *again, char
     const struct recording_progress progress = {export_otf2_show_progress, a},
                                     *shown = a->source->progress;
     const struct content_options options = {
-        .window = put_window,
+        .window = export_otf2_put_window,
         .user = a,
         .progress = shown != NULL && shown->show != NULL ? &progress : NULL,
     };
@@ -230,7 +233,8 @@ static int export_otf2_put_ranks(struct archive *a, char *why, size_t room)
     int code = 0;
     for (a->first = 0; code == 0 && a->first < c->rank_count; a->first += a->count) {
         struct content again = {0};
-        a->count = c->rank_count - a->first < AT_A_TIME ? c->rank_count - a->first : AT_A_TIME;
+        a->count = c->rank_count - a->first < MAX_OPEN_WRITERS ? c->rank_count - a->first
+                                                               : MAX_OPEN_WRITERS;
         memset(a->newest, 0, sizeof(a->newest));
         for (size_t i = 0; i < a->count; i++) {
             a->writers[i] = OTF2_Archive_GetEvtWriter(a->otf2, a->first + i);
@@ -269,8 +273,8 @@ static void export_otf2_put_phases(struct archive *a)
     export_otf2_note_error(a, OTF2_Archive_CloseEvtWriter(a->otf2, writer));
 }
 
-/* Readers look for the definitions of each location, which are none. */
-static void put_local_definitions(struct archive *a)
+/* Write empty local definitions: readers expect a file for each location. */
+static void export_otf2_put_local_definitions(struct archive *a)
 {
     export_otf2_note_error(a, OTF2_Archive_OpenDefFiles(a->otf2));
     for (size_t i = 0; i <= a->source->content->rank_count; i++) {
@@ -289,9 +293,9 @@ static int export_otf2_compare_by_id(const void *id, const void *phase)
     return (wanted > found) - (wanted < found);
 }
 
-/* Number of the pattern of a phase that is like none before, or like that of an id. @return
- * negative: no memory */
-static int64_t pattern_of(struct archive *a, int64_t id)
+/* Number of the pattern of a phase: a new one, or that of the phase with an id. @return negative:
+ * no memory */
+static int64_t export_otf2_pattern_of(struct archive *a, int64_t id)
 {
     const struct phase *known =
         bsearch(&id, a->phases, a->phase_count, sizeof(*a->phases), export_otf2_compare_by_id);
@@ -311,7 +315,7 @@ static int export_otf2_write_phase(void *user, const struct cell *row, size_t co
     if (array_fit(&a->phases, sizeof(*a->phases), &a->phase_room, a->phase_count + 1) != 0)
         return -ENOMEM;
     int64_t id = row[4].integer;
-    int64_t pattern = pattern_of(a, row[2].integer != 0 ? row[3].integer : id);
+    int64_t pattern = export_otf2_pattern_of(a, row[2].integer != 0 ? row[3].integer : id);
     if (pattern < 0)
         return (int)pattern;
     uint64_t begin = row[0].integer > 0 ? (uint64_t)row[0].integer : 0;
@@ -323,7 +327,7 @@ static int export_otf2_write_phase(void *user, const struct cell *row, size_t co
 
 static int export_otf2_write_all(struct archive *a, char *why, size_t room)
 {
-    static OTF2_FlushCallbacks callbacks = {.otf2_pre_flush = on_full};
+    static OTF2_FlushCallbacks callbacks = {.otf2_pre_flush = export_otf2_flush};
     export_otf2_note_error(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2));
     export_otf2_note_error(a, OTF2_Archive_SetFlushCallbacks(a->otf2, &callbacks, NULL));
     export_otf2_note_error(a, OTF2_Archive_SetCreator(a->otf2, "Holter " HOLTER_VERSION));
@@ -334,7 +338,7 @@ static int export_otf2_write_all(struct archive *a, char *why, size_t room)
         export_otf2_put_phases(a);
     export_otf2_note_error(a, OTF2_Archive_CloseEvtFiles(a->otf2));
     if (code == 0) {
-        put_local_definitions(a);
+        export_otf2_put_local_definitions(a);
         export_otf2_define(a);
     }
     return code;
@@ -351,7 +355,7 @@ int export_otf2(const char *directory, const struct export_source *source, char 
     }
     if (c->first_window > c->last_window || c->window_ns == 0 ||
         c->last_window >= UINT64_MAX / c->window_ns - 1) {
-        snprintf(why, room, "there is no window that could be told");
+        snprintf(why, room, "there is no window with valid times");
         return -HOLTER_EEMPTY;
     }
     key_table_init(&a.patterns);

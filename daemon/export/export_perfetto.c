@@ -1,4 +1,4 @@
-/* Traces for ui.perfetto.dev: Trace Event Format, JSON. Times there are microseconds. */
+/* Export of traces for ui.perfetto.dev: Trace Event Format, JSON. Its times are microseconds. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
@@ -10,23 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes and threads of the trace are nothing but headings. */
+/* Processes and threads of the trace are only used as headings. */
 enum { JOB = 1, RANKS = 2, CALLS = 3 };
 enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
 
-#define MOST_LINKS 64u /* tracks of hot links; others are left out */
-#define FURTHER_ALERTS (LINKS + (int)MOST_LINKS)
+#define MAX_LINKS 64u /* maximum number of tracks of hot links; further links are left out */
+#define FURTHER_ALERTS (LINKS + (int)MAX_LINKS)
 
 struct trace {
     FILE *out;
     uint64_t base_ns;
     uint64_t events;
-    char link[MOST_LINKS][160]; /* that have a track */
+    char link[MAX_LINKS][160]; /* links with a track */
     unsigned links;
-    int64_t *alert_ends; /* owned: of the newest alert of each of their tracks */
+    int64_t *alert_ends; /* owned: end of the newest alert on each track of alerts */
     size_t alert_tracks, alert_room;
-    int64_t rank, thread; /* whose track is the newest */
-    int tracks;           /* of captured calls */
+    int64_t rank, thread; /* the newest track of captured calls */
+    int tracks;           /* number of tracks of captured calls */
     uint64_t slices;
 };
 
@@ -38,7 +38,7 @@ static void export_perfetto_begin(struct trace *t, char phase, int process, int 
             phase, process, thread);
 }
 
-/* Never before the begin: what is told to be, is at it. */
+/* Times before the begin are written as the begin. */
 static void export_perfetto_put_time(struct trace *t, int64_t time_ns)
 {
     uint64_t since =
@@ -71,7 +71,7 @@ static void export_perfetto_put_heading(struct trace *t, const char *kind, int p
     fputs("}}", t->out);
 }
 
-/* A counter of several values: columns of a row by their names. */
+/* Write a counter with several values: columns of a row by their names. */
 static void export_perfetto_put_counter(struct trace *t, const char *title, int64_t time_ns,
                                         const struct cell *cells, size_t count, double factor)
 {
@@ -100,7 +100,7 @@ static const char totals_query[] =
     " wait_ns AS wait, poll_ns AS poll, collective_ns AS collective, one_sided_ns AS \"one-sided\","
     " io_ns AS io, other_ns AS other FROM totals WHERE length_ns > 0 AND ranks > 0 ORDER BY window";
 
-static int put_totals(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_totals(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     export_perfetto_put_counter(t, "messages sent", row[0].integer, &row[3], 1, row[1].real);
@@ -127,7 +127,7 @@ static const char phase_query[] =
     "SELECT phase.id, phase.begin_ns, phase.end_ns, messages, bytes, phase.communities, height,"
     " returned, resembles FROM phase LEFT JOIN curve ON curve.phase = phase.id ORDER BY phase.id";
 
-static void put_arguments(struct trace *t, const struct cell *cells, size_t count)
+static void export_perfetto_put_arguments(struct trace *t, const struct cell *cells, size_t count)
 {
     fputs(",\"args\":{", t->out);
     for (size_t i = 0; i < count; i++) {
@@ -144,7 +144,7 @@ static void put_arguments(struct trace *t, const struct cell *cells, size_t coun
     fputs("}}", t->out);
 }
 
-static int put_phase(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_phase(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     char title[80];
@@ -156,7 +156,7 @@ static int put_phase(void *user, const struct cell *row, size_t columns)
     export_perfetto_begin(t, 'X', JOB, PHASES);
     export_perfetto_put_name(t, title);
     export_perfetto_put_span(t, row[1].integer, row[2].integer);
-    put_arguments(t, &row[3], columns - 3);
+    export_perfetto_put_arguments(t, &row[3], columns - 3);
     if (isfinite(row[6].real))
         export_perfetto_put_counter(t, "curve", row[1].integer, &row[6], 1, 1);
     return ferror(t->out) ? -EIO : 0;
@@ -166,9 +166,9 @@ static const char alert_query[] = "SELECT title, iif(onset_ns > 0, onset_ns, sin
                                   " updated_ns, state, kind, severity, rule, ranks, nodes, ratio,"
                                   " causes, advice, text FROM alert ORDER BY from_ns, id";
 
-/* Slices of a track may not overlap, as alerts do: each gets the first track on which those before
- * it are over. @return the track, or a negative error */
-static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
+/* Slices of a track must not overlap, but alerts may: each gets the first track whose alerts have
+ * ended. @return the track, or a negative error */
+static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_t to_ns)
 {
     size_t i = 0;
     while (i < t->alert_tracks && t->alert_ends[i] > from_ns)
@@ -188,17 +188,17 @@ static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
 static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
-    int track = alert_track(t, row[1].integer, row[2].integer);
+    int track = export_perfetto_assign_track(t, row[1].integer, row[2].integer);
     if (track < 0)
         return track;
     export_perfetto_begin(t, 'X', JOB, track);
     export_perfetto_put_name(t, row[0].text);
     export_perfetto_put_span(t, row[1].integer, row[2].integer);
-    put_arguments(t, &row[3], columns - 3);
+    export_perfetto_put_arguments(t, &row[3], columns - 3);
     return ferror(t->out) ? -EIO : 0;
 }
 
-/* Those that were so for the most windows come first. */
+/* Links that were hot in the most windows come first. */
 static const char link_query[] =
     "SELECT source || ' to ' || destination, state, totals.start_ns, totals.start_ns +"
     " totals.length_ns, link.messages, bytes, average, share, latency, ratio FROM link JOIN totals"
@@ -210,7 +210,7 @@ static int export_perfetto_track_of(struct trace *t, const char *link)
     unsigned i = 0;
     while (i < t->links && strcmp(t->link[i], link) != 0)
         i++;
-    if (i == MOST_LINKS)
+    if (i == MAX_LINKS)
         return 0;
     if (i == t->links) {
         char title[180];
@@ -230,11 +230,11 @@ static int export_perfetto_put_link(void *user, const struct cell *row, size_t c
     export_perfetto_begin(t, 'X', JOB, track);
     export_perfetto_put_name(t, row[1].text);
     export_perfetto_put_span(t, row[2].integer, row[3].integer);
-    put_arguments(t, &row[4], columns - 4);
+    export_perfetto_put_arguments(t, &row[4], columns - 4);
     return ferror(t->out) ? -EIO : 0;
 }
 
-/* Captures may overlap: of a record that is in several the one that knows how long it took. */
+/* Captures may overlap: of a record in several captures the one with a known duration is used. */
 static const char captured_query[] =
     "SELECT rank, thread, kind, call, enter_ns, max(exit_ns), at_ns, peer, source, tag, bytes,"
     " bytes_in, comm_name AS comm, region, request, state, host, capture"
@@ -252,7 +252,7 @@ enum {
     IN_STATE = 15
 };
 
-static void begin_captured_track(struct trace *t, const struct cell *row)
+static void export_perfetto_begin_track(struct trace *t, const struct cell *row)
 {
     char title[80];
     if (t->tracks > 0 && row[IN_RANK].integer == t->rank && row[IN_THREAD].integer == t->thread)
@@ -270,16 +270,16 @@ static void begin_captured_track(struct trace *t, const struct cell *row)
     fprintf(t->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}", t->tracks);
 }
 
-/* A call is a slice, and its further messages are slices in it; code regions begin and end at a
- * moment. */
-static int put_captured(void *user, const struct cell *row, size_t columns)
+/* A call is a slice, and its further messages are slices within it; begins and ends of code regions
+ * are instants. */
+static int export_perfetto_put_captured(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     int is_message = strcmp(row[IN_KIND].text, "message") == 0;
     int is_call = strcmp(row[IN_KIND].text, "call") == 0;
     if (t->slices++ >= EXPORT_PERFETTO_ROWS)
         return 0;
-    begin_captured_track(t, row);
+    export_perfetto_begin_track(t, row);
     export_perfetto_begin(t, is_call || is_message ? 'X' : 'i', CALLS, t->tracks);
     export_perfetto_put_name(t, is_call      ? row[IN_CALL].text
                                 : is_message ? row[IN_STATE].text
@@ -290,7 +290,7 @@ static int put_captured(void *user, const struct cell *row, size_t columns)
                                                                    : row[IN_AT].integer);
     else
         export_perfetto_put_time(t, row[IN_ENTER].integer);
-    put_arguments(t, &row[IN_ARGUMENTS], columns - IN_ARGUMENTS);
+    export_perfetto_put_arguments(t, &row[IN_ARGUMENTS], columns - IN_ARGUMENTS);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -299,12 +299,10 @@ static int export_perfetto_put_job(struct trace *t, const struct export_source *
     static const struct {
         const char *query;
         table_row *row;
-    } parts[] = {{totals_query, put_totals},
-                 {latency_query, export_perfetto_put_latency},
-                 {phase_query, put_phase},
-                 {alert_query, export_perfetto_put_alert},
-                 {link_query, export_perfetto_put_link},
-                 {captured_query, put_captured}};
+    } parts[] = {
+        {totals_query, export_perfetto_put_totals}, {latency_query, export_perfetto_put_latency},
+        {phase_query, export_perfetto_put_phase},   {alert_query, export_perfetto_put_alert},
+        {link_query, export_perfetto_put_link},     {captured_query, export_perfetto_put_captured}};
     char app[260], title[360];
     int code = 0;
     tables_text(source->tables, "SELECT app FROM job", app, sizeof(app));

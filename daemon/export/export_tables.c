@@ -1,4 +1,4 @@
-/* Tables as CSV and JSON. */
+/* Export of tables as CSV and JSON. */
 #include "daemon/export/export.h"
 #include "holter/call.h"
 #include "holter/error.h"
@@ -15,14 +15,14 @@
 
 const char *const export_sums[] = {"ranks", "pairs", "calls", NULL};
 
-/* A row of either kind of table goes through here. */
+/* Output of rows, of tables of the recording and of sums. */
 struct sheet {
     FILE *out;
     int json;
     uint64_t rows;
 };
 
-static void put_csv_text(FILE *out, const char *text)
+static void export_tables_put_csv_text(FILE *out, const char *text)
 {
     int quoted = strpbrk(text, ",\"\r\n") != NULL;
     size_t left = strlen(text), valid;
@@ -35,7 +35,8 @@ static void put_csv_text(FILE *out, const char *text)
                 fputc('"', out);
             fputc(text[i], out);
         }
-        if (valid == 0) { /* a reader would refuse the file for a byte of it that is no text */
+        if (valid ==
+            0) { /* replace invalid bytes: a reader would refuse the file because of them */
             fputs("\xef\xbf\xbd", out);
             valid = 1;
         }
@@ -60,9 +61,9 @@ static void export_tables_put_value(const struct sheet *s, const struct cell *ce
         if (s->json)
             json_text(s->out, cell->text);
         else
-            put_csv_text(s->out, cell->text);
+            export_tables_put_csv_text(s->out, cell->text);
         return;
-    default: /* NULL; bytes are of no table that is told */
+    default: /* NULL; exported tables have no columns of bytes */
         if (s->json)
             fputs("null", s->out);
     }
@@ -72,7 +73,7 @@ static int export_tables_put_row(void *user, const struct cell *row, size_t colu
 {
     struct sheet *s = user;
     for (size_t i = 0; !s->json && s->rows == 0 && i < columns; i++) {
-        put_csv_text(s->out, row[i].name);
+        export_tables_put_csv_text(s->out, row[i].name);
         fputs(i + 1 < columns ? "," : "\r\n", s->out);
     }
     if (s->json)
@@ -95,7 +96,7 @@ static int export_tables_put_row(void *user, const struct cell *row, size_t colu
 
 static struct cell export_tables_number(const char *name, uint64_t value)
 {
-    /* SQLite's integers end at 2^63, and so do those of all other tables. */
+    /* Integers of SQLite, and so of all other tables, are below 2^63. */
     int64_t integer = value > INT64_MAX ? INT64_MAX : (int64_t)value;
     return (struct cell){name, CELL_INTEGER, integer, (double)value, ""};
 }
@@ -157,7 +158,7 @@ static int export_tables_put_pairs(struct sheet *s, const struct content *c)
     return code;
 }
 
-static int put_calls(struct sheet *s, const struct content *c)
+static int export_tables_put_calls(struct sheet *s, const struct content *c)
 {
     int code = 0;
     for (size_t i = 0; code == 0 && i < c->call_count; i++) {
@@ -176,12 +177,12 @@ static int put_calls(struct sheet *s, const struct content *c)
     return code;
 }
 
-static int put_sum(struct sheet *s, const struct content *content, const char *table)
+static int export_tables_put_sum(struct sheet *s, const struct content *content, const char *table)
 {
     if (strcmp(table, "ranks") == 0)
         return export_tables_put_ranks(s, content);
     return strcmp(table, "pairs") == 0 ? export_tables_put_pairs(s, content)
-                                       : put_calls(s, content);
+                                       : export_tables_put_calls(s, content);
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
@@ -198,7 +199,7 @@ static int export_tables_put_table(struct sheet *s, const struct export_source *
 {
     char query[MOST_QUERY];
     if (source->content != NULL && export_tables_is_in(export_sums, table))
-        return put_sum(s, source->content, table);
+        return export_tables_put_sum(s, source->content, table);
     if (!export_tables_is_in(tables_names, table))
         return -HOLTER_EUSAGE;
     snprintf(query, sizeof(query), "SELECT * FROM %s ORDER BY %s", table, tables_order(table));
@@ -216,12 +217,12 @@ static int export_tables_put_name(void *user, const struct cell *row, size_t col
 {
     struct sheet *s = user;
     fputs(s->rows++ > 0 ? "," : "", s->out);
-    put_csv_text(s->out, columns > 0 ? row[0].text : "");
+    export_tables_put_csv_text(s->out, columns > 0 ? row[0].text : "");
     return 0;
 }
 
-/* A table without rows has columns all the same. */
-static int put_names(struct sheet *s, struct tables *tables, const char *table)
+/* Write the header of a table without rows. */
+static int export_tables_put_names(struct sheet *s, struct tables *tables, const char *table)
 {
     char query[MOST_QUERY];
     snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", table);
@@ -236,7 +237,7 @@ int export_csv(FILE *out, const struct export_source *source, const char *table)
     struct sheet sheet = {.out = out};
     int code = export_tables_put_table(&sheet, source, table);
     if (code == 0 && sheet.rows == 0 && export_tables_is_in(tables_names, table))
-        code = put_names(&sheet, source->tables, table);
+        code = export_tables_put_names(&sheet, source->tables, table);
     return export_tables_flushed(out, code);
 }
 

@@ -1,3 +1,4 @@
+/* Queries on the tables of a recording: see recording_rows.h. */
 #include "daemon/export/recording_rows.h"
 
 #include "daemon/storage/recording_file.h"
@@ -102,8 +103,8 @@ static struct cell recording_rows_cell_of(sqlite3_stmt *statement, int column)
     return cell;
 }
 
-/* -EIO is left to those who write the rows. */
-static int reading_error(int code)
+/* Map an error of SQLite. -EIO is reserved for writers of the output. */
+static int recording_rows_reading_error(int code)
 {
     return code == -EIO ? -HOLTER_ECORRUPT : code;
 }
@@ -112,9 +113,10 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
 {
     sqlite3_stmt *statement = NULL;
     struct cell cells[TABLES_COLUMNS];
-    int code = reading_error(recording_file_prepare(&t->file, &statement, query)), more = 0;
+    int code = recording_rows_reading_error(recording_file_prepare(&t->file, &statement, query)),
+        more = 0;
     if (code != 0 && sqlite3_errcode(t->file.db) == SQLITE_ERROR)
-        return 0; /* there is no such table or column */
+        return 0; /* the table or column does not exist */
     int columns = sqlite3_column_count(statement);
     if (columns > (int)TABLES_COLUMNS)
         code = -HOLTER_ECORRUPT;
@@ -124,7 +126,7 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
         code = row(user, cells, (size_t)columns);
     }
     sqlite3_finalize(statement);
-    return code != 0 ? code : reading_error(more);
+    return code != 0 ? code : recording_rows_reading_error(more);
 }
 
 static int recording_rows_read_number(void *user, const struct cell *row, size_t columns)

@@ -1,52 +1,53 @@
-/* Plain tables of a recording, as docs/recording.md has them: read only, row by row.
+/* The plain tables of a recording, as docs/recording.md describes them: read-only, row by row.
  *
- * A file may hold anything: cells come with the type that they have there, and a table that is not
- * there is empty. Nothing in the file is trusted, see recording_file.h. */
+ * Files may be corrupt or hostile: cells have the type that they have in the file, and a missing
+ * table is empty. Nothing in the file is trusted, see recording_file.h. */
 #ifndef HOLTER_DAEMON_EXPORT_RECORDING_ROWS_H
 #define HOLTER_DAEMON_EXPORT_RECORDING_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLES_COLUMNS 64u /**< of a table; a wider one is refused */
+#define TABLES_COLUMNS 64u /**< maximum of a table; wider ones are refused */
 
 enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BYTES };
 
 struct cell {
     const char *name; /**< of the column */
     enum cell_kind kind;
-    int64_t integer;  /**< as nearly as it can be told, whatever the kind */
-    double real;      /**< likewise; NaN of a NULL */
-    const char *text; /**< never NULL; of bytes: "" */
+    int64_t integer;  /**< the nearest whole number, whatever the kind */
+    double real;      /**< the value as a floating-point number; NaN for NULL */
+    const char *text; /**< never NULL; "" for bytes */
 };
 
 struct tables;
 
 /** @param why  set on failure: a sentence for people
- *  @return 0, -ENOMEM, or as recording_file_open() */
+ * @return 0, -ENOMEM, or an error of recording_file_open() */
 int tables_open(struct tables **out, const char *path, char *why, size_t room);
 
 /** NULL is fine. */
 void tables_close(struct tables *tables);
 
-/** Told of each row. @param row  valid for the call @return 0, or what ends the reading */
+/** Called with each row. @param row  valid for the call @return 0, or a value that ends the reading
+ */
 typedef int table_row(void *user, const struct cell *row, size_t columns);
 
-/** Rows of a query, which is the caller's own text. Asking for a table or column that the file does
- * not have gives no rows.
- *  @return 0, what the callback returned, -HOLTER_ECORRUPT or -ENOMEM */
+/** Read the rows of a query, which must be the caller's own text. A query of a missing table or
+ * column has no rows.
+ * @return 0, what the callback returned, -HOLTER_ECORRUPT or -ENOMEM */
 int tables_query(struct tables *tables, const char *query, table_row *row, void *user);
 
-/** One number. @return it; `otherwise` when there is none */
+/** Read one number. @return it; `otherwise` when there is none */
 double tables_number(struct tables *tables, const char *query, double otherwise);
 
-/** One text, cut to fit; "" when there is none. */
+/** Read one text, truncated to fit; "" when there is none. */
 void tables_text(struct tables *tables, const char *query, char *out, size_t room);
 
-/** Names of the tables that recordings have, in the order in which they are told; ended by NULL. */
+/** Names of the tables of recordings, in the order of export; terminated by NULL. */
 extern const char *const tables_names[];
 
-/** Columns that tell a row's place in order: of a name of tables_names. */
+/** Columns that sort the rows of a table of tables_names. */
 const char *tables_order(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* The page: what it says, in the order in which one asks. Is it healthy, where and since when, why,
- * what to do. */
+/* The page of a report, in the order of a reader's questions: is the job healthy, where and since
+ * when is it not, why, and what can be done. */
 #include "daemon/export/report.h"
 
 #include "daemon/export/report_chart.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-static void put_date(FILE *out, int64_t time_ns)
+static void report_put_date(FILE *out, int64_t time_ns)
 {
     time_t seconds = (time_t)(time_ns / INT64_C(1000000000));
     struct tm parts;
@@ -58,7 +58,7 @@ static void report_put_head(const struct page *p)
     html_text(p->out, d->state);
     if (d->begin_ns > 0) {
         fputs("; began ", p->out);
-        put_date(p->out, d->begin_ns);
+        report_put_date(p->out, d->begin_ns);
     }
     if (d->mpi[0] != '\0') {
         fputs("; ", p->out);
@@ -72,14 +72,14 @@ static void report_put_head(const struct page *p)
     }
 }
 
-static void put_card(FILE *out, const char *figure, const char *text)
+static void report_put_card(FILE *out, const char *figure, const char *text)
 {
     fprintf(out, "<div class=\"card\"><b>%s</b><span class=\"second\">", figure);
     html_text(out, text);
     fputs("</span></div>\n", out);
 }
 
-static void put_cards(const struct page *p)
+static void report_put_cards(const struct page *p)
 {
     const struct report_data *d = p->data;
     struct quantity q;
@@ -97,17 +97,18 @@ static void put_cards(const struct page *p)
     }
     fputs("<div class=\"cards\">\n", p->out);
     snprintf(text, sizeof(text), "%zu", d->alerts_all);
-    put_card(p->out, text, d->alerts_all == 1 ? "alert" : "alerts");
-    put_card(p->out, quantity_count(&q, sent), "messages between ranks");
-    put_card(p->out, quantity_bytes(&q, bytes), "sent in them");
-    put_card(p->out, quantity_share(&q, mpi, time), "of the ranks' time in MPI");
+    report_put_card(p->out, text, d->alerts_all == 1 ? "alert" : "alerts");
+    report_put_card(p->out, quantity_count(&q, sent), "messages between ranks");
+    report_put_card(p->out, quantity_bytes(&q, bytes), "sent in them");
+    report_put_card(p->out, quantity_share(&q, mpi, time), "of the ranks' time in MPI");
     snprintf(text, sizeof(text), "%zu", d->phase_count);
-    put_card(p->out, text, "phases of communication");
+    report_put_card(p->out, text, "phases of communication");
     if (lost == 0 && missing == 0)
-        put_card(p->out, "nothing", "lost");
+        report_put_card(p->out, "nothing", "lost");
     else
-        put_card(p->out, quantity_count(&q, lost),
-                 missing > 0 ? "records lost; reports of nodes are missing" : "records lost");
+        report_put_card(p->out, quantity_count(&q, lost),
+                        missing > 0 ? "records lost; reports of nodes are missing"
+                                    : "records lost");
     fputs("</div>\n", p->out);
 }
 
@@ -121,7 +122,7 @@ void page_since(const struct page *p, int64_t time_ns)
             quantity_duration(&q, time_ns > begin ? (double)time_ns - (double)begin : 0));
 }
 
-static void put_paragraph(FILE *out, const char *class_, const char *text)
+static void report_put_paragraph(FILE *out, const char *class_, const char *text)
 {
     if (text[0] == '\0')
         return;
@@ -158,7 +159,7 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
         html_text(p->out, a->nodes);
     }
     fputs("</p>\n", p->out);
-    put_paragraph(p->out, "", a->text);
+    report_put_paragraph(p->out, "", a->text);
     if (a->cause_count > 0)
         fputs("<table>\n", p->out);
     for (unsigned i = 0; i < a->cause_count; i++) {
@@ -174,7 +175,7 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
     }
     if (a->cause_count > 0)
         fputs("</table>\n", p->out);
-    put_paragraph(p->out, "better", a->advice);
+    report_put_paragraph(p->out, "better", a->advice);
     fputs("</div>\n", p->out);
 }
 
@@ -194,8 +195,8 @@ static void report_put_alerts(const struct page *p)
 
 /* ---- advice and pictures ------------------------------------------------------------ */
 
-static const char *measure_text(struct quantity *out, const struct report_measure *m,
-                                uint64_t value)
+static const char *report_measure_text(struct quantity *out, const struct report_measure *m,
+                                       uint64_t value)
 {
     return m->bytes ? quantity_bytes(out, (double)value) : quantity_count(out, (double)value);
 }
@@ -210,21 +211,21 @@ static void report_put_measure(FILE *out, const struct report_measure *m)
     fprintf(out,
             "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n %s\">%.2f %%</td>"
             "<td>%s</td></tr>\n",
-            measure_text(&before, m, m->before), measure_text(&after, m, m->after),
+            report_measure_text(&before, m, m->before), report_measure_text(&after, m, m->after),
             gain > 0   ? "better"
             : gain < 0 ? "worse"
                        : "",
             gain, m->bound > 0 && m->bound == m->after ? "optimal" : "");
 }
 
-static void put_advice(const struct page *p)
+static void report_put_advice(const struct page *p)
 {
     const struct report_extras *x = p->extras;
     if (x->measure_count == 0 && x->mapping_none == NULL)
         return;
     fputs("<section><h2>A better mapping</h2>\n", p->out);
     if (x->measure_count == 0) {
-        put_paragraph(p->out, "second", x->mapping_none);
+        report_put_paragraph(p->out, "second", x->mapping_none);
         fputs("</section>\n", p->out);
         return;
     }
@@ -240,7 +241,7 @@ static void put_advice(const struct page *p)
     fputs("</code></p></section>\n", p->out);
 }
 
-static void put_base64(FILE *out, const unsigned char *bytes, size_t length)
+static void report_put_base64(FILE *out, const unsigned char *bytes, size_t length)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -255,7 +256,7 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t length)
     }
 }
 
-static void put_pictures(const struct page *p)
+static void report_put_pictures(const struct page *p)
 {
     const struct report_extras *x = p->extras;
     if (x->picture_count == 0)
@@ -266,7 +267,7 @@ static void put_pictures(const struct page *p)
         fputs("<figure><img alt=\"", p->out);
         html_text(p->out, picture->title);
         fputs("\" src=\"data:image/png;base64,", p->out);
-        put_base64(p->out, picture->png, picture->length);
+        report_put_base64(p->out, picture->png, picture->length);
         fputs("\"><figcaption>", p->out);
         html_text(p->out, picture->text);
         fputs("</figcaption></figure>\n", p->out);
@@ -274,7 +275,7 @@ static void put_pictures(const struct page *p)
     fputs("</section>\n", p->out);
 }
 
-static void put_foot(const struct page *p)
+static void report_put_foot(const struct page *p)
 {
     const char *file = report_base_name(p->source->path);
     fputs("<footer><p>Made from <code>", p->out);
@@ -302,7 +303,7 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
         code = -ENOMEM;
     if (code == 0) {
         report_put_head(&page);
-        put_cards(&page);
+        report_put_cards(&page);
         report_put_alerts(&page);
         page_captures(&page);
         page_curve(&page);
@@ -310,12 +311,12 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
         page_time(&page);
         page_traffic(&page);
         page_links(&page);
-        put_advice(&page);
+        report_put_advice(&page);
         page_matrix(&page);
         page_calls(&page);
         page_ranks(&page);
-        put_pictures(&page);
-        put_foot(&page);
+        report_put_pictures(&page);
+        report_put_foot(&page);
         code = fflush(out) != 0 || ferror(out) ? -EIO : 0;
     }
     free(page.bins);

@@ -1,39 +1,40 @@
-/* A recording as one HTML file that needs nothing else: for a colleague who has nothing installed.
- * No script runs in it and nothing is fetched; charts are SVG, pictures are in it. */
+/* A recording as one self-contained HTML file, for readers who have nothing installed. It has no
+ * scripts and fetches nothing; charts are SVG, pictures are embedded. */
 #ifndef HOLTER_EXPORT_REPORT_H
 #define HOLTER_EXPORT_REPORT_H
 
 #include "daemon/export/export.h"
 
 #define REPORT_WINDOWS                                                                             \
-    1000000u /**< windows, and phases, that are drawn; further ones are left out and told */
+    1000000u /**< maximum number of windows, and of phases; the page states that further ones are  \
+                left out */
 
-/** A picture of the viewer. */
+/** A picture from the viewer. */
 struct report_picture {
     const char *title, *text;
     const void *png;
     size_t length;
 };
 
-/** What another mapping would bring, in one measure. */
+/** The effect of another mapping, in one measure. */
 struct report_measure {
     const char *name;
-    int bytes;                     /**< 1: it is in bytes; 0: a count */
-    uint64_t before, after, bound; /**< bound: 0: not known */
+    int bytes;                     /**< 1: the measure is in bytes; 0: a count */
+    uint64_t before, after, bound; /**< bound: 0: unknown */
 };
 
-/** Beside what the recording itself holds. All borrowed. */
+/** Content in addition to the recording. All members are borrowed. */
 struct report_extras {
     const struct report_picture *pictures;
     size_t picture_count;
-    const struct report_measure *measures; /**< of a suggested mapping */
+    const struct report_measure *measures; /**< of the suggested mapping */
     size_t measure_count;                  /**< 0: none is suggested */
-    const char *mapping_network;           /**< it is for */
-    const char *mapping_command;           /**< that makes the mapping again */
+    const char *mapping_network;           /**< the network that it is for */
+    const char *mapping_command;           /**< the command that computes the mapping */
     const char *mapping_none;              /**< why none is suggested; may be NULL */
 };
 
-/** @param source  with content @return 0, -ENOMEM, -EIO or another negative error */
+/** @param source  must have content @return 0, -ENOMEM, -EIO or another negative error */
 int report_write(FILE *out, const struct export_source *source, const struct report_extras *extras);
 
 #endif

@@ -1,3 +1,4 @@
+/* Charts of a report as SVG: see report_chart.h. */
 #include "daemon/export/report_chart.h"
 
 #include "proto/quantity.h"
@@ -39,7 +40,7 @@ void html_text(FILE *out, const char *text)
             case '\'':
                 fputs("&#39;", out);
                 break;
-            default: /* control characters are none of XML */
+            default: /* XML does not allow control characters */
                 fputc((unsigned char)text[i] < 0x20 && text[i] != '\n' ? ' ' : text[i], out);
             }
         }
@@ -50,7 +51,7 @@ void html_text(FILE *out, const char *text)
 
 /* ---- the plane --------------------------------------------------------------------- */
 
-/* The next of 1, 2, 2.5, 5, 10 ... */
+/* Round up to the next of 1, 2, 2.5, 5, 10 ... */
 static double report_chart_round_up(double value)
 {
     static const double steps[] = {1, 2, 2.5, 4, 5, 8, 10};
@@ -105,7 +106,7 @@ void chart_end(const struct chart *c)
 
 /* ---- axes ---------------------------------------------------------------------------- */
 
-static void value_text(char *out, size_t room, double value, enum chart_kind kind)
+static void report_chart_value_text(char *out, size_t room, double value, enum chart_kind kind)
 {
     struct quantity q;
     if (kind == CHART_PERCENT)
@@ -122,7 +123,7 @@ void chart_values(const struct chart *c)
     for (int i = 0; i <= VALUE_LINES; i++) {
         char text[40];
         double value = c->least + (c->most - c->least) * i / VALUE_LINES, y = chart_y(c, value);
-        value_text(text, sizeof(text), value, (enum chart_kind)c->kind);
+        report_chart_value_text(text, sizeof(text), value, (enum chart_kind)c->kind);
         fprintf(c->out,
                 "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
                 "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
@@ -130,7 +131,7 @@ void chart_values(const struct chart *c)
     }
 }
 
-/* A span between ticks that people count in. */
+/* Choose a round interval between ticks. */
 static int64_t report_chart_tick_of(int64_t whole_ns)
 {
     static const int64_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
@@ -153,7 +154,7 @@ static int64_t report_chart_tick_of(int64_t whole_ns)
     return step;
 }
 
-static void time_text(char *out, size_t room, int64_t since_ns, int64_t tick_ns)
+static void report_chart_time_text(char *out, size_t room, int64_t since_ns, int64_t tick_ns)
 {
     struct quantity q;
     int64_t s = since_ns / INT64_C(1000000000);
@@ -171,7 +172,7 @@ void chart_times(const struct chart *c)
     for (int i = 0; i <= TIME_TICKS + 1 && (whole <= 0 ? i == 0 : i <= whole / tick); i++) {
         char text[40];
         double x = chart_x(c, c->begin_ns + i * tick);
-        time_text(text, sizeof(text), i * tick, tick);
+        report_chart_time_text(text, sizeof(text), i * tick, tick);
         fprintf(c->out,
                 "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
                 c->height - 8, text);
@@ -195,7 +196,7 @@ int chart_bins(const struct chart *c, int64_t begin_ns, int64_t end_ns, unsigned
     return 1;
 }
 
-static double bin_x(unsigned bin)
+static double report_chart_bin_x(unsigned bin)
 {
     return CHART_LEFT + (CHART_WIDTH - CHART_LEFT - CHART_RIGHT) * bin / CHART_BINS;
 }
@@ -209,11 +210,11 @@ void chart_line(const struct chart *c, const double *bins, const char *class_)
             drawing = 0;
             continue;
         }
-        unsigned to = i; /* a step: as far as the value stays */
+        unsigned to = i; /* a horizontal step, as far as the value does not change */
         while (to + 1 < CHART_BINS && bins[to + 1] == bins[i])
             to++;
-        fprintf(c->out, "%c%.1f %.1fH%.1f", drawing ? 'L' : 'M', bin_x(i), chart_y(c, bins[i]),
-                bin_x(to + 1));
+        fprintf(c->out, "%c%.1f %.1fH%.1f", drawing ? 'L' : 'M', report_chart_bin_x(i),
+                chart_y(c, bins[i]), report_chart_bin_x(to + 1));
         drawing = 1;
         i = to;
     }
@@ -223,18 +224,19 @@ void chart_line(const struct chart *c, const double *bins, const char *class_)
 void chart_area(const struct chart *c, const double *low, const double *high, const char *class_,
                 const char *title)
 {
-    fprintf(c->out, "<path class=\"area %s\" d=\"M%.1f %.1f", class_, bin_x(0), chart_y(c, low[0]));
+    fprintf(c->out, "<path class=\"area %s\" d=\"M%.1f %.1f", class_, report_chart_bin_x(0),
+            chart_y(c, low[0]));
     for (unsigned i = 0; i < CHART_BINS; i++) {
         if (i == 0 || high[i] != high[i - 1])
-            fprintf(c->out, "L%.1f %.1f", bin_x(i), chart_y(c, high[i]));
+            fprintf(c->out, "L%.1f %.1f", report_chart_bin_x(i), chart_y(c, high[i]));
         if (i + 1 == CHART_BINS || high[i + 1] != high[i])
-            fprintf(c->out, "H%.1f", bin_x(i + 1));
+            fprintf(c->out, "H%.1f", report_chart_bin_x(i + 1));
     }
     for (unsigned i = CHART_BINS; i-- > 0;) {
         if (i + 1 == CHART_BINS || low[i] != low[i + 1])
-            fprintf(c->out, "L%.1f %.1f", bin_x(i + 1), chart_y(c, low[i]));
+            fprintf(c->out, "L%.1f %.1f", report_chart_bin_x(i + 1), chart_y(c, low[i]));
         if (i == 0 || low[i - 1] != low[i])
-            fprintf(c->out, "H%.1f", bin_x(i));
+            fprintf(c->out, "H%.1f", report_chart_bin_x(i));
     }
     fputs("Z\"><title>", c->out);
     html_text(c->out, title);

@@ -1,4 +1,4 @@
-/* Charts of a report: what the job did over time. */
+/* The charts of a report: what the job did over time. */
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
 
@@ -18,9 +18,9 @@ static void report_charts_fill(double *bins, double value)
         bins[i] = value;
 }
 
-/* @param shown  by name; NULL: all are */
-static void put_legend(FILE *out, const char *const *names, const int *shown, unsigned count,
-                       char letter)
+/* @param shown  by name; NULL: all are shown */
+static void report_charts_put_legend(FILE *out, const char *const *names, const int *shown,
+                                     unsigned count, char letter)
 {
     fputs("<p class=\"legend second\">", out);
     for (unsigned i = 0; i < count; i++)
@@ -29,8 +29,8 @@ static void put_legend(FILE *out, const char *const *names, const int *shown, un
     fputs("</p>\n", out);
 }
 
-/* Alerts as spans behind a chart. */
-static void put_flags(const struct page *p, const struct chart *chart)
+/* Draw alerts as spans behind a chart. */
+static void report_charts_put_flags(const struct page *p, const struct chart *chart)
 {
     for (size_t i = 0; i < p->data->alert_count; i++) {
         const struct report_alert *a = &p->data->alerts[i];
@@ -39,7 +39,7 @@ static void put_flags(const struct page *p, const struct chart *chart)
     }
 }
 
-/* Draw gaps as the value before: a path that stands still. @return 0: nothing was set */
+/* Fill gaps with the previous value: a path that does not move. @return 0: there were no values */
 static int report_charts_bridge_gaps(double *bins)
 {
     double before = NAN;
@@ -64,11 +64,11 @@ static void report_charts_put_phases(const struct page *p)
         const struct report_phase *f = &d->phases[i];
         char class_[8], title[200];
         double end = chart_x(&chart, f->end_ns);
-        if (end - last < 0.5) /* below half a pixel: covered by the one before */
+        if (end - last < 0.5) /* below half a pixel: hidden by the previous one */
             continue;
         last = end;
         snprintf(class_, sizeof(class_), "k%u",
-                 f->pattern % 8); /* they take turns in eight colours */
+                 f->pattern % 8); /* patterns alternate between eight colours */
         if (f->returned)
             snprintf(title, sizeof(title),
                      "phase %" PRId64 ": %.0f messages, %" PRId64
@@ -105,7 +105,7 @@ void page_curve(const struct page *p)
     chart_begin(&chart, p->out, 190, d->begin_ns, d->end_ns, most, CHART_PLAIN, "CommGram curve");
     chart_range(&chart, least, most);
     chart_values(&chart);
-    put_flags(p, &chart);
+    report_charts_put_flags(p, &chart);
     for (size_t i = 0; i < d->phase_count; i++) {
         unsigned first, last;
         if (!chart_bins(&chart, d->phases[i].begin_ns, d->phases[i].end_ns + 1, &first, &last))
@@ -122,7 +122,7 @@ void page_curve(const struct page *p)
 
 /* ---- latency ------------------------------------------------------------------------- */
 
-static void put_trends(const struct page *p, const struct chart *chart)
+static void report_charts_put_trends(const struct page *p, const struct chart *chart)
 {
     static const char *const classes[] = {"", "growth", "steady"};
     static const char *const titles[] = {"", "latency grows", "latency stays high"};
@@ -158,17 +158,17 @@ void page_latency(const struct page *p)
     if (!any[SCOPE_JOB] && !any[SCOPE_INTRA] && !any[SCOPE_INTER])
         return;
     if (!any[SCOPE_INTRA] || !any[SCOPE_INTER])
-        any[SCOPE_JOB] = 0; /* the same as the one that there is */
+        any[SCOPE_JOB] = 0; /* with a single class the line of the job would be identical */
     fputs("<section><h2>Latency</h2>\n<p class=\"second\">Transfer times of messages by what "
           "messages of "
           "their size took at best in this job: 1x is as good as it was.</p>\n",
           p->out);
-    put_legend(p->out, names, any, REPORT_SCOPES, 'l');
+    report_charts_put_legend(p->out, names, any, REPORT_SCOPES, 'l');
     chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_TIMES,
                 "Latency by reference");
     chart_values(&chart);
-    put_trends(p, &chart);
-    put_flags(p, &chart);
+    report_charts_put_trends(p, &chart);
+    report_charts_put_flags(p, &chart);
     for (unsigned s = 0; s < REPORT_SCOPES; s++) {
         double *bins = report_charts_row_of(p, s);
         if (!any[s])
@@ -180,7 +180,7 @@ void page_latency(const struct page *p)
             if (!isfinite(l->reference[s]) ||
                 !chart_bins(&chart, l->start_ns, l->start_ns + l->length_ns, &first, &last))
                 continue;
-            for (unsigned b = first; b <= last; b++) /* the worst of what lies in one bin */
+            for (unsigned b = first; b <= last; b++) /* each bin shows its worst value */
                 bins[b] =
                     isfinite(bins[b]) && bins[b] > l->reference[s] ? bins[b] : l->reference[s];
         }
@@ -196,10 +196,11 @@ void page_latency(const struct page *p)
 
 /* ---- time in MPI and traffic ---------------------------------------------------------- */
 
-/* Sums of a figure of windows in bins, and of what they are shared by. */
-static void gather(const struct page *p, const struct chart *chart, double *sums, double *whole,
-                   double (*figure)(const struct report_window *, unsigned), unsigned which,
-                   double (*by)(const struct report_window *))
+/* Sum a figure of windows, and the total that it is a share of, in bins. */
+static void report_charts_sum_bins(const struct page *p, const struct chart *chart, double *sums,
+                                   double *whole,
+                                   double (*figure)(const struct report_window *, unsigned),
+                                   unsigned which, double (*by)(const struct report_window *))
 {
     const struct report_data *d = p->data;
     report_charts_fill(sums, 0);
@@ -216,9 +217,8 @@ static void gather(const struct page *p, const struct chart *chart, double *sums
     }
 }
 
-/* What sums of bins are of those that they are shared by, in their place; NAN where there is
- * nothing.
- * @return the largest, or 0 */
+/* Divide the sums of bins by their totals, in place; NAN where there is nothing. @return the
+ * largest quotient, or 0 */
 static double report_charts_divide(double *sums, const double *whole)
 {
     double most = 0;
@@ -229,21 +229,21 @@ static double report_charts_divide(double *sums, const double *whole)
     return most;
 }
 
-static double class_time(const struct report_window *w, unsigned which)
+static double report_charts_class_time(const struct report_window *w, unsigned which)
 {
     return 100 * w->class_ns[which];
 }
 
-static double all_time(const struct report_window *w, unsigned which)
+static double report_charts_all_time(const struct report_window *w, unsigned which)
 {
     double sum = 0;
     (void)which;
     for (unsigned k = 0; k < REPORT_CLASSES; k++)
-        sum += class_time(w, k);
+        sum += report_charts_class_time(w, k);
     return sum;
 }
 
-static double rank_time(const struct report_window *w)
+static double report_charts_rank_time(const struct report_window *w)
 {
     return w->ranks * (double)w->length_ns;
 }
@@ -268,14 +268,15 @@ void page_time(const struct page *p)
         return;
     double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
            *part = report_charts_row_of(p, 2), *whole = report_charts_row_of(p, 3);
-    gather(p, &chart, part, whole, all_time, 0, rank_time);
-    /* Threads of a rank may have spent more in it together. */
+    report_charts_sum_bins(p, &chart, part, whole, report_charts_all_time, 0,
+                           report_charts_rank_time);
+    /* the threads of a rank together may exceed 100 percent */
     double most = fmin(report_charts_divide(part, whole), 100);
     fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
           "what "
           "they were doing there.</p>\n",
           p->out);
-    put_legend(p->out, names, NULL, REPORT_CLASSES, 'k');
+    report_charts_put_legend(p->out, names, NULL, REPORT_CLASSES, 'k');
     chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_PERCENT,
                 "Share of time in MPI by class");
     chart_values(&chart);
@@ -283,7 +284,8 @@ void page_time(const struct page *p)
     for (unsigned k = 0; k < REPORT_CLASSES; k++) {
         char class_[8];
         int any = 0;
-        gather(p, &chart, part, whole, class_time, k, rank_time);
+        report_charts_sum_bins(p, &chart, part, whole, report_charts_class_time, k,
+                               report_charts_rank_time);
         report_charts_divide(part, whole);
         for (unsigned b = 0; b < CHART_BINS; b++) {
             high[b] = low[b] + (isfinite(part[b]) ? part[b] : 0);
@@ -299,18 +301,20 @@ void page_time(const struct page *p)
     fputs("</section>\n", p->out);
 }
 
-static void put_rate(const struct page *p, unsigned which, const char *label, const char *line)
+static void report_charts_put_rate(const struct page *p, unsigned which, const char *label,
+                                   const char *line)
 {
     const struct report_data *d = p->data;
     double *sums = report_charts_row_of(p, 0), *whole = report_charts_row_of(p, 1);
     struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
-    gather(p, &chart, sums, whole, report_charts_bytes_sent, which, report_charts_window_length);
+    report_charts_sum_bins(p, &chart, sums, whole, report_charts_bytes_sent, which,
+                           report_charts_window_length);
     double most = report_charts_divide(sums, whole);
     fprintf(p->out, "<h3>%s</h3>\n", label);
     chart_begin(&chart, p->out, 150, d->begin_ns, d->end_ns, most,
                 which == 0 ? CHART_COUNT : CHART_BYTES, label);
     chart_values(&chart);
-    put_flags(p, &chart);
+    report_charts_put_flags(p, &chart);
     chart_line(&chart, sums, line);
     chart_times(&chart);
     chart_end(&chart);
@@ -321,7 +325,7 @@ void page_traffic(const struct page *p)
     if (p->data->window_count == 0 || p->data->end_ns <= p->data->begin_ns)
         return;
     fputs("<section><h2>Messages</h2>\n", p->out);
-    put_rate(p, 0, "Messages a second", "s1");
-    put_rate(p, 1, "Bytes a second", "s2");
+    report_charts_put_rate(p, 0, "Messages a second", "s1");
+    report_charts_put_rate(p, 1, "Bytes a second", "s2");
     fputs("</section>\n", p->out);
 }

@@ -1,3 +1,4 @@
+/* Reads what a report draws from the tables of a recording: see report_data.h. */
 #include "daemon/export/report_data.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -14,13 +15,13 @@ static void report_data_copy(char *out, size_t room, const struct cell *cell)
     snprintf(out, room, "%s", cell->text);
 }
 
-/* A figure of which less than nothing cannot be. */
+/* An amount, which cannot be negative. */
 static double report_data_amount(const struct cell *cell)
 {
     return cell->real > 0 ? cell->real : 0;
 }
 
-/* A point in time or a span, ns; two of them can be added. */
+/* A point in time or a span, ns, limited such that two of them can be added. */
 static int64_t report_data_moment(const struct cell *cell)
 {
     const int64_t most = INT64_MAX / 4;
@@ -78,8 +79,8 @@ static int report_data_add_latency(void *user, const struct cell *row, size_t co
     return 0;
 }
 
-/* Phases come by number. @return the one of a number, or NULL */
-static const struct report_phase *phase_of(const struct report_data *d, int64_t id)
+/* Phases are sorted by number. @return the one with a number, or NULL */
+static const struct report_phase *report_data_phase_of(const struct report_data *d, int64_t id)
 {
     size_t low = BISECT(i, 0, d->phase_count, d->phases[i].id < id);
     return low < d->phase_count && d->phases[low].id == id ? &d->phases[low] : NULL;
@@ -96,9 +97,9 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
     int code = array_fit(&d->phases, sizeof(*d->phases), &d->phase_room, d->phase_count + 1);
     if (code != 0)
         return code;
-    /* That of a phase that is not there: it was given up, or cut off. */
+    /* The pattern of a phase that is missing: dropped, or cut off. */
     int64_t first = row[row[8].integer != 0 ? 4 : 0].integer;
-    const struct report_phase *like = phase_of(d, first);
+    const struct report_phase *like = report_data_phase_of(d, first);
     if ((code = key_table_reserve(&d->patterns, 1)) != 0)
         return code;
     unsigned pattern =
@@ -197,8 +198,8 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-/* Times that can be added up; what has others is of no job. */
-#define TOLD                                                                                       \
+/* Condition for plausible times, which can be added: rows with others belong to no job. */
+#define PLAUSIBLE_TIMES                                                                            \
     "start_ns BETWEEN 0 AND 4000000000000000000 AND length_ns BETWEEN 1 AND 4000000000000000000"
 #define TEXT_OF(number) AS_TEXT(number)
 #define TOLD_LINKS TEXT_OF(REPORT_LINKS)
@@ -210,11 +211,11 @@ static const struct {
     table_row *row;
 } queries[] = {
     {"SELECT start_ns, length_ns, ranks, sent, sent_bytes, lost, agents_missing, send_ns, recv_ns,"
-     " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals WHERE " TOLD
-     " ORDER BY window",
+     " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals "
+     "WHERE " PLAUSIBLE_TIMES " ORDER BY window",
      report_data_add_window},
     {"SELECT start_ns, length_ns, scope, reference, trend FROM latency WHERE scope <> 'region'"
-     " AND " TOLD " ORDER BY window, scope",
+     " AND " PLAUSIBLE_TIMES " ORDER BY window, scope",
      report_data_add_latency},
     {"SELECT phase.id, phase.begin_ns, phase.end_ns, phase.communities, resembles, height, "
      "messages,"
@@ -226,13 +227,13 @@ static const struct {
      "nodes,"
      " advice, locality" ALERTS_FROM,
      report_data_add_alert},
-    /* What is no JSON has no causes. */
+    /* Alerts whose text is not JSON have no causes. */
     {"SELECT a.place, value ->> 'name', value ->> 'share', value ->> 'text'"
      " FROM (SELECT row_number() OVER () AS place, causes FROM (SELECT causes" ALERTS_FROM
      ")) AS a,"
      " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
      report_data_add_cause},
-    /* One pass through the routes, which may be millions, for the few links that are told. */
+    /* One pass through the routes, which may be millions, for the few links of the report. */
     {"WITH told AS MATERIALIZED (SELECT link, source || ' to ' || destination AS name,"
      " sum(state = 'hot') AS hot, sum(state = 'congested') AS congested, max(bytes) AS most,"
      " max(share) AS share, avg(ratio) AS ratio, max(latency) AS latency FROM link"
@@ -251,7 +252,7 @@ static const struct {
      report_data_add_capture},
 };
 
-static void read_texts(struct report_data *d, struct tables *t)
+static void report_data_read_texts(struct report_data *d, struct tables *t)
 {
     tables_text(t, "SELECT app FROM job", d->app, sizeof(d->app));
     tables_text(t, "SELECT command FROM job", d->command, sizeof(d->command));
@@ -275,7 +276,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
         if (code < 0)
             return code;
     }
-    read_texts(out, tables);
+    report_data_read_texts(out, tables);
     for (size_t i = 0; i < out->window_count; i++) {
         const struct report_window *w = &out->windows[i];
         int64_t end_ns = w->start_ns + w->length_ns;

@@ -1,4 +1,4 @@
-/* What a report draws: rows of a recording's tables, as arrays. Inside of daemon/export only. */
+/* The data of a report: rows of a recording's tables, as arrays. Internal to daemon/export. */
 #ifndef HOLTER_EXPORT_REPORT_DATA_H
 #define HOLTER_EXPORT_REPORT_DATA_H
 
@@ -22,14 +22,15 @@ enum report_scope { SCOPE_JOB, SCOPE_INTRA, SCOPE_INTER, REPORT_SCOPES };
 struct report_latency {
     int64_t start_ns, length_ns;
     double reference[REPORT_SCOPES]; /* NaN: no messages */
-    int high;                        /* of the job: 0 calm, 1 growth, 2 steady */
+    int high;                        /* state of the job: 0 calm, 1 growth, 2 steady */
 };
 
 struct report_phase {
     int64_t id, begin_ns, end_ns, communities, resembles;
     double height, messages, bytes;
     int returned;
-    unsigned pattern; /* phases of the same have the same, counted from 0 as they first came */
+    unsigned pattern; /* equal for phases of the same pattern; counted from 0 in the order of their
+                         first phases */
 };
 
 struct report_cause {
@@ -51,11 +52,11 @@ struct report_link {
     double hot, congested, most_bytes, share, ratio, latency;
 };
 
-/* The last calls of ranks, read back. */
+/* The last calls of ranks, as captured. */
 struct report_capture {
     int64_t at_ns;
     double records, ranks;
-    char reason[300], calls[300]; /* calls: those that had not returned, by ranks in them */
+    char reason[300], calls[300]; /* calls: counts of the calls that had not returned */
 };
 
 struct report_data {
@@ -65,7 +66,8 @@ struct report_data {
     size_t latency_count, latency_room;
     struct report_phase *phases;
     size_t phase_count, phase_room;
-    struct key_table patterns;   /* ids of the first phases of each; one may be missing in a cut */
+    struct key_table patterns; /* ids of the first phase of each pattern, which may be missing in a
+                                  cut recording */
     struct report_alert *alerts; /* REPORT_ALERTS */
     size_t alert_count, alerts_all;
     struct report_link *links; /* REPORT_LINKS */
@@ -75,7 +77,7 @@ struct report_data {
     char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
     char network[300], network_fault[300];
     int64_t begin_ns, end_ns; /* of all windows */
-    int left_out;             /* rows beyond REPORT_WINDOWS */
+    int left_out;             /* rows beyond REPORT_WINDOWS were left out */
 };
 
 /** @param out  finish it @return 0, -ENOMEM or -HOLTER_ECORRUPT */

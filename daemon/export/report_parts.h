@@ -1,27 +1,27 @@
-/* Parts of a report's page: charts and tables. Inside of daemon/export only. */
+/* Parts of a report's page: charts and tables. Internal to daemon/export. */
 #ifndef HOLTER_EXPORT_REPORT_PARTS_H
 #define HOLTER_EXPORT_REPORT_PARTS_H
 
 #include "daemon/export/report.h"
 #include "daemon/export/report_data.h"
 
-#define PAGE_ROWS 12u /* of bins that a chart needs at most */
+#define PAGE_ROWS 12u /* maximum number of rows of bins of a chart */
 
 struct page {
     FILE *out;
     const struct export_source *source;
     const struct report_extras *extras;
     const struct report_data *data;
-    double *bins; /* PAGE_ROWS rows of CHART_BINS, for one chart at a time */
+    double *bins; /* PAGE_ROWS rows of CHART_BINS, used by one chart at a time */
 };
 
-/* Charts by time: report_charts.c. What there is nothing of has no section. */
+/* Charts by time: report_charts.c. A chart without data has no section. */
 void page_curve(const struct page *page);   /* CommGram and phases */
 void page_latency(const struct page *page); /* by reference */
 void page_time(const struct page *page);    /* share of time in MPI by class */
 void page_traffic(const struct page *page); /* messages and bytes a second */
 
-/* A time of the job, "12.5 s after the begin": report.c */
+/* Write a time of the job, "12.5 s after the begin": report.c */
 void page_since(const struct page *page, int64_t time_ns);
 
 /* Tables: report_tables.c */

@@ -1,4 +1,4 @@
-/* Style sheet of reports: the viewer's colours, dark and light. Inside of daemon/export only. */
+/* Style sheet of reports: the viewer's colours, dark and light. Internal to daemon/export. */
 #ifndef HOLTER_EXPORT_REPORT_STYLE_H
 #define HOLTER_EXPORT_REPORT_STYLE_H
 

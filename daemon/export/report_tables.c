@@ -1,4 +1,4 @@
-/* Tables of a report: links, pairs, calls, ranks. */
+/* The tables of a report: links, captures, pairs, calls, ranks. */
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
 #include "holter/call.h"
@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 20u        /* rows of a table */
-#define MATRIX_CELLS 64u /* on a side; more ranks are put together */
+#define SHOWN 20u        /* maximum rows of a table */
+#define MATRIX_CELLS 64u /* cells on a side; with more ranks several share a cell */
 #define MATRIX_SIDE 512.0
 
-static void put_text_cell(FILE *out, const char *text)
+static void report_tables_put_text_cell(FILE *out, const char *text)
 {
     fputs("<td>", out);
     html_text(out, text);
     fputs("</td>", out);
 }
 
-static void put_number_cell(FILE *out, const char *text)
+static void report_tables_put_number_cell(FILE *out, const char *text)
 {
     fprintf(out, "<td class=\"n\">%s</td>", text);
 }
@@ -32,19 +32,19 @@ static void report_tables_put_link(FILE *out, const struct report_link *l)
     struct quantity q;
     char text[60];
     fputs("<tr>", out);
-    put_text_cell(out, l->name);
+    report_tables_put_text_cell(out, l->name);
     snprintf(text, sizeof(text), "%.0f", l->hot);
-    put_number_cell(out, text);
+    report_tables_put_number_cell(out, text);
     snprintf(text, sizeof(text), "%.0f", l->congested);
-    put_number_cell(out, text);
-    put_number_cell(out, quantity_bytes(&q, l->most_bytes));
+    report_tables_put_number_cell(out, text);
+    report_tables_put_number_cell(out, quantity_bytes(&q, l->most_bytes));
     snprintf(text, sizeof(text), "%.0f %%", 100 * l->share);
-    put_number_cell(out, isfinite(l->share) ? text : "");
+    report_tables_put_number_cell(out, isfinite(l->share) ? text : "");
     snprintf(text, sizeof(text), "%.2fx", l->ratio);
-    put_number_cell(out, isfinite(l->ratio) ? text : "");
+    report_tables_put_number_cell(out, isfinite(l->ratio) ? text : "");
     snprintf(text, sizeof(text), "%.1fx", l->latency);
-    put_number_cell(out, isfinite(l->latency) ? text : "");
-    put_text_cell(out, l->ranks);
+    report_tables_put_number_cell(out, isfinite(l->latency) ? text : "");
+    report_tables_put_text_cell(out, l->ranks);
     fputs("</tr>\n", out);
 }
 
@@ -94,12 +94,12 @@ void page_captures(const struct page *p)
         fputs("<tr><td>", p->out);
         page_since(p, c->at_ns);
         fputs("</td>", p->out);
-        put_text_cell(p->out, c->reason);
+        report_tables_put_text_cell(p->out, c->reason);
         snprintf(text, sizeof(text), "%.0f", c->ranks);
-        put_number_cell(p->out, text);
+        report_tables_put_number_cell(p->out, text);
         snprintf(text, sizeof(text), "%.0f", c->records);
-        put_number_cell(p->out, text);
-        put_text_cell(p->out, c->calls);
+        report_tables_put_number_cell(p->out, text);
+        report_tables_put_text_cell(p->out, c->calls);
         fputs("</tr>\n", p->out);
     }
     fputs("</table></div>\n", p->out);
@@ -110,7 +110,7 @@ void page_captures(const struct page *p)
 
 /* ---- who sends to whom ----------------------------------------------------------------- */
 
-static void put_cells(FILE *out, const double *cells, unsigned side, uint64_t group)
+static void report_tables_put_cells(FILE *out, const double *cells, unsigned side, uint64_t group)
 {
     double most = 0, size = MATRIX_SIDE / side;
     for (unsigned i = 0; i < side * side; i++)
@@ -118,7 +118,7 @@ static void put_cells(FILE *out, const double *cells, unsigned side, uint64_t gr
     for (unsigned i = 0; i < side * side; i++) {
         if (!(cells[i] > 0))
             continue;
-        /* By the logarithm: four decades below the largest are seen. */
+        /* Logarithmic shade: it covers four decades below the largest cell. */
         double depth = most > 1 ? 1 + log10(cells[i] / most) / 4 : 1;
         struct quantity q;
         fprintf(out,
@@ -145,7 +145,7 @@ static void report_tables_put_pairs(const struct page *p)
     const struct content *c = p->source->content;
     const struct content_pair **order = malloc((c->pair_count + 1) * sizeof(*order));
     if (order == NULL)
-        return; /* the matrix says the same */
+        return; /* the matrix shows the same */
     for (size_t i = 0; i < c->pair_count; i++)
         order[i] = &c->pairs[i];
     qsort(order, c->pair_count, sizeof(*order), report_tables_compare_by_bytes);
@@ -161,9 +161,9 @@ static void report_tables_put_pairs(const struct page *p)
             fputs("<td>several</td>", p->out);
         else
             fprintf(p->out, "<td>rank %" PRId64 "</td>", pair->destination);
-        put_number_cell(p->out, quantity_count(&a, (double)pair->messages));
-        put_number_cell(p->out, quantity_bytes(&b, (double)pair->bytes));
-        put_number_cell(
+        report_tables_put_number_cell(p->out, quantity_count(&a, (double)pair->messages));
+        report_tables_put_number_cell(p->out, quantity_bytes(&b, (double)pair->bytes));
+        report_tables_put_number_cell(
             p->out, pair->matched == 0
                         ? ""
                         : quantity_duration(&t, (double)pair->transfer_ns / (double)pair->matched));
@@ -201,7 +201,7 @@ void page_matrix(const struct page *p)
             "width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"var(--line)\"/>\n",
             group > 1 ? "; neighbouring ranks are put together" : "", MATRIX_SIDE + 2,
             MATRIX_SIDE + 2, MATRIX_SIDE + 1, MATRIX_SIDE + 1);
-    put_cells(p->out, cells, side, group);
+    report_tables_put_cells(p->out, cells, side, group);
     fputs("</svg>\n", p->out);
     report_tables_put_pairs(p);
     fputs("</div></section>\n", p->out);
@@ -253,14 +253,14 @@ void page_calls(const struct page *p)
         struct quantity q[6];
         const struct call_sum *s = &sums[i];
         fputs("<tr>", p->out);
-        put_text_cell(p->out, call_name(s->call));
-        put_number_cell(p->out, quantity_count(&q[0], s->calls));
-        put_number_cell(p->out, s->bytes > 0 ? quantity_bytes(&q[1], s->bytes) : "");
-        put_number_cell(p->out, quantity_duration(&q[2], s->time_ns));
-        put_number_cell(p->out, quantity_share(&q[3], s->time_ns, whole));
-        put_number_cell(p->out,
-                        s->calls > 0 ? quantity_duration(&q[4], s->time_ns / s->calls) : "");
-        put_number_cell(p->out, quantity_duration(&q[5], s->longest_ns));
+        report_tables_put_text_cell(p->out, call_name(s->call));
+        report_tables_put_number_cell(p->out, quantity_count(&q[0], s->calls));
+        report_tables_put_number_cell(p->out, s->bytes > 0 ? quantity_bytes(&q[1], s->bytes) : "");
+        report_tables_put_number_cell(p->out, quantity_duration(&q[2], s->time_ns));
+        report_tables_put_number_cell(p->out, quantity_share(&q[3], s->time_ns, whole));
+        report_tables_put_number_cell(
+            p->out, s->calls > 0 ? quantity_duration(&q[4], s->time_ns / s->calls) : "");
+        report_tables_put_number_cell(p->out, quantity_duration(&q[5], s->longest_ns));
         fputs("</tr>\n", p->out);
     }
     fputs("</table></div></section>\n", p->out);
@@ -269,18 +269,18 @@ void page_calls(const struct page *p)
 
 /* ---- ranks ----------------------------------------------------------------------------- */
 
-static double in_mpi(const struct wire_rank_row *r)
+static double report_tables_mpi_time(const struct wire_rank_row *r)
 {
     return (double)r->send_ns + (double)r->recv_ns + (double)r->wait_ns + (double)r->poll_ns +
            (double)r->collective_ns + (double)r->one_sided_ns + (double)r->io_ns +
            (double)r->other_ns;
 }
 
-static int by_mpi(const void *a, const void *b)
+static int report_tables_compare_by_mpi_time(const void *a, const void *b)
 {
     const struct content_rank *x = *(const struct content_rank *const *)a,
                               *y = *(const struct content_rank *const *)b;
-    double left = in_mpi(&x->sums), right = in_mpi(&y->sums);
+    double left = report_tables_mpi_time(&x->sums), right = report_tables_mpi_time(&y->sums);
     if (left < right || left > right)
         return left > right ? -1 : 1;
     return (x > y) - (x < y);
@@ -291,16 +291,16 @@ static void report_tables_put_rank(const struct page *p, const struct content_ra
 {
     const struct content *c = p->source->content;
     struct quantity a, b, e;
-    double share = whole > 0 ? 100 * in_mpi(&rank->sums) / whole : 0;
+    double share = whole > 0 ? 100 * report_tables_mpi_time(&rank->sums) / whole : 0;
     share = share > 100 ? 100 : share;
     fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
-    put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
-    put_number_cell(p->out, quantity_share(&a, share, 100));
+    report_tables_put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
+    report_tables_put_number_cell(p->out, quantity_share(&a, share, 100));
     fprintf(p->out,
             "<td><div class=\"track\"><div class=\"bar\" style=\"width:%.1f%%\"></div></div></td>",
             share);
-    put_number_cell(p->out, quantity_count(&b, (double)rank->sums.sent));
-    put_number_cell(p->out, quantity_bytes(&e, (double)rank->sums.sent_bytes));
+    report_tables_put_number_cell(p->out, quantity_count(&b, (double)rank->sums.sent));
+    report_tables_put_number_cell(p->out, quantity_bytes(&e, (double)rank->sums.sent_bytes));
     fputs("</tr>\n", p->out);
 }
 
@@ -315,7 +315,7 @@ void page_ranks(const struct page *p)
     }
     for (size_t i = 0; i < c->rank_count; i++)
         order[i] = &c->ranks[i];
-    qsort(order, c->rank_count, sizeof(*order), by_mpi);
+    qsort(order, c->rank_count, sizeof(*order), report_tables_compare_by_mpi_time);
     fputs("<section><h2>Ranks</h2>\n<p class=\"second\">By the time they spend in MPI: those at "
           "the top wait "
           "for others, those at the bottom are often waited for.</p>\n<div "

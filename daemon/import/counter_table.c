@@ -1,3 +1,5 @@
+/* Reader of counter tables of torus networks, and of the YAML file that names the tables: see
+ * counter_table.h. */
 #include "daemon/import/counter_table.h"
 
 #include "daemon/topology/yaml_tree.h"
@@ -10,7 +12,7 @@
 
 #define MOST_VALUES 4096u
 
-static int is_line(const char *begin, const char *end, const char *text)
+static int counter_table_is_line(const char *begin, const char *end, const char *text)
 {
     size_t length = strlen(text);
     while (end > begin && (end[-1] == ' ' || end[-1] == '\r'))
@@ -20,7 +22,7 @@ static int is_line(const char *begin, const char *end, const char *text)
 
 /* ---- tables ---------------------------------------------------------------- */
 
-/* "- [linkid, int32]" */
+/* A line "- [linkid, int32]" declares a column. */
 static int counter_table_add_column(struct counter_table *table, const char *begin, const char *end)
 {
     char line[200], name[65];
@@ -34,19 +36,20 @@ static int counter_table_add_column(struct counter_table *table, const char *beg
     return 1;
 }
 
-/* Columns, up to the line "...". */
-static int read_head(struct counter_table *table, struct lines *lines, struct faults *faults)
+/* Read the declarations of columns, up to the line "...". */
+static int counter_table_read_head(struct counter_table *table, struct lines *lines,
+                                   struct faults *faults)
 {
     const char *begin, *end;
     while (lines_next(lines, &begin, &end)) {
-        if (is_line(begin, end, "..."))
+        if (counter_table_is_line(begin, end, "..."))
             break;
-        if (begin < end && *begin == '-' && !is_line(begin, end, "---") &&
+        if (begin < end && *begin == '-' && !counter_table_is_line(begin, end, "---") &&
             !counter_table_add_column(table, begin, end))
             fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is expected");
     }
     if (faults->count == 0 && table->column_count == 0)
-        fault_at(faults, lines->number, "no columns are told: this is no table of counters");
+        fault_at(faults, lines->number, "no columns are declared: this is not a table of counters");
     return faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
@@ -91,7 +94,7 @@ int counter_table_parse(struct counter_table *out, const char *text, size_t leng
     struct lines lines = lines_of(text, length);
     const char *begin, *end;
     size_t most = 1;
-    int code = read_head(&table, &lines, faults);
+    int code = counter_table_read_head(&table, &lines, faults);
     for (const char *c = lines.at; c < lines.end; c++)
         most += *c == '\n';
     if (code == 0 && most > COUNTER_VALUES / table.column_count) {
@@ -155,7 +158,7 @@ static const char *counter_table_text_of(const struct tree_node *map, const char
 struct meta_reader {
     struct counter_meta *meta;
     struct faults *faults;
-    unsigned line; /* before the first of the document */
+    unsigned line; /* number of the line before the first line of the document */
 };
 
 static void counter_table_copy_name(struct meta_reader *r, const struct tree_node *map,
@@ -169,8 +172,8 @@ static void counter_table_copy_name(struct meta_reader *r, const struct tree_nod
         snprintf(out, room, "%s", text);
 }
 
-static void read_dimension(struct meta_reader *r, const struct tree_node *hardware,
-                           const struct tree_node *name)
+static void counter_table_read_dimension(struct meta_reader *r, const struct tree_node *hardware,
+                                         const struct tree_node *name)
 {
     struct topology_spec *spec = &r->meta->spec;
     struct topology_dimension *d = &spec->dimensions[spec->dimension_count];
@@ -194,7 +197,7 @@ static void read_dimension(struct meta_reader *r, const struct tree_node *hardwa
     spec->dimension_count++;
 }
 
-static void read_hardware(struct meta_reader *r, const struct tree_node *hardware)
+static void counter_table_read_hardware(struct meta_reader *r, const struct tree_node *hardware)
 {
     const struct tree_node *coords = counter_table_value_of(hardware, "coords");
     if (r->meta->spec.dimension_count > 0) {
@@ -212,13 +215,13 @@ static void read_hardware(struct meta_reader *r, const struct tree_node *hardwar
                             sizeof(r->meta->links));
     for (const struct tree_node *name = coords->child; name != NULL && r->faults->count == 0;
          name = name->next)
-        read_dimension(r, hardware, name);
+        counter_table_read_dimension(r, hardware, name);
     topology_spec_order(&r->meta->spec);
     snprintf(r->meta->spec.name, sizeof(r->meta->spec.name), "torus");
 }
 
-/* A projection from a file that joins nodes and ranks. */
-static void read_projection(struct meta_reader *r, const struct tree_node *root)
+/* Read a projection: it names the file that joins nodes and ranks. */
+static void counter_table_read_projection(struct meta_reader *r, const struct tree_node *root)
 {
     const struct tree_node *domains = counter_table_value_of(root, "subdomain");
     int node = 0, rank = 0;
@@ -233,7 +236,7 @@ static void read_projection(struct meta_reader *r, const struct tree_node *root)
         counter_table_copy_name(r, root, "filename", r->meta->ranks, sizeof(r->meta->ranks));
 }
 
-static int read_document(struct meta_reader *r, const char *text, size_t length)
+static int counter_table_read_document(struct meta_reader *r, const char *text, size_t length)
 {
     struct tree tree = {0};
     char why[200] = "no memory";
@@ -246,9 +249,9 @@ static int read_document(struct meta_reader *r, const char *text, size_t length)
     const struct tree_node *root = &tree.nodes[0],
                            *hardware = counter_table_value_of(root, "hardware");
     if (hardware != NULL)
-        read_hardware(r, hardware);
+        counter_table_read_hardware(r, hardware);
     else if (strcmp(counter_table_text_of(root, "filetype"), "projection") == 0)
-        read_projection(r, root);
+        counter_table_read_projection(r, root);
     tree_finish(&tree);
     return 0;
 }
@@ -270,18 +273,20 @@ int counter_meta_parse(struct counter_meta *out, const char *text, size_t length
     memset(out, 0, sizeof(*out));
     while (code == 0 && more) {
         more = lines_next(&lines, &begin, &end);
-        int ends = !more || is_line(begin, end, "---") || is_line(begin, end, "...");
+        int ends = !more || counter_table_is_line(begin, end, "---") ||
+                   counter_table_is_line(begin, end, "...");
         if (!ends) {
             says |= !counter_table_is_blank(begin, end);
             continue;
         }
         if (says)
-            code = read_document(&r, document, (size_t)((more ? begin : lines.end) - document));
+            code = counter_table_read_document(&r, document,
+                                               (size_t)((more ? begin : lines.end) - document));
         document = lines.at;
         r.line = lines.number;
         says = 0;
     }
     if (code == 0 && faults->count == 0 && out->spec.dimension_count == 0)
-        fault_at(faults, 0, "`hardware` is missing: this does not tell of counters");
+        fault_at(faults, 0, "`hardware` is missing: this does not describe counters");
     return code != 0 ? code : faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }

@@ -1,3 +1,5 @@
+/* Writer of imported windows: turns pairs and counters of a window into the messages that the
+ * agents of the hosts would have sent. */
 #include "daemon/import/import.h"
 
 #include "holter/bisect.h"
@@ -12,13 +14,13 @@
 struct import {
     const struct import_job *job;
     struct import_file *file;
-    struct wire_rank_row *sums; /* by rank */
-    uint64_t window;            /* windows so far */
+    struct wire_rank_row *sums; /* rows by rank */
+    uint64_t window;            /* windows written so far */
     const char *error;
 };
 
-/* Messages of a window in the rows of the ranks at both ends. */
-static void sum_ranks(struct import *m, const struct import_window *window)
+/* Add the messages of a window to the rows of the ranks at both ends. */
+static void import_sum_ranks(struct import *m, const struct import_window *window)
 {
     memset(m->sums, 0, m->job->ranks * sizeof(*m->sums));
     for (uint32_t r = 0; r < m->job->ranks; r++) {
@@ -38,20 +40,20 @@ static void sum_ranks(struct import *m, const struct import_window *window)
 }
 
 struct rows {
-    struct wire_rank_row *ranks; /* of the host */
+    struct wire_rank_row *ranks; /* the ranks of the host */
     struct wire_pair_row *pairs;
     struct wire_counter_row *counters;
     size_t pair_count, counter_count;
 };
 
-static size_t first_pair(const struct import_window *window, uint32_t from)
+static size_t import_first_pair(const struct import_window *window, uint32_t from)
 {
     return BISECT(i, 0, window->pair_count, window->pairs[i].from < from);
 }
 
 static void import_add_pairs(struct rows *rows, const struct import_window *window, uint32_t from)
 {
-    for (size_t i = first_pair(window, from);
+    for (size_t i = import_first_pair(window, from);
          i < window->pair_count && window->pairs[i].from == from; i++) {
         const struct remap_edge *pair = &window->pairs[i];
         rows->pairs[rows->pair_count++] =
@@ -63,8 +65,8 @@ static void import_add_pairs(struct rows *rows, const struct import_window *wind
     }
 }
 
-static int send_window(struct import *m, uint32_t host, const struct import_window *window,
-                       const struct rows *rows, uint32_t count)
+static int import_send_window(struct import *m, uint32_t host, const struct import_window *window,
+                              const struct rows *rows, uint32_t count)
 {
     struct wire_comm_row comm = {.id = 1, .size = m->job->ranks, .name = "MPI_COMM_WORLD"};
     struct wire_region_row region = {""};
@@ -111,7 +113,7 @@ static int import_write_window(struct import *m, uint32_t host, const struct imp
         ++*counter;
     while (*counter < window->counter_count && window->counters[*counter].host == host)
         rows->counters[rows->counter_count++] = window->counters[(*counter)++].row;
-    return count > 0 ? send_window(m, host, window, rows, count) : 0;
+    return count > 0 ? import_send_window(m, host, window, rows, count) : 0;
 }
 
 int import_window(struct import *m, const struct import_window *window)
@@ -121,7 +123,7 @@ int import_window(struct import *m, const struct import_window *window)
                         .counters = calloc(window->counter_count + 1, sizeof(*rows.counters))};
     int code = rows.ranks == NULL || rows.pairs == NULL || rows.counters == NULL ? -ENOMEM : 0;
     size_t counter = 0;
-    sum_ranks(m, window);
+    import_sum_ranks(m, window);
     for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++)
         code = import_write_window(m, h, window, &rows, &counter);
     free(rows.ranks);

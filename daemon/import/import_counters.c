@@ -1,5 +1,5 @@
-/* Packets of torus links by code region, as a recording with a window for each time that a region
- * comes. */
+/* Packets of torus links by code region, as a recording with one window for each visit of a region.
+ */
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"
@@ -14,7 +14,7 @@
 #define MOST_WINDOWS 4096u
 #define NO_WINDOW UINT32_MAX
 
-/* A window: a code region, and how many times it came before. */
+/* A window: a code region, and how many visits came before. */
 struct visit {
     int64_t region;
     uint32_t before;
@@ -23,7 +23,7 @@ struct visit {
 /* A row of the table of links. */
 struct sample {
     uint32_t source, destination;
-    uint32_t window; /* NO_WINDOW: the row is wrong */
+    uint32_t window; /* NO_WINDOW: the row is malformed */
     uint32_t port;   /* 2 d: up along dimension d, 2 d + 1: down */
     uint64_t packets;
 };
@@ -47,7 +47,8 @@ struct counters {
 
 /* ---- tables beside the first file ------------------------------------------- */
 
-static int read_table(struct counters *c, const char *name, struct counter_table *out)
+static int import_counters_read_table(struct counters *c, const char *name,
+                                      struct counter_table *out)
 {
     char path[4400], *text;
     const char *slash = strrchr(c->meta_path, '/');
@@ -65,7 +66,7 @@ static int read_table(struct counters *c, const char *name, struct counter_table
 
 /* ---- nodes and ranks ---------------------------------------------------------- */
 
-/* Columns of coordinates. @return 0 or -HOLTER_EUSAGE */
+/* Find the columns of the coordinates. @return 0 or -HOLTER_EUSAGE */
 static int import_counters_columns(struct counters *c, const struct counter_table *table,
                                    const char (*names)[65], int out[TOPOLOGY_DIMENSIONS])
 {
@@ -78,7 +79,7 @@ static int import_counters_columns(struct counters *c, const struct counter_tabl
     return 0;
 }
 
-/* Node at the coordinates of a row. @return TOPOLOGY_NONE after telling */
+/* Node at the coordinates of a row. @return TOPOLOGY_NONE, reported */
 static uint32_t import_counters_node_at(struct counters *c, const struct counter_table *table,
                                         size_t row, const int column[TOPOLOGY_DIMENSIONS])
 {
@@ -110,8 +111,8 @@ static int import_counters_compare_by_id(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* Number and node of each node, each once. */
-static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
+/* List the number and node of each node once. */
+static int import_counters_list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
 {
     int column[TOPOLOGY_DIMENSIONS], id = counter_table_column(&c->nodes, "nodeid", c->faults);
     int code = id < 0 ? -HOLTER_EUSAGE : import_counters_columns(c, &c->nodes, NULL, column);
@@ -138,8 +139,9 @@ static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count
     return 0;
 }
 
-/* Without a table of ranks there is one on each node that is told. */
-static int rank_a_node(struct counters *c, const struct numbered *list, uint32_t count)
+/* Without a table of ranks there is one rank on each listed node. */
+static int import_counters_default_ranks(struct counters *c, const struct numbered *list,
+                                         uint32_t count)
 {
     c->host_of = calloc((size_t)count + 1, sizeof(*c->host_of));
     for (uint32_t i = 0; c->host_of != NULL && i < count; i++)
@@ -148,7 +150,8 @@ static int rank_a_node(struct counters *c, const struct numbered *list, uint32_t
     return c->host_of == NULL ? -ENOMEM : 0;
 }
 
-static int ranks_of_table(struct counters *c, const struct numbered *list, uint32_t count)
+static int import_counters_ranks_of_table(struct counters *c, const struct numbered *list,
+                                          uint32_t count)
 {
     int rank = counter_table_column(&c->ranks, "mpirank", c->faults),
         node = counter_table_column(&c->ranks, "nodeid", c->faults);
@@ -181,7 +184,7 @@ static int ranks_of_table(struct counters *c, const struct numbered *list, uint3
                      row[rank]);
         else if (found == NULL)
             fault_at(c->faults, c->ranks.lines[i],
-                     "rank %" PRId64 " is on node %" PRId64 ", which is not told", row[rank],
+                     "rank %" PRId64 " is on node %" PRId64 ", which is not listed", row[rank],
                      row[node]);
         else
             c->host_of[row[rank]] = found->node;
@@ -190,18 +193,18 @@ static int ranks_of_table(struct counters *c, const struct numbered *list, uint3
     return c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int read_nodes(struct counters *c)
+static int import_counters_read_nodes(struct counters *c)
 {
     struct faults of_nodes = {c->meta.nodes, c->tell, c->user, 0},
                   of_ranks = {c->meta.ranks, c->tell, c->user, 0};
     struct numbered *list = NULL;
     uint32_t count = 0;
     c->faults = &of_nodes;
-    int code = list_nodes(c, &list, &count);
+    int code = import_counters_list_nodes(c, &list, &count);
     c->faults = &of_ranks;
     if (code == 0)
-        code =
-            c->meta.ranks[0] == '\0' ? rank_a_node(c, list, count) : ranks_of_table(c, list, count);
+        code = c->meta.ranks[0] == '\0' ? import_counters_default_ranks(c, list, count)
+                                        : import_counters_ranks_of_table(c, list, count);
     free(list);
     if (code != 0)
         return code;
@@ -214,8 +217,10 @@ static int read_nodes(struct counters *c)
 
 /* ---- links --------------------------------------------------------------------- */
 
-/* Which dimension and direction leads from one node to its neighbour. @return UINT32_MAX: none */
-static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t destination)
+/* The dimension and direction that lead from one node to its neighbour. @return UINT32_MAX: they
+ * are not neighbours */
+static uint32_t import_counters_port_of(const struct counters *c, uint32_t source,
+                                        uint32_t destination)
 {
     uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS], port = UINT32_MAX;
     topology_coordinates(c->topology, source, a);
@@ -236,7 +241,7 @@ static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t dest
     return port;
 }
 
-/* Window of a region that has come so often before for a link. */
+/* The window of a region's visit, given how many visits a link has had before. */
 static uint32_t import_counters_window_of(struct counters *c, int64_t region, uint32_t before)
 {
     for (uint32_t v = 0; v < c->visit_count; v++) {
@@ -255,7 +260,7 @@ struct link_row {
     int64_t region;
 };
 
-static int by_region(const void *left, const void *right)
+static int import_counters_compare_by_region(const void *left, const void *right)
 {
     const struct link_row *a = left, *b = right;
     if (a->source != b->source)
@@ -267,8 +272,10 @@ static int by_region(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* What a row of the table says, but for its window. @return is it whole? told if not */
-static int read_link(struct counters *c, size_t row, const int *from, const int *to, int packets)
+/* Read a row of the table of links, except for its window. @return is it well-formed? Otherwise it
+ * was reported */
+static int import_counters_read_link(struct counters *c, size_t row, const int *from, const int *to,
+                                     int packets)
 {
     struct sample *sample = &c->samples[row];
     unsigned line = c->links.lines[row];
@@ -277,7 +284,7 @@ static int read_link(struct counters *c, size_t row, const int *from, const int 
     sample->destination = import_counters_node_at(c, &c->links, row, to);
     if (sample->source == TOPOLOGY_NONE || sample->destination == TOPOLOGY_NONE)
         return 0;
-    sample->port = port_of(c, sample->source, sample->destination);
+    sample->port = import_counters_port_of(c, sample->source, sample->destination);
     sample->packets = (uint64_t)value;
     if (sample->port == UINT32_MAX)
         fault_at(c->faults, line, "no link leads from %s to %s", c->hosts[sample->source],
@@ -287,7 +294,7 @@ static int read_link(struct counters *c, size_t row, const int *from, const int 
     return sample->port != UINT32_MAX && value >= 0;
 }
 
-/* @param count  set: rows that are whole */
+/* @param count  set: number of well-formed rows */
 static int import_counters_list_links(struct counters *c, struct link_row *list, size_t *count)
 {
     int from[TOPOLOGY_DIMENSIONS], to[TOPOLOGY_DIMENSIONS];
@@ -302,7 +309,7 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
     *count = 0;
     for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
         c->samples[i].window = NO_WINDOW;
-        if (read_link(c, i, from, to, packets))
+        if (import_counters_read_link(c, i, from, to, packets))
             list[(*count)++] =
                 (struct link_row){c->samples[i].source, c->samples[i].destination, i,
                                   c->links.values[i * c->links.column_count + (size_t)region]};
@@ -310,27 +317,27 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
     return code != 0 ? code : *count == 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int by_row(const void *left, const void *right)
+static int import_counters_compare_by_row(const void *left, const void *right)
 {
     const struct link_row *a = left, *b = right;
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The windows are in the order in which regions come first in the file. */
-static int number_windows(struct counters *c, struct link_row *list, size_t count)
+/* Number the windows in the order in which regions first occur in the file. */
+static int import_counters_number_windows(struct counters *c, struct link_row *list, size_t count)
 {
     uint32_t *before = calloc(c->links.rows + 1, sizeof(*before));
     int code = 0;
     if (before == NULL)
         return -ENOMEM;
-    qsort(list, count, sizeof(*list), by_region);
+    qsort(list, count, sizeof(*list), import_counters_compare_by_region);
     for (size_t i = 1; i < count; i++) {
         int same = list[i].source == list[i - 1].source &&
                    list[i].destination == list[i - 1].destination &&
                    list[i].region == list[i - 1].region;
         before[list[i].row] = same ? before[list[i - 1].row] + 1 : 0;
     }
-    qsort(list, count, sizeof(*list), by_row);
+    qsort(list, count, sizeof(*list), import_counters_compare_by_row);
     for (size_t i = 0; code == 0 && i < count; i++) {
         struct sample *sample = &c->samples[list[i].row];
         sample->window = import_counters_window_of(c, list[i].region, before[list[i].row]);
@@ -344,7 +351,7 @@ static int number_windows(struct counters *c, struct link_row *list, size_t coun
     return code;
 }
 
-static int read_links(struct counters *c)
+static int import_counters_read_links(struct counters *c)
 {
     struct faults of_links = {c->meta.links, c->tell, c->user, 0};
     struct link_row *list = calloc(c->links.rows + 1, sizeof(*list));
@@ -355,7 +362,7 @@ static int read_links(struct counters *c)
     int code = list == NULL || c->samples == NULL || c->visits == NULL
                    ? -ENOMEM
                    : import_counters_list_links(c, list, &count);
-    code = code != 0 ? code : number_windows(c, list, count);
+    code = code != 0 ? code : import_counters_number_windows(c, list, count);
     c->wrong_links = c->links.rows - count;
     free(list);
     return code;
@@ -363,14 +370,14 @@ static int read_links(struct counters *c)
 
 /* ---- windows --------------------------------------------------------------------- */
 
-/* Of rings of two nodes both directions are the same link, which is called "+". */
-static uint32_t port_there(const struct counters *c, uint32_t port)
+/* In rings of two nodes both directions are the same link, which is called "+". */
+static uint32_t import_counters_opposite_port(const struct counters *c, uint32_t port)
 {
     return c->meta.spec.dimensions[port / 2].size == 2 ? port : port ^ 1;
 }
 
-static int write_window(struct counters *c, struct import *import, uint32_t window,
-                        struct import_counter *rows)
+static int import_counters_write_window(struct counters *c, struct import *import, uint32_t window,
+                                        struct import_counter *rows)
 {
     uint32_t ports = 2 * c->meta.spec.dimension_count;
     size_t all = (size_t)c->node_count * ports, used = 0;
@@ -380,7 +387,8 @@ static int write_window(struct counters *c, struct import *import, uint32_t wind
         if (s->window != window)
             continue;
         struct import_counter *from = &rows[(size_t)s->source * ports + s->port];
-        struct import_counter *to = &rows[(size_t)s->destination * ports + port_there(c, s->port)];
+        struct import_counter *to =
+            &rows[(size_t)s->destination * ports + import_counters_opposite_port(c, s->port)];
         from->row.sent += s->packets;
         from->row.length_ns = to->row.length_ns = WINDOW_NS;
         to->row.received += s->packets;
@@ -401,8 +409,8 @@ static int write_window(struct counters *c, struct import *import, uint32_t wind
                                                              .last = window + 1 == c->visit_count});
 }
 
-/* "x+", "x-", "y+" ...: as topology_interface() takes them. */
-static void name_ports(struct counters *c)
+/* "x+", "x-", "y+" ...: the names that topology_interface() accepts. */
+static void import_counters_name_ports(struct counters *c)
 {
     for (uint32_t p = 0; p < 2 * c->meta.spec.dimension_count; p++) {
         const char *name = c->meta.spec.dimensions[p / 2].name;
@@ -412,19 +420,19 @@ static void name_ports(struct counters *c)
     }
 }
 
-static int write_windows(struct counters *c, struct import *import)
+static int import_counters_write_windows(struct counters *c, struct import *import)
 {
     size_t all = (size_t)c->node_count * 2 * c->meta.spec.dimension_count;
     struct import_counter *rows = calloc(all + 1, sizeof(*rows));
     int code = rows == NULL ? -ENOMEM : 0;
-    name_ports(c);
+    import_counters_name_ports(c);
     for (uint32_t w = 0; code == 0 && w < c->visit_count; w++)
-        code = write_window(c, import, w, rows);
+        code = import_counters_write_window(c, import, w, rows);
     free(rows);
     return code;
 }
 
-/* Which region each window is of: "regions -2 1 2 3 ...". */
+/* Describe which region each window is of: "regions -2 1 2 3 ...". */
 static void import_counters_describe_regions(const struct counters *c, char *out, size_t room)
 {
     size_t used = strlen(out);
@@ -458,7 +466,7 @@ static int import_counters_write_recording(struct counters *c, const char *path,
         fault_at(&faults, 0, "%s", why);
         return code;
     }
-    code = write_windows(c, import);
+    code = import_counters_write_windows(c, import);
     if (code != 0)
         fault_at(&faults, 0, "%s", import_error(import));
     int closed = import_close(import, code, why, sizeof(why));
@@ -487,12 +495,12 @@ static int import_counters_read_meta(struct counters *c)
 static int import_counters_read_all(struct counters *c)
 {
     int code = import_counters_read_meta(c);
-    code = code != 0 ? code : read_table(c, c->meta.nodes, &c->nodes);
-    code = code != 0 ? code : read_table(c, c->meta.links, &c->links);
+    code = code != 0 ? code : import_counters_read_table(c, c->meta.nodes, &c->nodes);
+    code = code != 0 ? code : import_counters_read_table(c, c->meta.links, &c->links);
     if (code == 0 && c->meta.ranks[0] != '\0')
-        code = read_table(c, c->meta.ranks, &c->ranks);
-    code = code != 0 ? code : read_nodes(c);
-    return code != 0 ? code : read_links(c);
+        code = import_counters_read_table(c, c->meta.ranks, &c->ranks);
+    code = code != 0 ? code : import_counters_read_nodes(c);
+    return code != 0 ? code : import_counters_read_links(c);
 }
 
 int import_counters(const char *path, const char *source, struct import_counts *out,

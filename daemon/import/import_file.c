@@ -1,3 +1,5 @@
+/* The recording file of an import: job, network, ranks and window messages. A file that cannot be
+ * finished is removed. */
 #include "daemon/import/import_file.h"
 
 #include "daemon/storage/recording.h"
@@ -10,16 +12,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ARRIVAL_NS UINT64_C(5000000) /* of a window's messages, behind its end, at most */
-#define ARRIVAL_PART 8u              /* of a window: sooner than a daemon gives up waiting */
+#define ARRIVAL_NS                                                                                 \
+    UINT64_C(5000000) /* messages of a window arrive at most so long after its end                 \
+                       */
+#define ARRIVAL_PART                                                                               \
+    8u /* and at most this fraction of a window: earlier than the daemon's timeout */
 
 struct import_file {
     const struct import_job *job;
     struct recording *recording;
     struct wire_buffer buffer;
-    uint64_t *seq;           /* by host: number of its next message */
+    uint64_t *seq;           /* by host: sequence number of its next message */
     uint32_t *ranks, *first; /* ranks by host: ranks[first[h]] .. ranks[first[h + 1] - 1] */
-    uint32_t seen;           /* ranks that are on a host */
+    uint32_t seen;           /* number of ranks that are on a host */
     uint64_t begin_ns;
     const char *error;
     char *path; /* owned */
@@ -143,7 +148,7 @@ struct keeping {
     int code;
 };
 
-static void keep_network(void *user, const struct wire_topology *message)
+static void import_file_copy_network(void *user, const struct wire_topology *message)
 {
     struct keeping *k = user;
     if (k->code == 0)
@@ -161,7 +166,7 @@ static int import_file_write_network(struct import_file *f)
                                       .fault = "",
                                       .spec = topology_spec(f->job->network),
                                       .seats = &none};
-    network_message(&telling, keep_network, &keeping);
+    network_message(&telling, import_file_copy_network, &keeping);
     return keeping.code;
 }
 
@@ -193,10 +198,10 @@ static int import_file_begin(struct import_file *f, const char *path, char *why,
         snprintf(why, room, "%s", holter_strerror(-EEXIST));
         return -EEXIST;
     }
-    char told[600];
-    code = recording_open(&f->recording, path, told, sizeof(told));
+    char recorded_why[600];
+    code = recording_open(&f->recording, path, recorded_why, sizeof(recorded_why));
     if (code != 0) {
-        snprintf(why, room, "%s", recording_why(told, path));
+        snprintf(why, room, "%s", recording_why(recorded_why, path));
         return code;
     }
     code = import_file_write_network(f);
@@ -238,7 +243,7 @@ int import_file_create(struct import_file **out, const char *path, const struct 
     return 0;
 }
 
-/* Tell of the job, which is whole, and close the recording. */
+/* Write the job's end record, which marks it as complete, and close the recording. */
 static int import_file_end(struct import_file *f, uint64_t windows, char *why, size_t room)
 {
     int code = import_file_write_job(f, windows);

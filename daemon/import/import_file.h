@@ -1,4 +1,4 @@
-/* The recording that an import makes: the job's network and ranks, then messages as the agents of
+/* The recording that an import creates: the job's network and ranks, then messages as the agents of
  * its nodes would have sent them. */
 #ifndef HOLTER_IMPORT_IMPORT_FILE_H
 #define HOLTER_IMPORT_IMPORT_FILE_H
@@ -9,16 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IMPORT_NOWHERE                                                                             \
-    UINT32_MAX /**< host of a rank of which nothing is known but that it is there */
+#define IMPORT_NOWHERE UINT32_MAX /**< host of a rank of which nothing but its number is known */
 #define IMPORT_BEGIN_NS UINT64_C(1700000000000000000) /**< a fixed date, daemon time */
 
-/** Of a job that is imported. Borrowed for the life of the import. */
+/** The job that is imported. Borrowed for the life of the import. */
 struct import_job {
     const char *name;    /**< job id */
     const char *app;     /**< what ran */
-    const char *command; /**< how the recording came about, for people */
-    const char *mpi;     /**< what was imported from what */
+    const char *command; /**< how the recording was created, for people */
+    const char *mpi;     /**< the source and format of the import, in place of the MPI version */
     uint32_t ranks;
     const uint32_t *host_of; /**< by rank: position in hosts, or IMPORT_NOWHERE */
     const char (*hosts)[65];
@@ -39,29 +38,29 @@ int import_file_create(struct import_file **out, const char *path, const struct 
 /** Number of the first window. */
 uint64_t import_file_first_window(const struct import_file *file);
 
-/** Ranks of a host, ascending. @return how many */
+/** Ranks of a host, ascending. @return their number */
 uint32_t import_file_ranks(const struct import_file *file, uint32_t host, const uint32_t **out);
 
-/** Number of the next message of a host; the caller counts it up. */
+/** Sequence number of the next message of a host; the caller increments it. */
 uint64_t *import_file_seq(struct import_file *file, uint32_t host);
 
-/** Keep a window message that is encoded already. @param window  its number
- *  @return 0 or a negative error: see import_file_error() */
+/** Store a window message that is already encoded. @param window  its number
+ * @return 0 or a negative error: see import_file_error() */
 int import_file_encoded(struct import_file *file, uint32_t host, uint64_t seq, uint64_t window,
                         const void *bytes, size_t length);
 
-/** Encode and keep one. @param message  its seq is set here */
+/** Encode and store a window message. @param message  its seq is set here */
 int import_file_window(struct import_file *file, uint32_t host, struct wire_window *message);
 
-/** Close the file. NULL is fine. Of a job that is not whole nothing is left: one that failed, or
+/** Close the file. NULL is fine. An incomplete recording is removed: one whose import failed, or
  * whose end cannot be written.
- *  @param code     0, or the error at which the import stopped
- *  @param windows  how many the job has
- *  @param why      set where the end cannot be written, for people
- *  @return that code, or why the end cannot be written; 0: the job is whole */
+ * @param code     0, or the error at which the import stopped
+ * @param windows  number of windows of the job
+ * @param why      set where the end cannot be written, for people
+ * @return that code, or the error of writing the end; 0: the recording is complete */
 int import_file_close(struct import_file *file, int code, uint64_t windows, char *why, size_t room);
 
-/** For people; static, or until the file is closed. */
+/** The last error as a sentence; static, or valid until the file is closed. */
 const char *import_file_error(const struct import_file *file);
 
 #endif

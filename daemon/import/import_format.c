@@ -1,3 +1,4 @@
+/* Recognises the format of a file or folder from its contents: see import_format.h. */
 #include "daemon/import/import_format.h"
 
 #include "holter/error.h"
@@ -32,7 +33,7 @@ enum import_format import_format_by_name(const char *name)
     return IMPORT_UNKNOWN;
 }
 
-static int ends_in(const char *name, const char *end)
+static int import_format_ends_in(const char *name, const char *end)
 {
     size_t length = strlen(name), want = strlen(end);
     return length > want && strcmp(name + length - want, end) == 0;
@@ -40,20 +41,22 @@ static int ends_in(const char *name, const char *end)
 
 /* ---- folders --------------------------------------------------------------- */
 
-/* Length of what stands before "-0000.bin". @return 0: this is not the name of a rank's file */
-static size_t prefix_of(const char *name)
+/* Length of the part of a name before "-0000.bin". @return 0: this is not the name of a rank's file
+ */
+static size_t import_format_prefix_of(const char *name)
 {
     size_t length = strlen(name);
-    if (!ends_in(name, ".bin"))
+    if (!import_format_ends_in(name, ".bin"))
         return 0;
     for (length -= 4; length > 0 && isdigit((unsigned char)name[length - 1]);)
         length--;
     return length > 1 && name[length - 1] == '-' && name[length] != '.' ? length - 1 : 0;
 }
 
-/* A DUMPI trace may have lost its .meta file: the file of its first rank stands for it.
- * @return how many traces there are: 2 is several */
-static unsigned look_for_ranks(const char *path, char *source, size_t room)
+/* Find the traces of a folder by the files of their first ranks: a DUMPI trace may have lost its
+ * .meta file.
+ * @return number of traces; 2 stands for several */
+static unsigned import_format_find_traces(const char *path, char *source, size_t room)
 {
     char first[256] = "";
     unsigned found = 0;
@@ -61,10 +64,10 @@ static unsigned look_for_ranks(const char *path, char *source, size_t room)
     const struct dirent *entry;
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         const char *name = entry->d_name;
-        size_t length = prefix_of(name);
+        size_t length = import_format_prefix_of(name);
         if (length == 0)
             continue;
-        int same = prefix_of(first) == length && strncmp(first, name, length) == 0;
+        int same = import_format_prefix_of(first) == length && strncmp(first, name, length) == 0;
         found = found == 0 || (found == 1 && same) ? 1 : 2;
         if (first[0] == '\0' || strcmp(name, first) < 0)
             snprintf(first, sizeof first, "%s", name);
@@ -76,9 +79,9 @@ static unsigned look_for_ranks(const char *path, char *source, size_t room)
     return found;
 }
 
-/* The only file in it of a kind that stands for a whole trace. */
-static int look_into(const char *path, enum import_format wanted, char *source, size_t room,
-                     char *why, size_t why_room)
+/* Find the only file of a folder that represents a whole trace. */
+static int import_format_find_file(const char *path, enum import_format wanted, char *source,
+                                   size_t room, char *why, size_t why_room)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
@@ -88,14 +91,14 @@ static int look_into(const char *path, enum import_format wanted, char *source, 
         return -1;
     }
     while ((entry = readdir(folder)) != NULL)
-        if ((wanted != IMPORT_DUMPI && ends_in(entry->d_name, ".otf2")) ||
-            (wanted != IMPORT_OTF2 && ends_in(entry->d_name, ".meta"))) {
+        if ((wanted != IMPORT_DUMPI && import_format_ends_in(entry->d_name, ".otf2")) ||
+            (wanted != IMPORT_OTF2 && import_format_ends_in(entry->d_name, ".meta"))) {
             found++;
             snprintf(source, room, "%s/%s", path, entry->d_name);
         }
     closedir(folder);
     if (found == 0 && wanted != IMPORT_OTF2)
-        found = look_for_ranks(path, source, room);
+        found = import_format_find_traces(path, source, room);
     if (found != 1)
         snprintf(why, why_room,
                  found == 0
@@ -108,7 +111,7 @@ static int look_into(const char *path, enum import_format wanted, char *source, 
 
 /* ---- files ----------------------------------------------------------------- */
 
-static int has_line(const char *text, const char *begin)
+static int import_format_has_line(const char *text, const char *begin)
 {
     size_t length = strlen(begin);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
@@ -119,7 +122,7 @@ static int has_line(const char *text, const char *begin)
     return 0;
 }
 
-char import_separator_told(const char *line, size_t length)
+char import_declared_separator(const char *line, size_t length)
 {
     while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
         length--;
@@ -128,22 +131,22 @@ char import_separator_told(const char *line, size_t length)
     return length == 5 && strncasecmp(line, "sep=", 4) == 0 ? line[4] : '\0';
 }
 
-/* First line that is neither empty nor a comment, nor tells what separates fields. */
+/* The first line that is neither empty nor a comment nor a declaration of the separator. */
 static const char *import_format_first_line(const char *text)
 {
     while (*text != '\0') {
         size_t length = strcspn(text, "\r\n"), blanks = strspn(text, " \t");
         if (blanks < length && text[blanks] != '#' &&
-            import_separator_told(text + blanks, length - blanks) == '\0')
+            import_declared_separator(text + blanks, length - blanks) == '\0')
             return text + blanks;
         text += length + (text[length] != '\0');
     }
     return text;
 }
 
-/* The header of a table of messages, whichever comes first of its columns. Which others it lacks,
- * or that something else parts its fields, its reader says. */
-static int is_table(const char *line)
+/* Is this the header of a table of messages, whichever of its columns comes first? Missing columns
+ * and unsupported separators are reported by its reader. */
+static int import_format_is_table(const char *line)
 {
     static const char *const columns[] = {"source", "destination"};
     size_t length = strcspn(line, "\r\n");
@@ -155,8 +158,8 @@ static int is_table(const char *line)
     return 1;
 }
 
-/* What dumpi2ascii prints: "MPI_Init entering at walltime 3.000000001, ..." */
-static int is_dumpi_ascii(const char *text)
+/* Is this the output of dumpi2ascii: "MPI_Init entering at walltime 3.000000001, ..."? */
+static int import_format_is_dumpi_ascii(const char *text)
 {
     const char *entering = strstr(text, " entering at ");
     while (entering != NULL && entering > text && entering[-1] != '\n' &&
@@ -165,16 +168,17 @@ static int is_dumpi_ascii(const char *text)
     return entering != NULL && strncmp(entering, "MPI", 3) == 0;
 }
 
-static enum import_format of_text(const char *text)
+static enum import_format import_format_of_text(const char *text)
 {
     const char *line = import_format_first_line(text);
-    if (has_line(text, "numprocs=") || has_line(text, "fileprefix=") || is_dumpi_ascii(text))
+    if (import_format_has_line(text, "numprocs=") || import_format_has_line(text, "fileprefix=") ||
+        import_format_is_dumpi_ascii(text))
         return IMPORT_DUMPI;
-    if (has_line(text, "hardware:"))
+    if (import_format_has_line(text, "hardware:"))
         return IMPORT_COUNTERS;
     if (strncmp(line, "Hop ", 4) == 0 || strstr(text, "Hop 1:") != NULL)
         return IMPORT_ROUTE;
-    if (is_table(line))
+    if (import_format_is_table(line))
         return IMPORT_CSV;
     size_t plain = strspn(line, "0123456789 \t.eE+-");
     if (isdigit((unsigned char)line[0]) && strchr("\r\n", line[plain]) != NULL)
@@ -204,7 +208,7 @@ const char *import_packed_as(const char *bytes, size_t length)
     return NULL;
 }
 
-static enum import_format of_bytes(char *bytes, size_t length)
+static enum import_format import_format_of_bytes(char *bytes, size_t length)
 {
     if (length >= 16 && memcmp(bytes, "SQLite format 3", 16) == 0)
         return IMPORT_RECORDING;
@@ -218,7 +222,7 @@ static enum import_format of_bytes(char *bytes, size_t length)
     bytes[length] = '\0';
     if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
         bytes += 3, length -= 3;
-    return memchr(bytes, '\0', length) == NULL ? of_text(bytes) : IMPORT_UNKNOWN;
+    return memchr(bytes, '\0', length) == NULL ? import_format_of_text(bytes) : IMPORT_UNKNOWN;
 }
 
 enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
@@ -229,7 +233,7 @@ enum import_format import_format_find(const char *path, enum import_format wante
     size_t length = 0;
     snprintf(source, source_room, "%s", path);
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-        look_into(path, wanted, source, source_room, why, room) != 0)
+        import_format_find_file(path, wanted, source, source_room, why, room) != 0)
         return IMPORT_UNKNOWN;
     int fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : 1;
@@ -248,13 +252,13 @@ enum import_format import_format_find(const char *path, enum import_format wante
         snprintf(why, room, "%s %s", source, packed);
         return IMPORT_PACKED;
     }
-    enum import_format format = of_bytes(bytes, length);
-    if (format == IMPORT_UNKNOWN && ends_in(source, ".otf2"))
-        format = IMPORT_OTF2; /* libotf2 says what is wrong with it */
-    if (format == IMPORT_UNKNOWN && ends_in(source, ".meta"))
-        format = IMPORT_DUMPI; /* the files beside it may be of use all the same */
+    enum import_format format = import_format_of_bytes(bytes, length);
+    if (format == IMPORT_UNKNOWN && import_format_ends_in(source, ".otf2"))
+        format = IMPORT_OTF2; /* libotf2 reports what is wrong with it */
+    if (format == IMPORT_UNKNOWN && import_format_ends_in(source, ".meta"))
+        format = IMPORT_DUMPI; /* the files beside it may still be usable */
     if (format == IMPORT_UNKNOWN)
-        snprintf(why, room, "%s: what it is cannot be told from %s; say --format", source,
+        snprintf(why, room, "%s: its format cannot be recognised from %s; use --format", source,
                  length == 0 ? "an empty file" : "its beginning");
     return format;
 }

@@ -1,4 +1,4 @@
-/* What kind of file it is that others recorded, by what is in it. */
+/* Recognition of the format of foreign files and folders, from their contents. */
 #ifndef HOLTER_DAEMON_IMPORT_IMPORT_FORMAT_H
 #define HOLTER_DAEMON_IMPORT_IMPORT_FORMAT_H
 
@@ -12,34 +12,34 @@ enum import_format {
     IMPORT_OTF2,
     IMPORT_DUMPI,
     IMPORT_CSV,
-    IMPORT_RECORDING, /**< one of Holter, nothing to be imported */
-    IMPORT_PACKED,    /**< none of them as it is, whatever is said: compressed, or text that is not
-                         UTF-8 */
+    IMPORT_RECORDING, /**< a recording of Holter: nothing to import */
+    IMPORT_PACKED, /**< not importable as it is, whatever --format says: compressed, or text that is
+                      not UTF-8 */
     IMPORT_FORMATS,
 };
 
-/** Word for --format; NULL: there is none. */
+/** Word for --format; NULL: the format has none. */
 const char *import_format_name(enum import_format format);
 
-/** @return IMPORT_UNKNOWN for a word that is none */
+/** @return IMPORT_UNKNOWN for an unknown word */
 enum import_format import_format_by_name(const char *name);
 
-/** What bytes are that have to be made others of first, compressed or in UTF-16, by their
- * beginning.
- *  @return a sentence without its subject; NULL: nothing of that kind */
+/** Is a file compressed or in UTF-16, so that it must be converted first? Decided by its first
+ * bytes.
+ * @return a sentence without its subject; NULL: no conversion is needed */
 const char *import_packed_as(const char *bytes, size_t length);
 
-/** Is it the line "sep=;", by which spreadsheets tell each other what is between fields, before the
+/** Is it the line "sep=;", with which spreadsheets declare the separator of fields before the
  * header of a table?
- *  @return the separator; 0: it is no such line */
-char import_separator_told(const char *line, size_t length);
+ * @return the separator; 0: it is no such line */
+char import_declared_separator(const char *line, size_t length);
 
-/** Look into a file; in a folder, for the one file that says what the folder holds.
- *  @param wanted  of a folder: the format whose file is looked for; IMPORT_UNKNOWN: any
- *  @param source  set to the file that is to be read
- *  @param why     set where it cannot be said, or read: a sentence for people, with the name of the
- * file
- *  @return IMPORT_UNKNOWN: it cannot be said */
+/** Recognise a file; in a folder, find the one file that represents the contents of the folder.
+ * @param wanted  of a folder: the format whose file is searched for; IMPORT_UNKNOWN: any
+ * @param source  set to the file that is to be read
+ * @param why     set where the format cannot be determined or the file not read: a sentence for
+ * people, with the name of the file
+ * @return IMPORT_UNKNOWN: the format cannot be determined */
 enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
                                       size_t source_room, char *why, size_t room);
 

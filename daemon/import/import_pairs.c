@@ -17,7 +17,7 @@ struct places {
     uint32_t host_count;
 };
 
-static void places_finish(struct places *p)
+static void import_pairs_places_finish(struct places *p)
 {
     free(p->node);
     free(p->host_of);
@@ -40,7 +40,7 @@ static void import_pairs_name_host(char out[65], const struct topology_file *net
         topology_vertex_name(network->topology, node, out, 65);
 }
 
-/* Hosts by node, and which of them each rank is on. */
+/* Make the list of hosts from the nodes in use, and the host of each rank. */
 static int import_pairs_make_hosts(struct places *p, uint32_t ranks,
                                    const struct topology_file *network)
 {
@@ -63,9 +63,9 @@ static int import_pairs_make_hosts(struct places *p, uint32_t ranks,
     return 0;
 }
 
-static int find_places(struct places *p, const struct pairs *pairs,
-                       const struct topology_file *network, uint64_t per_node, char *why,
-                       size_t room)
+static int import_pairs_find_places(struct places *p, const struct pairs *pairs,
+                                    const struct topology_file *network, uint64_t per_node,
+                                    char *why, size_t room)
 {
     *p = (struct places){0};
     snprintf(why, room, "no memory");
@@ -81,8 +81,9 @@ static int find_places(struct places *p, const struct pairs *pairs,
     return code != 0 ? code : import_pairs_make_hosts(p, pairs->processes, network);
 }
 
-/* What processes send each other, and themselves. @return for free(); NULL: no memory */
-static struct remap_edge *all_edges(const struct pairs *pairs)
+/* What processes send to each other and to themselves. @return release with free(); NULL: no memory
+ */
+static struct remap_edge *import_pairs_merge_edges(const struct pairs *pairs)
 {
     struct remap_edge *all = calloc(pairs->edge_count + pairs->self_count + 1, sizeof(*all));
     size_t edge = 0, self = 0;
@@ -97,11 +98,11 @@ static struct remap_edge *all_edges(const struct pairs *pairs)
     return all;
 }
 
-static int write_job(const char *path, const struct import_job *job, const struct pairs *pairs,
-                     struct faults *faults)
+static int import_pairs_write_job(const char *path, const struct import_job *job,
+                                  const struct pairs *pairs, struct faults *faults)
 {
     struct import *import;
-    struct remap_edge *edges = all_edges(pairs);
+    struct remap_edge *edges = import_pairs_merge_edges(pairs);
     struct import_window window = {
         .pairs = edges, .pair_count = pairs->edge_count + pairs->self_count, .last = 1};
     char why[300] = "no memory";
@@ -132,7 +133,7 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
     base = base == NULL ? source : base + 1;
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
     snprintf(command, sizeof(command), "imported from %.500s", source);
-    int code = find_places(&places, pairs, network, per_node, why, sizeof(why));
+    int code = import_pairs_find_places(&places, pairs, network, per_node, why, sizeof(why));
     if (code != 0) {
         fault_at(&faults, 0, "%s", why);
     } else {
@@ -148,8 +149,8 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
                                  .window_ns = WINDOW_NS,
                                  .network = network == NULL ? NULL : network->topology,
                                  .network_source = network_source};
-        code = write_job(path, &job, pairs, &faults);
+        code = import_pairs_write_job(path, &job, pairs, &faults);
     }
-    places_finish(&places);
+    import_pairs_places_finish(&places);
     return code;
 }

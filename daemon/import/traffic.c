@@ -1,3 +1,5 @@
+/* Readers of hop-byte and route files, and placement of their processes on the vertices of a
+ * network: see traffic.h. */
 #include "daemon/import/traffic.h"
 
 #include "daemon/import/traffic_sums.h"
@@ -16,16 +18,16 @@
 
 /* ---- hop-byte files ------------------------------------------------------ */
 
-static int is_empty(const char *at, const char *end)
+static int traffic_is_empty(const char *at, const char *end)
 {
     const char *word;
     size_t length;
     return !word_next(&at, end, &word, &length) || *word == '#';
 }
 
-/* @param hops  UINT64_MAX: not told @return NULL, or what is wrong */
-static const char *hop_byte_line(const char *at, const char *end, struct pair_sum *out,
-                                 uint64_t *hops)
+/* @param hops  UINT64_MAX: the line has no hop count @return NULL, or what is wrong */
+static const char *traffic_hop_byte_line(const char *at, const char *end, struct pair_sum *out,
+                                         uint64_t *hops)
 {
     const char *word;
     size_t length;
@@ -36,7 +38,7 @@ static const char *hop_byte_line(const char *at, const char *end, struct pair_su
     if (!word_amount(&at, end, &out->bytes))
         return "the third word is no number of bytes";
     *hops = UINT64_MAX;
-    if (!is_empty(at, end) && !word_whole(&at, end, hops))
+    if (!traffic_is_empty(at, end) && !word_whole(&at, end, hops))
         return "the fourth word is no number of hops";
     if (word_next(&at, end, &word, &length))
         return "more than four words";
@@ -45,8 +47,8 @@ static const char *hop_byte_line(const char *at, const char *end, struct pair_su
 
 /* ---- route files --------------------------------------------------------- */
 
-/* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong */
-static const char *route_line(const char *at, const char *end, struct pair_sum *out)
+/* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong with the line */
+static const char *traffic_route_line(const char *at, const char *end, struct pair_sum *out)
 {
     char text[160];
     uint64_t hop;
@@ -63,7 +65,7 @@ static const char *route_line(const char *at, const char *end, struct pair_sum *
 }
 
 /* A route whose first hop is missing counts as well. */
-static void count_routes(struct pair_sums *sums)
+static void traffic_count_routes(struct pair_sums *sums)
 {
     for (size_t i = 0; i < sums->room; i++) {
         struct pair_sum *slot = &sums->slots[i];
@@ -72,7 +74,7 @@ static void count_routes(struct pair_sums *sums)
     }
 }
 
-static int is_routes(const char *text, size_t length)
+static int traffic_is_routes(const char *text, size_t length)
 {
     size_t at = 0;
     while (at < length && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r'))
@@ -101,8 +103,8 @@ static int traffic_add_hops(struct pairs *out, size_t *room, const struct pair_s
     return 0;
 }
 
-static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text, size_t length,
-                     int routes, struct faults *faults)
+static int traffic_add_lines(struct pairs *out, struct pair_sums *sums, const char *text,
+                             size_t length, int routes, struct faults *faults)
 {
     size_t room = 0;
     struct lines lines = lines_of(text, length);
@@ -111,27 +113,27 @@ static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text
     while (code == 0 && lines_next(&lines, &begin, &end)) {
         struct pair_sum pair = {.messages = 1};
         uint64_t hops = UINT64_MAX;
-        if (is_empty(begin, end))
+        if (traffic_is_empty(begin, end))
             continue;
-        const char *wrong =
-            routes ? route_line(begin, end, &pair) : hop_byte_line(begin, end, &pair, &hops);
+        const char *wrong = routes ? traffic_route_line(begin, end, &pair)
+                                   : traffic_hop_byte_line(begin, end, &pair, &hops);
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);
         else if ((code = pair_sums_add(sums, &pair)) == 0)
             code = traffic_add_hops(out, &room, &pair, hops, lines.number);
     }
     if (routes)
-        count_routes(sums);
+        traffic_count_routes(sums);
     return code;
 }
 
-/* @param lenient  wrong lines are left out */
+/* @param lenient  malformed lines are reported and left out */
 static int traffic_parse(struct pairs *out, const char *text, size_t length, int lenient,
                          struct faults *faults)
 {
     struct pair_sums sums = {0};
-    int routes = is_routes(text, length);
-    int code = add_lines(out, &sums, text, length, routes, faults);
+    int routes = traffic_is_routes(text, length);
+    int code = traffic_add_lines(out, &sums, text, length, routes, faults);
     if (code == 0 && faults->count == 0 && sums.count == 0)
         fault_at(faults, 0, "no pair stands in it");
     int usable = faults->count == 0 || (lenient && sums.count > 0);
@@ -162,7 +164,7 @@ int pairs_parse(struct pairs *out, const char *name, const char *text, size_t le
 
 /* ---- files --------------------------------------------------------------- */
 
-static int is_recording(const char *path)
+static int traffic_is_recording(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
     char begin[16];
@@ -180,7 +182,7 @@ static int traffic_read_file(struct pairs *out, const char *path, int lenient, f
     char *text;
     size_t length;
     *out = (struct pairs){0};
-    if (is_recording(path))
+    if (traffic_is_recording(path))
         return pairs_of_recording(out, path, &faults);
     int code = file_text(&text, &length, path, PAIRS_FILE_BYTES, &faults);
     if (code != 0)
@@ -214,8 +216,8 @@ void pairs_finish(struct pairs *pairs)
 
 /* ---- seats --------------------------------------------------------------- */
 
-static int seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nodes,
-                        uint64_t per_node, char *why, size_t room)
+static int traffic_seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nodes,
+                                uint64_t per_node, char *why, size_t room)
 {
     uint64_t highest = pairs->ids[pairs->processes - 1];
     if (per_node == 0)
@@ -232,7 +234,7 @@ static int seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nod
     return 0;
 }
 
-static int by_host_name(const void *left, const void *right, void *user)
+static int traffic_compare_host_names(const void *left, const void *right, void *user)
 {
     const struct pair_host *hosts = user;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -240,24 +242,24 @@ static int by_host_name(const void *left, const void *right, void *user)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* One behind the other. */
-static int seats_in_order(uint32_t *vertices, const struct pairs *pairs)
+/* Processes are placed on nodes 0, 1, 2 ... in their order. */
+static int traffic_seats_in_order(uint32_t *vertices, const struct pairs *pairs)
 {
     uint32_t *order = calloc((size_t)pairs->host_count + 1, sizeof(*order));
     if (order == NULL)
         return -ENOMEM;
     for (uint32_t h = 0; h < pairs->host_count; h++)
         order[h] = h;
-    qsort_r(order, pairs->host_count, sizeof(*order), by_host_name, pairs->hosts);
+    qsort_r(order, pairs->host_count, sizeof(*order), traffic_compare_host_names, pairs->hosts);
     for (uint32_t i = 0; i < pairs->host_count; i++)
         vertices[order[i]] = i;
     free(order);
     return 0;
 }
 
-/* Vertices of the hosts of a recording. */
-static int seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
-                          const struct topology_file *network, char *why, size_t room)
+/* Find the vertices of the hosts of a recording. */
+static int traffic_seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
+                                  const struct topology_file *network, char *why, size_t room)
 {
     uint32_t nodes = topology_nodes(network->topology), known = 0;
     const char *missing = NULL;
@@ -277,16 +279,16 @@ static int seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
                  pairs->host_count, nodes);
         return -HOLTER_EUSAGE;
     }
-    return seats_in_order(vertices, pairs);
+    return traffic_seats_in_order(vertices, pairs);
 }
 
-static int seats_of_places(uint32_t *seats, const struct pairs *pairs,
-                           const struct topology_file *network, char *why, size_t room)
+static int traffic_seats_of_places(uint32_t *seats, const struct pairs *pairs,
+                                   const struct topology_file *network, char *why, size_t room)
 {
     uint32_t *vertices = calloc((size_t)pairs->host_count + 1, sizeof(*vertices));
     if (vertices == NULL)
         return -ENOMEM;
-    int code = seats_of_hosts(vertices, pairs, network, why, room);
+    int code = traffic_seats_of_hosts(vertices, pairs, network, why, room);
     for (uint32_t i = 0; code == 0 && i < pairs->processes; i++) {
         if (pairs->places[i].host < pairs->host_count) {
             seats[i] = vertices[pairs->places[i].host];
@@ -310,8 +312,8 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
         return -ENOMEM;
     int code = pairs->processes == 0 || nodes == 0 ? 0
                : pairs->source == PAIRS_RECORDING
-                   ? seats_of_places(seats, pairs, network, why, room)
-                   : seats_of_ids(seats, pairs, nodes, per_node, why, room);
+                   ? traffic_seats_of_places(seats, pairs, network, why, room)
+                   : traffic_seats_of_ids(seats, pairs, nodes, per_node, why, room);
     if (code != 0) {
         free(seats);
         return code;
@@ -340,14 +342,14 @@ size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topo
 {
     size_t differ = 0;
     for (size_t i = 0; i < pairs->hop_count; i++) {
-        const struct pair_hops *told = &pairs->hops[i];
-        uint32_t from = traffic_seat_of(pairs, seats, told->from),
-                 to = traffic_seat_of(pairs, seats, told->to);
+        const struct pair_hops *expected = &pairs->hops[i];
+        uint32_t from = traffic_seat_of(pairs, seats, expected->from),
+                 to = traffic_seat_of(pairs, seats, expected->to);
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE ||
-            topology_distance(topology, from, to) == told->hops)
+            topology_distance(topology, from, to) == expected->hops)
             continue;
         if (differ++ == 0)
-            *first = told;
+            *first = expected;
     }
     return differ;
 }

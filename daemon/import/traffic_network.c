@@ -1,4 +1,4 @@
-/* The network of a recording: the one it keeps, else the tree of what agents saw; or the grid of
+/* The network of a recording: the one it contains, else the tree of what agents saw; or the grid of
  * its processes. */
 #include "daemon/import/traffic.h"
 #include "daemon/storage/recording.h"
@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @return 2: it is the process grid; 1 and the network, 0: none was given when it was made, or a
- * negative error */
-static int kept_network(struct topology_file *out, const char *path, char *why, size_t room)
+/* @return 2: the job was recorded with its process grid; 1 and the network; 0: the job was recorded
+ * without one; or a negative error */
+static int traffic_network_recorded(struct topology_file *out, const char *path, char *why,
+                                    size_t room)
 {
     struct recording_cursor *cursor;
     struct network_parts parts = {.more = 0};
@@ -70,7 +71,8 @@ static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
 
 /* ---- the grid of processes ----------------------------------------------- */
 
-static int seats_in_grid(uint32_t *seats, const struct pairs *pairs, char *why, size_t room)
+static int traffic_network_seats_in_grid(uint32_t *seats, const struct pairs *pairs, char *why,
+                                         size_t room)
 {
     for (uint32_t i = 0; i < pairs->processes; i++) {
         seats[i] = network_grid_node(&pairs->grid, pairs->ids[i]);
@@ -95,7 +97,7 @@ int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *
     if (found == NULL)
         return -ENOMEM;
     if (pairs->grid.ranks == 0) {
-        snprintf(why, room, "it tells of no Cartesian communicator (MPI_Cart_create)");
+        snprintf(why, room, "it has no Cartesian communicator (MPI_Cart_create)");
         free(found);
         return -HOLTER_EUSAGE;
     }
@@ -104,7 +106,7 @@ int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *
     topology_spec_finish(&spec);
     code = code != 0 ? code : topology_file_index(&file);
     if (code == 0 && seats != NULL)
-        code = seats_in_grid(found, pairs, why, room);
+        code = traffic_network_seats_in_grid(found, pairs, why, room);
     if (code == 0) {
         *out = file;
         if (seats != NULL)
@@ -125,7 +127,7 @@ int pairs_network(struct topology_file *out, uint32_t **seats, const struct pair
     struct topology_file file = {.format = TOPOLOGY_FORMAT_SHORT};
     uint32_t *found = NULL;
     snprintf(why, room, "no memory");
-    int code = kept_network(&file, path, why, room);
+    int code = traffic_network_recorded(&file, path, why, room);
     if (code == 2)
         return pairs_grid(out, seats, pairs, why, room);
     if (code == 1) {

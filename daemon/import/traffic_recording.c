@@ -1,4 +1,4 @@
-/* Pairs and places of a recording: sums of all its windows. */
+/* Pairs and places from a recording: sums over all its windows. */
 #include "daemon/import/traffic_sums.h"
 #include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
@@ -13,13 +13,13 @@
 
 struct reading {
     struct pair_sums sums;
-    struct pairs *pairs; /* hosts are in the order of arrival at first */
+    struct pairs *pairs; /* hosts are in the order of their first messages at first */
     struct pair_place *places;
     size_t place_room, host_room;
     uint64_t world;
 };
 
-static int grow_places(struct reading *r, uint64_t ranks)
+static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
 {
     size_t room = r->place_room == 0 ? 64 : r->place_room;
     if (ranks > REMAP_MOST_PROCESSES)
@@ -38,7 +38,8 @@ static int grow_places(struct reading *r, uint64_t ranks)
     return 0;
 }
 
-/* Few messages tell hosts: one a node, or a few. @return its position, or a negative error */
+/* Index of a host, added if new; few messages describe hosts: one or a few for each node. @return
+ * its index, or a negative error */
 static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ranks *ranks)
 {
     struct pairs *p = r->pairs;
@@ -76,7 +77,7 @@ static int traffic_recording_add_ranks(struct reading *r, const struct wire_rank
         const struct wire_member_row *member = &ranks->members[i];
         if (member->rank >= REMAP_MOST_PROCESSES)
             return -HOLTER_ELIMIT;
-        int code = grow_places(r, member->rank + 1);
+        int code = traffic_recording_grow_places(r, member->rank + 1);
         if (code != 0)
             return code;
         r->places[member->rank] = (struct pair_place){(uint32_t)host, member->core, member->numa};
@@ -118,8 +119,8 @@ static int traffic_recording_add_message(void *user, const struct recorded *head
     return 0;
 }
 
-/* Hosts in the order of their lowest rank, and places by process. */
-static int order_hosts(struct reading *r)
+/* Sort the hosts by their lowest rank, and set the places of the processes. */
+static int traffic_recording_order_hosts(struct reading *r)
 {
     struct pairs *p = r->pairs;
     uint32_t *position = calloc((size_t)p->host_count + 1, sizeof(*position)), next = 0;
@@ -166,7 +167,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     if (code == 0 && r.world > REMAP_MOST_PROCESSES)
         code = -HOLTER_ELIMIT;
     code = code != 0 ? code : pair_sums_result(&r.sums, (uint32_t)r.world, out);
-    code = code != 0 ? code : order_hosts(&r);
+    code = code != 0 ? code : traffic_recording_order_hosts(&r);
     pair_sums_finish(&r.sums);
     free(r.places);
     if (code != 0) {

@@ -1,3 +1,4 @@
+/* Hash table of sums by pair, and the lists of processes and edges that result from it. */
 #include "daemon/import/traffic_sums.h"
 
 #include "daemon/analysis/tables/saturate.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids come from a file, but no one gains by making this slow. */
+/* The hash needs no protection against collisions on purpose: ids come from the user's own file. */
 static size_t traffic_sums_slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)
 {
     uint64_t key = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
@@ -73,7 +74,7 @@ static int traffic_sums_compare_by_pair(const void *left, const void *right)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Ids that stand in pairs, each once, ascending. */
+/* Ids that occur in pairs, each once, ascending. */
 static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)
 {
     uint64_t *ids = calloc(2 * s->count + 1, sizeof(*ids));
@@ -95,8 +96,8 @@ static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)
     return ids;
 }
 
-/* Ranks that send nothing stand between those that do. */
-static uint64_t *all_ranks(size_t count)
+/* All ranks up to the highest, also those that send nothing. */
+static uint64_t *traffic_sums_all_ranks(size_t count)
 {
     uint64_t *ids = calloc(count + 1, sizeof(*ids));
     for (size_t i = 0; ids != NULL && i < count; i++)
@@ -110,10 +111,11 @@ static uint32_t traffic_sums_position(const uint64_t *ids, size_t count, uint64_
     return found == NULL ? UINT32_MAX : (uint32_t)(found - ids);
 }
 
-/* @param edges  set to those between processes, or of processes to themselves; for free()
- *  @return 0 or -ENOMEM */
-static int find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
-                      struct remap_edge **edges, size_t *count)
+/* @param edges  set to the edges between processes, or (selves) of processes to themselves; for
+ * free()
+ * @return 0 or -ENOMEM */
+static int traffic_sums_find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
+                                   struct remap_edge **edges, size_t *count)
 {
     struct remap_edge *found =
         calloc((selves ? of->processes : s->count) + (size_t)1, sizeof(*found));
@@ -145,7 +147,7 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
     if (ids != NULL && ranks > 0 && ranks <= REMAP_MOST_PROCESSES) {
         free(ids);
         count = ranks;
-        ids = all_ranks(count);
+        ids = traffic_sums_all_ranks(count);
     }
     if (ids == NULL)
         return -ENOMEM;
@@ -155,8 +157,9 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
         return -HOLTER_ELIMIT;
     }
     struct pairs result = {.processes = (uint32_t)count, .ids = ids};
-    int code = find_edges(s, &result, 0, &result.edges, &result.edge_count);
-    code = code != 0 ? code : find_edges(s, &result, 1, &result.selves, &result.self_count);
+    int code = traffic_sums_find_edges(s, &result, 0, &result.edges, &result.edge_count);
+    code = code != 0 ? code
+                     : traffic_sums_find_edges(s, &result, 1, &result.selves, &result.self_count);
     if (code != 0) {
         free(result.edges);
         free(ids);

@@ -1,4 +1,4 @@
-/* Sums of pairs while a file is read. */
+/* Sums by pair of processes while a file is read. Internal to traffic*.c. */
 #ifndef HOLTER_DAEMON_IMPORT_TRAFFIC_SUMS_H
 #define HOLTER_DAEMON_IMPORT_TRAFFIC_SUMS_H
 
@@ -16,18 +16,18 @@ struct pair_sums {
     size_t count;
 };
 
-/** Add to the sum of a pair. Sums end at the largest number. @param pair  messages above 0
- *  @return 0, -ENOMEM, or -HOLTER_ELIMIT */
+/** Add to the sum of a pair. Sums saturate at the largest number. @param pair  messages above 0
+ * @return 0, -ENOMEM, or -HOLTER_ELIMIT */
 int pair_sums_add(struct pair_sums *sums, const struct pair_sum *pair);
 
-/** Ids, processes and edges of pairs.
- *  @param world  so many ranks; UINT32_MAX: see pairs.h @return 0, -ENOMEM or -HOLTER_ELIMIT:
+/** Make the ids, processes and edges of pairs.
+ * @param world  number of ranks; UINT32_MAX: see traffic.h @return 0, -ENOMEM or -HOLTER_ELIMIT:
  * nothing is set */
 int pair_sums_result(const struct pair_sums *sums, uint32_t world, struct pairs *out);
 
 void pair_sums_finish(struct pair_sums *sums);
 
-/** Sums of all windows of a recording, and places. */
+/** Sum all windows of a recording, and find the places of its processes. */
 int pairs_of_recording(struct pairs *out, const char *path, struct faults *faults);
 
 #endif

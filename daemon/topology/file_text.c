@@ -1,3 +1,4 @@
+/* Text files and the reports of their faults: see file_text.h. */
 #include "daemon/topology/file_text.h"
 
 #include "holter/error.h"
@@ -63,8 +64,8 @@ static int file_text_read_all(int fd, char **out, size_t *length, size_t most)
     return used > most ? -HOLTER_ELIMIT : -ENOMEM;
 }
 
-/* Editors of other systems put a byte order mark before a text. */
-static void drop_mark(char *text, size_t *length)
+/* Editors of some systems write a byte order mark at the beginning of a text. */
+static void file_text_drop_mark(char *text, size_t *length)
 {
     if (*length < 3 || memcmp(text, "\xef\xbb\xbf", 3) != 0)
         return;
@@ -75,7 +76,7 @@ static void drop_mark(char *text, size_t *length)
 int file_text(char **out, size_t *length, const char *path, size_t most, struct faults *faults)
 {
     struct stat status;
-    /* Opening a pipe that nobody writes would block. */
+    /* opening a pipe without a writer would block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0;
     if (fd < 0)
         code = -errno;
@@ -87,7 +88,7 @@ int file_text(char **out, size_t *length, const char *path, size_t most, struct 
     if (fd >= 0)
         close(fd);
     if (code == 0)
-        drop_mark(*out, length);
+        file_text_drop_mark(*out, length);
     if (code == -HOLTER_ELIMIT)
         fault_at(faults, 0, "longer than %zu MiB", most >> 20);
     else if (code != 0)
@@ -157,7 +158,7 @@ int word_amount(const char **at, const char *end, uint64_t *out)
         return 0;
     memcpy(text, word, length);
     text[length] = '\0';
-    if (strspn(text, "0123456789.eE+-") < length) /* no hexadecimal, no infinity */
+    if (strspn(text, "0123456789.eE+-") < length) /* neither hexadecimal nor infinity */
         return 0;
     double value = strtod(text, &stop);
     if (*stop != '\0' || !(value >= 0) || value >= 0x1p63)

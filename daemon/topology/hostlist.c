@@ -1,3 +1,4 @@
+/* Expansion of lists of hosts: see hostlist.h. */
 #include "daemon/topology/hostlist.h"
 
 #include "holter/error.h"
@@ -7,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_BRACKETS 8u
+#define MAX_BRACKETS 8u
 
 struct bracket {
-    const char *begin, *end; /* what is between the brackets */
+    const char *begin, *end; /* the text between the brackets */
 };
 
 struct item {
-    struct bracket brackets[MOST_BRACKETS];
+    struct bracket brackets[MAX_BRACKETS];
     unsigned count;
     const char *begin, *end;
 };
@@ -42,7 +43,7 @@ static int hostlist_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',';
 }
 
-/* One item, up to a separator outside of brackets. */
+/* Read one item, up to a separator outside of brackets. */
 static int hostlist_scan(struct reader *r, const char **at, struct item *item)
 {
     const char *open = NULL, *c = *at;
@@ -51,8 +52,8 @@ static int hostlist_scan(struct reader *r, const char **at, struct item *item)
         if (*c == '[') {
             if (open != NULL)
                 return hostlist_report_fault(r, "a second [ stands within [ ]");
-            if (item->count == MOST_BRACKETS)
-                return hostlist_report_fault(r, "more than %u [ ] in one name", MOST_BRACKETS);
+            if (item->count == MAX_BRACKETS)
+                return hostlist_report_fault(r, "more than %u [ ] in one name", MAX_BRACKETS);
             open = c + 1;
         } else if (*c == ']') {
             if (open == NULL)
@@ -74,7 +75,7 @@ static int hostlist_scan(struct reader *r, const char **at, struct item *item)
 
 struct range {
     uint64_t first, last;
-    int width; /* digits: 001 */
+    int width; /* number of digits, for leading zeros: 001 */
 };
 
 static const char *hostlist_read_number(const char *at, const char *end, uint64_t *out)
@@ -86,7 +87,7 @@ static const char *hostlist_read_number(const char *at, const char *end, uint64_
     return c == at ? NULL : c;
 }
 
-/* "001-128" @return what follows it and its comma, NULL: it is none */
+/* Read "001-128". @return the text after the range and its comma, NULL: malformed */
 static const char *hostlist_read_range(const char *at, const char *end, struct range *out)
 {
     const char *c = hostlist_read_number(at, end, &out->first);
@@ -103,14 +104,15 @@ static const char *hostlist_read_range(const char *at, const char *end, struct r
     return c == end ? c : c + 1;
 }
 
-/* Which number each bracket stands at. */
+/* The present number of each bracket. */
 struct odometer {
-    const char *next[MOST_BRACKETS]; /* ranges behind the current one */
-    struct range range[MOST_BRACKETS];
-    uint64_t value[MOST_BRACKETS];
+    const char *next[MAX_BRACKETS]; /* text after the present range */
+    struct range range[MAX_BRACKETS];
+    uint64_t value[MAX_BRACKETS];
 };
 
-static int rewind_bracket(struct reader *r, const struct item *item, struct odometer *o, unsigned b)
+static int hostlist_rewind_bracket(struct reader *r, const struct item *item, struct odometer *o,
+                                   unsigned b)
 {
     const struct bracket *bracket = &item->brackets[b];
     o->next[b] = hostlist_read_range(bracket->begin, bracket->end, &o->range[b]);
@@ -123,7 +125,7 @@ static int rewind_bracket(struct reader *r, const struct item *item, struct odom
                      bracket->begin);
 }
 
-/* @return 1, 0: all have been, or a negative error */
+/* Advance to the next name. @return 1, 0: there is none, or a negative error */
 static int hostlist_advance(struct reader *r, const struct item *item, struct odometer *o)
 {
     for (unsigned b = item->count; b-- > 0;) {
@@ -139,7 +141,7 @@ static int hostlist_advance(struct reader *r, const struct item *item, struct od
             o->value[b] = o->range[b].first;
             return 1;
         }
-        int code = rewind_bracket(r, item, o, b);
+        int code = hostlist_rewind_bracket(r, item, o, b);
         if (code != 0)
             return code;
     }
@@ -173,7 +175,7 @@ static int hostlist_expand_item(struct reader *r, const struct item *item)
     struct odometer odometer = {0};
     int code = 0, more;
     for (unsigned b = 0; code == 0 && b < item->count; b++)
-        code = rewind_bracket(r, item, &odometer, b);
+        code = hostlist_rewind_bracket(r, item, &odometer, b);
     while (code == 0) {
         code = hostlist_emit_name(r, item, &odometer);
         more = code == 0 ? hostlist_advance(r, item, &odometer) : 0;

@@ -5,14 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOSTLIST_NAME 64u /**< bytes of a name at most */
+#define HOSTLIST_NAME 64u /**< maximum bytes of a name */
 
-/** Told each name, in order; the first range varies slowest. @return nonzero ends the list */
+/** Called with each name, in order; the first range varies slowest. @return nonzero ends the
+ * expansion */
 typedef int hostlist_each(void *user, const char *name);
 
-/** Go through a list. Commas and blanks separate.
- *  @param most  names at most @param why  set on failure: a sentence
- *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or what `each` returned */
+/** Expand a list. Commas and blanks separate items.
+ * @param most  maximum number of names @param why  set on failure: a sentence
+ * @return 0, -HOLTER_EUSAGE for an error in the text, or what `each` returned */
 int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *user, char *why,
                     size_t room);
 

@@ -1,3 +1,4 @@
+/* The process grid of a job, chosen among its Cartesian communicators: see network_grid.h. */
 #include "daemon/topology/network_grid.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is told -------------------------------------------------------- */
+/* ---- messages of agents -------------------------------------------------------- */
 
 static int network_grid_report_fault(char *why, size_t room, const char *format, ...)
 {
@@ -26,7 +27,7 @@ static uint64_t network_grid_world_of(const struct wire_ranks *m)
     return m->world < NETWORK_GRID_RANKS ? m->world : NETWORK_GRID_RANKS;
 }
 
-static uint64_t end_of_cart(const struct wire_ranks *m, uint64_t first)
+static uint64_t network_grid_end_of_cart(const struct wire_ranks *m, uint64_t first)
 {
     uint64_t end = first + 1;
     while (end < m->carts_count && m->carts[end].id == m->carts[first].id)
@@ -34,7 +35,7 @@ static uint64_t end_of_cart(const struct wire_ranks *m, uint64_t first)
     return end;
 }
 
-/* @return its ranks; 0: it is no grid of at most all ranks of the job */
+/* @return its number of ranks; 0: it is not a grid of at most all ranks of the job */
 static uint64_t network_grid_ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t end)
 {
     uint64_t ranks = 1, most = network_grid_world_of(m);
@@ -48,7 +49,8 @@ static uint64_t network_grid_ranks_of(const struct wire_ranks *m, uint64_t first
     return ranks;
 }
 
-static int check_member(const struct wire_ranks *m, uint64_t at, char *why, size_t room)
+static int network_grid_check_member(const struct wire_ranks *m, uint64_t at, char *why,
+                                     size_t room)
 {
     const struct wire_cart_member_row *row = &m->cart_members[at];
     if (row->rank >= network_grid_world_of(m))
@@ -59,7 +61,7 @@ static int check_member(const struct wire_ranks *m, uint64_t at, char *why, size
         (row->cart > 0 && m->carts[row->cart - 1].id == m->carts[row->cart].id))
         return network_grid_report_fault(
             why, room, "cart_members[%" PRIu64 "].cart is no communicator's first row", at);
-    uint64_t ranks = network_grid_ranks_of(m, row->cart, end_of_cart(m, row->cart));
+    uint64_t ranks = network_grid_ranks_of(m, row->cart, network_grid_end_of_cart(m, row->cart));
     if (row->position >= ranks)
         return network_grid_report_fault(
             why, room, "cart_members[%" PRIu64 "].position is %" PRIu64 " of %" PRIu64, at,
@@ -70,7 +72,7 @@ static int check_member(const struct wire_ranks *m, uint64_t at, char *why, size
 int network_grid_check(const struct wire_ranks *m, char *why, size_t room)
 {
     for (uint64_t first = 0, end; first < m->carts_count; first = end) {
-        end = end_of_cart(m, first);
+        end = network_grid_end_of_cart(m, first);
         if (network_grid_ranks_of(m, first, end) < 2)
             return network_grid_report_fault(
                 why, room,
@@ -79,7 +81,7 @@ int network_grid_check(const struct wire_ranks *m, char *why, size_t room)
                 first, network_grid_world_of(m), NETWORK_GRID_DIMENSIONS);
     }
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
-        if (check_member(m, i, why, room) != 0)
+        if (network_grid_check_member(m, i, why, room) != 0)
             return -HOLTER_ERANGE;
     }
     return 0;
@@ -87,9 +89,9 @@ int network_grid_check(const struct wire_ranks *m, char *why, size_t room)
 
 /* ---- which is taken ------------------------------------------------------ */
 
-static struct network_grid grid_of(const struct wire_ranks *m, uint64_t first)
+static struct network_grid network_grid_of(const struct wire_ranks *m, uint64_t first)
 {
-    uint64_t end = end_of_cart(m, first);
+    uint64_t end = network_grid_end_of_cart(m, first);
     struct network_grid grid = {.id = m->carts[first].id,
                                 .made = m->carts[first].made,
                                 .ranks = (uint32_t)network_grid_ranks_of(m, first, end),
@@ -109,7 +111,8 @@ static uint32_t network_grid_extents(const struct network_grid *grid)
     return count;
 }
 
-/* Negative: a goes before b. Whatever two agents say of one communicator, the order is the same. */
+/* Negative: a is preferred to b. The order does not depend on which agent describes a communicator.
+ */
 static int network_grid_compare(const struct network_grid *a, const struct network_grid *b)
 {
     if (a->ranks != b->ranks)
@@ -127,12 +130,12 @@ static int network_grid_compare(const struct network_grid *a, const struct netwo
     return memcmp(a->sizes, b->sizes, sizeof(a->sizes));
 }
 
-/* @return 2: it is another one than before */
+/* @return 2: another grid than before was chosen */
 static int network_grid_choose_grid(struct network_grid *grid, const struct wire_ranks *m)
 {
     int changed = 0;
-    for (uint64_t first = 0; first < m->carts_count; first = end_of_cart(m, first)) {
-        struct network_grid found = grid_of(m, first);
+    for (uint64_t first = 0; first < m->carts_count; first = network_grid_end_of_cart(m, first)) {
+        struct network_grid found = network_grid_of(m, first);
         if (found.ranks > TOPOLOGY_MOST_VERTICES || network_grid_compare(&found, grid) >= 0)
             continue;
         found.place_of = grid->place_of;
@@ -148,11 +151,11 @@ static int network_grid_choose_grid(struct network_grid *grid, const struct wire
 int network_grid_take(struct network_grid *grid, const struct wire_ranks *m)
 {
     int changed = network_grid_choose_grid(grid, m);
-    uint64_t known = UINT64_MAX; /* rows of the one that is taken */
+    uint64_t known = UINT64_MAX; /* rows of the chosen communicator */
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
         const struct wire_cart_member_row *row = &m->cart_members[i];
         if (row->cart != known) {
-            struct network_grid its = grid_of(m, row->cart);
+            struct network_grid its = network_grid_of(m, row->cart);
             if (its.id != grid->id || network_grid_compare(&its, grid) != 0)
                 continue;
             known = row->cart;

@@ -1,13 +1,13 @@
-/* The process grid of a job: its largest Cartesian communicator as agents tell of it
- * (MPI_Cart_create, MPI_Cart_sub), as a network with a node at each coordinate, and where ranks
- * stand in it.
+/* The process grid of a job: its largest Cartesian communicator as agents report it
+ * (MPI_Cart_create, MPI_Cart_sub), as a network with a node at each coordinate, and the places of
+ * ranks in it.
  *
- * Of several the one with most ranks (of at most TOPOLOGY_MOST_VERTICES) is taken; then the one
- * with most dimensions of more than one rank; then the one that was made first of its parent; then
- * the one with the lowest id. So it does not matter in which order agents tell.
+ * Of several communicators the one with most ranks (of at most TOPOLOGY_MOST_VERTICES) is chosen;
+ * then the one with most dimensions of more than one rank; then the one that was made first from
+ * its parent; then the one with the lowest id. So the order of the agents' reports does not matter.
  *
  * Ranks of a Cartesian communicator are numbered row-major (MPI 4.0, section 8.5), as nodes of
- * Cartesian networks are: the rank at position p is on node p, wherever it stands in
+ * Cartesian networks are: the rank at position p is on node p, whatever its number in
  * MPI_COMM_WORLD.
  *
  * Memory: 4 bytes a rank of the job. */
@@ -19,37 +19,36 @@
 
 #include <stddef.h>
 
-#define NETWORK_GRID "cart" /**< what people give to --topology for it */
+#define NETWORK_GRID "cart" /**< the word for it as an argument of --topology */
 #define NETWORK_GRID_DIMENSIONS 8u
-#define NETWORK_GRID_RANKS (UINT32_C(1) << 24) /**< of a job; higher numbers are wrong */
+#define NETWORK_GRID_RANKS (UINT32_C(1) << 24) /**< of a job; higher numbers are malformed */
 
-/** Zero-initialised: none is known. */
+/** Zero-initialised: unknown. */
 struct network_grid {
     uint64_t id, made;
-    uint32_t ranks;      /**< 0: none is known */
+    uint32_t ranks;      /**< 0: unknown */
     uint32_t dimensions; /**< 1 to NETWORK_GRID_DIMENSIONS */
     uint32_t sizes[NETWORK_GRID_DIMENSIONS];
     uint32_t wraps;     /**< bit d: dimension d is periodic */
-    uint32_t *place_of; /**< owned; by rank: 1 + position in it; 0: not known */
+    uint32_t *place_of; /**< owned; by rank: 1 + position in the grid; 0: unknown */
     uint32_t room;
 };
 
-/** Is what a message tells of Cartesian communicators right? Nothing else may be taken.
- *  @param why  set on failure: "carts[3].size is 0"
- *  @return 0 or -HOLTER_ERANGE */
+/** Validate the Cartesian communicators of a message. Other messages must not be passed on.
+ * @param why  set on failure: "carts[3].size is 0"
+ * @return 0 or -HOLTER_ERANGE */
 int network_grid_check(const struct wire_ranks *message, char *why, size_t room);
 
-/** Take what a message that was checked tells.
- *  @return 2: the grid is another one than before; 1: places in it are; 0: nothing is; or -ENOMEM
+/** Update the grid from a validated message.
+ * @return 2: another grid was chosen; 1: places in the grid changed; 0: nothing changed; or -ENOMEM
  */
 int network_grid_take(struct network_grid *grid, const struct wire_ranks *message);
 
 /** Node of a rank; TOPOLOGY_NONE: it is not in the grid, or not known to be. */
 uint32_t network_grid_node(const struct network_grid *grid, uint64_t rank);
 
-/** The grid as a network: dimensions that wrap are tori, the others meshes. Not for one that is not
- * known.
- *  @param out  topology_spec_finish() it */
+/** The grid as a network: dimensions that wrap are tori, the others meshes. The grid must be known.
+ * @param out  topology_spec_finish() it */
 void network_grid_spec(const struct network_grid *grid, struct topology_spec *out);
 
 void network_grid_finish(struct network_grid *grid);

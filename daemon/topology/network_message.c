@@ -1,22 +1,23 @@
+/* Encodes a network as messages of topic topology, in parts of bounded size. */
 #include "daemon/topology/network_message.h"
 
 #include <stdlib.h>
 
 enum list { VERTICES, EDGES, HOPS, SEATS, LISTS };
 
-/* All rows in a row: the lists one behind the other. */
+/* All rows of a network as one sequence: its lists one after the other. */
 struct rows {
     const struct network_telling *telling;
     struct wire_dimension_row dimensions[TOPOLOGY_DIMENSIONS];
-    struct wire_vertex_row *vertices; /* owned, all; room for those of one part */
+    struct wire_vertex_row *vertices; /* owned arrays, each with the capacity of one part */
     struct wire_edge_row *edges;
     struct wire_hop_row *hops;
     size_t count[LISTS];
-    uint32_t route, at; /* next hop: of this route, its vertex `at` */
+    uint32_t route, at; /* next hop: index of its route, and of its vertex in the route */
 };
 
-/* Of a given route the source is told in each row. */
-static size_t count_hops(const struct topology_spec *spec)
+/* Of a given route each row repeats the source. */
+static size_t network_message_count_hops(const struct topology_spec *spec)
 {
     size_t hops = 0;
     for (uint32_t i = 0; i < spec->route_count; i++)
@@ -34,7 +35,7 @@ static int network_message_prepare(struct rows *r, const struct network_telling 
         return 0;
     r->count[VERTICES] = spec->vertex_count;
     r->count[EDGES] = spec->edge_count;
-    r->count[HOPS] = count_hops(spec);
+    r->count[HOPS] = network_message_count_hops(spec);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         const struct topology_dimension *from = &spec->dimensions[d];
         r->dimensions[d] = (struct wire_dimension_row){from->name, from->size, from->connection,
@@ -46,7 +47,7 @@ static int network_message_prepare(struct rows *r, const struct network_telling 
     return r->vertices == NULL || r->edges == NULL || r->hops == NULL ? -1 : 0;
 }
 
-static void fill_hops(struct rows *r, size_t count)
+static void network_message_fill_hops(struct rows *r, size_t count)
 {
     const struct topology_spec *spec = r->telling->spec;
     for (size_t i = 0; i < count;) {
@@ -61,7 +62,7 @@ static void fill_hops(struct rows *r, size_t count)
     }
 }
 
-/* Rows from, from + 1, ... of a list into the part. */
+/* Copy rows from, from + 1, ... of a list into the part. */
 static void network_message_fill(struct rows *r, enum list list, size_t from, size_t count,
                                  struct wire_topology *part)
 {
@@ -80,7 +81,7 @@ static void network_message_fill(struct rows *r, enum list list, size_t from, si
         part->edges = r->edges;
         part->edges_count = count;
     } else if (list == HOPS) {
-        fill_hops(r, count);
+        network_message_fill_hops(r, count);
         part->hops = r->hops;
         part->hops_count = count;
     } else {
@@ -118,7 +119,7 @@ static void network_message_send_parts(struct rows *r, network_tell *tell, void 
         }
         part.more = list < LISTS;
         tell(user, &part);
-        head.dimensions_count = 0; /* what is told once goes with the first part */
+        head.dimensions_count = 0; /* only the first part has the members that are not lists */
     } while (list < LISTS);
 }
 

@@ -1,4 +1,4 @@
-/* A network as messages for the outside: topic topology. */
+/* A network as messages of topic topology, for subscribers and recordings. */
 #ifndef HOLTER_DAEMON_TOPOLOGY_NETWORK_MESSAGE_H
 #define HOLTER_DAEMON_TOPOLOGY_NETWORK_MESSAGE_H
 
@@ -10,7 +10,7 @@
 /** @param message  valid for the call; its job is as given */
 typedef void network_tell(void *user, const struct wire_topology *message);
 
-/** What is told. Borrowed for the call. */
+/** The network to publish. Borrowed for the call. */
 struct network_telling {
     const char *job, *source, *fault;
     const struct topology_spec *spec; /**< NULL: there is no network, only a fault */
@@ -18,7 +18,7 @@ struct network_telling {
     size_t seat_count;
 };
 
-/** Tell a network, in parts of WIRE_PART_ROWS rows. Without memory nothing is told. */
+/** Publish a network in parts of WIRE_PART_ROWS rows. Without memory nothing is published. */
 void network_message(const struct network_telling *telling, network_tell *tell, void *user);
 
 #endif

@@ -1,3 +1,4 @@
+/* Puts a network together from the parts of its messages: see network_parts.h. */
 #include "daemon/topology/network_parts.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -84,7 +85,8 @@ static int network_parts_add_edges(struct network_parts *p, const struct wire_to
     return 0;
 }
 
-/* A route goes on where the row before it has the same ends and did not reach the destination. */
+/* Does a row continue the previous one's route: the same ends, and the destination not reached yet?
+ */
 static int network_parts_continue(const struct network_parts *p, const struct wire_hop_row *h)
 {
     const struct topology_spec *s = &p->spec;

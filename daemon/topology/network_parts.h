@@ -18,12 +18,11 @@ struct network_parts {
     int more; /**< further parts follow */
 };
 
-/** Take a part. The first after one without `more` begins anew.
- *  @return 0 or -ENOMEM, or -HOLTER_ERANGE for numbers that no network has: what there is is
- * emptied */
+/** Add a part. The first part after one without `more` starts a new network.
+ * @return 0 or -ENOMEM, or -HOLTER_ERANGE for implausible numbers: the network is then empty */
 int network_parts_take(struct network_parts *parts, const struct wire_topology *message);
 
-/** Is it a network, and not only a fault? */
+/** Is there a network, and not only a fault? */
 int network_parts_has(const struct network_parts *parts);
 
 void network_parts_finish(struct network_parts *parts);

@@ -1,3 +1,5 @@
+/* The tree of switch, hosts, NUMA nodes and cores, for jobs without a described network: see
+ * network_tree.h. */
 #include "daemon/topology/network_tree.h"
 
 #include "holter/error.h"
@@ -12,8 +14,8 @@ static int network_tree_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Two runs of digits as numbers, of any length. */
-static int compare_numbers(const char **a, const char **b)
+/* Compare two runs of digits as numbers, of any length. */
+static int network_tree_compare_numbers(const char **a, const char **b)
 {
     const char *x = *a + strspn(*a, "0"), *y = *b + strspn(*b, "0");
     size_t m = strspn(x, "0123456789"), n = strspn(y, "0123456789");
@@ -27,7 +29,8 @@ int network_compare_hosts(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     while (*x != '\0' && *y != '\0') {
-        int order = network_tree_is_digit(*x) && network_tree_is_digit(*y) ? compare_numbers(&x, &y)
+        int order = network_tree_is_digit(*x) && network_tree_is_digit(*y)
+                        ? network_tree_compare_numbers(&x, &y)
                     : *x != *y ? ((unsigned char)*x < (unsigned char)*y ? -1 : 1)
                                : (x++, y++, 0);
         if (order != 0)
@@ -35,13 +38,14 @@ int network_compare_hosts(const char *a, const char *b)
     }
     if (*x != *y)
         return *x == '\0' ? -1 : 1;
-    return strcmp(a, b); /* n01 and n1 are two */
+    return strcmp(a, b); /* n01 and n1 differ */
 }
 
-#define LOOSE 0x80000000u /* numbers of cores from here up stand for ranks that have none */
-#define LONG_NAME 48u     /* of a host: no room for what is in it behind */
+#define UNPLACED_CORE 0x80000000u /* numbers of cores from here up represent ranks without a core  \
+                                   */
+#define MAX_HOST_NAME 48u /* of a host: with longer ones the names of its parts would not fit */
 
-/* Something within a host, and where a rank sits by what its agent says. */
+/* A core or NUMA node of a host, and the rank that its agent places there. */
 struct part {
     uint32_t host; /* vertex */
     uint32_t core, numa;
@@ -71,7 +75,7 @@ static void network_tree_finish(struct tree *t)
 
 /* ---- order --------------------------------------------------------------------------- */
 
-static int compare_hosts(const void *a, const void *b, void *user)
+static int network_tree_compare_hosts(const void *a, const void *b, void *user)
 {
     const struct tree_host *hosts = user;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -81,7 +85,7 @@ static int compare_hosts(const void *a, const void *b, void *user)
     return order != 0 ? order : i < j ? -1 : i > j;
 }
 
-static int compare_parts(const void *a, const void *b)
+static int network_tree_compare_parts(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
     if (x->host != y->host)
@@ -91,21 +95,21 @@ static int compare_parts(const void *a, const void *b)
     return x->numa < y->numa ? -1 : x->numa > y->numa;
 }
 
-static int sort_hosts(struct tree *t)
+static int network_tree_sort_hosts(struct tree *t)
 {
     t->order = malloc(((size_t)t->host_count + 1) * sizeof(*t->order));
     if (t->order == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < t->host_count; i++)
         t->order[i] = i;
-    qsort_r(t->order, t->host_count, sizeof(*t->order), compare_hosts, t->hosts);
+    qsort_r(t->order, t->host_count, sizeof(*t->order), network_tree_compare_hosts, t->hosts);
     for (uint32_t i = 0; i < t->host_count; i++)
         t->hosts[t->order[i]].vertex = i;
     return 0;
 }
 
-/* Cores and NUMA nodes that any rank names. Of contradictions about a core the lowest NUMA node
- * wins. */
+/* Collect the cores and NUMA nodes that any rank names. If ranks disagree about a core, the lowest
+ * NUMA node is used. */
 static int network_tree_find_parts(struct tree *t, const struct tree_rank *ranks)
 {
     size_t room = t->rank_count + 1;
@@ -115,12 +119,12 @@ static int network_tree_find_parts(struct tree *t, const struct tree_rank *ranks
     if (t->parts == NULL || t->cores == NULL || t->numas == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < t->rank_count; i++) {
-        int known = ranks[i].core != 0 && ranks[i].core < LOOSE;
+        int known = ranks[i].core != 0 && ranks[i].core < UNPLACED_CORE;
         t->parts[i] =
             (struct part){t->hosts[ranks[i].host].vertex,
-                          known ? ranks[i].core : LOOSE | ranks[i].rank, ranks[i].numa, i};
+                          known ? ranks[i].core : UNPLACED_CORE | ranks[i].rank, ranks[i].numa, i};
     }
-    qsort(t->parts, t->rank_count, sizeof(*t->parts), compare_parts);
+    qsort(t->parts, t->rank_count, sizeof(*t->parts), network_tree_compare_parts);
     size_t numas = 0;
     for (size_t i = 0; i < t->rank_count; i++) {
         struct part *p = &t->parts[i], *last = &t->cores[t->core_count - 1];
@@ -132,9 +136,10 @@ static int network_tree_find_parts(struct tree *t, const struct tree_rank *ranks
         if (p->numa != 0)
             t->numas[numas++] = (struct part){.host = p->host, .numa = p->numa};
     }
-    qsort(t->numas, numas, sizeof(*t->numas), compare_parts);
+    qsort(t->numas, numas, sizeof(*t->numas), network_tree_compare_parts);
     for (size_t i = 0; i < numas; i++) {
-        if (t->numa_count == 0 || compare_parts(&t->numas[t->numa_count - 1], &t->numas[i]) != 0)
+        if (t->numa_count == 0 ||
+            network_tree_compare_parts(&t->numas[t->numa_count - 1], &t->numas[i]) != 0)
             t->numas[t->numa_count++] = t->numas[i];
     }
     return 0;
@@ -157,11 +162,11 @@ static void network_tree_name_hosts(struct tree *t)
     }
 }
 
-static void name_part(const struct tree *t, struct topology_named *v, uint32_t host,
-                      const char *what, uint32_t number)
+static void network_tree_name_part(const struct tree *t, struct topology_named *v, uint32_t host,
+                                   const char *what, uint32_t number)
 {
     const char *name = t->spec.vertices[host].name;
-    if (strlen(name) > LONG_NAME)
+    if (strlen(name) > MAX_HOST_NAME)
         snprintf(v->name, sizeof(v->name), "host %u/%s%u", host, what, number);
     else
         snprintf(v->name, sizeof(v->name), "%.48s/%s%u", name, what, number);
@@ -175,17 +180,17 @@ static void network_tree_add_link(struct tree *t, uint32_t below, uint32_t above
     t->spec.edge_count += 2;
 }
 
-static uint32_t numa_vertex(const struct tree *t, uint32_t host, uint32_t numa)
+static uint32_t network_tree_numa_vertex(const struct tree *t, uint32_t host, uint32_t numa)
 {
     const struct part key = {.host = host, .numa = numa};
     const struct part *found =
         numa == 0 || t->numa_count == 0
             ? NULL
-            : bsearch(&key, t->numas, t->numa_count, sizeof(key), compare_parts);
+            : bsearch(&key, t->numas, t->numa_count, sizeof(key), network_tree_compare_parts);
     return found == NULL ? host : t->host_count + (uint32_t)(found - t->numas);
 }
 
-static int make_vertices(struct tree *t)
+static int network_tree_make_vertices(struct tree *t)
 {
     size_t count = (size_t)t->host_count + t->numa_count + t->core_count + 1;
     if (count > TOPOLOGY_MOST_VERTICES)
@@ -201,24 +206,27 @@ static int make_vertices(struct tree *t)
         network_tree_add_link(t, i, (uint32_t)count - 1, t->hosts[t->order[i]].capacity);
     for (size_t i = 0; i < t->numa_count; i++, numa++) {
         t->spec.vertices[numa].kind = VERTEX_NUMA;
-        name_part(t, &t->spec.vertices[numa], t->numas[i].host, "numa", t->numas[i].numa - 1);
+        network_tree_name_part(t, &t->spec.vertices[numa], t->numas[i].host, "numa",
+                               t->numas[i].numa - 1);
         network_tree_add_link(t, numa, t->numas[i].host, 0);
     }
     for (size_t i = 0; i < t->core_count; i++, core++) {
         uint32_t number = t->cores[i].core;
-        int loose = number >= LOOSE;
+        int loose = number >= UNPLACED_CORE;
         t->spec.vertices[core].kind = loose ? VERTEX_PROCESS : VERTEX_CORE;
-        name_part(t, &t->spec.vertices[core], t->cores[i].host, loose ? "rank" : "core",
-                  loose ? number - LOOSE : number - 1);
-        network_tree_add_link(t, core, numa_vertex(t, t->cores[i].host, t->cores[i].numa), 0);
+        network_tree_name_part(t, &t->spec.vertices[core], t->cores[i].host,
+                               loose ? "rank" : "core",
+                               loose ? number - UNPLACED_CORE : number - 1);
+        network_tree_add_link(t, core,
+                              network_tree_numa_vertex(t, t->cores[i].host, t->cores[i].numa), 0);
     }
     t->spec.vertices[count - 1].kind = VERTEX_SWITCH;
     snprintf(t->spec.vertices[count - 1].name, sizeof(t->spec.vertices->name), "network");
     return 0;
 }
 
-/* Parts come in the order of cores: each is the next one, or none. */
-static void seat_ranks(const struct tree *t, struct tree_rank *ranks)
+/* Seat the ranks. Parts are sorted by core: each is on the next vertex, or on none. */
+static void network_tree_seat_ranks(const struct tree *t, struct tree_rank *ranks)
 {
     size_t core = 0;
     for (size_t i = 0; i < t->rank_count; i++) {
@@ -230,7 +238,7 @@ static void seat_ranks(const struct tree *t, struct tree_rank *ranks)
         int on_core = core < t->core_count && t->cores[core].host == p->host &&
                       t->cores[core].core == p->core;
         ranks[p->rank].vertex = on_core ? t->host_count + (uint32_t)(t->numa_count + core)
-                                        : numa_vertex(t, p->host, p->numa);
+                                        : network_tree_numa_vertex(t, p->host, p->numa);
     }
 }
 
@@ -238,15 +246,15 @@ int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t ho
                  struct tree_rank *ranks, size_t rank_count)
 {
     struct tree t = {.hosts = hosts, .host_count = host_count, .rank_count = rank_count};
-    int code = sort_hosts(&t);
+    int code = network_tree_sort_hosts(&t);
     code = code != 0 ? code : network_tree_find_parts(&t, ranks);
-    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MOST)
+    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MAX_VERTICES)
         t.core_count = 0;
-    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MOST)
+    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MAX_VERTICES)
         t.numa_count = 0;
-    code = code != 0 ? code : make_vertices(&t);
+    code = code != 0 ? code : network_tree_make_vertices(&t);
     if (code == 0) {
-        seat_ranks(&t, ranks);
+        network_tree_seat_ranks(&t, ranks);
         t.spec.kind = TOPOLOGY_TREE;
         snprintf(t.spec.name, sizeof(t.spec.name), "hosts and cores");
         *out = t.spec;

@@ -1,36 +1,37 @@
-/* The network where none is described: the tree of what agents can see. One switch, below it the
- * hosts of the job, in them NUMA nodes and cores with ranks on them.
+/* The network of a job for which none is described: the tree of what agents can see. One switch,
+ * below it the hosts of the job, in them NUMA nodes and cores with ranks on them.
  *
  * A rank sits on its core where that is known, else on a vertex of its own in its NUMA node or
- * host: a rank that may run on several cores shares none. When there were more than
- * NETWORK_TREE_MOST vertices, cores and vertices of ranks are left out, then NUMA nodes: ranks sit
- * a level higher.
+ * host: a rank that may run on several cores shares none. If there were more than
+ * NETWORK_TREE_MAX_VERTICES vertices, cores and vertices of ranks are left out, then NUMA nodes,
+ * and ranks sit a level higher.
  *
- * The result does not depend on the order of hosts and ranks, but for hosts of one name and lowest
- * rank. */
+ * The result does not depend on the order of hosts and ranks, except for hosts with the same name
+ * and lowest rank. */
 #ifndef HOLTER_DAEMON_TOPOLOGY_NETWORK_TREE_H
 #define HOLTER_DAEMON_TOPOLOGY_NETWORK_TREE_H
 
 #include "daemon/analysis/network/topology.h"
 
-#define NETWORK_TREE_MOST 16384u /**< more take longer each window than the figures are worth */
+#define NETWORK_TREE_MAX_VERTICES                                                                  \
+    16384u /**< larger trees take more time in each window than their loads are worth */
 
 struct tree_host {
     const char *name;
-    uint32_t lowest; /**< of its ranks; TOPOLOGY_NONE: it has none */
-    double capacity; /**< bytes a second of its link to the switch; 0: not known */
+    uint32_t lowest; /**< lowest rank on it; TOPOLOGY_NONE: no ranks */
+    double capacity; /**< bytes a second of its link to the switch; 0: unknown */
     uint32_t vertex; /**< set */
 };
 
 struct tree_rank {
     uint32_t rank;       /**< in MPI_COMM_WORLD, below 2^31 */
     uint32_t host;       /**< position among the hosts */
-    uint32_t core, numa; /**< 1 + number on the host; 0: not known */
+    uint32_t core, numa; /**< 1 + number on the host; 0: unknown */
     uint32_t vertex;     /**< set: its seat */
 };
 
-/** @param out  set on success; topology_spec_finish() it
- *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more hosts than topologies have vertices */
+/** Make the tree. @param out  set on success; topology_spec_finish() it
+ * @return 0, -ENOMEM, or -HOLTER_ELIMIT: more hosts than topologies have vertices */
 int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t host_count,
                  struct tree_rank *ranks, size_t rank_count);
 

@@ -1,3 +1,4 @@
+/* Reader of route files of par-comm-data: see route_file.h. */
 #include "daemon/topology/route_file.h"
 
 #include "holter/error.h"
@@ -10,7 +11,7 @@ struct cursor {
     const char *at, *end;
 };
 
-static void skip_blanks(struct cursor *c)
+static void route_file_skip_blanks(struct cursor *c)
 {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r'))
         c->at++;
@@ -19,7 +20,7 @@ static void skip_blanks(struct cursor *c)
 static int route_file_expect_word(struct cursor *c, const char *word)
 {
     size_t length = strlen(word);
-    skip_blanks(c);
+    route_file_skip_blanks(c);
     if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length) != 0)
         return 0;
     c->at += length;
@@ -29,7 +30,7 @@ static int route_file_expect_word(struct cursor *c, const char *word)
 static int route_file_number(struct cursor *c, uint32_t *out)
 {
     uint64_t value = 0;
-    skip_blanks(c);
+    route_file_skip_blanks(c);
     const char *begin = c->at;
     for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
         value = value * 10 + (uint64_t)(*c->at - '0');
@@ -40,7 +41,7 @@ static int route_file_number(struct cursor *c, uint32_t *out)
     return c->at > begin;
 }
 
-/* "(0 1 1 0 0 0)" @return how many, 0: none */
+/* Read "(0 1 1 0 0 0)". @return number of coordinates, 0: none */
 static uint32_t route_file_coordinates(struct cursor *c, uint32_t out[ROUTE_COORDINATES])
 {
     uint32_t count = 0;
@@ -55,7 +56,7 @@ static uint32_t route_file_coordinates(struct cursor *c, uint32_t out[ROUTE_COOR
 }
 
 /* @return NULL, or what is wrong */
-static const char *read_hop(struct cursor *c, struct route_hop *hop, uint32_t *count)
+static const char *route_file_read_hop(struct cursor *c, struct route_hop *hop, uint32_t *count)
 {
     if (!route_file_expect_word(c, "Hop") || !route_file_number(c, &hop->number) ||
         hop->number == 0 || !route_file_expect_word(c, ":"))
@@ -70,11 +71,11 @@ static const char *read_hop(struct cursor *c, struct route_hop *hop, uint32_t *c
         return "the end of the hop is missing";
     if (route_file_coordinates(c, hop->end) != *count)
         return "the end of the hop has not as many coordinates as its begin";
-    skip_blanks(c);
-    return c->at == c->end ? NULL : "something stands behind the hop";
+    route_file_skip_blanks(c);
+    return c->at == c->end ? NULL : "unexpected text after the hop";
 }
 
-static int by_route(const void *left, const void *right)
+static int route_file_compare_hops(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
     if (a->source != b->source)
@@ -110,10 +111,10 @@ int route_file_parse(struct route_file *out, const char *text, size_t length, st
     while (code == 0 && lines_next(&lines, &c.at, &c.end)) {
         struct route_hop hop = {.line = lines.number};
         uint32_t count = 0;
-        skip_blanks(&c);
+        route_file_skip_blanks(&c);
         if (c.at == c.end || *c.at == '#')
             continue;
-        const char *wrong = read_hop(&c, &hop, &count);
+        const char *wrong = route_file_read_hop(&c, &hop, &count);
         if (wrong == NULL && file.count > 0 && count != file.coordinates)
             wrong = "other hops have another number of coordinates";
         if (wrong == NULL && file.count == ROUTE_HOPS)
@@ -131,7 +132,7 @@ int route_file_parse(struct route_file *out, const char *text, size_t length, st
         route_file_finish(&file);
         return code != 0 ? code : -HOLTER_EUSAGE;
     }
-    qsort(file.hops, file.count, sizeof(*file.hops), by_route);
+    qsort(file.hops, file.count, sizeof(*file.hops), route_file_compare_hops);
     *out = file;
     return 0;
 }
@@ -167,5 +168,5 @@ const char *route_file_gap(const struct route_hop *hops, size_t count, uint32_t 
     }
     return hops[count - 1].to / per_node == hops[0].destination / per_node
                ? NULL
-               : "hops behind this one are missing";
+               : "hops after this one are missing";
 }

@@ -1,8 +1,8 @@
-/* Routes as par-comm-data has them, a hop a line, those of different routes mixed:
+/* Routes in the format of par-comm-data, one hop a line, with the hops of different routes mixed:
  *
  *   Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)
  *
- * Numbers are ranks, or nodes; what is in brackets are coordinates. */
+ * Numbers are ranks or nodes; coordinates are in brackets. */
 #ifndef HOLTER_DAEMON_TOPOLOGY_ROUTE_FILE_H
 #define HOLTER_DAEMON_TOPOLOGY_ROUTE_FILE_H
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define ROUTE_COORDINATES 12u
-#define ROUTE_HOPS (1u << 24) /**< most in a file */
+#define ROUTE_HOPS (1u << 24) /**< maximum number in a file */
 
 struct route_hop {
     uint32_t source, destination; /**< of the route */
@@ -25,21 +25,21 @@ struct route_hop {
 struct route_file {
     struct route_hop *hops; /**< owned; by source, destination, number */
     size_t count;
-    uint32_t coordinates; /**< that each end of a hop has */
+    uint32_t coordinates; /**< number of coordinates at each end of a hop */
 };
 
-/** @return 0, -HOLTER_EUSAGE after telling, or -ENOMEM */
+/** @return 0, -HOLTER_EUSAGE, reported, or -ENOMEM */
 int route_file_parse(struct route_file *out, const char *text, size_t length,
                      struct faults *faults);
 void route_file_finish(struct route_file *file);
 
-/** Hops of the route that begins at a position. */
+/** Number of hops of the route that begins at a position. */
 size_t route_file_length(const struct route_file *file, size_t first);
 
 /** Does a route lack hops?
- *  @param per_node  ids of a node: hops join at any of them
- *  @param hop       set to the one behind, or before, the gap
- *  @return NULL: it is complete; else what is wrong, static text */
+ * @param per_node  ids of a node: hops join at any of them
+ * @param hop       set to the hop after or before the gap
+ * @return NULL: the route is complete; else what is wrong, static text */
 const char *route_file_gap(const struct route_hop *hops, size_t count, uint32_t per_node,
                            const struct route_hop **hop);
 

@@ -1,3 +1,4 @@
+/* The network that all jobs share, read once at the start: see shared_network.h. */
 #include "daemon/topology/shared_network.h"
 
 #include "daemon/topology/network_grid.h"
@@ -63,8 +64,8 @@ static int shared_network_compare_names(const void *a, const void *b)
     return order != 0 ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Nodes that have a name, in its order, as topology_file_host() wants them. */
-static int list_hosts(struct topology_file *file)
+/* List the named nodes, sorted by name, as topology_file_host() needs them. */
+static int shared_network_list_hosts(struct topology_file *file)
 {
     const struct topology_spec *spec = topology_spec(file->topology);
     uint32_t nodes = topology_nodes(file->topology), count = 0;
@@ -97,7 +98,7 @@ void network_make(struct network *out, const struct topology_spec *spec, const c
     if (spec == NULL)
         return;
     int code = topology_create(&out->file.topology, spec, why, sizeof(why));
-    code = code != 0 ? code : list_hosts(&out->file);
+    code = code != 0 ? code : shared_network_list_hosts(&out->file);
     if (code == 0)
         return;
     topology_file_finish(&out->file);

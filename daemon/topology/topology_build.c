@@ -1,3 +1,4 @@
+/* Collects the names, links and routes of a network while a file is read: see topology_build.h. */
 #include "daemon/topology/topology_build.h"
 
 #include "holter/error.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_LINKS (1u << 20) /* in a file */
+#define MAX_LINKS (1u << 20) /* limit for one file */
 
 void build_begin(struct build *b, struct faults *faults)
 {
@@ -56,7 +57,7 @@ static uint32_t topology_build_hash(const char *name)
     return value;
 }
 
-static int grow_buckets(struct build *b)
+static int topology_build_grow_buckets(struct build *b)
 {
     uint32_t count = b->bucket_count == 0 ? 256 : 4 * b->bucket_count;
     uint32_t *buckets = malloc(count * sizeof(*buckets));
@@ -80,14 +81,15 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
 {
     size_t length = strlen(name);
     if (b->faults->count > FILE_FAULTS) {
-        b->code = -HOLTER_EUSAGE; /* no more are told: no need to look for more */
+        b->code =
+            -HOLTER_EUSAGE; /* no further faults are reported, so there is no need to continue */
         return TOPOLOGY_NONE;
     }
     if (length == 0 || length > TOPOLOGY_NAME) {
         fault_at(b->faults, line, "'%.70s': names have 1 to %u bytes", name, TOPOLOGY_NAME);
         return TOPOLOGY_NONE;
     }
-    if (b->count >= b->bucket_count && !grow_buckets(b))
+    if (b->count >= b->bucket_count && !topology_build_grow_buckets(b))
         return TOPOLOGY_NONE;
     uint32_t *bucket = &b->buckets[topology_build_hash(name) & (b->bucket_count - 1)];
     for (uint32_t v = *bucket; v != TOPOLOGY_NONE; v = b->vertices[v].next) {
@@ -122,8 +124,8 @@ int build_declare(struct build *b, uint32_t v, enum topology_vertex kind, unsign
     return 0;
 }
 
-/* "(0,0,1)" where there are coordinates, "5" where there are none */
-static void node_text(const struct build *b, uint32_t node, char *out, size_t room)
+/* "(0,0,1)" for nodes with coordinates, else "5" */
+static void topology_build_node_text(const struct build *b, uint32_t node, char *out, size_t room)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS], rest = node, count = b->spec.dimension_count;
     size_t used = 0;
@@ -159,7 +161,7 @@ void build_place(struct build *b, const char *host, uint32_t node, unsigned line
     }
     if (b->owner[node] != 0) {
         const struct build_vertex *other = &b->vertices[b->owner[node] - 1];
-        node_text(b, node, place, sizeof(place));
+        topology_build_node_text(b, node, place, sizeof(place));
         fault_at(b->faults, line, "%s: %s is the place of %s, line %u", host, place, other->name,
                  other->line);
         return;
@@ -172,8 +174,8 @@ void build_place(struct build *b, const char *host, uint32_t node, unsigned line
 
 void build_link(struct build *b, const struct build_link *link)
 {
-    if (b->link_count == MOST_LINKS) {
-        fault_at(b->faults, link->line, "more than %u links", MOST_LINKS);
+    if (b->link_count == MAX_LINKS) {
+        fault_at(b->faults, link->line, "more than %u links", MAX_LINKS);
         b->code = -HOLTER_EUSAGE;
         return;
     }

@@ -1,6 +1,5 @@
-/* A network while it is read from a file: names, links and routes with the lines on which they
- * stand, so that what is wrong with them can be told there. Readers of formats fill it,
- * topology_build_end() checks it. */
+/* A network while it is read from a file: names, links and routes with their line numbers, so that
+ * faults can be reported with them. Readers of formats fill it, build_end() checks it. */
 #ifndef HOLTER_DAEMON_TOPOLOGY_TOPOLOGY_BUILD_H
 #define HOLTER_DAEMON_TOPOLOGY_TOPOLOGY_BUILD_H
 
@@ -10,16 +9,16 @@
 struct build_vertex {
     char name[TOPOLOGY_NAME + 1];
     enum topology_vertex kind;
-    unsigned line; /**< where it is declared; 0: it is only used so far */
+    unsigned line; /**< line of its declaration; 0: it is only used so far */
     unsigned used; /**< line of its first use */
-    uint32_t at;   /**< regular networks: its node; else its number in the end */
-    uint32_t next; /**< in its bucket of the hash table */
+    uint32_t at;   /**< regular networks: its node; else its final number */
+    uint32_t next; /**< next in its bucket of the hash table */
 };
 
 struct build_link {
-    uint32_t ends[2];                     /**< vertices as build_name() gave them */
-    double capacity;                      /**< bytes a second; 0: the network's */
-    char interface[2][TOPOLOGY_NAME + 1]; /**< at each end; "": not known */
+    uint32_t ends[2];                     /**< vertices as returned by build_name() */
+    double capacity;                      /**< bytes a second; 0: that of the network */
+    char interface[2][TOPOLOGY_NAME + 1]; /**< at each end; "": unknown */
     unsigned line;
     int one_way;
 };
@@ -43,38 +42,39 @@ struct build {
     uint32_t route_count, route_room;
     const char **words; /**< borrowed */
     uint32_t word_count, word_room;
-    uint32_t nodes;  /**< regular networks: how many it has, 0: not known */
-    uint32_t *owner; /**< regular networks: which vertex of ours is at each node, plus 1 */
-    int code;        /**< -ENOMEM: stop */
+    uint32_t nodes;  /**< regular networks: number of nodes, 0: unknown */
+    uint32_t *owner; /**< regular networks: 1 + vertex of the build at each node */
+    int code;        /**< -ENOMEM: stop reading */
 };
 
 /** Begin. @param faults  borrowed */
 void build_begin(struct build *build, struct faults *faults);
 void build_finish(struct build *build);
 
-/** Number of a name, which need not be declared yet. @return TOPOLOGY_NONE after telling */
+/** Number of a name, which need not be declared yet. @return TOPOLOGY_NONE, reported */
 uint32_t build_name(struct build *build, const char *name, unsigned line);
 
-/** A node or switch. @return 0, or -1 after telling: it is declared already */
+/** Declare a node or switch. @return 0, or -1, reported: it is declared already */
 int build_declare(struct build *build, uint32_t vertex, enum topology_vertex kind, unsigned line);
 
-/** Regular networks: this host is this node. */
+/** Place a host on a node of a regular network. */
 void build_place(struct build *build, const char *host, uint32_t node, unsigned line);
 
 /** @param link  copied */
 void build_link(struct build *build, const struct build_link *link);
 
-/** Begin a route, then name its vertices. */
+/** Begin a route; its vertices follow. */
 void build_route(struct build *build, unsigned line);
 void build_route_word(struct build *build, const char *word);
 
-/** Check all and make the network. @return 0, -HOLTER_EUSAGE after telling, or -ENOMEM */
+/** Check everything and make the network. @return 0, -HOLTER_EUSAGE, reported, or -ENOMEM */
 int build_end(struct build *build, struct topology_file *out);
 
-/** Bytes a second: "10 Gbit/s", "1.25 GB/s", "2 GiB/s", "1e9" (bytes). @return 0: it is none */
+/** Parse a capacity in bytes a second: "10 Gbit/s", "1.25 GB/s", "2 GiB/s", "1e9" (bytes). @return
+ * 0: malformed */
 int build_capacity(const char *text, double *out);
 
-/* Readers of formats. @return 0, -HOLTER_EUSAGE after telling, or -ENOMEM */
+/* Readers of formats. @return 0, -HOLTER_EUSAGE, reported, or -ENOMEM */
 int topology_yaml(struct topology_file *out, const char *text, size_t length,
                   struct faults *faults);
 int topology_slurm_conf(struct topology_file *out, const char *text, size_t length,

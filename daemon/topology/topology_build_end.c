@@ -1,4 +1,4 @@
-/* The checks of a network that was read, and the network itself. */
+/* Checks a network that was read from a file, and makes its topology. */
 #include "daemon/topology/topology_build.h"
 
 #include "holter/error.h"
@@ -15,8 +15,8 @@ static int topology_build_is_given(const struct build *b)
 
 /* ---- vertices ------------------------------------------------------------ */
 
-/* Nodes first, then switches, each in the order in which they stand there. */
-static int number_given(struct build *b)
+/* Number nodes first, then switches, each in the order of the file. */
+static int topology_build_number_vertices(struct build *b)
 {
     struct topology_spec *spec = &b->spec;
     uint32_t next = 0;
@@ -45,7 +45,7 @@ static int number_given(struct build *b)
     return 0;
 }
 
-/* Regular networks: names of the nodes that have one. */
+/* Regular networks: set the names of the nodes that have one. */
 static int topology_build_name_nodes(struct build *b)
 {
     if (b->count == 0)
@@ -64,7 +64,7 @@ static int topology_build_name_nodes(struct build *b)
 
 /* ---- links --------------------------------------------------------------- */
 
-static void check_link(struct build *b, const struct build_link *link)
+static void topology_build_check_link(struct build *b, const struct build_link *link)
 {
     const struct build_vertex *ends[2] = {&b->vertices[link->ends[0]], &b->vertices[link->ends[1]]};
     if (link->ends[0] == link->ends[1])
@@ -99,7 +99,7 @@ static int topology_build_make_edges(struct build *b)
     return 0;
 }
 
-/* Vertices that a walk from the first reaches, over edges forward, or backward. */
+/* Mark the vertices that are reachable from the first one, over edges forward or backward. */
 static int topology_build_reach(const struct topology_spec *spec, int backward, uint8_t *seen)
 {
     uint32_t n = spec->vertex_count, head = 0, tail = 0;
@@ -131,7 +131,7 @@ static int topology_build_reach(const struct topology_spec *spec, int backward, 
     return code;
 }
 
-static int check_reach(struct build *b)
+static int topology_build_check_reach(struct build *b)
 {
     uint8_t *there = calloc((size_t)b->spec.vertex_count + 1, 1);
     uint8_t *back = calloc((size_t)b->spec.vertex_count + 1, 1);
@@ -151,15 +151,15 @@ static int check_reach(struct build *b)
     return code;
 }
 
-static uint32_t root_of(uint32_t *above, uint32_t v)
+static uint32_t topology_build_root_of(uint32_t *above, uint32_t v)
 {
     while (above[v] != v)
         v = above[v] = above[above[v]];
     return v;
 }
 
-/* In a tree no link closes a ring. */
-static int check_tree(struct build *b)
+/* Check that no link of a tree closes a ring. */
+static int topology_build_check_tree(struct build *b)
 {
     uint32_t *above = calloc((size_t)b->count + 1, sizeof(*above));
     if (above == NULL)
@@ -168,7 +168,8 @@ static int check_tree(struct build *b)
         above[v] = v;
     for (uint32_t l = 0; l < b->link_count; l++) {
         const struct build_link *link = &b->links[l];
-        uint32_t a = root_of(above, link->ends[0]), c = root_of(above, link->ends[1]);
+        uint32_t a = topology_build_root_of(above, link->ends[0]),
+                 c = topology_build_root_of(above, link->ends[1]);
         if (a == c)
             fault_at(b->faults, link->line,
                      "the link from %s to %s closes a ring: in a tree there is one way",
@@ -184,23 +185,23 @@ static int check_tree(struct build *b)
 static int topology_build_make_given(struct build *b)
 {
     for (uint32_t l = 0; l < b->link_count; l++)
-        check_link(b, &b->links[l]);
-    int code = number_given(b);
+        topology_build_check_link(b, &b->links[l]);
+    int code = topology_build_number_vertices(b);
     if (code == 0 && b->faults->count == 0)
         code = topology_build_make_edges(b);
     if (code == 0 && b->faults->count == 0 && b->spec.kind == TOPOLOGY_TREE)
-        code = check_tree(b);
+        code = topology_build_check_tree(b);
     if (code == 0 && b->faults->count == 0)
-        code = check_reach(b);
+        code = topology_build_check_reach(b);
     return code;
 }
 
 /* ---- routes -------------------------------------------------------------- */
 
-/* A route's vertices, found in the network as it is without given routes. */
-static void find_route(struct build *b, const struct topology *topology,
-                       const struct build_route *route, uint32_t *path, uint32_t *seen,
-                       uint32_t number)
+/* Find the vertices of a route in the network without its given routes. */
+static void topology_build_find_route(struct build *b, const struct topology *topology,
+                                      const struct build_route *route, uint32_t *path,
+                                      uint32_t *seen, uint32_t number)
 {
     const char *const *words = b->words + route->first;
     if (route->count < 2)
@@ -240,7 +241,7 @@ static int topology_build_compare_by_ends(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static int check_repeated(struct build *b)
+static int topology_build_check_repeated(struct build *b)
 {
     const struct topology_spec *spec = &b->spec;
     struct route_ends *ends = calloc(spec->route_count, sizeof(*ends));
@@ -261,7 +262,7 @@ static int check_repeated(struct build *b)
     return 0;
 }
 
-static int find_routes(struct build *b, const struct topology *topology)
+static int topology_build_find_routes(struct build *b, const struct topology *topology)
 {
     struct topology_spec *spec = &b->spec;
     uint32_t *seen = calloc((size_t)topology_vertices(topology) + 1, sizeof(*seen));
@@ -276,15 +277,15 @@ static int find_routes(struct build *b, const struct topology *topology)
     for (uint32_t r = 0; r < b->route_count; r++) {
         const struct build_route *route = &b->routes[r];
         spec->routes[r] = (struct topology_table){route->first, route->count};
-        find_route(b, topology, route, spec->path + route->first, seen, r + 1);
+        topology_build_find_route(b, topology, route, spec->path + route->first, seen, r + 1);
     }
     free(seen);
-    return b->faults->count > 0 ? 0 : check_repeated(b);
+    return b->faults->count > 0 ? 0 : topology_build_check_repeated(b);
 }
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int name_order(const void *left, const void *right, void *user)
+static int topology_build_compare_names(const void *left, const void *right, void *user)
 {
     const struct topology_named *names = user;
     return strcmp(names[*(const uint32_t *)left].name, names[*(const uint32_t *)right].name);
@@ -302,7 +303,8 @@ int topology_file_index(struct topology_file *file)
         if (spec->vertices[v].name[0] != '\0')
             file->hosts[file->host_count++] = v;
     }
-    qsort_r(file->hosts, file->host_count, sizeof(*file->hosts), name_order, spec->vertices);
+    qsort_r(file->hosts, file->host_count, sizeof(*file->hosts), topology_build_compare_names,
+            spec->vertices);
     return 0;
 }
 
@@ -325,7 +327,7 @@ static int topology_build_make(struct build *b, struct topology_file *out)
         return code;
     code = topology_build_create(b, &out->topology);
     if (code == 0 && b->route_count > 0) {
-        code = find_routes(b, out->topology);
+        code = topology_build_find_routes(b, out->topology);
         if (code != 0 || b->faults->count > 0)
             return code;
         topology_destroy(out->topology);

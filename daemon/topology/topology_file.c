@@ -1,3 +1,5 @@
+/* Reads descriptions of networks: recognises the format, and looks up hosts. See topology_file.h.
+ */
 #include "daemon/topology/topology_file.h"
 
 #include "daemon/topology/network_grid.h"
@@ -29,7 +31,7 @@ const char *topology_format_name(enum topology_format format)
 
 /* ---- which format -------------------------------------------------------- */
 
-/* First line that says something. */
+/* The first line that is neither empty nor a comment. */
 static int topology_file_first_line(const char *text, size_t length, const char **begin,
                                     const char **end)
 {
@@ -52,7 +54,7 @@ static int topology_file_starts_with(const char *at, const char *end, const char
     return (size_t)(end - at) >= length && strncasecmp(at, with, length) == 0;
 }
 
-static enum topology_format format_of(const char *text, size_t length)
+static enum topology_format topology_file_format_of(const char *text, size_t length)
 {
     const char *begin, *end;
     uint64_t number;
@@ -72,7 +74,7 @@ static enum topology_format format_of(const char *text, size_t length)
 static int topology_file_parse_text(struct topology_file *out, const char *text, size_t length,
                                     struct faults *faults)
 {
-    struct topology_file file = {.format = format_of(text, length)};
+    struct topology_file file = {.format = topology_file_format_of(text, length)};
     int code;
     switch (file.format) {
     case TOPOLOGY_FORMAT_SLURM_CONF:
@@ -115,7 +117,7 @@ int topology_file_read(struct topology_file *out, const char *path, file_fault *
 
 /* ---- short forms --------------------------------------------------------- */
 
-static int is_short(const char *given)
+static int topology_file_is_short(const char *given)
 {
     static const char *const kinds[] = {"torus:", "mesh:", "hypercube:", "dragonfly:", "fattree:"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -125,7 +127,8 @@ static int is_short(const char *given)
     return 0;
 }
 
-static int short_form(struct topology_file *out, const char *given, struct faults *faults)
+static int topology_file_read_short(struct topology_file *out, const char *given,
+                                    struct faults *faults)
 {
     struct topology_spec spec = {.name = ""};
     struct topology_file file = {.format = TOPOLOGY_FORMAT_SHORT};
@@ -150,13 +153,13 @@ int topology_file_given(struct topology_file *out, const char *given, file_fault
                  given);
         return -HOLTER_EUSAGE;
     }
-    return is_short(given) ? short_form(out, given, &faults)
-                           : topology_file_read(out, given, tell, user);
+    return topology_file_is_short(given) ? topology_file_read_short(out, given, &faults)
+                                         : topology_file_read(out, given, tell, user);
 }
 
 /* ---- hosts --------------------------------------------------------------- */
 
-/* First host whose name is not below. */
+/* The first host whose name is not less. */
 static uint32_t topology_file_lower_bound(const struct topology_file *file,
                                           const struct topology_spec *spec, const char *name)
 {
@@ -184,7 +187,8 @@ uint32_t topology_file_host(const struct topology_file *file, const char *host)
 {
     char name[TOPOLOGY_NAME + 1];
     size_t length = strlen(host), first = strcspn(host, ".");
-    if (file->topology == NULL || file->host_count == 0) /* "(1,0,2)": as imports name hosts */
+    if (file->topology == NULL ||
+        file->host_count == 0) /* "(1,0,2)": the names of hosts in imported recordings */
         return file->topology == NULL || host[0] != '(' ? TOPOLOGY_NONE
                                                         : topology_find(file->topology, host);
     if (length > TOPOLOGY_NAME)

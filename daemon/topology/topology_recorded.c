@@ -1,5 +1,5 @@
-/* A network inferred from routes or hop counts that others recorded: partitions of Blue Gene/Q, the
- * tiers of a Cray XC, and tori of other shapes when routes tell coordinates. */
+/* A network inferred from recorded routes or hop counts: partitions of Blue Gene/Q, the tiers of a
+ * Cray XC, and tori of other shapes when routes have coordinates. */
 #include "daemon/analysis/network/topology_infer.h"
 #include "daemon/topology/route_file.h"
 #include "daemon/topology/topology_build.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Theta: row, column, cage, slot, cpu. Route files tell (column, cage + 3 row, slot, cpu, core). */
+/* Theta: row, column, cage, slot, cpu. Route files have (column, cage + 3 row, slot, cpu, core). */
 #define TIERS "dragonfly:2,12,3,16,4"
 #define CAGES 3u
 
@@ -23,7 +23,7 @@ struct shape {
     int tiers;         /* coordinates are those of TIERS */
 };
 
-static uint32_t node_of(const struct topology_spec *spec, const uint32_t *at)
+static uint32_t topology_recorded_node_of(const struct topology_spec *spec, const uint32_t *at)
 {
     uint32_t node = 0;
     for (uint32_t d = 0; d < spec->dimension_count; d++)
@@ -31,7 +31,8 @@ static uint32_t node_of(const struct topology_spec *spec, const uint32_t *at)
     return node;
 }
 
-static void coordinates_of(const struct topology_spec *spec, uint32_t node, uint32_t *out)
+static void topology_recorded_coordinates_of(const struct topology_spec *spec, uint32_t node,
+                                             uint32_t *out)
 {
     for (uint32_t d = spec->dimension_count; d-- > 0;) {
         out[d] = node % spec->dimensions[d].size;
@@ -39,7 +40,7 @@ static void coordinates_of(const struct topology_spec *spec, uint32_t node, uint
     }
 }
 
-static uint64_t node_count(const struct topology_spec *spec)
+static uint64_t topology_recorded_node_count(const struct topology_spec *spec)
 {
     uint64_t nodes = 1;
     for (uint32_t d = 0; d < spec->dimension_count; d++)
@@ -47,7 +48,7 @@ static uint64_t node_count(const struct topology_spec *spec)
     return nodes;
 }
 
-static struct topology_infer *begin_infer(const struct topology_spec *spec)
+static struct topology_infer *topology_recorded_begin_infer(const struct topology_spec *spec)
 {
     uint32_t size[TOPOLOGY_DIMENSIONS];
     struct topology_infer *infer = NULL;
@@ -58,7 +59,7 @@ static struct topology_infer *begin_infer(const struct topology_spec *spec)
 
 /* ---- shapes that fit the coordinates of routes ----------------------------- */
 
-/* Coordinates of an end, in the order of dimensions. @return 0: out of range */
+/* Sort the coordinates of an end by dimension. @return 0: out of range */
 static int topology_recorded_in_order(const struct shape *shape, const uint32_t *given,
                                       uint32_t *out)
 {
@@ -75,14 +76,14 @@ static int topology_recorded_in_order(const struct shape *shape, const uint32_t 
     return 1;
 }
 
-/* Is an id that of its coordinates? Finds per_node where the first can tell it. */
+/* Does an id match its coordinates? Sets per_node at the first end that determines it. */
 static int topology_recorded_agrees(struct shape *shape, uint32_t id, const uint32_t *given,
                                     uint32_t slot)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (!topology_recorded_in_order(shape, given, at) || slot > id)
         return 0;
-    uint32_t node = node_of(&shape->spec, at);
+    uint32_t node = topology_recorded_node_of(&shape->spec, at);
     if (shape->per_node == 0 && node > 0) {
         if ((id - slot) % node != 0)
             return 0;
@@ -108,8 +109,9 @@ static int topology_recorded_fits(struct shape *shape, const struct route_file *
     return 1;
 }
 
-/* Nodes without a rank have any number there, so most will do. */
-static int fits_tiers(struct shape *shape, const struct route_file *file)
+/* Do the coordinates fit the tiers? Nodes without a rank have arbitrary numbers there, so it is
+ * enough if most fit. */
+static int topology_recorded_fits_tiers(struct shape *shape, const struct route_file *file)
 {
     char why[200];
     size_t right = 0;
@@ -121,7 +123,8 @@ static int fits_tiers(struct shape *shape, const struct route_file *file)
     return right > file->count / 2;
 }
 
-static int fits_partition(struct shape *shape, const struct route_file *file, uint32_t nodes)
+static int topology_recorded_fits_partition(struct shape *shape, const struct route_file *file,
+                                            uint32_t nodes)
 {
     int guessed;
     *shape = (struct shape){.per_node = 0};
@@ -129,8 +132,8 @@ static int fits_partition(struct shape *shape, const struct route_file *file, ui
            topology_recorded_fits(shape, file, 1);
 }
 
-/* A torus as large as the largest coordinates. */
-static int fits_torus(struct shape *shape, const struct route_file *file)
+/* Try a torus whose sizes are the largest coordinates plus one. */
+static int topology_recorded_fits_torus(struct shape *shape, const struct route_file *file)
 {
     struct topology_spec *spec = &shape->spec;
     *shape = (struct shape){.per_node = 0};
@@ -146,22 +149,23 @@ static int fits_torus(struct shape *shape, const struct route_file *file)
             if (most >= spec->dimensions[d].size)
                 spec->dimensions[d].size = most + 1;
         }
-        if (node_count(spec) > TOPOLOGY_MOST_VERTICES && d + 1 == spec->dimension_count)
+        if (topology_recorded_node_count(spec) > TOPOLOGY_MOST_VERTICES &&
+            d + 1 == spec->dimension_count)
             return 0;
     }
     topology_spec_order(spec);
     return topology_recorded_fits(shape, file, slots);
 }
 
-static int find_shape(struct shape *shape, const struct route_file *file)
+static int topology_recorded_find_shape(struct shape *shape, const struct route_file *file)
 {
-    if (fits_tiers(shape, file))
+    if (topology_recorded_fits_tiers(shape, file))
         return 1;
     for (size_t i = 0; i < PARTITIONS; i++) {
-        if (fits_partition(shape, file, partitions[i]))
+        if (topology_recorded_fits_partition(shape, file, partitions[i]))
             return 1;
     }
-    return fits_torus(shape, file);
+    return topology_recorded_fits_torus(shape, file);
 }
 
 /* ---- routes ---------------------------------------------------------------- */
@@ -180,13 +184,13 @@ static void topology_recorded_add_remark(struct topology_file *out, const struct
     out->remarks = longer;
 }
 
-/* Coordinates of the nodes on a route. @return memory for free(), NULL: one is not in the network
- */
+/* Coordinates of the nodes on a route. @return memory for free(), NULL: a node is not in the
+ * network */
 static uint32_t *topology_recorded_path_of(const struct shape *shape, const struct route_hop *hops,
                                            size_t count)
 {
     uint32_t dimensions = shape->spec.dimension_count;
-    uint64_t nodes = node_count(&shape->spec);
+    uint64_t nodes = topology_recorded_node_count(&shape->spec);
     uint32_t *path = calloc((count + 1) * dimensions, sizeof(*path));
     for (size_t i = 0; path != NULL && i <= count; i++) {
         uint32_t node = (i == 0 ? hops[0].from : hops[i - 1].to) / shape->per_node;
@@ -194,7 +198,7 @@ static uint32_t *topology_recorded_path_of(const struct shape *shape, const stru
             free(path);
             return NULL;
         }
-        coordinates_of(&shape->spec, node, path + i * dimensions);
+        topology_recorded_coordinates_of(&shape->spec, node, path + i * dimensions);
     }
     return path;
 }
@@ -232,7 +236,7 @@ static int topology_recorded_finish(struct topology_file *out, struct topology_i
         struct build build;
         build_begin(&build, faults);
         build.spec = *spec;
-        build.nodes = (uint32_t)node_count(spec);
+        build.nodes = (uint32_t)topology_recorded_node_count(spec);
         struct topology_file made = {.format = out->format};
         code = build_end(&build, &made);
         build_finish(&build);
@@ -244,17 +248,17 @@ static int topology_recorded_finish(struct topology_file *out, struct topology_i
     return code;
 }
 
-static int infer_routes(struct topology_file *out, const struct route_file *file,
-                        struct faults *faults)
+static int topology_recorded_infer_routes(struct topology_file *out, const struct route_file *file,
+                                          struct faults *faults)
 {
     struct shape shape;
-    if (!find_shape(&shape, file)) {
+    if (!topology_recorded_find_shape(&shape, file)) {
         fault_at(faults, 0,
                  "the numbers of nodes do not follow from their coordinates in a network that is "
                  "known");
         return -HOLTER_EUSAGE;
     }
-    struct topology_infer *infer = begin_infer(&shape.spec);
+    struct topology_infer *infer = topology_recorded_begin_infer(&shape.spec);
     if (infer == NULL)
         return -ENOMEM;
     for (size_t at = 0; at < file->count;) {
@@ -280,7 +284,8 @@ struct counts {
     uint32_t highest;
 };
 
-static int read_counts(struct counts *out, const char *text, size_t length, struct faults *faults)
+static int topology_recorded_read_counts(struct counts *out, const char *text, size_t length,
+                                         struct faults *faults)
 {
     struct lines lines = lines_of(text, length);
     const char *at, *end, *word;
@@ -310,19 +315,20 @@ static int read_counts(struct counts *out, const char *text, size_t length, stru
     return faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
-/* @return 1 and the network, 0: another has to be tried, or a negative error */
-static int try_counts(struct topology_file *out, const struct counts *counts,
-                      const struct topology_spec *shape, uint32_t per_node, struct faults *faults)
+/* @return 1 and the network, 0: try another, or a negative error */
+static int topology_recorded_try_counts(struct topology_file *out, const struct counts *counts,
+                                        const struct topology_spec *shape, uint32_t per_node,
+                                        struct faults *faults)
 {
     struct topology_spec spec = *shape;
     struct topology_findings findings;
     char why[300];
     uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS];
-    struct topology_infer *infer = begin_infer(&spec);
+    struct topology_infer *infer = topology_recorded_begin_infer(&spec);
     int code = infer == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < counts->count; i++) {
-        coordinates_of(&spec, counts->list[i].source / per_node, a);
-        coordinates_of(&spec, counts->list[i].destination / per_node, b);
+        topology_recorded_coordinates_of(&spec, counts->list[i].source / per_node, a);
+        topology_recorded_coordinates_of(&spec, counts->list[i].destination / per_node, b);
         code = topology_infer_hops(infer, a, b, counts->list[i].hops);
     }
     code = code != 0 ? code : topology_infer_finish(infer, &spec, &findings, why, sizeof(why));
@@ -333,10 +339,10 @@ static int try_counts(struct topology_file *out, const struct counts *counts,
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;
 }
 
-/* @param last  the highest number that stands in the file is the last of the network, as nearly
- * always: else only no larger one */
-static int try_partitions(struct topology_file *out, const struct counts *counts, int last,
-                          struct faults *faults)
+/* @param last  the highest number in the file must be the last node of the network, which is nearly
+ * always so; else it must only be in the network */
+static int topology_recorded_try_partitions(struct topology_file *out, const struct counts *counts,
+                                            int last, struct faults *faults)
 {
     struct topology_spec spec;
     int code = 0, guessed;
@@ -345,22 +351,22 @@ static int try_partitions(struct topology_file *out, const struct counts *counts
             uint64_t ids = (uint64_t)partitions[p] * per_node, used = (uint64_t)counts->highest + 1;
             if ((last ? ids == used : ids > used && ids / 2 < used) &&
                 topology_partition(&spec, partitions[p], &guessed) == 0)
-                code = try_counts(out, counts, &spec, per_node, faults);
+                code = topology_recorded_try_counts(out, counts, &spec, per_node, faults);
         }
     }
     return code;
 }
 
-static int infer_counts(struct topology_file *out, const struct counts *counts,
-                        struct faults *faults)
+static int topology_recorded_infer_counts(struct topology_file *out, const struct counts *counts,
+                                          struct faults *faults)
 {
     struct topology_spec spec;
     char why[200];
-    int code = try_partitions(out, counts, 1, faults);
+    int code = topology_recorded_try_partitions(out, counts, 1, faults);
     if (code == 0 && counts->highest < 2 * 12 * 3 * 16 * 4 &&
         topology_short(&spec, TIERS, why, sizeof(why)) == 0)
-        code = try_counts(out, counts, &spec, 1, faults);
-    code = code != 0 ? code : try_partitions(out, counts, 0, faults);
+        code = topology_recorded_try_counts(out, counts, &spec, 1, faults);
+    code = code != 0 ? code : topology_recorded_try_partitions(out, counts, 0, faults);
     if (code == 0)
         fault_at(faults, 0, "the hops are not those of a network that is known");
     return code == 1 ? 0 : code == 0 ? -HOLTER_EUSAGE : code;
@@ -368,28 +374,28 @@ static int infer_counts(struct topology_file *out, const struct counts *counts,
 
 /* ---- both -------------------------------------------------------------------- */
 
-static int read_routes(struct topology_file *out, const char *text, size_t length,
-                       struct faults *faults)
+static int topology_recorded_read_routes(struct topology_file *out, const char *text, size_t length,
+                                         struct faults *faults)
 {
     struct route_file file;
     int code = route_file_parse(&file, text, length, faults);
     if (code != 0)
         return code;
-    code = infer_routes(out, &file, faults);
+    code = topology_recorded_infer_routes(out, &file, faults);
     route_file_finish(&file);
     return code;
 }
 
-static int read_hops(struct topology_file *out, const char *text, size_t length,
-                     struct faults *faults)
+static int topology_recorded_read_hops(struct topology_file *out, const char *text, size_t length,
+                                       struct faults *faults)
 {
     struct counts counts = {0};
-    int code = read_counts(&counts, text, length, faults);
+    int code = topology_recorded_read_counts(&counts, text, length, faults);
     if (code == 0 && counts.count == 0) {
         fault_at(faults, 0, "no pair stands in it");
         code = -HOLTER_EUSAGE;
     }
-    code = code != 0 ? code : infer_counts(out, &counts, faults);
+    code = code != 0 ? code : topology_recorded_infer_counts(out, &counts, faults);
     free(counts.list);
     return code;
 }
@@ -397,8 +403,9 @@ static int read_hops(struct topology_file *out, const char *text, size_t length,
 int topology_recorded(struct topology_file *out, const char *text, size_t length,
                       struct faults *faults)
 {
-    int code = out->format == TOPOLOGY_FORMAT_ROUTES ? read_routes(out, text, length, faults)
-                                                     : read_hops(out, text, length, faults);
+    int code = out->format == TOPOLOGY_FORMAT_ROUTES
+                   ? topology_recorded_read_routes(out, text, length, faults)
+                   : topology_recorded_read_hops(out, text, length, faults);
     if (code != 0)
         topology_file_finish(out);
     return code;

@@ -1,4 +1,4 @@
-/* Slurm's topology.conf(5): a tree of switches, or blocks of nodes. */
+/* Reader of Slurm's topology.conf(5): a tree of switches, or blocks of nodes. */
 #include "daemon/topology/hostlist.h"
 #include "daemon/topology/topology_build.h"
 #include "holter/error.h"
@@ -9,19 +9,19 @@
 #include <string.h>
 #include <strings.h>
 
-#define TOP "blocks" /* above blocks, which Slurm does not say how they are linked */
+#define TOP "blocks" /* switch above the blocks: Slurm does not specify how blocks are linked */
 
 struct reader {
     struct build *build;
     struct faults *faults;
     unsigned line;
     uint32_t above; /* the switch of this line */
-    int hosts;      /* what is joined are hosts */
-    uint32_t top;   /* above blocks; TOPOLOGY_NONE: there were none yet */
+    int hosts;      /* the names below it are hosts */
+    uint32_t top;   /* the switch above blocks; TOPOLOGY_NONE: no blocks yet */
 };
 
-/* The line that goes on behind a backslash is one. @return memory for free(), NULL: none */
-static char *whole_line(struct lines *lines, unsigned *number)
+/* Read a line with its continuations after backslashes. @return memory for free(), NULL: none */
+static char *topology_slurm_whole_line(struct lines *lines, unsigned *number)
 {
     const char *begin, *end;
     char *text = NULL;
@@ -43,7 +43,7 @@ static char *whole_line(struct lines *lines, unsigned *number)
         memcpy(text + used, begin, length);
         used += length;
         text[used] = '\0';
-        if (strlen(text) < used) /* a NUL: what is behind it is not looked at */
+        if (strlen(text) < used) /* ignore what follows a NUL */
             used = strlen(text);
     }
     return text;
@@ -82,7 +82,7 @@ static void topology_slurm_declare(struct reader *r, const char *name)
         build_declare(r->build, r->above, VERTEX_SWITCH, r->line);
 }
 
-static void declare_block(struct reader *r, const char *name)
+static void topology_slurm_declare_block(struct reader *r, const char *name)
 {
     topology_slurm_declare(r, name);
     if (r->top == TOPOLOGY_NONE) {
@@ -95,7 +95,7 @@ static void declare_block(struct reader *r, const char *name)
         build_link(r->build, &link);
 }
 
-/* KEY=VALUE, names of keys in any case. */
+/* Apply KEY=VALUE; keys are case-insensitive. */
 static void topology_slurm_apply_word(struct reader *r, char *word, unsigned position)
 {
     char *value = strchr(word, '=');
@@ -107,9 +107,9 @@ static void topology_slurm_apply_word(struct reader *r, char *word, unsigned pos
     if (strcasecmp(word, "SwitchName") == 0 && position == 0)
         topology_slurm_declare(r, value);
     else if (strcasecmp(word, "BlockName") == 0 && position == 0)
-        declare_block(r, value);
+        topology_slurm_declare_block(r, value);
     else if (strcasecmp(word, "BlockSizes") == 0 && position == 0)
-        return; /* of allocations: says nothing of links */
+        return; /* concerns allocations, not links */
     else if (position == 0)
         fault_at(r->faults, r->line,
                  "%.60s: a line begins with SwitchName=, BlockName= or BlockSizes=", word);
@@ -120,7 +120,7 @@ static void topology_slurm_apply_word(struct reader *r, char *word, unsigned pos
     else if (strcasecmp(word, "LinkSpeed") != 0 && r->above != TOPOLOGY_NONE)
         fault_at(r->faults, r->line, "%.60s: unknown key; a switch has Nodes, Switches, LinkSpeed",
                  word);
-    /* LinkSpeed: topology.conf(5) leaves its unit open. */
+    /* LinkSpeed is ignored: topology.conf(5) does not define its unit. */
 }
 
 int topology_slurm_conf(struct topology_file *out, const char *text, size_t length,
@@ -133,7 +133,7 @@ int topology_slurm_conf(struct topology_file *out, const char *text, size_t leng
     build.spec.kind = TOPOLOGY_TREE;
     snprintf(build.spec.name, sizeof(build.spec.name), "Slurm's tree");
     while (build.code == 0 && lines.at < lines.end) {
-        char *line = whole_line(&lines, &r.line), *rest = line, *word;
+        char *line = topology_slurm_whole_line(&lines, &r.line), *rest = line, *word;
         if (line == NULL)
             build.code = -ENOMEM;
         r.above = TOPOLOGY_NONE;

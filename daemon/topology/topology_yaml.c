@@ -1,4 +1,4 @@
-/* The YAML form of a network, holter-topology(5). */
+/* Reader of the YAML description of a network, holter-topology(5). */
 #include "daemon/topology/topology_yaml.h"
 
 #include "daemon/topology/yaml_tree.h"
@@ -13,16 +13,16 @@
 
 /* ---- dimensions ---------------------------------------------------------- */
 
-static void set_size(struct yaml_reader *r, const struct tree_node *value,
-                     struct topology_dimension *dimension)
+static void topology_yaml_set_size(struct yaml_reader *r, const struct tree_node *value,
+                                   struct topology_dimension *dimension)
 {
     if (yaml_number(r, "size", value, TOPOLOGY_MOST_VERTICES, &dimension->size) &&
         dimension->size == 0)
         fault_at(r->faults, value->line, "size: a dimension has 1 coordinate at least");
 }
 
-static void read_dimension_map(struct yaml_reader *r, const struct tree_node *map,
-                               struct topology_dimension *dimension)
+static void topology_yaml_read_dimension_map(struct yaml_reader *r, const struct tree_node *map,
+                                             struct topology_dimension *dimension)
 {
     static const char *const connections[] = {"torus", "mesh", "all"};
     const struct tree_node *name = yaml_value(map, "name"), *size = yaml_value(map, "size"),
@@ -35,7 +35,7 @@ static void read_dimension_map(struct yaml_reader *r, const struct tree_node *ma
     if (size == NULL)
         fault_at(r->faults, map->line, "size: is missing in this dimension");
     else
-        set_size(r, size, dimension);
+        topology_yaml_set_size(r, size, dimension);
     if (wrap != NULL && connection != NULL)
         fault_at(r->faults, wrap->line, "wrap: `connection` says it already");
     else if (wrap != NULL && yaml_yes_no(r, "wrap", wrap, &wraps))
@@ -45,8 +45,8 @@ static void read_dimension_map(struct yaml_reader *r, const struct tree_node *ma
         dimension->connection = (enum topology_connection)word;
 }
 
-static void check_name(struct yaml_reader *r, const struct topology_spec *spec, uint32_t d,
-                       unsigned line)
+static void topology_yaml_check_name(struct yaml_reader *r, const struct topology_spec *spec,
+                                     uint32_t d, unsigned line)
 {
     for (uint32_t other = 0; other < d; other++) {
         if (strcmp(spec->dimensions[other].name, spec->dimensions[d].name) == 0)
@@ -55,9 +55,9 @@ static void check_name(struct yaml_reader *r, const struct topology_spec *spec, 
     }
 }
 
-/* [4, 4, 8], [{name: A, size: 4}, ...] or {x: 8, y: 8} */
-static void read_dimensions(struct yaml_reader *r, const struct tree_node *value,
-                            enum topology_connection usual)
+/* Formats: [4, 4, 8], [{name: A, size: 4}, ...] or {x: 8, y: 8}. */
+static void topology_yaml_read_dimensions(struct yaml_reader *r, const struct tree_node *value,
+                                          enum topology_connection usual)
 {
     struct topology_spec *spec = &r->build->spec;
     uint64_t nodes = 1;
@@ -79,10 +79,10 @@ static void read_dimensions(struct yaml_reader *r, const struct tree_node *value
             item = item->next;
         }
         if (item->kind == TREE_MAP)
-            read_dimension_map(r, item, dimension);
+            topology_yaml_read_dimension_map(r, item, dimension);
         else
-            set_size(r, item, dimension);
-        check_name(r, spec, d, item->line);
+            topology_yaml_set_size(r, item, dimension);
+        topology_yaml_check_name(r, spec, d, item->line);
         nodes *= dimension->size;
         if (nodes > TOPOLOGY_MOST_VERTICES) {
             fault_at(r->faults, item->line, "dimensions: more than %u nodes",
@@ -128,8 +128,8 @@ static void topology_yaml_read_order(struct yaml_reader *r, const struct tree_no
 
 #define ROOT_KEYS " name network kind dimensions order tie capacity nodes switches links routes "
 
-static void not_here(struct yaml_reader *r, const struct tree_node *root, const char *keys,
-                     const char *kind)
+static void topology_yaml_refuse_key(struct yaml_reader *r, const struct tree_node *root,
+                                     const char *keys, const char *kind)
 {
     char word[20];
     for (const char *at = keys; *at != '\0';) {
@@ -142,7 +142,7 @@ static void not_here(struct yaml_reader *r, const struct tree_node *root, const 
     }
 }
 
-static void read_short(struct yaml_reader *r, const struct tree_node *value)
+static void topology_yaml_read_short(struct yaml_reader *r, const struct tree_node *value)
 {
     struct build *b = r->build;
     char why[300];
@@ -161,8 +161,8 @@ static void read_short(struct yaml_reader *r, const struct tree_node *value)
         fault_at(r->faults, value->line, "network: %s", why);
 }
 
-static void read_kind(struct yaml_reader *r, const struct tree_node *root,
-                      const struct tree_node *value)
+static void topology_yaml_read_kind(struct yaml_reader *r, const struct tree_node *root,
+                                    const struct tree_node *value)
 {
     static const char *const kinds[] = {"torus", "mesh", "cartesian", "tree", "graph"};
     const struct tree_node *dimensions = yaml_value(root, "dimensions");
@@ -172,14 +172,14 @@ static void read_kind(struct yaml_reader *r, const struct tree_node *root,
         return;
     if (kind >= 3) {
         spec->kind = kind == 3 ? TOPOLOGY_TREE : TOPOLOGY_GRAPH;
-        not_here(r, root, "dimensions order tie", kinds[kind]);
+        topology_yaml_refuse_key(r, root, "dimensions order tie", kinds[kind]);
         return;
     }
     if (dimensions == NULL) {
         fault_at(r->faults, value->line, "dimensions: are missing");
         return;
     }
-    read_dimensions(r, dimensions, kind == 1 ? TOPOLOGY_MESH : TOPOLOGY_TORUS);
+    topology_yaml_read_dimensions(r, dimensions, kind == 1 ? TOPOLOGY_MESH : TOPOLOGY_TORUS);
     if (r->faults->count > 0)
         return;
     topology_spec_order(spec);
@@ -197,16 +197,17 @@ static void topology_yaml_read_shape(struct yaml_reader *r, const struct tree_no
     if (network != NULL && kind != NULL)
         fault_at(r->faults, kind->line, "kind: `network` says it already");
     else if (network != NULL)
-        read_short(r, network);
+        topology_yaml_read_short(r, network);
     else if (kind != NULL)
-        read_kind(r, root, kind);
+        topology_yaml_read_kind(r, root, kind);
     else
         fault_at(r->faults, root->line,
                  "`network` (a short form such as torus:4,4,8) or `kind` is missing");
     if (network != NULL)
-        not_here(r, root, "dimensions", "short form");
+        topology_yaml_refuse_key(r, root, "dimensions", "short form");
     if (r->build->nodes > 0)
-        not_here(r, root, "switches links", "network whose links follow from its kind");
+        topology_yaml_refuse_key(r, root, "switches links",
+                                 "network whose links follow from its kind");
     if (r->faults->count > 0 || r->build->code != 0)
         return;
     if (order != NULL)
@@ -215,7 +216,7 @@ static void topology_yaml_read_shape(struct yaml_reader *r, const struct tree_no
         r->build->spec.tie = (enum topology_tie)word;
 }
 
-/* Faults so far are told first: hosts of a wrong network would all be wrong. */
+/* Report the faults so far first: in a wrong network all hosts would be wrong. */
 static void topology_yaml_read_root(struct yaml_reader *r, const struct tree_node *root)
 {
     const struct tree_node *name = yaml_value(root, "name"), *nodes = yaml_value(root, "nodes"),

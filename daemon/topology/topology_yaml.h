@@ -1,4 +1,5 @@
-/* Parts of the reader of networks in YAML, each of which tells what is wrong and goes on. */
+/* Parts of the reader of networks in YAML. Each reports faults and continues. Internal to
+ * topology_yaml*.c. */
 #ifndef HOLTER_DAEMON_TOPOLOGY_TOPOLOGY_YAML_H
 #define HOLTER_DAEMON_TOPOLOGY_TOPOLOGY_YAML_H
 
@@ -10,31 +11,31 @@ struct yaml_reader {
     struct faults *faults;
 };
 
-/* ---- values: @param key  for what is told ---- */
+/* ---- values: @param key  for reports of faults ---- */
 
-/** "a list". Static text. */
+/** The kind of a value: "a list". Static text. */
 const char *yaml_kind(const struct tree_node *node);
-/** A text where one is wanted. @return it, NULL after telling */
+/** A value that must be a text. @return it, or NULL, reported */
 const char *yaml_text(struct yaml_reader *r, const char *key, const struct tree_node *value);
 int yaml_is_kind(struct yaml_reader *r, const char *key, const struct tree_node *value,
                  enum tree_kind kind);
-/** @return 1, or 0 after telling */
+/** A value that must be a number. @return 1, or 0, reported */
 int yaml_number(struct yaml_reader *r, const char *key, const struct tree_node *value,
                 uint32_t most, uint32_t *out);
 int yaml_yes_no(struct yaml_reader *r, const char *key, const struct tree_node *value, int *out);
 void yaml_copy_text(struct yaml_reader *r, const char *key, const struct tree_node *value,
                     char *out, size_t room);
 void yaml_capacity(struct yaml_reader *r, const struct tree_node *value, double *out);
-/** Position of a word in a list, -1 after telling. */
+/** Index of a word in a list, or -1, reported. */
 int yaml_word(struct yaml_reader *r, const char *key, const struct tree_node *value,
               const char *const *words, int count);
 
 /* ---- keys of maps ---- */
 
-/** Value of a key, NULL: it is not given. */
+/** Value of a key, or NULL: the map does not have it. */
 const struct tree_node *yaml_value(const struct tree_node *map, const char *key);
-/** Tell keys that are unknown, or stand twice. @param known  words with blanks between and around
- */
+/** Report keys that are unknown, or occur twice. @param known  words separated and surrounded by
+ * blanks */
 void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const char *what,
                      const char *known);
 
@@ -44,9 +45,9 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value);
 void yaml_switches(struct yaml_reader *r, const struct tree_node *value);
 void yaml_links(struct yaml_reader *r, const struct tree_node *value);
 void yaml_routes(struct yaml_reader *r, const struct tree_node *value);
-/** One switch. @param words  keys of its name, and of what is below: nodes, switches */
+/** Read one switch. @param words  keys of its name, and of what is below: nodes, switches */
 void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char *const words[3]);
-/** A file of Slurm's, which is a list. */
+/** Read a topology.yaml of Slurm, which is a list. */
 void yaml_slurm(struct yaml_reader *r, const struct tree_node *root);
 
 #endif

@@ -1,4 +1,4 @@
-/* Hosts, switches, links and routes of a YAML file. */
+/* Readers of the sections of a YAML description: hosts, switches, links and routes. */
 #include "daemon/topology/topology_yaml.h"
 
 #include "daemon/topology/hostlist.h"
@@ -11,11 +11,11 @@
 
 struct placing {
     struct yaml_reader *r;
-    uint32_t next; /* node of the next host */
+    uint32_t next; /* node of the next host without a place */
     unsigned line;
 };
 
-static int place_host(void *user, const char *name)
+static int yaml_lists_place_host(void *user, const char *name)
 {
     struct placing *p = user;
     struct build *b = p->r->build;
@@ -34,18 +34,19 @@ static int place_host(void *user, const char *name)
     return b->code;
 }
 
-static void place_list(struct yaml_reader *r, const char *text, unsigned line, struct placing *p)
+static void yaml_lists_place_list(struct yaml_reader *r, const char *text, unsigned line,
+                                  struct placing *p)
 {
     char why[200] = "";
     unsigned before = r->faults->count;
     p->line = line;
-    if (hostlist_expand(text, TOPOLOGY_MOST_VERTICES, place_host, p, why, sizeof(why)) ==
+    if (hostlist_expand(text, TOPOLOGY_MOST_VERTICES, yaml_lists_place_host, p, why, sizeof(why)) ==
             -HOLTER_EUSAGE &&
         why[0] != '\0' && r->faults->count == before)
         fault_at(r->faults, line, "nodes: %s", why);
 }
 
-/* [0, 0, 1], or the number of a node. @return 1, or 0 after telling */
+/* Read a place: [0, 0, 1], or the number of a node. @return 1, or 0, reported */
 static int topology_yaml_node_at(struct yaml_reader *r, const struct tree_node *value,
                                  uint32_t *out)
 {
@@ -83,7 +84,8 @@ static int topology_yaml_node_at(struct yaml_reader *r, const struct tree_node *
     return 1;
 }
 
-static void place_map(struct yaml_reader *r, const struct tree_node *map, struct placing *p)
+static void yaml_lists_place_map(struct yaml_reader *r, const struct tree_node *map,
+                                 struct placing *p)
 {
     const struct tree_node *hosts = yaml_value(map, "hosts"), *at = yaml_value(map, "at");
     yaml_check_keys(r, map, "an entry of `nodes`", " hosts at ");
@@ -95,17 +97,17 @@ static void place_map(struct yaml_reader *r, const struct tree_node *map, struct
     if (at != NULL && r->build->nodes == 0)
         fault_at(r->faults, at->line, "at: nodes of a tree or graph have no coordinates");
     else if (text != NULL && (at == NULL || topology_yaml_node_at(r, at, &p->next)))
-        place_list(r, text, hosts->line, p);
+        yaml_lists_place_list(r, text, hosts->line, p);
 }
 
-/* Text, list of texts and maps, or map from host to place. */
+/* Read the hosts: a text, a list of texts and maps, or a map from host to place. */
 void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
 {
     struct placing p = {.r = r};
     if (value->kind == TREE_TEXT) {
         const char *text = yaml_text(r, "nodes", value);
         if (text != NULL)
-            place_list(r, text, value->line, &p);
+            yaml_lists_place_list(r, text, value->line, &p);
         return;
     }
     for (const struct tree_node *item = value->child; item != NULL && r->build->code == 0;
@@ -117,13 +119,13 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
                 fault_at(r->faults, item->line,
                          "nodes: nodes of a tree or graph have no coordinates");
             else if (text != NULL && topology_yaml_node_at(r, item, &p.next))
-                place_list(r, text, item->line, &p);
+                yaml_lists_place_list(r, text, item->line, &p);
         } else if (item->kind == TREE_MAP) {
-            place_map(r, item, &p);
+            yaml_lists_place_map(r, item, &p);
         } else {
             const char *text = yaml_text(r, "nodes", item);
             if (text != NULL)
-                place_list(r, text, item->line, &p);
+                yaml_lists_place_list(r, text, item->line, &p);
         }
     }
 }
@@ -132,8 +134,8 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
 
 struct joining {
     struct yaml_reader *r;
-    struct build_link link; /* of which ends[1] is the switch */
-    int hosts;              /* what is below are hosts: they need not stand in `nodes` */
+    struct build_link link; /* its ends[1] is the switch */
+    int hosts;              /* the names below are hosts: they need not be in `nodes` */
     unsigned line;
 };
 
@@ -165,7 +167,7 @@ static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_nod
         fault_at(r->faults, value->line, "%s: %s", key, why);
 }
 
-static int declare_switch(void *user, const char *name)
+static int yaml_lists_declare_switch(void *user, const char *name)
 {
     struct placing *p = user;
     struct build *b = p->r->build;
@@ -175,19 +177,20 @@ static int declare_switch(void *user, const char *name)
     return b->code;
 }
 
-static void read_switch_names(struct yaml_reader *r, const struct tree_node *value)
+static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tree_node *value)
 {
     char why[200] = "";
     struct placing p = {.r = r, .line = value->line};
     const char *text = yaml_text(r, "switches", value);
     if (text != NULL &&
-        hostlist_expand(text, TOPOLOGY_MOST_VERTICES, declare_switch, &p, why, sizeof(why)) ==
-            -HOLTER_EUSAGE &&
+        hostlist_expand(text, TOPOLOGY_MOST_VERTICES, yaml_lists_declare_switch, &p, why,
+                        sizeof(why)) == -HOLTER_EUSAGE &&
         why[0] != '\0')
         fault_at(r->faults, value->line, "switches: %s", why);
 }
 
-/* @param words  name, and what is below: nodes, switches; Slurm has other words for them */
+/* @param words  keys of the name, and of what is below: nodes, switches; Slurm uses other words for
+ * them */
 void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char *const words[3])
 {
     const struct tree_node *name = yaml_value(map, words[0]), *nodes = yaml_value(map, words[1]),
@@ -214,7 +217,7 @@ void yaml_switches(struct yaml_reader *r, const struct tree_node *value)
 {
     static const char *const words[] = {"name", "nodes", "switches"};
     if (value->kind == TREE_TEXT) {
-        read_switch_names(r, value);
+        yaml_lists_read_switch_names(r, value);
         return;
     }
     if (!yaml_is_kind(r, "switches", value, TREE_LIST))
@@ -222,7 +225,7 @@ void yaml_switches(struct yaml_reader *r, const struct tree_node *value)
     for (const struct tree_node *item = value->child; item != NULL && r->build->code == 0;
          item = item->next) {
         if (item->kind != TREE_MAP) {
-            read_switch_names(r, item);
+            yaml_lists_read_switch_names(r, item);
             continue;
         }
         yaml_check_keys(r, item, "a switch", " name nodes switches capacity ");
@@ -232,9 +235,9 @@ void yaml_switches(struct yaml_reader *r, const struct tree_node *value)
 
 /* ---- links and routes ---------------------------------------------------- */
 
-/* "n1" or "n1:eth0" */
-static int read_end(struct yaml_reader *r, const struct tree_node *value, struct build_link *link,
-                    int end)
+/* Read an end of a link: "n1" or "n1:eth0". */
+static int yaml_lists_read_end(struct yaml_reader *r, const struct tree_node *value,
+                               struct build_link *link, int end)
 {
     char name[TOPOLOGY_NAME + 1];
     const char *text = yaml_text(r, "link", value),
@@ -247,7 +250,7 @@ static int read_end(struct yaml_reader *r, const struct tree_node *value, struct
         return 0;
     }
     if (colon != NULL && colon[1] == '\0') {
-        fault_at(r->faults, value->line, "link: the interface is missing behind '%s'", text);
+        fault_at(r->faults, value->line, "link: the interface is missing after '%s'", text);
         return 0;
     }
     memcpy(name, text, length);
@@ -258,19 +261,20 @@ static int read_end(struct yaml_reader *r, const struct tree_node *value, struct
     return link->ends[end] != TOPOLOGY_NONE;
 }
 
-/* [n1:eth0, s1] */
-static int read_ends(struct yaml_reader *r, const struct tree_node *list, struct build_link *link)
+/* Read both ends: [n1:eth0, s1]. */
+static int yaml_lists_read_ends(struct yaml_reader *r, const struct tree_node *list,
+                                struct build_link *link)
 {
     const struct tree_node *first = list->child, *second = first == NULL ? NULL : first->next;
     if (second == NULL || second->next != NULL) {
         fault_at(r->faults, list->line, "link: two ends are expected, such as [n1:eth0, s1]");
         return 0;
     }
-    return read_end(r, first, link, 0) && read_end(r, second, link, 1);
+    return yaml_lists_read_end(r, first, link, 0) && yaml_lists_read_end(r, second, link, 1);
 }
 
-static void read_link_map(struct yaml_reader *r, const struct tree_node *map,
-                          struct build_link *link)
+static void yaml_lists_read_link_map(struct yaml_reader *r, const struct tree_node *map,
+                                     struct build_link *link)
 {
     const struct tree_node *between = yaml_value(map, "between"), *from = yaml_value(map, "from"),
                            *to = yaml_value(map, "to"), *capacity = yaml_value(map, "capacity");
@@ -281,11 +285,12 @@ static void read_link_map(struct yaml_reader *r, const struct tree_node *map,
     if (between != NULL && (from != NULL || to != NULL))
         fault_at(r->faults, map->line, "link: `between` for both directions, or `from` and `to`");
     else if (between != NULL && yaml_is_kind(r, "between", between, TREE_LIST)) {
-        if (read_ends(r, between, link))
+        if (yaml_lists_read_ends(r, between, link))
             build_link(r->build, link);
     } else if (between == NULL && (from == NULL || to == NULL)) {
         fault_at(r->faults, map->line, "link: `between`, or `from` and `to`, is missing");
-    } else if (between == NULL && read_end(r, from, link, 0) && read_end(r, to, link, 1)) {
+    } else if (between == NULL && yaml_lists_read_end(r, from, link, 0) &&
+               yaml_lists_read_end(r, to, link, 1)) {
         build_link(r->build, link);
     }
 }
@@ -298,13 +303,13 @@ void yaml_links(struct yaml_reader *r, const struct tree_node *value)
          item = item->next) {
         struct build_link link = {.line = item->line};
         if (item->kind == TREE_MAP)
-            read_link_map(r, item, &link);
-        else if (yaml_is_kind(r, "links", item, TREE_LIST) && read_ends(r, item, &link))
+            yaml_lists_read_link_map(r, item, &link);
+        else if (yaml_is_kind(r, "links", item, TREE_LIST) && yaml_lists_read_ends(r, item, &link))
             build_link(r->build, &link);
     }
 }
 
-/* A list of lists of names; coordinates as "(0,0,1)". */
+/* Read the routes: a list of lists of names; coordinates as "(0,0,1)". */
 void yaml_routes(struct yaml_reader *r, const struct tree_node *value)
 {
     if (!yaml_is_kind(r, "routes", value, TREE_LIST))

@@ -1,17 +1,18 @@
-/* Slurm's topology.yaml(5): a list of topologies, of which one is taken. */
+/* Reader of Slurm's topology.yaml(5): a list of topologies, of which one is used. */
 #include "daemon/topology/topology_yaml.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static int is_true(const struct tree_node *map, const char *key)
+static int yaml_slurm_is_true(const struct tree_node *map, const char *key)
 {
     const struct tree_node *value = yaml_value(map, key);
     return value != NULL && value->kind == TREE_TEXT && strcmp(value->text, "true") == 0;
 }
 
-/* The one of the cluster's default, or else the first. */
-static const struct tree_node *slurm_choose(struct yaml_reader *r, const struct tree_node *root)
+/* The cluster's default topology, or else the first one. */
+static const struct tree_node *yaml_slurm_choose(struct yaml_reader *r,
+                                                 const struct tree_node *root)
 {
     const struct tree_node *chosen = NULL;
     for (const struct tree_node *item = root->child; item != NULL; item = item->next) {
@@ -20,8 +21,8 @@ static const struct tree_node *slurm_choose(struct yaml_reader *r, const struct 
         if (yaml_value(item, "topology") == NULL)
             fault_at(r->faults, item->line,
                      "`topology` is missing: neither a topology for Holter nor one of Slurm");
-        if (chosen == NULL ||
-            (!is_true(chosen, "cluster_default") && is_true(item, "cluster_default")))
+        if (chosen == NULL || (!yaml_slurm_is_true(chosen, "cluster_default") &&
+                               yaml_slurm_is_true(item, "cluster_default")))
             chosen = item;
     }
     if (chosen == NULL)
@@ -29,8 +30,9 @@ static const struct tree_node *slurm_choose(struct yaml_reader *r, const struct 
     return chosen;
 }
 
-/* Blocks of nodes: a switch each, and one above them. */
-static void slurm_blocks(struct yaml_reader *r, const struct tree_node *blocks, const char *name)
+/* Blocks of nodes: a switch for each, and one above them. */
+static void yaml_slurm_blocks(struct yaml_reader *r, const struct tree_node *blocks,
+                              const char *name)
 {
     static const char *const words[] = {"block", "nodes", ""};
     char top_name[TOPOLOGY_NAME + 1];
@@ -55,7 +57,7 @@ static void slurm_blocks(struct yaml_reader *r, const struct tree_node *blocks, 
     }
 }
 
-static void slurm_tree(struct yaml_reader *r, const struct tree_node *switches)
+static void yaml_slurm_tree(struct yaml_reader *r, const struct tree_node *switches)
 {
     static const char *const words[] = {"switch", "nodes", "children"};
     for (const struct tree_node *item = switches->child; item != NULL && r->build->code == 0;
@@ -69,7 +71,7 @@ static void slurm_tree(struct yaml_reader *r, const struct tree_node *switches)
 
 void yaml_slurm(struct yaml_reader *r, const struct tree_node *root)
 {
-    const struct tree_node *map = slurm_choose(r, root), *tree, *block, *list = NULL;
+    const struct tree_node *map = yaml_slurm_choose(r, root), *tree, *block, *list = NULL;
     if (map == NULL)
         return;
     r->build->spec.kind = TOPOLOGY_TREE;
@@ -88,8 +90,8 @@ void yaml_slurm(struct yaml_reader *r, const struct tree_node *root)
         fault_at(r->faults, map->line, "neither tree: switches: nor block: blocks: is given");
     else if (yaml_is_kind(r, tree != NULL ? "switches" : "blocks", list, TREE_LIST)) {
         if (tree != NULL)
-            slurm_tree(r, list);
+            yaml_slurm_tree(r, list);
         else
-            slurm_blocks(r, list, r->build->spec.name);
+            yaml_slurm_blocks(r, list, r->build->spec.name);
     }
 }

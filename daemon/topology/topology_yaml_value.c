@@ -1,4 +1,4 @@
-/* Keys and values of YAML files that describe networks. */
+/* Values and keys of YAML files that describe networks, with reports of their faults. */
 #include "daemon/topology/topology_yaml.h"
 
 #include <stdio.h>
@@ -9,7 +9,6 @@ const char *yaml_kind(const struct tree_node *node)
     return node->kind == TREE_TEXT ? "a text" : node->kind == TREE_LIST ? "a list" : "a map";
 }
 
-/* A text where one is wanted. @return it, NULL after telling */
 const char *yaml_text(struct yaml_reader *r, const char *key, const struct tree_node *value)
 {
     if (value->kind == TREE_TEXT && value->text[0] != '\0')
@@ -33,7 +32,6 @@ int yaml_is_kind(struct yaml_reader *r, const char *key, const struct tree_node 
     return 0;
 }
 
-/* @return 1, or 0 after telling */
 int yaml_number(struct yaml_reader *r, const char *key, const struct tree_node *value,
                 uint32_t most, uint32_t *out)
 {
@@ -86,7 +84,6 @@ void yaml_capacity(struct yaml_reader *r, const struct tree_node *value, double 
 
 /* ---- keys ---------------------------------------------------------------- */
 
-/* Value of a key, NULL: it is not given. */
 const struct tree_node *yaml_value(const struct tree_node *map, const char *key)
 {
     for (const struct tree_node *k = map->child; k != NULL; k = k->next->next) {
@@ -96,7 +93,7 @@ const struct tree_node *yaml_value(const struct tree_node *map, const char *key)
     return NULL;
 }
 
-static int stands_before(const struct tree_node *map, const struct tree_node *key)
+static int yaml_value_is_repeated(const struct tree_node *map, const struct tree_node *key)
 {
     for (const struct tree_node *k = map->child; k != key; k = k->next->next) {
         if (k->kind == TREE_TEXT && strcmp(k->text, key->text) == 0)
@@ -105,7 +102,6 @@ static int stands_before(const struct tree_node *map, const struct tree_node *ke
     return 0;
 }
 
-/* Tell keys that are unknown, or stand twice. @param known  words with blanks between and around */
 void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const char *what,
                      const char *known)
 {
@@ -119,7 +115,7 @@ void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const c
         if (strchr(k->text, ' ') != NULL || strstr(known, wanted) == NULL)
             fault_at(r->faults, k->line, "%.60s: unknown key; %s has%.*s", k->text, what,
                      (int)strlen(known) - 1, known);
-        else if (stands_before(map, k))
+        else if (yaml_value_is_repeated(map, k))
             fault_at(r->faults, k->line, "%s: stands there twice", k->text);
     }
 }

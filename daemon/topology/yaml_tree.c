@@ -1,3 +1,4 @@
+/* Parses a YAML text into a tree of bounded size: see yaml_tree.h. */
 #include "daemon/topology/yaml_tree.h"
 
 #include "holter/error.h"
@@ -11,7 +12,7 @@
 struct reading {
     struct tree tree;
     struct tree_node *open[TREE_DEPTH]; /* lists and maps that are not closed yet */
-    struct tree_node *last[TREE_DEPTH]; /* newest child of each */
+    struct tree_node *last[TREE_DEPTH]; /* last child of each */
     size_t depth, most;
     unsigned line;
     char *why;
@@ -65,7 +66,7 @@ static int yaml_tree_add_text(struct reading *r, const yaml_event_t *event)
     return code;
 }
 
-/* @return 1 at the end, 0 to go on, or a negative error */
+/* @return 1 at the end, 0 to continue, or a negative error */
 static int yaml_tree_handle_event(struct reading *r, const yaml_event_t *event)
 {
     switch (event->type) {
@@ -122,7 +123,7 @@ int tree_read(struct tree *out, const char *text, size_t length, size_t most, un
               char *why, size_t room)
 {
     yaml_parser_t parser;
-    /* Values take a byte each, but for empty ones, of which there is one to a colon or dash. */
+    /* A value takes at least a byte, except for empty ones, each of which has a colon or dash. */
     size_t values = length < most / 2 ? 2 * length + 2 : most;
     struct reading r = {.most = values, .why = why, .room = room};
     r.tree.nodes = calloc(values, sizeof(*r.tree.nodes));

@@ -1,19 +1,20 @@
-/* A YAML text as a tree of bounded size: what of YAML files for Holter need. One document; maps,
- * lists and texts; no anchors, aliases and tags. */
+/* A YAML text as a tree of bounded size, with the subset of YAML that Holter's files need: one
+ * document; maps, lists and texts; no anchors, aliases and tags. */
 #ifndef HOLTER_DAEMON_TOPOLOGY_YAML_TREE_H
 #define HOLTER_DAEMON_TOPOLOGY_YAML_TREE_H
 
 #include <stddef.h>
 
-#define TREE_DEPTH 8u /**< deepest nesting */
+#define TREE_DEPTH 8u /**< maximum nesting */
 
 enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAP };
 
 struct tree_node {
     enum tree_kind kind;
-    unsigned line;           /**< from 1 up */
-    char *text;              /**< of a TREE_TEXT, owned by the tree, without NUL bytes inside */
-    struct tree_node *child; /**< first of a list, or first key of a map; a key's value is next */
+    unsigned line;           /**< from 1 */
+    char *text;              /**< of a TREE_TEXT; owned by the tree, without NUL bytes inside */
+    struct tree_node *child; /**< first element of a list, or first key of a map; the value of a key
+                                is its `next` */
     struct tree_node *next;  /**< NULL: the last */
 };
 
@@ -22,9 +23,9 @@ struct tree {
     size_t count;
 };
 
-/** @param most  values in the text at most
- *  @param line  set on failure: where @param why  set on failure: a sentence
- *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or -ENOMEM */
+/** Parse a text. @param most  maximum number of values
+ * @param line  set on failure: where @param why  set on failure: a sentence
+ * @return 0, -HOLTER_EUSAGE for an error in the text, or -ENOMEM */
 int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
               char *why, size_t room);
 

@@ -16,7 +16,8 @@
 #include "viewer/draw/painter.h"
 #include "viewer/draw/type.h"
 #include "viewer/ui/ui_input.h"
-#include "viewer/views/view.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/views.h"
 
 #include "proto/client.h"
 

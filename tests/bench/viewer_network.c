@@ -12,7 +12,8 @@
 #include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
 #include "viewer/ui/ui_input.h"
-#include "viewer/views/view.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/views.h"
 
 #include "holter/clock.h"
 #include "proto/client.h"

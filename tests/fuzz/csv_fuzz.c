@@ -40,11 +40,11 @@ static void on_fault(void *user, const char *text)
 
 static void check_message(const struct csv_message *m)
 {
-    FUZZ_HOLDS(m->source < CSV_RANKS_MOST && m->destination < CSV_RANKS_MOST);
-    FUZZ_HOLDS(m->bytes <= CSV_TIME_MOST && m->send_end <= CSV_TIME_MOST);
+    FUZZ_HOLDS(m->source < CSV_MAX_RANKS && m->destination < CSV_MAX_RANKS);
+    FUZZ_HOLDS(m->bytes <= CSV_MAX_TIME && m->send_end <= CSV_MAX_TIME);
     FUZZ_HOLDS(m->send_begin <= m->send_end);
     FUZZ_HOLDS(!m->received ||
-               (m->receive_begin <= m->receive_end && m->receive_end <= CSV_TIME_MOST));
+               (m->receive_begin <= m->receive_end && m->receive_end <= CSV_MAX_TIME));
     FUZZ_HOLDS(m->tag >= 0 && call_class_of(m->call) == CALL_SEND);
     FUZZ_HOLDS(strlen(m->region) < CSV_NAME && strlen(m->communicator) < CSV_NAME);
 }

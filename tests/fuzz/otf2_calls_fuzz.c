@@ -35,7 +35,7 @@ static void take(struct otf2_calls *calls, struct given *g, uint32_t *parts_left
 {
     struct event events[64];
     uint32_t count;
-    while ((count = call_queue_take(&calls->queue, events, 64)) > 0)
+    while ((count = call_queue_remove(&calls->queue, events, 64)) > 0)
         for (uint32_t i = 0; i < count; i++)
             check(g, parts_left, &events[i]);
 }
@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (data[i + 2] % 64 == 1)
             call_queue_force(&calls[t].queue, 1);
         if (data[i + 2] % 32 == 2)
-            request_pairs_settle(&requests, time[data[i + 1] % threads]);
+            request_pairs_join_before(&requests, time[data[i + 1] % threads]);
         if (data[i + 2] % 16 == 0)
             take(&calls[t], &given, &parts_left[t]);
     }

@@ -88,7 +88,7 @@ class Grids(unittest.TestCase):
             self.assertIn('network: the job has made no Cartesian communicator', finished.err)
             refused = self.remap(place, '--topology', 'cart')
             self.assertEqual(1, refused.status)
-            self.assertIn('it tells of no Cartesian communicator', refused.err)
+            self.assertIn('it has no Cartesian communicator', refused.err)
 
     def test_recording_without_the_option_can_be_looked_at_so(self):
         with lab.Lab() as place:

@@ -209,7 +209,7 @@ class Traces(unittest.TestCase):
         self.assertFalse(os.path.exists(self.recording))
         empty = os.path.join(self.place.dir, 'empty')
         open(empty, 'w').close()
-        self.assertIn('say --format', self.holter('import', empty, '-o', self.recording, status=1).err)
+        self.assertIn('use --format', self.holter('import', empty, '-o', self.recording, status=1).err)
         self.holter('import', folder, '-o', self.recording)
         self.assertIn('is a recording of Holter already',
                       self.holter('import', self.recording, '-o', self.recording + '2', status=1).err)

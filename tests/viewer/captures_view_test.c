@@ -182,7 +182,7 @@ static void hovering_a_call_tells_what_it_is(void **state)
     assert_non_null(find_text(&d.scene, "took 400"));
     assert_non_null(find_text(&d.scene, "on MPI_COMM_WORLD"));
     assert_non_null(find_text(&d.scene, "in region halo exchange"));
-    /* zoomed in, the send beside it is told apart: peer, tag and bytes */
+    /* zoomed in, the neighbouring send is distinct: peer, tag and bytes */
     call = &c->threads[3].calls[1];
     d.ui.capture.begin_ns = call->begin_ns - 10000;
     d.ui.capture.end_ns = call->begin_ns + 20000;
@@ -254,11 +254,12 @@ static void many_ranks_share_lanes_until_one_looks_closer(void **state)
             h = &d.scene.hits[i];
     assert_non_null(h);
     assert_true(h->a > 1 && h->y1 >= 4096);
-    assert_true(d.pictures.captures.image.h * LANES_LEAST <= 900);
+    assert_true(d.pictures.captures.image.h * LANES_MIN_HEIGHT <= 900);
     assert_int_equal(bars_of(&d, CALL_WAIT), 0); /* cells in place of bars */
     uint64_t version = d.pictures.captures.image.version;
     desk_layout(&d, m);
-    assert_int_equal(d.pictures.captures.image.version, version); /* nothing changed: not anew */
+    assert_int_equal(d.pictures.captures.image.version,
+                     version); /* nothing changed: the image is reused */
     double x = h->box.x + h->box.w / 2, y = h->box.y + h->box.h / 2;
     uint32_t row = (uint32_t)scene_hit_y(h, y);
     point_at(&d, m, x, y);

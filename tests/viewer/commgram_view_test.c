@@ -176,11 +176,11 @@ static void badges_say_what_is_not_shown_one_by_one(void **state)
     show(f);
     assert_true(says(f, "ribbons narrower than a pixel drawn together"));
     assert_true(says(f, "36 messages whose pair is not known are not drawn"));
-    assert_true(says(f, "hatched: stand for collectives"));
-    assert_false(says(f, "finer phases are no longer kept"));
+    assert_true(says(f, "hatched: model collectives"));
+    assert_false(says(f, "finer phases are no longer stored"));
     f->gram.resolved = 5;
     type_text(f, "]");
-    assert_true(says(f, "finer phases are no longer kept"));
+    assert_true(says(f, "finer phases are no longer stored"));
     f->desk.ui.commgram.communities = 64;
     f->desk.ui.h = 500;
     show(f);

@@ -4,7 +4,8 @@
 #define HOLTER_TESTS_VIEWER_DESK_H
 
 #include "viewer/draw/type.h"
-#include "viewer/views/view.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/views.h"
 
 /* What one picture needs. */
 struct desk {

@@ -15,7 +15,7 @@
 static void figures_have_three_digits_and_a_unit(void **state)
 {
     (void)state;
-    char t[FORMAT_ROOM];
+    char t[FORMAT_CAPACITY];
     assert_string_equal(format_si(t, sizeof t, 0, "B"), "0" NB "B");
     assert_string_equal(format_si(t, sizeof t, 812, ""), "812");
     assert_string_equal(format_si(t, sizeof t, 999, "B"), "999" NB "B");
@@ -32,7 +32,7 @@ static void figures_have_three_digits_and_a_unit(void **state)
 static void durations_are_read_at_a_glance(void **state)
 {
     (void)state;
-    char t[FORMAT_ROOM];
+    char t[FORMAT_CAPACITY];
     assert_string_equal(format_duration(t, sizeof t, 34), "34" NB "ns");
     assert_string_equal(format_duration(t, sizeof t, 1200), "1.2" NB "\xc2\xb5s");
     assert_string_equal(format_duration(t, sizeof t, 60e9), "60" NB "s");
@@ -45,7 +45,7 @@ static void durations_are_read_at_a_glance(void **state)
 static void a_small_share_is_not_none(void **state)
 {
     (void)state;
-    char t[FORMAT_ROOM];
+    char t[FORMAT_CAPACITY];
     assert_string_equal(format_share(t, sizeof t, 0), "0.0" NB "%");
     assert_string_equal(format_share(t, sizeof t, 1e-9), "<0.1" NB "%");
     assert_string_equal(format_share(t, sizeof t, 0.5), "50.0" NB "%");
@@ -116,7 +116,7 @@ static void texts_stand_out_from_their_ground(void **state)
 static void ratios_and_slopes_read_as_people_say_them(void **state)
 {
     (void)state;
-    char out[FORMAT_ROOM];
+    char out[FORMAT_CAPACITY];
     assert_string_equal(format_ratio(out, sizeof out, 2.44), "2.4x");
     assert_string_equal(format_ratio(out, sizeof out, 1), "1.0x");
     assert_string_equal(format_ratio(out, sizeof out, 9.96), "10x");

@@ -7,7 +7,8 @@
 #include "viewer/draw/painter.h"
 #include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
-#include "viewer/views/view.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/views.h"
 
 #include "proto/client.h"
 
@@ -38,7 +39,7 @@ struct shot {
     enum theme_kind theme;
     struct selection selection;
     enum flow_metric metric;
-    double keep; /* share of the largest figure that is kept; 0: all */
+    double keep; /* filter: minimum share of the largest figure; 0: show all */
     unsigned applied;
     int paused, log, suggested, drawer;
     uint32_t opened;                   /* groups */

@@ -27,17 +27,17 @@ static void few_rows_are_high_and_many_share_lanes(void **state)
     for (uint32_t rows = 0; rows < 5000; rows += rows < 40 ? 1 : 173)
         for (double h = 0; h < 900; h += 61) {
             struct lanes l = lanes_fit(rows, h);
-            assert_true(l.height >= LANES_LEAST && l.height <= LANES_HIGH && l.per >= 1);
+            assert_true(l.height >= LANES_MIN_HEIGHT && l.height <= LANES_MAX_HEIGHT && l.per >= 1);
             assert_int_equal(l.first, 0);
             assert_true(l.count * l.height <= h);
-            if (rows && h >= LANES_LEAST) { /* each row is in a lane, and no lane is empty */
+            if (rows && h >= LANES_MIN_HEIGHT) { /* each row is in a lane, and no lane is empty */
                 assert_true((uint64_t)l.count * l.per >= rows);
                 assert_true((uint64_t)(l.count - 1) * l.per < rows);
-                assert_true(l.per == 1 || rows * LANES_LEAST > h);
+                assert_true(l.per == 1 || rows * LANES_MIN_HEIGHT > h);
             }
         }
     assert_int_equal(lanes_fit(8, 500).per, 1);
-    assert_true(lanes_fit(8, 500).height == LANES_HIGH);
+    assert_true(lanes_fit(8, 500).height == LANES_MAX_HEIGHT);
     assert_int_equal(lanes_fit(4096, 300).per, 41);
     assert_int_equal(lanes_fit(UINT32_MAX, 300).count, 100);
 }
@@ -45,15 +45,15 @@ static void few_rows_are_high_and_many_share_lanes(void **state)
 static void lanes_that_can_be_read_end_with_the_last_row(void **state)
 {
     (void)state;
-    struct lanes l = lanes_read(100, 180, 95);
+    struct lanes l = lanes_fit_legible(100, 180, 95);
     assert_int_equal(l.count, 10);
     assert_int_equal(l.first, 90);
-    l = lanes_read(100, 180, -5);
+    l = lanes_fit_legible(100, 180, -5);
     assert_int_equal(l.first, 0);
-    l = lanes_read(4, 180, 2);
+    l = lanes_fit_legible(4, 180, 2);
     assert_int_equal(l.first, 0);
     assert_int_equal(l.count, 4);
-    l = lanes_read(4, 3, 0);
+    l = lanes_fit_legible(4, 3, 0);
     assert_int_equal(l.count, 0);
 }
 
@@ -62,11 +62,11 @@ static void a_stretch_is_a_bar_where_it_was(void **state)
     (void)state;
     struct lane_bar bars[101];
     struct lane lane;
-    assert_int_equal(lane_room(&second), 101);
+    assert_int_equal(lane_capacity(&second), 101);
     lane_begin(&lane, &second, bars);
     lane_add(&lane, 100000000, 200000000, 3);
     lane_add(&lane, 500000000, 20000000, 1);
-    lane_add(&lane, 2000000000, 5, 1);          /* behind the span */
+    lane_add(&lane, 2000000000, 5, 1);          /* after the span */
     lane_add(&lane, -500000000, 100000000, 1);  /* before it */
     lane_add(&lane, 950000000, 5000000000, 2);  /* beyond its end */
     lane_add(&lane, 960000000, 5, LANES_KINDS); /* no such kind */
@@ -105,7 +105,7 @@ static void bars_never_lie_upon_each_other(void **state)
         struct lane_span span = {.begin_ns = (int64_t)(draw(&seed) % 1000) - 500,
                                  .w = 1 + (double)(draw(&seed) % 3000) / 10};
         span.end_ns = span.begin_ns + 1 + (int64_t)(draw(&seed) % 5000);
-        struct lane_bar *bars = malloc(lane_room(&span) * sizeof *bars);
+        struct lane_bar *bars = malloc(lane_capacity(&span) * sizeof *bars);
         struct lane lane;
         uint32_t seen = 0, kept = 0;
         lane_begin(&lane, &span, bars);
@@ -114,7 +114,7 @@ static void bars_never_lie_upon_each_other(void **state)
             uint64_t length = draw(&seed) % (round % 3 ? 4 : 400);
             lane_add(&lane, begin, length, (unsigned)(draw(&seed) % LANES_KINDS));
             seen += begin < span.end_ns && begin + (int64_t)length >= span.begin_ns;
-            assert_true(lane.count <= lane_room(&span));
+            assert_true(lane.count <= lane_capacity(&span));
         }
         for (uint32_t i = 0; i < lane.count; i++) {
             kept += bars[i].count;
@@ -175,15 +175,15 @@ static void a_cell_is_of_the_kind_with_most_time(void **state)
 {
     (void)state;
     double share = 7, cells[3 * LANES_KINDS] = {0};
-    assert_int_equal(lane_most(cells, 3, 1, 4, &share), LANES_KINDS);
+    assert_int_equal(lane_dominant_kind(cells, 3, 1, 4, &share), LANES_KINDS);
     assert_true(share == 0);
     cells[1 * 3 + 1] = 0.5;
     cells[5 * 3 + 1] = 1.5;
-    assert_int_equal(lane_most(cells, 3, 1, 4, &share), 5);
+    assert_int_equal(lane_dominant_kind(cells, 3, 1, 4, &share), 5);
     assert_true(fabs(share - 0.5) < 1e-12);
-    assert_int_equal(lane_most(cells, 3, 1, 1, &share), 5);
+    assert_int_equal(lane_dominant_kind(cells, 3, 1, 1, &share), 5);
     assert_true(share == 1);
-    assert_int_equal(lane_most(cells, 3, 2, 1, &share), LANES_KINDS);
+    assert_int_equal(lane_dominant_kind(cells, 3, 2, 1, &share), LANES_KINDS);
 }
 
 int main(void)

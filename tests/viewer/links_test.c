@@ -187,8 +187,8 @@ static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
     for (uint32_t i = 0; i < count; i++)
         assert_true(ui_marks_rank(&b->desk.ui, b->model, r[i].source) &&
                     ui_marks_rank(&b->desk.ui, b->model, r[i].destination));
-    SEEN("most of it, in the newest window");
-    SEEN("let go");
+    SEEN("largest routes in the newest window");
+    SEEN("clear");
     click(b, HIT_PAIR, r[0].source); /* the first of them, in the card */
     assert_int_equal(b->desk.ui.selection.kind, SELECT_PAIR);
     press_key(b, KEY_BACKSPACE);
@@ -499,7 +499,7 @@ static void a_fault_of_the_description_is_shown_in_its_place(void **state)
     desk_check(&b->desk, "fault");
     ui_go(&b->desk.ui, VIEW_LIVE);
     lay_out(b);
-    SEEN("Hot links"); /* in the context column: the daemon still tells them */
+    SEEN("Hot links"); /* in the context column: the daemon still publishes them */
     desk_check(&b->desk, "live");
 }
 

@@ -118,7 +118,7 @@ static const struct routes_drawing *drawing(const struct bed *b)
     return b->desk.pictures.routes;
 }
 
-static struct box plot_of(const struct bed *b)
+static struct box network_plot_make(const struct bed *b)
 {
     const struct scene *s = &b->desk.scene;
     for (size_t i = 0; i < s->panel_count; i++)
@@ -132,7 +132,7 @@ static struct box plot_of(const struct bed *b)
 static double middle(const struct bed *b, uint32_t row)
 {
     const struct adjacency_axis *a = &drawing(b)->axis;
-    return (a->at[row] + a->at[row + 1]) / 2 * plot_of(b).w;
+    return (a->at[row] + a->at[row + 1]) / 2 * network_plot_make(b).w;
 }
 
 static uint32_t node(const struct bed *b, uint32_t a, uint32_t c, uint32_t d, uint32_t e,
@@ -145,7 +145,7 @@ static uint32_t node(const struct bed *b, uint32_t a, uint32_t c, uint32_t d, ui
 static int has_rect(const struct bed *b, color_t color, double x0, double y0, double x1, double y1)
 {
     const struct scene *s = &b->desk.scene;
-    struct box plot = plot_of(b);
+    struct box plot = network_plot_make(b);
     for (size_t i = 0; i < s->item_count; i++) {
         const struct scene_item *item = &s->items[i];
         const struct box *box = &item->box;
@@ -192,7 +192,7 @@ static void a_route_steps_along_rows_and_columns(void **state)
         assert_true(has_rect(b, line, fmin(from, to), from - 1, fmax(from, to), from + 1));
         assert_true(has_rect(b, line, to - 1, fmin(from, to), to + 1, fmax(from, to)));
     }
-    double half = 0.34 * plot_of(b).w / 64, at = middle(b, way[0]);
+    double half = 0.34 * network_plot_make(b).w / 64, at = middle(b, way[0]);
     half = half > 9 ? 9 : half;
     assert_true(has_rect(b, b->desk.theme.info, at - half, at - half, at + half, at + half));
     int discs = 0;
@@ -200,7 +200,7 @@ static void a_route_steps_along_rows_and_columns(void **state)
         discs += b->desk.scene.items[i].kind == SCENE_DISC &&
                  b->desk.scene.items[i].color == b->desk.theme.bad &&
                  fabs(b->desk.scene.items[i].box.x + b->desk.scene.items[i].box.w / 2 -
-                      plot_of(b).x - middle(b, way[3])) < 1;
+                      network_plot_make(b).x - middle(b, way[3])) < 1;
     assert_int_equal(discs, 1);
     SEEN("one vertex a cell");
     desk_check(&b->desk, "one route");
@@ -286,7 +286,7 @@ static void a_click_on_a_square_selects_the_link(void **state)
     struct bed *b = *state;
     uint32_t from, to;
     topology_link(b->net.topology, b->net.hot, &from, &to);
-    struct box plot = plot_of(b);
+    struct box plot = network_plot_make(b);
     click_at(b, plot.x + middle(b, to), plot.y + middle(b, from));
     assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
     assert_int_equal(b->desk.ui.selection.a, b->net.hot);
@@ -336,7 +336,7 @@ static void what_no_route_passes_is_folded(void **state)
 static void the_wheel_zooms_and_a_drag_moves(void **state)
 {
     struct bed *b = *state;
-    struct box plot = plot_of(b);
+    struct box plot = network_plot_make(b);
     double x = plot.x + plot.w / 2, y = plot.y + plot.h / 2;
     input(b, (struct input){.kind = INPUT_WHEEL, .x = x, .y = y, .wheel = 5});
     assert_true(b->desk.ui.routes.extent < 0.5);
@@ -362,7 +362,7 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
     network_replied(&b->model->network, SUGGEST_ROUTES, 0, NULL);
     look_at(b, SELECT_LINK, b->net.hot, 0);
     SEEN("routes better: total length 4096 \xe2\x86\x92 4102, largest link load 92.0");
-    SEEN("could take another way, in blue");
+    SEEN("could take another path, in blue");
     uint32_t blue = 0, plain = 0;
     for (uint32_t i = 0; i < drawing(b)->set.count; i++) {
         blue += (drawing(b)->set.hops[i].mark & ROUTE_SUGGESTED) != 0;
@@ -388,7 +388,7 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
     SEEN("32 vertices a cell: same down to C");
     assert_int_equal(drawing(b)->whole.cells.count, 64);
     letter(b, "v");
-    struct box plot = plot_of(b);
+    struct box plot = network_plot_make(b);
     double at = plot.w * 0.31;
     input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
     input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});

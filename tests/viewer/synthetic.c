@@ -408,7 +408,7 @@ static void trend_of(const struct synthetic_latency *l, uint32_t region, uint64_
     row->slope = NAN;
     row->trend_since = SYNTHETIC_FIRST;
     if (region != l->slow || at < l->onset + 3 || at >= l->recovery + 2)
-        return; /* told with a delay, as a real detector does */
+        return; /* reported with a delay, like a real detector */
     row->trend = at < full + 3 ? TREND_GROWTH : TREND_STEADY;
     row->trend_since = SYNTHETIC_FIRST + (row->trend == TREND_GROWTH ? l->onset : full);
     row->slope = row->trend == TREND_GROWTH ? l->rate * 60 : 0;

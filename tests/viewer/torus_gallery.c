@@ -7,7 +7,8 @@
 #include "viewer/draw/painter.h"
 #include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
-#include "viewer/views/view.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/views.h"
 
 #include "proto/client.h"
 

@@ -469,7 +469,7 @@ static void a_grid_in_space_keeps_its_distances_when_turned(void **state)
     assert_int_equal(torus_projection(&s.desk.ui.torus, s.model->network.topology, 2, &p), 0);
     for (double yaw = -3; yaw < 3; yaw += 0.7)
         for (double pitch = -1.5; pitch <= 1.5; pitch += 0.5) {
-            lattice_look(&l, &p, yaw, pitch);
+            lattice_set_view(&l, &p, yaw, pitch);
             for (uint32_t place = 0; place < p.places; place++) {
                 double x, y, away;
                 lattice_point(&l, place, &x, &y, &away);

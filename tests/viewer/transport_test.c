@@ -160,7 +160,7 @@ static void what_is_older_is_passed_over(void **state)
     b->replay.position = 0.1;
     tell(b, 0);
     assert_int_equal(playback(b)->position_ns, BEGIN + SYNTHETIC_RECORDED / 10);
-    b->replay.run = 1; /* a daemon that was started anew counts from 1 again */
+    b->replay.run = 1; /* a restarted daemon counts from 1 again */
     tell(b, 0);
     assert_int_equal(playback(b)->run, 2);
     tell(b, 1);
@@ -261,7 +261,7 @@ static void the_header_says_what_the_replay_does(void **state)
     assert_non_null(find_text(&b->desk.scene, "REPLAY, PREVIEW"));
     b->replay.known = 0;
     b->replay.state = "playing";
-    b->replay.paused = 1; /* a step under way: it stands still behind that */
+    b->replay.paused = 1; /* a step in progress: the replay is paused after it */
     b->replay.change++;
     tell(b, 0);
     assert_false(transport_plays(&b->desk.ui.transport, playback(b)));
@@ -406,8 +406,8 @@ static void keys_control_the_replay(void **state)
     assert_string_equal(asks(b), "loop off");
 }
 
-/* A step behind a seek is counted from where that ends; who plays, or goes elsewhere, wants no step
- * any more. */
+/* A step after a seek is counted from the seek's target; playing or another seek cancels the step.
+ */
 static void steps_keep_their_place_among_what_is_asked(void **state)
 {
     struct bed *b = *state;
@@ -568,7 +568,7 @@ static void buttons_do_what_keys_do(void **state)
     }
 }
 
-/* Windows 0 to 89 were told, then the replay went to a place behind them. */
+/* Windows 0 to 89 were received, then the replay sought to a later position. */
 static void what_the_replay_has_not_been_at_is_said(void **state)
 {
     struct bed *b = *state;
@@ -613,8 +613,8 @@ static void totals_alone(void *user, const struct wire_message *message, int sna
         model_apply(user, message, snapshot);
 }
 
-/* It went to a place whose windows it has not told yet: then the sums are those since the start, as
- * the state has them. */
+/* The replay sought to a position whose windows have not been received yet: the sums are then those
+ * since the start, as the state reports them. */
 static void where_it_has_not_been_sums_are_those_since_the_start(void **state)
 {
     struct bed *b = *state;
@@ -637,7 +637,7 @@ static void totals_and_ranks(void *user, const struct wire_message *message, int
         model_apply(user, message, snapshot);
 }
 
-/* As the state tells of windows that have passed: what ranks did in them, and nothing of pairs. */
+/* The state reports past windows: what ranks did in them, and nothing of pairs. */
 static void where_only_ranks_are_known_sums_of_pairs_are_those_since_the_start(void **state)
 {
     struct bed *b = *state;

@@ -1,3 +1,4 @@
+/* Folding and aggregation of the rows of an adjacency matrix. */
 #include "viewer/layout/adjacency.h"
 
 #include <errno.h>
@@ -5,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A band has this share of the side; all together have at most a quarter of it. */
+/* Share of the side for one band, and the maximum for all bands together. */
 static const double band_share = 0.006, bands_most = 0.25;
 
-/* Fewer cells are no picture: blocks are split instead. */
+/* With fewer cells than this the matrix shows nothing: blocks are split instead. */
 enum { FEW = 48 };
 
-/* ---- folding -----------------------------------------------------------------------------------
- */
+/* ---- folding ---- */
 
-static int adjacency_room_for(struct adjacency_axis *a, uint32_t count)
+static int adjacency_reserve(struct adjacency_axis *a, uint32_t count)
 {
     double *at = realloc(a->at, ((size_t)count + 1) * sizeof *at);
     if (at)
@@ -25,8 +25,8 @@ static int adjacency_room_for(struct adjacency_axis *a, uint32_t count)
     return at && folded ? 0 : -ENOMEM;
 }
 
-static void fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fold,
-                        const uint8_t *used)
+static void adjacency_fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fold,
+                                  const uint8_t *used)
 {
     for (uint32_t first = 0, end; first < a->count; first = end) {
         uint8_t some = used[first] != 0;
@@ -44,13 +44,13 @@ static void fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fol
 int adjacency_fold(struct adjacency_axis *a, const uint8_t *starts, uint32_t count, int fold,
                    const uint8_t *used)
 {
-    if (adjacency_room_for(a, count) < 0)
+    if (adjacency_reserve(a, count) < 0)
         return -ENOMEM;
     a->count = a->open = count;
     a->bands = a->blocks = 0;
     memset(a->folded, 0, (size_t)count + 1);
     if (fold >= 0 && used && memchr(used, 1, count))
-        fold_blocks(a, starts, fold, used);
+        adjacency_fold_blocks(a, starts, fold, used);
     double band = a->bands ? fmin(band_share, bands_most / a->bands) : 0;
     a->open_share = 1 - band * a->bands;
     double each = a->open ? a->open_share / a->open : 0, at = 0;
@@ -86,10 +86,11 @@ void adjacency_axis_finish(struct adjacency_axis *a)
     *a = (struct adjacency_axis){0};
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
-/* Cells of that size. @return how many hold open rows; c may be NULL: only that */
+/* Form cells of `group` blocks of a level.
+ * @param c  NULL: only count
+ * @return number of cells that hold open rows */
 static uint32_t adjacency_cut(struct adjacency_cells *c, const struct adjacency_axis *a,
                               const uint8_t *starts, int level, uint32_t group)
 {
@@ -130,7 +131,7 @@ static void adjacency_choose(const struct adjacency_axis *a, const uint8_t *star
     int fits = a->open_share >= least * cells;
     if ((fits && cells >= FEW) || (fits && *level == levels - 1))
         return;
-    /* too few of them, or even the outermost blocks too many: some side by side */
+    /* Too few cells, or too many even with the outermost blocks: join neighbouring blocks. */
     int inner = fits ? *level + 1 : *level;
     for (uint32_t g = 2; g / 2 < a->count; g *= 2) {
         uint32_t n = adjacency_cut(NULL, a, starts, inner, g);

@@ -1,3 +1,4 @@
+/* Picture of bundled edges: density accumulated strip by strip, then converted to colour. */
 #include "viewer/layout/bundle.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ void bundle_bend(struct bundle_edge *e, struct point a, struct point b)
     e->at[1].y = e->at[0].y + (a.y - e->at[0].y) * beta;
     e->at[2].x = e->at[3].x + (b.x - e->at[3].x) * beta;
     e->at[2].y = e->at[3].y + (b.y - e->at[3].y) * beta;
-    /* half way on to the other group: then the middle of the curve is the bundle's own */
+    /* Additionally move both control points towards the centre between the groups, so that all
+     * edges of a bundle share the middle of their curves. */
     double mx = (a.x + b.x) / 2, my = (a.y + b.y) / 2;
     e->at[1].x += (mx - e->at[1].x) * 0.35;
     e->at[1].y += (my - e->at[1].y) * 0.35;
@@ -73,7 +75,7 @@ static double bundle_length_of(const struct bundle_edge *e)
 
 void bundle_start(struct bundle *b)
 {
-    /* The more ink there is for the room it lies in, the less each edge adds. */
+    /* The denser the drawing, the less each edge contributes. */
     double ink = 0, x0 = b->w, x1 = 0, y0 = b->h, y1 = 0;
     for (uint32_t i = 0; i < b->edge_count; i++) {
         const struct bundle_edge *e = &b->edges[i];
@@ -91,7 +93,7 @@ void bundle_start(struct bundle *b)
     memset(b->density, 0, (size_t)b->w * STRIP * 4 * sizeof *b->density);
 }
 
-/* Four pixels share a point by their nearness. */
+/* Distribute a point over the four nearest pixels (bilinear). */
 static void bundle_splat(struct bundle *b, double x, double y, const float *rgbs)
 {
     double fx = floor(x - 0.5), fy = floor(y - 0.5);
@@ -108,7 +110,7 @@ static void bundle_splat(struct bundle *b, double x, double y, const float *rgbs
     }
 }
 
-/* The convex hull of a Bezier curve's points holds the curve. */
+/* The control points' convex hull contains the Bezier curve: test its bounding box. */
 static int bundle_touches(const struct bundle *b, const struct bundle_edge *e)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
@@ -150,7 +152,7 @@ static uint32_t bundle_blend(float part, uint32_t ground, float sum, double opac
     return (uint32_t)(mixed < 0 ? 0 : mixed > 255 ? 255 : mixed + 0.5);
 }
 
-/* Density to colour: opacity grows ever more slowly (Beer and Lambert's law). */
+/* Convert density to colour; opacity follows the Beer-Lambert law. */
 static uint64_t bundle_develop(struct bundle *b)
 {
     int rows = b->h - b->row < STRIP ? b->h - b->row : STRIP;

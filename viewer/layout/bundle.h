@@ -1,8 +1,8 @@
-/* Very many edges as one picture: each adds a little to the density along its way, and density
- * becomes colour over a ground, so that a thousand edges stay as legible as ten. Edges between
- * groups are bundled: they bend towards the middles of the groups at both ends (D. Holten,
- * "Hierarchical edge bundles", 2006). The picture is made in strips, in shares of work that the
- * caller limits; the last finished one stays until the next is done. */
+/* Draws very many edges as one picture. Each edge adds a little to the density of the pixels along
+ * its course, and density becomes colour, so that a thousand edges stay as legible as ten. Edges
+ * between groups are bundled: they bend towards the centres of the groups at both ends (D. Holten,
+ * "Hierarchical edge bundles", 2006). The picture is made in strips, in steps of work that the
+ * caller limits; the last finished picture remains until the next one is complete. */
 #ifndef HOLTER_VIEWER_LAYOUT_BUNDLE_H
 #define HOLTER_VIEWER_LAYOUT_BUNDLE_H
 
@@ -13,8 +13,8 @@
 /** A cubic Bezier curve (first and last point its ends) in pixels of the picture. */
 struct bundle_edge {
     struct point at[4];
-    color_t color; /**< its opacity counts for nothing */
-    float weight;  /**< how much it adds; 1 is usual */
+    color_t color; /**< the opacity is ignored */
+    float weight;  /**< contribution to the density; 1 is usual */
 };
 
 /** Zero-initialised is empty. */
@@ -25,29 +25,29 @@ struct bundle {
     uint32_t *pixels; /**< owned; of the picture in progress */
     float *density;   /**< owned; one strip: red, green, blue and sum for each pixel */
     int w, h, row, busy;
-    uint32_t edge; /**< next one of this strip */
+    uint32_t edge; /**< next edge of this strip */
     double strength;
     color_t ground;
 };
 
 void bundle_finish(struct bundle *bundle);
 
-/** Begin a picture of w x h pixels; one in progress is given up. Edges follow. @return 0 or
+/** Begin a picture of w x h pixels and cancel the one in progress. Edges follow. @return 0 or
  * -ENOMEM */
 int bundle_begin(struct bundle *bundle, int w, int h, color_t ground);
 
-/** Add an edge. Without memory it is left out. */
+/** Add an edge; it is omitted when memory runs out. */
 void bundle_add(struct bundle *bundle, const struct bundle_edge *edge);
 
-/** Bend an edge: control points go towards the middles a and b of the groups at its ends. */
+/** Bend an edge: its control points move towards the centres a and b of the groups at its ends. */
 void bundle_bend(struct bundle_edge *edge, struct point a, struct point b);
 
-/** All edges are there. */
+/** Start drawing: all edges have been added. */
 void bundle_start(struct bundle *bundle);
 
-/** Do a share of the work.
- *  @param units  about how many pixels may be touched
- *  @return 1 while more is to be done */
+/** Do a part of the work.
+ * @param units  approximate number of pixels to draw
+ * @return 1 while work remains, 0 when the picture is complete */
 int bundle_work(struct bundle *bundle, uint64_t units);
 
 #endif

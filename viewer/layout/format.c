@@ -1,3 +1,4 @@
+/* Figures, durations, shares and times as text. */
 #include "viewer/layout/format.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ char *format_count(char *out, size_t room, uint64_t value)
     return out;
 }
 
-/* Three significant digits at most, without idle zeros: 60, 1.2, 12.4. */
+/* At most three significant digits, without trailing zeros: 60, 1.2, 12.4. */
 static char *format_plain(char *out, size_t room, double value, const char *unit)
 {
     snprintf(out, room, "%.3g\xc2\xa0%s", value, unit);

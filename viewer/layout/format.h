@@ -1,17 +1,17 @@
-/* Figures as people read them: three significant digits, a unit, never an exponent. All write at
- * most room bytes and return out. */
+/* Figures as text for people: three significant digits, a unit, never an exponent. All functions
+ * write at most room bytes and return out. */
 #ifndef HOLTER_VIEWER_LAYOUT_FORMAT_H
 #define HOLTER_VIEWER_LAYOUT_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define FORMAT_ROOM 48
+#define FORMAT_CAPACITY 48
 
-/** "0", "812", "12.4 k", "1.20 M"; with a unit behind ("B", "/s") "12.4 kB". unit may be "". */
+/** "0", "812", "12.4 k", "1.20 M"; with a unit ("B", "/s") "12.4 kB". unit may be "". */
 char *format_si(char *out, size_t room, double value, const char *unit);
 
-/** For axes: a round value without idle zeros, "50 GB/s", "0". */
+/** For axes: a round value without trailing zeros, "50 GB/s", "0". */
 char *format_axis(char *out, size_t room, double value, const char *unit);
 
 /** All digits, in groups of three: "1,048,576". */
@@ -20,13 +20,13 @@ char *format_count(char *out, size_t room, uint64_t value);
 /** "34 ns", "1.2 µs", "12.4 ms", "60 s", "4 min 12 s", "2 h 05 min". */
 char *format_duration(char *out, size_t room, double ns);
 
-/** Share 0 to 1 as "12.4 %"; below 0.05 % but above nothing "<0.1 %". */
+/** Share from 0 to 1 as "12.4 %"; positive shares below 0.05 % as "<0.1 %". */
 char *format_share(char *out, size_t room, double share);
 
 /** Relative latency: "1.0x", "2.4x", "38x"; a dash for NaN. */
 char *format_ratio(char *out, size_t room, double ratio);
 
-/** Growth a minute as a share: "+3.1 %/min"; "" for NaN. */
+/** Growth per minute as a share: "+3.1 %/min"; "" for NaN. */
 char *format_slope(char *out, size_t room, double slope);
 
 /** Time of day of a daemon time, local time zone: "14:03:07", with tenths for steps below a second.

@@ -1,3 +1,4 @@
+/* Force-directed layout of a graph with groups: setup, group stage, vertex stage, publishing. */
 #include "viewer/layout/graph.h"
 
 #include <errno.h>
@@ -7,23 +8,23 @@
 
 enum {
     GROUP_ROUNDS = 160,
-    APART_ROUNDS = 60, /* only pushing discs apart that overlap */
+    APART_ROUNDS = 60, /* only separate overlapping discs */
     VERTEX_ROUNDS = 100,
-    WARM = 4, /* a graph that was known before takes a quarter of the rounds, at a quarter of the
+    WARM = 4, /* a graph with previous positions needs a quarter of the rounds, at a quarter of the
                  temperature */
 };
 
 static const double vertex_room = 1.55; /* radius of a group's disc per root of its weight */
 static const double pi = 3.14159265358979323846;
-static const double wide = 1.45; /* screens are wider than high: so is what is laid out */
+static const double wide = 1.45; /* aspect ratio of the layout: screens are wider than high */
 
 struct graph_layout {
-    struct graph_vertex *vertices; /* x, y relative to the group's middle while they move */
+    struct graph_vertex *vertices; /* x, y relative to the group's centre until published */
     struct graph_group *groups;
     struct graph_edge *edges;
     uint32_t vertex_count, group_count, edge_count;
     double *between;         /* group_count^2: share of common edges, symmetric */
-    double *move;            /* two a group or vertex */
+    double *move;            /* displacement: x and y of each group or vertex */
     double *degree;          /* weight of all edges of a vertex */
     uint32_t *head, *next;   /* grid: first vertex of a cell, next vertex of the same cell */
     uint32_t *order, *begin; /* vertices by group, and where each group begins */
@@ -59,7 +60,7 @@ void graph_finish(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Small deterministic offset that keeps vertices from lying upon each other (SplitMix64). */
+/* Small deterministic offset that keeps vertices from coinciding (SplitMix64). */
 static double graph_jitter(uint64_t seed, uint64_t key)
 {
     uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) ^ key;
@@ -68,10 +69,9 @@ static double graph_jitter(uint64_t seed, uint64_t key)
     return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
 }
 
-/* ---- setting up --------------------------------------------------------------------------------
- */
+/* ---- setting up ---- */
 
-static struct graph_layout *layout_create(uint32_t vertices, uint32_t groups, uint32_t edges)
+static struct graph_layout *graph_layout_create(uint32_t vertices, uint32_t groups, uint32_t edges)
 {
     struct graph_layout *l = calloc(1, sizeof *l);
     uint32_t most = vertices > groups ? vertices : groups;
@@ -94,13 +94,13 @@ static struct graph_layout *layout_create(uint32_t vertices, uint32_t groups, ui
     return NULL;
 }
 
-static void sort_by_group(struct graph_layout *l)
+static void graph_sort_by_group(struct graph_layout *l)
 {
     for (uint32_t i = 0; i < l->vertex_count; i++)
         l->begin[l->vertices[i].group + 1]++;
     for (uint32_t k = 0; k < l->group_count; k++)
         l->begin[k + 1] += l->begin[k];
-    for (uint32_t i = 0; i < l->vertex_count; i++) /* next serves as a count for a while */
+    for (uint32_t i = 0; i < l->vertex_count; i++) /* next temporarily holds the counts */
         l->order[l->begin[l->vertices[i].group] + l->next[l->vertices[i].group]++] = i;
     memset(l->next, 0, l->vertex_count * sizeof *l->next);
 }
@@ -129,9 +129,10 @@ static void graph_weigh(struct graph_layout *l)
         l->between[i] /= most;
 }
 
-/* Groups on an ellipse in their order, vertices along a spiral in theirs, as far apart on it as its
- * turns are: neighbours in number are often partners, and so begin as neighbours. */
-static void first_places(struct graph_layout *l, uint64_t seed)
+/* Initial positions: groups on an ellipse in their order, vertices along a spiral in theirs, spaced
+ * like the turns of the spiral: neighbours in number are often communication partners, and so begin
+ * as neighbours. */
+static void graph_place_initially(struct graph_layout *l, uint64_t seed)
 {
     double round = 0, at = 0;
     for (uint32_t k = 0; k < l->group_count; k++)
@@ -165,28 +166,29 @@ static int graph_compare_by_key(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static const struct known *find_known(const struct known *known, uint32_t count, uint64_t key)
+static const struct known *graph_find_previous(const struct known *known, uint32_t count,
+                                               uint64_t key)
 {
     const struct known wanted = {.key = key};
     return count ? bsearch(&wanted, known, count, sizeof *known, graph_compare_by_key) : NULL;
 }
 
-/* Take over the places of groups and vertices that were there before.
- *  @return share of the vertices that were */
-static double old_places(struct graph_layout *l, const struct graph *g, struct known *known)
+/* Reuse the positions of groups and vertices that the previous graph had.
+ * @return share of the vertices that it had */
+static double graph_reuse_places(struct graph_layout *l, const struct graph *g, struct known *known)
 {
-    double scale = 0; /* of the shown graph, which was made to fit, to that of the layout */
+    double scale = 0; /* from the visible graph, which was scaled to fit, to the layout */
     uint32_t found = 0;
     for (uint32_t k = 0; k < g->group_count; k++)
         known[k] = (struct known){g->groups[k].key, k, 0};
     qsort(known, g->group_count, sizeof *known, graph_compare_by_key);
     for (uint32_t k = 0; k < l->group_count && scale <= 0; k++) {
-        const struct known *was = find_known(known, g->group_count, l->groups[k].key);
+        const struct known *was = graph_find_previous(known, g->group_count, l->groups[k].key);
         if (was && g->groups[(uint32_t)was->x].radius > 0)
             scale = l->groups[k].radius / g->groups[(uint32_t)was->x].radius;
     }
     for (uint32_t k = 0; k < l->group_count; k++) {
-        const struct known *was = find_known(known, g->group_count, l->groups[k].key);
+        const struct known *was = graph_find_previous(known, g->group_count, l->groups[k].key);
         if (was) {
             l->groups[k].x = g->groups[(uint32_t)was->x].x * scale;
             l->groups[k].y = g->groups[(uint32_t)was->x].y * scale;
@@ -199,7 +201,7 @@ static double old_places(struct graph_layout *l, const struct graph *g, struct k
     }
     qsort(known, g->vertex_count, sizeof *known, graph_compare_by_key);
     for (uint32_t i = 0; i < l->vertex_count; i++) {
-        const struct known *was = find_known(known, g->vertex_count, l->vertices[i].key);
+        const struct known *was = graph_find_previous(known, g->vertex_count, l->vertices[i].key);
         if (was && scale > 0) {
             l->vertices[i].x = was->x;
             l->vertices[i].y = was->y;
@@ -213,7 +215,7 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
               uint32_t vertex_count, const struct graph_group *groups, uint32_t group_count,
               const struct graph_edge *edges, uint32_t edge_count, uint64_t seed)
 {
-    struct graph_layout *l = layout_create(vertex_count, group_count, edge_count);
+    struct graph_layout *l = graph_layout_create(vertex_count, group_count, edge_count);
     uint32_t before =
         from->vertex_count > from->group_count ? from->vertex_count : from->group_count;
     struct known *known = malloc((before + 1) * sizeof *known);
@@ -231,10 +233,10 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
         l->edges[i] = edges[i];
     for (uint32_t k = 0; k < group_count; k++)
         l->groups[k].key = groups[k].key;
-    sort_by_group(l);
+    graph_sort_by_group(l);
     graph_weigh(l);
-    first_places(l, seed);
-    int warm = old_places(l, from, known) > 0.6;
+    graph_place_initially(l, seed);
+    int warm = graph_reuse_places(l, from, known) > 0.6;
     l->heat = warm ? 1.0 / WARM : 1;
     l->group_rounds = warm ? GROUP_ROUNDS / WARM : GROUP_ROUNDS;
     l->vertex_rounds = warm ? VERTEX_ROUNDS / WARM : VERTEX_ROUNDS;
@@ -244,10 +246,9 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
     return 0;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
-/* Move by what the forces say, but no further than the temperature allows. */
+/* Displace by the forces, limited by the temperature. */
 static void graph_step(double *x, double *y, const double *move, double most)
 {
     double length = hypot(move[0], move[1]);
@@ -258,11 +259,11 @@ static void graph_step(double *x, double *y, const double *move, double most)
     *y += move[1] * share;
 }
 
-static void group_forces(struct graph_layout *l, uint32_t a)
+static void graph_apply_group_forces(struct graph_layout *l, uint32_t a)
 {
     const struct graph_group *p = &l->groups[a];
     double *move = &l->move[2 * (size_t)a];
-    move[0] = -0.05 / wide * p->x; /* towards the middle, so that nothing drifts away */
+    move[0] = -0.05 / wide * p->x; /* towards the centre, so that nothing drifts away */
     move[1] = -0.05 * wide * p->y;
     for (uint32_t b = 0; b < l->group_count; b++) {
         const struct graph_group *q = &l->groups[b];
@@ -277,11 +278,11 @@ static void group_forces(struct graph_layout *l, uint32_t a)
     }
 }
 
-static void group_round(struct graph_layout *l)
+static void graph_run_group_round(struct graph_layout *l)
 {
     double widest = 0;
     for (uint32_t a = 0; a < l->group_count; a++) {
-        group_forces(l, a);
+        graph_apply_group_forces(l, a);
         widest = fmax(widest, l->groups[a].radius);
     }
     double left = 1 - (double)l->round / l->group_rounds;
@@ -290,8 +291,8 @@ static void group_round(struct graph_layout *l)
                    widest * left * l->heat);
 }
 
-/* Push discs apart that overlap. @return 1 when some did */
-static int apart_round(struct graph_layout *l)
+/* Separate overlapping discs. @return 1 when some overlapped */
+static int graph_separate_groups(struct graph_layout *l)
 {
     int some = 0;
     for (uint32_t a = 0; a < l->group_count; a++) {
@@ -312,10 +313,9 @@ static int apart_round(struct graph_layout *l)
     return some;
 }
 
-/* ---- vertices ----------------------------------------------------------------------------------
- */
+/* ---- vertices ---- */
 
-/* Vertices of a group in square cells as wide as forces reach. */
+/* Grid over the vertices of a group; cells are as wide as forces reach. */
 struct cells {
     uint32_t side;
     double width, from;
@@ -327,7 +327,7 @@ static uint32_t graph_cell_of(const struct cells *c, double at)
     return (uint32_t)fmin(fmax(k, 0), c->side - 1);
 }
 
-static struct cells fill_cells(struct graph_layout *l, uint32_t group, double reach)
+static struct cells graph_fill_cells(struct graph_layout *l, uint32_t group, double reach)
 {
     double radius = l->groups[group].radius;
     uint32_t n = l->begin[group + 1] - l->begin[group];
@@ -378,7 +378,7 @@ static void graph_attract(struct graph_layout *l, double spacing)
         struct graph_vertex *a = &l->vertices[e->a], *b = &l->vertices[e->b];
         double share[2] = {e->weight / fmax(l->degree[e->a], 1e-12),
                            e->weight / fmax(l->degree[e->b], 1e-12)};
-        if (a->group != b->group) { /* outward, to the side on which the partner's group lies */
+        if (a->group != b->group) { /* outward, towards the partner's group */
             const struct graph_group *p = &l->groups[a->group], *q = &l->groups[b->group];
             double dx = q->x - p->x, dy = q->y - p->y, d = fmax(hypot(dx, dy), 1e-6);
             for (int end = 0; end < 2; end++) {
@@ -397,7 +397,7 @@ static void graph_attract(struct graph_layout *l, double spacing)
     }
 }
 
-static void keep_inside(struct graph_vertex *v, double radius)
+static void graph_keep_inside(struct graph_vertex *v, double radius)
 {
     double d = hypot(v->x, v->y), most = fmax(radius - 0.8 * sqrt(v->weight), radius * 0.05);
     if (d > most) {
@@ -406,8 +406,8 @@ static void keep_inside(struct graph_vertex *v, double radius)
     }
 }
 
-/* One round over all groups. @return about how many pairs were looked at */
-static uint64_t vertex_round(struct graph_layout *l)
+/* One round over all groups. @return approximate number of pairs examined */
+static uint64_t graph_run_vertex_round(struct graph_layout *l)
 {
     uint64_t looked = l->edge_count;
     const double spacing = vertex_room * 1.7;
@@ -416,26 +416,25 @@ static uint64_t vertex_round(struct graph_layout *l)
         double heaviest = 1;
         for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
             heaviest = fmax(heaviest, l->vertices[l->order[i]].weight);
-        struct cells c = fill_cells(l, k, 2 * spacing * sqrt(heaviest));
+        struct cells c = graph_fill_cells(l, k, 2 * spacing * sqrt(heaviest));
         for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
             looked += graph_repulse(l, l->order[i], &c, spacing);
     }
     double left = 1 - (double)l->round / (l->vertex_rounds + 1);
-    if (left > 0.25) /* the last rounds only keep vertices off each other */
+    if (left > 0.25) /* the last rounds only separate vertices */
         graph_attract(l, spacing);
     for (uint32_t i = 0; i < l->vertex_count; i++) {
         struct graph_vertex *v = &l->vertices[i];
         double radius = l->groups[v->group].radius;
         graph_step(&v->x, &v->y, &l->move[2 * (size_t)i], radius * 0.16 * left * l->heat);
-        keep_inside(v, radius);
+        graph_keep_inside(v, radius);
     }
     return looked;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
-/* Make it fit into -1 to 1 and show it. */
+/* Scale the finished layout to -1 to 1 and make it the visible graph. */
 static void graph_publish(struct graph *g)
 {
     struct graph_layout *l = g->layout;
@@ -476,22 +475,22 @@ static void graph_publish(struct graph *g)
     g->version++;
 }
 
-/* One round of the stage at hand. @return about how many pairs were looked at */
-static uint64_t one_round(struct graph_layout *l)
+/* One round of the current stage. @return approximate number of pairs examined */
+static uint64_t graph_run_round(struct graph_layout *l)
 {
     uint64_t pairs = (uint64_t)l->group_count * l->group_count;
     switch (l->stage) {
     case STAGE_GROUPS:
-        group_round(l);
+        graph_run_group_round(l);
         if (++l->round < l->group_rounds)
             return pairs + 1;
         break;
     case STAGE_APART:
-        if (apart_round(l) && ++l->round < APART_ROUNDS)
+        if (graph_separate_groups(l) && ++l->round < APART_ROUNDS)
             return pairs + 1;
         break;
     default:
-        pairs = vertex_round(l);
+        pairs = graph_run_vertex_round(l);
         if (++l->round < l->vertex_rounds)
             return pairs + 1;
         break;
@@ -505,7 +504,7 @@ int graph_work(struct graph *g, uint64_t units)
 {
     uint64_t done = 0;
     while (g->layout && done < units) {
-        done += one_round(g->layout);
+        done += graph_run_round(g->layout);
         if (g->layout->stage == STAGE_DONE)
             graph_publish(g);
     }

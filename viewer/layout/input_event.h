@@ -5,7 +5,7 @@
 
 enum input_kind {
     INPUT_KEY,
-    INPUT_TEXT, /**< typed letters: part of the search text, or a command key */
+    INPUT_TEXT, /**< typed text: part of the search text, or a command key */
     INPUT_MOVE,
     INPUT_LEAVE, /**< the mouse left the window */
     INPUT_PRESS, /**< left button */
@@ -15,7 +15,7 @@ enum input_kind {
     INPUT_QUIT,
 };
 
-/** Keys that are no letters; letters are their Unicode code point in lower case. */
+/** Non-letter keys; a letter is represented by its lower-case Unicode code point. */
 enum input_key {
     KEY_ESCAPE = 0x110000,
     KEY_BACKSPACE,
@@ -35,7 +35,7 @@ struct input {
     enum input_kind kind;
     int key;
     int shift, ctrl;
-    double x, y;  /**< of the mouse, or the window's new size, logical pixels */
+    double x, y;  /**< of the mouse, or the new size of the viewer's window, logical pixels */
     double wheel; /**< notches, positive away from the user */
     int clicks;   /**< 2: double click */
     char text[32];

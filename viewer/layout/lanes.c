@@ -1,3 +1,4 @@
+/* Geometry of lanes: bars or cells of activity in time. */
 #include "viewer/layout/lanes.h"
 
 #include <math.h>
@@ -6,53 +7,54 @@
 struct lanes lanes_fit(uint32_t rows, double h)
 {
     struct lanes lanes = {.per = 1, .count = rows};
-    if (rows == 0 || h < LANES_LEAST)
-        return (struct lanes){.height = LANES_LEAST, .per = 1};
-    double most = floor(h / LANES_LEAST); /* lanes that there is room for */
+    if (rows == 0 || h < LANES_MIN_HEIGHT)
+        return (struct lanes){.height = LANES_MIN_HEIGHT, .per = 1};
+    double most = floor(h / LANES_MIN_HEIGHT); /* maximum number of lanes */
     if (rows > most) {
         lanes.per = (uint32_t)ceil(rows / most);
         lanes.count = (uint32_t)(((uint64_t)rows + lanes.per - 1) / lanes.per);
     }
-    lanes.height = fmin(floor(h / lanes.count), LANES_HIGH);
+    lanes.height = fmin(floor(h / lanes.count), LANES_MAX_HEIGHT);
     return lanes;
 }
 
-struct lanes lanes_read(uint32_t rows, double h, double first)
+struct lanes lanes_fit_legible(uint32_t rows, double h, double first)
 {
-    double shown = fmin(floor(h / LANES_READ), rows), last = rows - shown;
-    return (struct lanes){.height = LANES_READ,
+    double shown = fmin(floor(h / LANES_LEGIBLE_HEIGHT), rows), last = rows - shown;
+    return (struct lanes){.height = LANES_LEGIBLE_HEIGHT,
                           .first = (uint32_t)fmin(fmax(first, 0), last),
                           .count = (uint32_t)fmax(shown, 0),
                           .per = 1};
 }
 
-/* Nanoseconds from the begin of the span: exact, where a double would not hold a time of day. */
-static double since_begin(const struct lane_span *span, int64_t ns)
+/* Nanoseconds from the begin of the span, computed in integers: a double cannot hold a time of day
+ * exactly. */
+static double lane_time_since_begin(const struct lane_span *span, int64_t ns)
 {
     return ns >= span->begin_ns ? (double)((uint64_t)ns - (uint64_t)span->begin_ns)
                                 : -(double)((uint64_t)span->begin_ns - (uint64_t)ns);
 }
 
-static double pixels_of(const struct lane_span *span)
+static double lane_pixels_per_ns(const struct lane_span *span)
 {
-    return span->w / since_begin(span, span->end_ns);
+    return span->w / lane_time_since_begin(span, span->end_ns);
 }
 
 double lane_x(const struct lane_span *span, int64_t ns)
 {
-    return since_begin(span, ns) * pixels_of(span);
+    return lane_time_since_begin(span, ns) * lane_pixels_per_ns(span);
 }
 
 int64_t lane_time(const struct lane_span *span, double x)
 {
-    return span->begin_ns + (int64_t)(x / span->w * since_begin(span, span->end_ns));
+    return span->begin_ns + (int64_t)(x / span->w * lane_time_since_begin(span, span->end_ns));
 }
 
-/* The part of a stretch that is in sight, pixels. @return 0: nothing of it */
+/* Clip an interval to the span, in pixels. @return 0 when nothing of it is visible */
 static int lanes_clip(const struct lane_span *span, int64_t begin_ns, uint64_t length_ns,
                       double *x0, double *x1)
 {
-    double begin = since_begin(span, begin_ns), pixels = pixels_of(span);
+    double begin = lane_time_since_begin(span, begin_ns), pixels = lane_pixels_per_ns(span);
     if (begin_ns >= span->end_ns || begin + (double)length_ns < 0)
         return 0;
     *x0 = begin > 0 ? begin * pixels : 0;
@@ -61,7 +63,7 @@ static int lanes_clip(const struct lane_span *span, int64_t begin_ns, uint64_t l
     return 1;
 }
 
-uint32_t lane_room(const struct lane_span *span)
+uint32_t lane_capacity(const struct lane_span *span)
 {
     return (uint32_t)ceil(span->w) + 1;
 }
@@ -76,7 +78,8 @@ void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned 
     double x0, x1;
     if (kind >= LANES_KINDS || !lanes_clip(&lane->span, begin_ns, length_ns, &x0, &x1))
         return;
-    /* The bar before may be wider than its time: what is beyond it begins where that ends. */
+    /* The previous bar may be wider than its time, as bars have a minimum width: the next one
+     * begins where it ends. */
     struct lane_bar *bar = lane->count ? &lane->bars[lane->count - 1] : NULL;
     int joins = bar && (x1 <= bar->x1 || x0 < bar->x0 + 1 || fmax(x0, bar->x1) + 1 > lane->span.w);
     if (!joins) {
@@ -109,7 +112,7 @@ void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, 
     uint32_t from = (uint32_t)x0 < last ? (uint32_t)x0 : last,
              to = (uint32_t)x1 < last ? (uint32_t)x1 : last;
     double *row = cells + (size_t)kind * columns;
-    x1 = x1 > x0 + 1e-6 ? x1 : x0 + 1e-6; /* something of what takes no time */
+    x1 = x1 > x0 + 1e-6 ? x1 : x0 + 1e-6; /* intervals without duration stay visible */
     if (from == to) {
         row[from] += x1 - x0;
         return;
@@ -120,8 +123,8 @@ void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, 
     row[to] += x1 - to;
 }
 
-unsigned lane_most(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
-                   double *share)
+unsigned lane_dominant_kind(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
+                            double *share)
 {
     unsigned most = LANES_KINDS;
     double sum = 0, best = 0;

@@ -1,11 +1,12 @@
+/* Perspective view of a grid in space. */
 #include "viewer/layout/lattice.h"
 
 #include <math.h>
 
-/* Length of an open end, in distances between neighbours; how much nearer things are larger. */
+/* Length of an open end in distances between neighbours, and strength of the perspective. */
 static const double open_end = 0.38, perspective = 0.22;
 
-void lattice_look(struct lattice *l, const struct projection *p, double yaw, double pitch)
+void lattice_set_view(struct lattice *l, const struct projection *p, double yaw, double pitch)
 {
     double cy = cos(yaw), sy = sin(yaw), cp = cos(pitch), sp = sin(pitch), square = 0;
     for (int i = 0; i < PROJECTION_AXES; i++)
@@ -18,8 +19,8 @@ void lattice_look(struct lattice *l, const struct projection *p, double yaw, dou
             l->turn[row][k] = turn[row][k];
 }
 
-static void lattice_see(const struct lattice *l, const double at[3], double *x, double *y,
-                        double *away)
+static void lattice_project_point(const struct lattice *l, const double at[3], double *x, double *y,
+                                  double *away)
 {
     static const unsigned axis[3] = {PROJECTION_ACROSS, PROJECTION_UPRIGHT, PROJECTION_DEPTH};
     double seen[3] = {0};
@@ -34,7 +35,7 @@ static void lattice_see(const struct lattice *l, const double at[3], double *x, 
     *away = seen[2];
 }
 
-static void place_at(const struct lattice *l, uint32_t place, double at[3])
+static void lattice_locate_place(const struct lattice *l, uint32_t place, double at[3])
 {
     uint32_t c[PROJECTION_AXES];
     projection_coordinates(l->projection, place, c);
@@ -46,8 +47,8 @@ static void place_at(const struct lattice *l, uint32_t place, double at[3])
 void lattice_point(const struct lattice *l, uint32_t place, double *x, double *y, double *away)
 {
     double at[3];
-    place_at(l, place, at);
-    lattice_see(l, at, x, y, away);
+    lattice_locate_place(l, place, at);
+    lattice_project_point(l, at, x, y, away);
 }
 
 void lattice_lines(const struct lattice *l, uint32_t wire, struct lattice_line out[2])
@@ -61,15 +62,15 @@ void lattice_lines(const struct lattice *l, uint32_t wire, struct lattice_line o
     for (int half = 0; half < 2; half++) {
         struct projection_line *line = &out[half].line;
         double a[3], b[3], near, far;
-        place_at(l, ends[half], a);
-        place_at(l, ends[!half], b);
+        lattice_locate_place(l, ends[half], a);
+        lattice_locate_place(l, ends[!half], b);
         double by = b[k] - a[k];
         for (int i = 0; i < 3; i++)
             b[i] = a[i];
-        /* one that wraps around leads away from the other end */
+        /* a wire that wraps around leads away from its other end */
         b[k] += fabs(by) > 1 ? (by > 0 ? -open_end : open_end) : by / 2;
-        lattice_see(l, a, &line->x0, &line->y0, &near);
-        lattice_see(l, b, &line->x1, &line->y1, &far);
+        lattice_project_point(l, a, &line->x0, &line->y0, &near);
+        lattice_project_point(l, b, &line->x1, &line->y1, &far);
         out[half].away = (near + far) / 2;
     }
 }

@@ -1,8 +1,9 @@
-/* The same places and wires as a regular grid in space (Landge et al., section 4.3), seen from
- * where the user turned it. Wires that wrap around are open ends at both borders.
+/* The places and wires of a projection as a regular grid in space (Landge et al., section 4.3),
+ * seen from a direction that the user chooses. Wires that wrap around are open ends at both
+ * borders.
  *
- * The grid fits in a ball of radius 1 around the middle of what is in sight; x to the right, y
- * down, z away from the eye. Pure geometry. */
+ * The grid fits in a ball of radius 1 around its centre; x to the right, y down, z away from the
+ * eye. Pure geometry. */
 #ifndef HOLTER_VIEWER_LAYOUT_LATTICE_H
 #define HOLTER_VIEWER_LAYOUT_LATTICE_H
 
@@ -10,24 +11,24 @@
 
 struct lattice {
     const struct projection
-        *projection;   /**< borrowed; its axes are x, y and z as lattice_axes has them */
+        *projection;   /**< borrowed; its axes across, upright and depth are x, y and z */
     double turn[3][3]; /**< rows: right, down, away */
     double step;       /**< distance between neighbours */
 };
 
-/** A line in space and how far away its middle is. */
+/** A line in space and the distance of its middle from the eye. */
 struct lattice_line {
     struct projection_line line;
     double away; /**< -1, near, to 1 */
 };
 
-/** Look at a grid.
- *  @param projection  the one along the third dimension: across is x, upright is y, depth is z
- *  @param yaw, pitch  radians; both 0: along z, from the side of the highest coordinate */
-void lattice_look(struct lattice *out, const struct projection *projection, double yaw,
-                  double pitch);
+/** Set the viewing direction.
+ * @param projection  along the third dimension: across is x, upright is y, depth is z
+ * @param yaw, pitch  radians; both 0: along z, from the side of the highest coordinate */
+void lattice_set_view(struct lattice *out, const struct projection *projection, double yaw,
+                      double pitch);
 
-/** Where a place is seen; away as above. */
+/** Position of a place on the screen; away as in struct lattice_line. */
 void lattice_point(const struct lattice *lattice, uint32_t place, double *x, double *y,
                    double *away);
 

@@ -1,3 +1,4 @@
+/* Modified central projection of Cartesian networks: places, wires, bundles. */
 #include "viewer/layout/projection.h"
 
 #include "holter/error.h"
@@ -50,8 +51,7 @@ int projection_init(struct projection *out, const struct topology *topology,
     return 0;
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
 uint32_t projection_place_at(const struct projection *p, const uint32_t at[PROJECTION_AXES])
 {
@@ -81,18 +81,18 @@ uint32_t projection_place(const struct projection *p, const struct topology *top
     return projection_place_at(p, at);
 }
 
-/* Where a stack lies, of which side of the middle it is, and how far out a depth is. */
+/* Position of a stack, side of the centre it is on, and distance of a depth from the centre. */
 static double projection_stack_at(uint32_t size, uint32_t coordinate)
 {
     return coordinate - (size - 1) / 2.0;
 }
 
-static double side_of(double at)
+static double projection_side_of_centre(double at)
 {
-    return at < 0 ? -1 : 1; /* a stack in the middle goes with those behind it */
+    return at < 0 ? -1 : 1; /* a stack in the centre counts as right of it */
 }
 
-static double depth_at(const struct projection *p, double depth)
+static double projection_depth_distance(const struct projection *p, double depth)
 {
     double size = p->axes[PROJECTION_DEPTH].size;
     return size > 1 ? PROJECTION_SPREAD * ((depth + 0.5) / size - 0.5) : 0;
@@ -103,9 +103,9 @@ static void projection_point_at(const struct projection *p, uint32_t across, uin
 {
     double u = projection_stack_at(p->axes[PROJECTION_ACROSS].size, across),
            v = -projection_stack_at(p->axes[PROJECTION_UPRIGHT].size, upright),
-           out = depth_at(p, depth);
-    *x = u + side_of(u) * out;
-    *y = v + side_of(v) * out;
+           out = projection_depth_distance(p, depth);
+    *x = u + projection_side_of_centre(u) * out;
+    *y = v + projection_side_of_centre(v) * out;
 }
 
 void projection_point(const struct projection *p, uint32_t place, double *x, double *y)
@@ -123,8 +123,7 @@ void projection_extent(const struct projection *p, double *w, double *h)
     *h = (p->axes[PROJECTION_UPRIGHT].size - 1) / 2.0 + edge;
 }
 
-/* ---- wires -------------------------------------------------------------------------------------
- */
+/* ---- wires ---- */
 
 uint32_t projection_halves(const struct projection *p)
 {
@@ -154,7 +153,8 @@ uint32_t projection_half(const struct projection *p, const struct topology *topo
     projection_coordinates(p, source, at);
     projection_coordinates(p, destination, end);
     uint32_t a = at[axis], b = end[axis];
-    /* of two nodes in a ring each is before and behind the other: the wire is the lower one's */
+    /* In a ring of two nodes each node is both neighbours of the other: use the lower node's wire.
+     */
     int up = b == a + 1 || (size > 2 && a == size - 1 && b == 0);
     int down = a == b + 1 || (size > 2 && b == size - 1 && a == 0);
     if (!up && !down)
@@ -184,15 +184,15 @@ static int projection_wraps(const struct projection *p, uint32_t wire)
     return at[axis] + 1 == p->axes[axis].size;
 }
 
-/* How many rectangles lie around a stack; each is a ring. */
+/* Number of rectangles around a stack; each is a ring. */
 static uint32_t projection_around(uint32_t size, uint32_t at)
 {
     return at < size - 1 - at ? at : size - 1 - at;
 }
 
-/* Does a wire across or upright run along its ring? Both its ends are on one rectangle, and it lies
- * on the side of it that runs its way. */
-static int along_ring(const struct projection *p, uint32_t wire)
+/* 1 if a wire across or upright runs along its ring: both ends are on one rectangle, on the side of
+ * it that has the wire's direction. */
+static int projection_runs_along_ring(const struct projection *p, uint32_t wire)
 {
     uint32_t at[PROJECTION_AXES], axis = wire % PROJECTION_AXES;
     uint32_t other = axis == PROJECTION_ACROSS ? PROJECTION_UPRIGHT : PROJECTION_ACROSS;
@@ -210,16 +210,16 @@ int projection_shows(const struct projection *p, unsigned axes, uint32_t wire)
         return 0;
     if (axis == PROJECTION_DEPTH || (axes & both) != both)
         return 1;
-    /* nothing is in the way of the only direction that there is */
+    /* if only one direction is shown, its links cannot overlap those of the other */
     if (p->axes[PROJECTION_ACROSS].size == 1 || p->axes[PROJECTION_UPRIGHT].size == 1)
         return 1;
-    return along_ring(p, wire);
+    return projection_runs_along_ring(p, wire);
 }
 
-/* The open end of a wire that wraps around, which leaves a place outwards or, along the depth, also
+/* The open end of a wire that wraps around; it leaves a place outwards or, along the depth, also
  * inwards. */
-static struct projection_line open_line(const struct projection *p, uint32_t place, uint32_t axis,
-                                        int last)
+static struct projection_line projection_open_line(const struct projection *p, uint32_t place,
+                                                   uint32_t axis, int last)
 {
     struct projection_line l;
     uint32_t at[PROJECTION_AXES];
@@ -246,8 +246,8 @@ void projection_lines(const struct projection *p, uint32_t wire, struct projecti
         return;
     }
     if (projection_wraps(p, wire)) {
-        out[0] = open_line(p, from, axis, 1);
-        out[1] = open_line(p, to, axis, 0);
+        out[0] = projection_open_line(p, from, axis, 1);
+        out[1] = projection_open_line(p, to, axis, 0);
         return;
     }
     projection_point(p, from, &out[0].x0, &out[0].y0);
@@ -256,8 +256,7 @@ void projection_lines(const struct projection *p, uint32_t wire, struct projecti
     out[0].y1 = out[1].y1 = (out[0].y0 + out[1].y0) / 2;
 }
 
-/* ---- bundles -----------------------------------------------------------------------------------
- */
+/* ---- bundles ---- */
 
 static uint32_t projection_stacks(const struct projection *p)
 {
@@ -297,7 +296,8 @@ int projection_bundle_lines(const struct projection *p, uint32_t bundle,
     projection_middle_of(p, from, &l->x0, &l->y0);
     projection_middle_of(p, to, &l->x1, &l->y1);
     if (axis == PROJECTION_DEPTH) {
-        double half = PROJECTION_SPREAD / 2, x = side_of(l->x0) * half, y = side_of(l->y0) * half;
+        double half = PROJECTION_SPREAD / 2, x = projection_side_of_centre(l->x0) * half,
+               y = projection_side_of_centre(l->y0) * half;
         *l = (struct projection_line){l->x0 - x, l->y0 - y, l->x0 + x, l->y0 + y};
         return 1;
     }

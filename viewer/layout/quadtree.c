@@ -1,3 +1,4 @@
+/* Barnes-Hut quadtree. */
 #include "viewer/layout/quadtree.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ void quadtree_finish(struct quadtree *t)
     *t = (struct quadtree){0};
 }
 
-static uint32_t new_cell(struct quadtree *t, double cx, double cy, double width)
+static uint32_t quadtree_add_cell(struct quadtree *t, double cx, double cy, double width)
 {
     if (t->count == t->room) {
         uint32_t room = t->room ? t->room * 2 : 256;
@@ -31,16 +32,16 @@ static uint32_t new_cell(struct quadtree *t, double cx, double cy, double width)
     return t->count++;
 }
 
-/* The cell below one in which a place lies; made when it is not there. */
-static uint32_t quadtree_below(struct quadtree *t, uint32_t cell, struct point at)
+/* Child of a cell that contains a position; created when missing. */
+static uint32_t quadtree_find_child(struct quadtree *t, uint32_t cell, struct point at)
 {
     struct quadtree_cell *c = &t->cells[cell];
     int right = at.x >= c->cx, low = at.y >= c->cy, k = right + 2 * low;
     if (c->child[k])
         return c->child[k];
     double quarter = c->width / 4;
-    uint32_t fresh = new_cell(t, c->cx + (right ? quarter : -quarter),
-                              c->cy + (low ? quarter : -quarter), c->width / 2);
+    uint32_t fresh = quadtree_add_cell(t, c->cx + (right ? quarter : -quarter),
+                                       c->cy + (low ? quarter : -quarter), c->width / 2);
     if (fresh != UINT32_MAX)
         t->cells[cell].child[k] = fresh;
     return fresh;
@@ -56,8 +57,8 @@ static int quadtree_insert(struct quadtree *t, const struct point *places, uint3
             c->first = i + 1;
             return 0;
         }
-        if (!c->divided) { /* it holds one point, which goes one down */
-            uint32_t other = c->first - 1, to = quadtree_below(t, cell, places[other]);
+        if (!c->divided) { /* its point moves down into a child */
+            uint32_t other = c->first - 1, to = quadtree_find_child(t, cell, places[other]);
             if (to == UINT32_MAX)
                 return -ENOMEM;
             t->cells[cell].first = 0;
@@ -65,13 +66,13 @@ static int quadtree_insert(struct quadtree *t, const struct point *places, uint3
             t->next[other] = 0;
             t->cells[to].first = other + 1;
         }
-        cell = quadtree_below(t, cell, places[i]);
+        cell = quadtree_find_child(t, cell, places[i]);
         if (cell == UINT32_MAX)
             return -ENOMEM;
     }
 }
 
-/* Children have higher numbers than their parents. */
+/* Sum masses from the leaves up: children have higher indices than their parents. */
 static void quadtree_add_up(struct quadtree *t, const struct point *places, const double *masses)
 {
     for (uint32_t k = t->count; k-- > 0;) {
@@ -118,7 +119,7 @@ int quadtree_build(struct quadtree *t, const struct point *places, const double 
         y1 = fmax(y1, places[i].y);
     }
     double width = fmax(fmax(x1 - x0, y1 - y0), 1e-6) * 1.001;
-    if (new_cell(t, (x0 + x1) / 2, (y0 + y1) / 2, width) == UINT32_MAX)
+    if (quadtree_add_cell(t, (x0 + x1) / 2, (y0 + y1) / 2, width) == UINT32_MAX)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         if (quadtree_insert(t, places, i) < 0)

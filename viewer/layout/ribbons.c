@@ -1,3 +1,4 @@
+/* Picture of ribbons and bars, by exact coverage of pixel columns. */
 #include "viewer/layout/ribbons.h"
 
 #include <errno.h>
@@ -5,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STROKE = 7, STROKE_ON = 4 }; /* logical pixels of a stroke and the space behind it */
+enum { STROKE = 7, STROKE_ON = 4 }; /* hatching: period and length of a stroke, logical pixels */
 
 static const double most_opacity = 0.96, hatched_opacity = 0.62;
 
-/* Upright height of a ribbon of width 1: as wide across where it is steep as where it is level, but
- * ever less so up to twice; in narrow gaps ribbons would bulge into one. */
+/* Vertical extent of a ribbon of width 1: steep ribbons keep their width, but with diminishing
+ * effect up to twice the height; in narrow gaps steep ribbons would merge otherwise. */
 static float ribbons_bulge(float steep)
 {
     float more = sqrtf(1 + steep * steep) - 1;
@@ -34,7 +35,7 @@ void ribbons_finish(struct ribbons *r)
 }
 
 /* A uniform cubic B-spline with three equal control points at each end and equal steps in x between
- * them: x is linear along it, y starts and ends level. Three pieces. */
+ * them: x is linear along it, y starts and ends level. It has three polynomial pieces. */
 double ribbon_at(double way)
 {
     double u = (way < 0 ? 0 : way > 1 ? 1 : way) * 3;
@@ -80,7 +81,7 @@ int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *
     return r->pixels && r->column ? 0 : -ENOMEM;
 }
 
-static int ribbons_need(void **array, uint32_t *room, uint32_t count, size_t size)
+static int ribbons_reserve(void **array, uint32_t *room, uint32_t count, size_t size)
 {
     if (count < *room)
         return 0;
@@ -95,14 +96,14 @@ static int ribbons_need(void **array, uint32_t *room, uint32_t count, size_t siz
 
 void ribbons_gap(struct ribbons *r, double x0, double x1)
 {
-    if (ribbons_need((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
+    if (ribbons_reserve((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
         r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
 }
 
 void ribbons_add(struct ribbons *r, const struct ribbon *item)
 {
     if (!r->gap_count ||
-        ribbons_need((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
+        ribbons_reserve((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
         return;
     r->items[r->item_count++] = *item;
     r->gaps[r->gap_count - 1].count++;
@@ -110,7 +111,7 @@ void ribbons_add(struct ribbons *r, const struct ribbon *item)
 
 void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 {
-    if (ribbons_need((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
+    if (ribbons_reserve((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
         r->bars[r->bar_count++] = *bar;
 }
 
@@ -121,12 +122,12 @@ void ribbons_start(struct ribbons *r)
     r->busy = 1;
 }
 
-/* Add a run of a pixel column, from top to bottom, to its densities: each pixel by the share of its
- * height that is covered. */
+/* Add the vertical run from top to bottom to a pixel column's densities: each pixel by the share of
+ * its height that is covered. */
 static void ribbons_add_run(float *density, float *colors, int h, float top, float bottom,
                             float add, float share)
 {
-    if (!(bottom > 0 && top < (float)h)) /* also when one is no number */
+    if (!(bottom > 0 && top < (float)h)) /* also if one is NaN */
         return;
     top = top < 0 ? 0 : top;
     bottom = bottom > (float)h ? (float)h : bottom;
@@ -163,7 +164,7 @@ static void ribbons_gather(struct ribbons *r, const struct ribbons_gap *gap, int
         float tall = item->width * ribbons_bulge(steep);
         float middle = item->y0 + dy * at, density = item->density, way_up = fabsf(steep);
         if (tall <
-            way_up) { /* the same ink along the whole way within this pixel column: no beads */
+            way_up) { /* equal density along the whole pixel column, otherwise beads appear */
             density *= tall / way_up;
             tall = way_up;
         }
@@ -193,7 +194,7 @@ static void ribbons_develop(struct ribbons *r, int x)
         if (all <= 0)
             continue;
         double opacity = most_opacity * (1 - exp(-(double)solid[y]));
-        /* strokes lean to the left, and the same everywhere, so that they stay strokes */
+        /* hatching leans to the left by the same angle everywhere */
         if (hatched[y] > 0 && (x + y) % period < on)
             opacity += (1 - opacity) * hatched_opacity * (1 - exp(-(double)hatched[y]));
         int share = (int)((double)colors[y] / all * 255 + 0.5);
@@ -202,11 +203,10 @@ static void ribbons_develop(struct ribbons *r, int x)
     }
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
-/* Coverage and colours of the rows of one column of bars, then its pixels. */
-static void flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
+/* Convert coverage and colours of one column of bars to pixels. */
+static void ribbons_flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
 {
     int x0 = (int)lround(bar->x0), x1 = (int)lround(bar->x1);
     x0 = x0 < 0 ? 0 : x0;
@@ -226,7 +226,7 @@ static void flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
     memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
 }
 
-static void draw_bars(struct ribbons *r)
+static void ribbons_draw_bars(struct ribbons *r)
 {
     memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
     for (uint32_t i = 0; i < r->bar_count; i++) {
@@ -242,18 +242,17 @@ static void draw_bars(struct ribbons *r)
             sum[3] += share;
         }
         if (i + 1 == r->bar_count || r->bars[i + 1].x0 != b->x0)
-            flush_bars(r, b);
+            ribbons_flush_bars(r, b);
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
-static void ribbons_done(struct ribbons *r)
+static void ribbons_publish(struct ribbons *r)
 {
     uint32_t *old = r->image.pixels;
     int w = r->image.w, h = r->image.h;
-    draw_bars(r);
+    ribbons_draw_bars(r);
     r->image = (struct image){r->pixels, r->w, r->h, r->image.version + 1};
     r->pixels = w == r->w && h == r->h ? old : NULL;
     if (!r->pixels)
@@ -266,7 +265,7 @@ int ribbons_work(struct ribbons *r, uint64_t units)
     uint64_t used = 0;
     while (r->busy && used < units) {
         if (r->gap == r->gap_count) {
-            ribbons_done(r);
+            ribbons_publish(r);
             break;
         }
         const struct ribbons_gap *gap = &r->gaps[r->gap];

@@ -1,3 +1,4 @@
+/* Building, measuring, hashing, searching and dumping scenes. */
 #include "viewer/layout/scene.h"
 
 #include <math.h>
@@ -47,8 +48,8 @@ color_t color_mix(color_t a, color_t b, double t)
     return mixed;
 }
 
-/* Room for one more element of an array. */
-static int scene_room_for(struct scene *s, void **array, size_t *room, size_t need, size_t element)
+/* Grow an array to hold `need` elements. */
+static int scene_reserve(struct scene *s, void **array, size_t *room, size_t need, size_t element)
 {
     if (need <= *room)
         return 1;
@@ -86,7 +87,8 @@ void scene_finish(struct scene *s)
     memset(s, 0, sizeof *s);
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo): enough to tell one frame's panel from the last one's. */
+/* FNV-1a, 64 bits (Fowler, Noll, Vo): sufficient to detect that a panel changed since the last
+ * frame. */
 static uint64_t scene_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *b = bytes;
@@ -95,7 +97,7 @@ static uint64_t scene_hash_bytes(uint64_t hash, const void *bytes, size_t length
     return hash;
 }
 
-static uint64_t hash_numbers(uint64_t hash, const double *numbers, size_t count)
+static uint64_t scene_hash_numbers(uint64_t hash, const double *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t bits;
@@ -106,7 +108,7 @@ static uint64_t hash_numbers(uint64_t hash, const double *numbers, size_t count)
     return hash;
 }
 
-static uint64_t hash_item(const struct scene *s, uint64_t hash, const struct scene_item *item)
+static uint64_t scene_hash_item(const struct scene *s, uint64_t hash, const struct scene_item *item)
 {
     const double geometry[] = {item->box.x, item->box.y, item->box.w,
                                item->box.h, item->width, item->radius};
@@ -116,11 +118,12 @@ static uint64_t hash_item(const struct scene *s, uint64_t hash, const struct sce
                              (uint64_t)item->flags,
                              item->image ? item->image->version : 0,
                              item->image ? (uint64_t)(uintptr_t)item->image : 0};
-    hash = hash_numbers(hash, geometry, sizeof geometry / sizeof *geometry);
+    hash = scene_hash_numbers(hash, geometry, sizeof geometry / sizeof *geometry);
     hash = scene_hash_bytes(hash, rest, sizeof rest);
     if (item->kind == SCENE_TEXT)
         return scene_hash_bytes(hash, s->letters + item->first, item->count);
-    return item->count ? hash_numbers(hash, &s->points[item->first].x, item->count * 2) : hash;
+    return item->count ? scene_hash_numbers(hash, &s->points[item->first].x, item->count * 2)
+                       : hash;
 }
 
 void scene_end(struct scene *s)
@@ -129,18 +132,18 @@ void scene_end(struct scene *s)
         struct scene_panel *panel = &s->panels[p];
         size_t last = p + 1 < s->panel_count ? s->panels[p + 1].first : s->item_count;
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
-        hash = hash_numbers(hash, &panel->box.x, 4);
+        hash = scene_hash_numbers(hash, &panel->box.x, 4);
         hash = scene_hash_bytes(hash, &panel->color, sizeof panel->color);
         for (size_t i = panel->first; i < last; i++)
-            hash = hash_item(s, hash, &s->items[i]);
+            hash = scene_hash_item(s, hash, &s->items[i]);
         panel->hash = hash;
     }
 }
 
 void scene_panel(struct scene *s, struct box box, color_t ground, const char *name, ...)
 {
-    if (!scene_room_for(s, (void **)&s->panels, &s->panel_room, s->panel_count + 1,
-                        sizeof *s->panels))
+    if (!scene_reserve(s, (void **)&s->panels, &s->panel_room, s->panel_count + 1,
+                       sizeof *s->panels))
         return;
     struct scene_panel *p = &s->panels[s->panel_count++];
     *p = (struct scene_panel){.box = box, .color = ground, .first = (uint32_t)s->item_count};
@@ -160,7 +163,7 @@ static struct scene_item *scene_add(struct scene *s, enum scene_kind kind, struc
                                     color_t color)
 {
     if (!s->panel_count ||
-        !scene_room_for(s, (void **)&s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
+        !scene_reserve(s, (void **)&s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
         return NULL;
     struct scene_item *item = &s->items[s->item_count++];
     *item = (struct scene_item){
@@ -205,8 +208,7 @@ void scene_image(struct scene *s, struct box box, const struct image *image)
         item->image = image;
 }
 
-/* ---- rows of points ----------------------------------------------------------------------------
- */
+/* ---- rows of points ---- */
 
 void scene_points(struct scene *s)
 {
@@ -215,13 +217,13 @@ void scene_points(struct scene *s)
 
 void scene_point(struct scene *s, double x, double y)
 {
-    if (scene_room_for(s, (void **)&s->points, &s->point_room, s->point_count + 1,
-                       sizeof *s->points))
+    if (scene_reserve(s, (void **)&s->points, &s->point_room, s->point_count + 1,
+                      sizeof *s->points))
         s->points[s->point_count++] = (struct point){x, y};
 }
 
-static struct scene_item *end_row(struct scene *s, enum scene_kind kind, size_t least,
-                                  color_t color)
+static struct scene_item *scene_end_points(struct scene *s, enum scene_kind kind, size_t least,
+                                           color_t color)
 {
     size_t first = s->row_start, count = s->point_count - first;
     if (count < least) {
@@ -246,35 +248,34 @@ static struct scene_item *end_row(struct scene *s, enum scene_kind kind, size_t 
 
 void scene_curve(struct scene *s, double width, color_t color)
 {
-    struct scene_item *item = end_row(s, SCENE_CURVE, 2, color);
+    struct scene_item *item = scene_end_points(s, SCENE_CURVE, 2, color);
     if (item)
         item->width = width;
 }
 
 void scene_area(struct scene *s, color_t color)
 {
-    end_row(s, SCENE_AREA, 4, color);
+    scene_end_points(s, SCENE_AREA, 4, color);
 }
 
 void scene_polygon(struct scene *s, color_t color)
 {
-    end_row(s, SCENE_POLYGON, 3, color);
+    scene_end_points(s, SCENE_POLYGON, 3, color);
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 double scene_width(const struct scene *s, enum text_style style, int flags, const char *text)
 {
     return s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text, strlen(text));
 }
 
-static int starts_letter(char c)
+static int scene_starts_letter(char c)
 {
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* Most bytes of a text that fit, cut between letters. */
+/* Largest number of bytes of a text that fit, cut between letters. */
 static size_t scene_fitting(const struct scene *s, enum text_style style, int flags,
                             const char *text, size_t bytes, double room)
 {
@@ -286,7 +287,7 @@ static size_t scene_fitting(const struct scene *s, enum text_style style, int fl
         else
             high = middle - 1;
     }
-    while (low > 0 && low < bytes && !starts_letter(text[low]))
+    while (low > 0 && low < bytes && !scene_starts_letter(text[low]))
         low--;
     return low;
 }
@@ -307,7 +308,7 @@ static double scene_add_text(struct scene *s, double x, double y, double w, enum
             return 0;
     }
     size_t need = s->letter_count + kept + sizeof ellipsis;
-    if (!scene_room_for(s, (void **)&s->letters, &s->letter_room, need, 1))
+    if (!scene_reserve(s, (void **)&s->letters, &s->letter_room, need, 1))
         return 0;
     char *to = s->letters + s->letter_count;
     memcpy(to, text, kept);
@@ -351,9 +352,9 @@ double scene_textf(struct scene *s, double x, double y, double w, enum text_styl
     return scene_text(s, x, y, w, style, flags, color, text);
 }
 
-/* Bytes of the next line; lines are those left after it. */
-static size_t next_line(const struct scene *s, double w, enum text_style style, int lines,
-                        const char *text)
+/* Bytes of the next line; `lines` lines remain after it. */
+static size_t scene_next_line(const struct scene *s, double w, enum text_style style, int lines,
+                              const char *text)
 {
     size_t bytes = strcspn(text, "\n"), take = scene_fitting(s, style, 0, text, bytes, w);
     if (take == bytes || lines <= 0)
@@ -377,7 +378,7 @@ double scene_paragraph(struct scene *s, double x, double y, double w, enum text_
 {
     double height = 0;
     while (*text && lines-- > 0) {
-        size_t take = next_line(s, w, style, lines, text);
+        size_t take = scene_next_line(s, w, style, lines, text);
         if (take > 0)
             scene_add_text(s, x, y + height, w, style, 0, color, text, take);
         height += text_line(style);
@@ -392,7 +393,7 @@ double scene_paragraph_height(const struct scene *s, double w, enum text_style s
     double height = 0;
     while (*text && lines-- > 0) {
         height += text_line(style);
-        text = scene_after_line(text, next_line(s, w, style, lines, text));
+        text = scene_after_line(text, scene_next_line(s, w, style, lines, text));
     }
     return height;
 }
@@ -402,14 +403,13 @@ const char *scene_text_of(const struct scene *s, const struct scene_item *item)
     return item->kind == SCENE_TEXT ? s->letters + item->first : "";
 }
 
-/* ---- hits --------------------------------------------------------------------------------------
- */
+/* ---- hits ---- */
 
 struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind, uint64_t a,
                             uint64_t b)
 {
-    static struct scene_hit nowhere; /* written to, never read: memory ran out */
-    if (!scene_room_for(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
+    static struct scene_hit nowhere; /* sink for writes when memory ran out; never read */
+    if (!scene_reserve(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
         return &nowhere;
     struct scene_hit *hit = &s->hits[s->hit_count++];
     *hit = (struct scene_hit){.box = box, .kind = kind, .a = a, .b = b};
@@ -453,8 +453,7 @@ double scene_hit_y(const struct scene_hit *hit, double y)
     return hit->y0 + (hit->y1 - hit->y0) * (y - hit->box.y) / hit->box.h;
 }
 
-/* ---- as text -----------------------------------------------------------------------------------
- */
+/* ---- as text ---- */
 
 void scene_dump(const struct scene *s, FILE *out)
 {

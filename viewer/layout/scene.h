@@ -1,10 +1,9 @@
-/* The scene: what is to be seen, as plain figures in place of calls to a graphics library.
+/* The scene: what is to be shown, as plain data in place of calls to a graphics library.
  *
- * Layout fills it, draw paints it, the tests read it, and hit-testing looks into it. Coordinates
- * are logical pixels (at scale 1 they are the screen's), x to the right, y down. A scene is a row
- * of panels; a panel is a rectangle that clips its items, and later panels cover earlier ones.
- * Memory is kept from frame to frame.
- */
+ * Layouts fill it, the drawing code paints it, tests read it, and hit-testing searches it.
+ * Coordinates are logical pixels (at scale 1 those of the screen), x to the right, y down. A scene
+ * is a sequence of panels; a panel is a rectangle that clips its items, and later panels cover
+ * earlier ones. Memory is reused from frame to frame. */
 #ifndef HOLTER_VIEWER_LAYOUT_SCENE_H
 #define HOLTER_VIEWER_LAYOUT_SCENE_H
 
@@ -25,8 +24,7 @@ color_t color_fade(color_t color, double opacity);
 /** Mix of two opaque colours; t 0 gives a, 1 gives b. */
 color_t color_mix(color_t a, color_t b, double t);
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 enum text_style {
     TEXT_BODY,         /**< 13 px */
@@ -45,25 +43,24 @@ enum text_flag {
     TEXT_LEFT = 0,
     TEXT_RIGHT = 1,
     TEXT_CENTRE = 2,
-    TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers stand in columns */
+    TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers align in columns */
 };
 
-/** Size of a style's letters and height of its line, logical pixels; weight 400, 600 or 700. */
+/** Font size and line height of a style in logical pixels; weight is 400, 600 or 700. */
 double text_size(enum text_style style);
 double text_line(enum text_style style);
 int text_weight(enum text_style style);
 
-/** How wide texts will be: given by whoever will draw them. */
+/** Measures texts; provided by the drawing code. */
 struct text_measure {
     /** @param flags  TEXT_FIGURES or 0   @return logical pixels */
     double (*width)(void *user, enum text_style style, int flags, const char *text, size_t bytes);
     void *user;
 };
 
-/* ---- items -------------------------------------------------------------------------------------
- */
+/* ---- items ---- */
 
-/** A picture of cells. Whoever fills it raises the version whenever the pixels change. */
+/** A raster image. Whoever changes the pixels increments the version. */
 struct image {
     uint32_t *pixels; /**< 0xAARRGGBB, row by row */
     int w, h;
@@ -79,7 +76,7 @@ enum scene_kind {
     SCENE_OUTLINE, /**< inner border of width */
     SCENE_LINE,    /**< from (x, y) to (x + w, y + h) */
     SCENE_CURVE,   /**< points joined by a line of width */
-    SCENE_AREA,    /**< points come in twos: upper and lower edge at the same x */
+    SCENE_AREA,    /**< pairs of points: upper and lower edge at the same x */
     SCENE_DISC,    /**< fills its box */
     SCENE_POLYGON, /**< convex, filled */
     SCENE_IMAGE,   /**< stretched over the box, cells stay sharp */
@@ -99,7 +96,7 @@ struct scene_item {
     const struct image *image;
 };
 
-/** What can be pointed at. a and b are the thing's numbers; their meaning goes with the kind. */
+/** What can be pointed at. a and b identify the object; their meaning depends on the kind. */
 enum hit_kind {
     HIT_NONE,
     HIT_BUTTON,   /**< a: enum ui_command, b: its argument */
@@ -110,30 +107,32 @@ enum hit_kind {
     HIT_JOB,      /**< a: row of the job list */
     HIT_ALERT,    /**< a: id */
     HIT_TIME,     /**< x is daemon time */
-    HIT_BAND,     /**< x is daemon time, of the whole job */
+    HIT_BAND,     /**< x is daemon time over the whole job */
     HIT_MATRIX,   /**< x is destination, y is source, in ranks */
-    HIT_REGION,   /**< a: id of the communication region; x is daemon time when x1 is above x0 */
-    HIT_SERIES,   /**< a: enum series_scope; x as above */
-    HIT_GRAPH,    /**< x and y are places in the graph of regions */
-    HIT_COMMGRAM, /**< x is daemon time, as if the columns of the picture lay as time runs */
-    HIT_COLUMN,   /**< a, b: begin and end of a phase of it, daemon time */
-    HIT_BAR,      /**< a: column, b: bar of it, from the top */
+    HIT_REGION,   /**< a: id of the rank region; x is daemon time when x1 is above x0 */
+    HIT_SERIES,   /**< a: enum series_scope; x as for HIT_REGION */
+    HIT_GRAPH,    /**< x and y are positions in the graph of regions */
+    HIT_COMMGRAM, /**< x is daemon time, as if the columns of the picture were proportional to time
+                   */
+    HIT_COLUMN,   /**< a, b: begin and end of a phase of the CommGram, daemon time */
+    HIT_BAR,      /**< a: column, b: bar in it, counted from the top */
     HIT_SIZES,    /**< x is the binary logarithm of a message's bytes */
     HIT_LINK,     /**< a: link of the network */
-    HIT_ROUTE,    /**< a, b: vertices it goes from and to */
+    HIT_ROUTE,    /**< a, b: first and last vertex */
     HIT_VERTEX,   /**< a: vertex of the network */
     HIT_METRIC,   /**< a: enum flow_metric; x is its value, y the rank, from 0 */
-    HIT_HANDLE,   /**< likewise; b: end of the range that a drag moves, 0 low, 1 high */
-    HIT_TORUS,    /**< a: 0 projection, 1 grid in space; x and y are places in it */
+    HIT_HANDLE,   /**< as HIT_METRIC; b: end of the range that a drag moves, 0 low, 1 high */
+    HIT_TORUS,    /**< a: 0 projection, 1 grid in space; x and y are positions in it */
     HIT_PLANE,    /**< a: dimension of the network, b: coordinate */
-    HIT_SCALE,    /**< x is a part of the largest load, by colour */
-    HIT_NETWORK,  /**< x and y are places in the graph of the network */
+    HIT_SCALE,    /**< x is a share of the largest load, on the colour map */
+    HIT_NETWORK,  /**< x and y are positions in the graph of the network */
     HIT_UNIT,     /**< a: group of vertices in it */
-    HIT_PLACE,    /**< not to be pointed at: x0, y0 is where a vertex (b 0) or group a lies */
-    HIT_ROUTES,   /**< x, y: shares of the sides of the route matrix; a: most vertices in a cell */
-    HIT_PLAYBACK, /**< x is daemon time, of a whole recording */
-    HIT_MARK,     /**< a: alert of a recording, b: how many from it on */
-    HIT_CAPTURE,  /**< x is daemon time, y threads of a capture; a: how many share a lane */
+    HIT_PLACE,    /**< never under the mouse: x0, y0 is the position of vertex a (b 0) or group a */
+    HIT_ROUTES, /**< x, y: shares of the sides of the route matrix; a: maximum of vertices in a cell
+                 */
+    HIT_PLAYBACK, /**< x is daemon time over a whole recording */
+    HIT_MARK,     /**< a: first alert of a recording, b: number of alerts */
+    HIT_CAPTURE,  /**< x is daemon time, y threads of a capture; a: threads in a lane */
     HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,     /**< a: enum ui_list, b: column */
     HIT_COVER,    /**< swallows what lies under it */
@@ -143,17 +142,17 @@ struct scene_hit {
     struct box box;
     enum hit_kind kind;
     uint64_t a, b;
-    double x0, x1, y0, y1; /**< what the edges of the box stand for, for kinds that say so */
-    uint32_t list;         /**< rows of a list: enum ui_list + 1; 0: no row */
-    uint32_t row;          /**< which row, counted from 0 over the whole list */
+    double x0, x1, y0, y1; /**< values at the edges of the box, for kinds that define them */
+    uint32_t list;         /**< for a row of a list: enum ui_list + 1; 0: not a row */
+    uint32_t row;          /**< index of the row in the whole list */
 };
 
 struct scene_panel {
     char name[32];
     struct box box;
-    color_t color;   /**< of its ground; 0: transparent */
-    uint32_t first;  /**< its first item */
-    uint64_t hash;   /**< of all its items, once the scene is complete: equal hash, equal picture */
+    color_t color;   /**< background; 0: transparent */
+    uint32_t first;  /**< index of its first item */
+    uint64_t hash;   /**< over all its items, set by scene_end(): equal hash, equal picture */
     uint8_t overlay; /**< may lie over other panels */
 };
 
@@ -167,25 +166,26 @@ struct scene {
     struct scene_hit *hits;
     size_t panel_count, item_count, point_count, letter_count, hit_count;
     size_t panel_room, item_room, point_room, letter_room, hit_room;
-    size_t row_start; /**< first point of the row being filled */
+    size_t row_start; /**< first point of the shape under construction */
     struct text_measure measure;
-    int failed; /**< memory ran out: the scene is not complete */
+    int failed; /**< memory ran out: the scene is incomplete */
 };
 
-/** Begin anew. scale: device pixels per logical pixel, for lines that are to be one pixel thin. */
+/** Clear the scene and begin a new one. scale: device pixels per logical pixel, for lines one
+ * device pixel thin. */
 void scene_begin(struct scene *scene, double w, double h, double scale,
                  struct text_measure measure);
 
-/** Complete it: hashes the panels. */
+/** Complete the scene: computes the panels' hashes. */
 void scene_end(struct scene *scene);
 
 void scene_finish(struct scene *scene);
 
-/** Open a panel; what follows belongs to it. name: printf format, unique in the scene. */
+/** Open a panel; the following items belong to it. name: printf format, unique in the scene. */
 void scene_panel(struct scene *scene, struct box box, color_t ground, const char *name, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** The panel that was opened last may lie over others. */
+/** Mark the last opened panel as one that may cover others. */
 void scene_overlay(struct scene *scene);
 
 void scene_rect(struct scene *scene, struct box box, double radius, color_t color);
@@ -195,8 +195,8 @@ void scene_line(struct scene *scene, double x0, double y0, double x1, double y1,
 void scene_disc(struct scene *scene, double x, double y, double radius, color_t color);
 void scene_image(struct scene *scene, struct box box, const struct image *image);
 
-/** Begin a row of points and end it as a curve, an area or a polygon. Fewer points than the shape
- * needs give nothing. */
+/** Begin a sequence of points and end it as a curve, an area or a polygon. Fewer points than the
+ * shape needs draw nothing. */
 void scene_points(struct scene *scene);
 void scene_point(struct scene *scene, double x, double y);
 void scene_curve(struct scene *scene, double width, color_t color);
@@ -204,46 +204,46 @@ void scene_area(struct scene *scene, color_t color);
 void scene_polygon(struct scene *scene, color_t color);
 
 /** A line of text in a slot: at most w wide, shortened with an ellipsis when it is longer; y is the
- * top of its line. TEXT_RIGHT and TEXT_CENTRE place it in the slot.
- *  @return its width */
+ * top of its line. TEXT_RIGHT and TEXT_CENTRE align it in the slot.
+ * @return its width */
 double scene_text(struct scene *scene, double x, double y, double w, enum text_style style,
                   int flags, color_t color, const char *text);
 double scene_textf(struct scene *scene, double x, double y, double w, enum text_style style,
                    int flags, color_t color, const char *format, ...)
     __attribute__((format(printf, 8, 9)));
 
-/** Height that such a paragraph takes. */
+/** Height that scene_paragraph() would need. */
 double scene_paragraph_height(const struct scene *scene, double w, enum text_style style, int lines,
                               const char *text);
 
-/** Width that a text takes. */
+/** Width of a text. */
 double scene_width(const struct scene *scene, enum text_style style, int flags, const char *text);
 
-/** A long text in several lines, broken at spaces. @return height taken, at most lines lines */
+/** A long text in several lines, broken at spaces. @return height used, of at most `lines` lines */
 double scene_paragraph(struct scene *scene, double x, double y, double w, enum text_style style,
                        color_t color, int lines, const char *text);
 
-/** Make an area that can be pointed at; later ones lie over earlier ones. @return it, to add a
- * range */
+/** Add an area that can be pointed at; later areas lie over earlier ones. @return the hit, to add a
+ * range to it */
 struct scene_hit *scene_hit(struct scene *scene, struct box box, enum hit_kind kind, uint64_t a,
                             uint64_t b);
 
 /** Topmost area under a point; NULL when there is none. */
 const struct scene_hit *scene_hit_at(const struct scene *scene, double x, double y);
 
-/** Topmost area of a kind under a point, whatever lies over it but a cover; NULL when there is
- * none. */
+/** Topmost area of a kind under a point, even if areas of other kinds except HIT_COVER lie over it;
+ * NULL when there is none. */
 const struct scene_hit *scene_hit_under(const struct scene *scene, double x, double y,
                                         enum hit_kind kind);
 
-/** What a point inside a hit stands for. */
+/** Value at a point inside a hit, interpolated between the values at its edges. */
 double scene_hit_x(const struct scene_hit *hit, double x);
 double scene_hit_y(const struct scene_hit *hit, double y);
 
 /** Text of an item. */
 const char *scene_text_of(const struct scene *scene, const struct scene_item *item);
 
-/** Write the scene as text: one line a panel, item and hit. */
+/** Write the scene as text: one line for each panel, item and hit. */
 void scene_dump(const struct scene *scene, FILE *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* Multilevel force-directed layout: coarsening, initial positions, forces, publishing. */
 #include "viewer/layout/spring.h"
 
 #include "viewer/layout/quadtree.h"
@@ -9,41 +10,41 @@
 
 enum {
     LEVELS = 20,
-    SMALLEST = 24, /* a graph this small is not made coarser */
+    SMALLEST = 24, /* smaller graphs are not coarsened */
     COARSE_ROUNDS = 90,
-    FINE_ROUNDS = 110, /* of the whole graph */
-    SHOWN_ROUNDS = 40, /* after so many of them it is usable */
+    FINE_ROUNDS = 110, /* rounds on the whole graph */
+    SHOWN_ROUNDS = 40, /* rounds after which the arrangement is usable */
     WARM_ROUNDS = 45,
 };
 
 static const double repulsion = 0.2;
-static const double together = 0.16; /* pull to the middle */
-static const double anchor = 0.12;   /* back to where a vertex began, if that was known */
-static const double wide = 1.45;     /* screens are wider than high */
+static const double together = 0.16; /* attraction to the centre */
+static const double anchor = 0.12;   /* attraction to the previous position, if known */
+static const double wide = 1.45;     /* aspect ratio: screens are wider than high */
 
-/* One of the graphs: the whole, or with vertices joined. */
+/* One level of the hierarchy: the whole graph, or a coarser one with merged vertices. */
 struct level {
     struct point *at;
     double *mass;
-    uint32_t *coarse; /* by vertex: the one that stands for it a level up */
+    uint32_t *coarse; /* by vertex: its representative on the next coarser level */
     struct spring_edge *edges;
     uint32_t count, edge_count;
 };
 
 struct spring_layout {
     struct level levels[LEVELS];
-    uint32_t level_count, level; /* being worked on, from the coarsest to 0 */
+    uint32_t level_count, level; /* current level, from the coarsest to 0 */
     uint64_t *keys;
     struct point *force;
-    struct point *home; /* where vertices of the whole began; NULL: anywhere */
+    struct point *home; /* initial positions of the whole graph's vertices; NULL: arbitrary */
     struct quadtree tree;
-    uint32_t round, at; /* of this level; vertex of this round */
+    uint32_t round, at; /* round of this level; next vertex of this round */
     double step, energy, energy_before;
     int better; /* rounds in which the energy fell */
     int warm, calm, built;
 };
 
-static void level_finish(struct level *l)
+static void spring_level_finish(struct level *l)
 {
     free(l->at);
     free(l->mass);
@@ -56,7 +57,7 @@ static void spring_layout_destroy(struct spring_layout *l)
     if (!l)
         return;
     for (uint32_t i = 0; i < l->level_count; i++)
-        level_finish(&l->levels[i]);
+        spring_level_finish(&l->levels[i]);
     free(l->keys);
     free(l->force);
     free(l->home);
@@ -71,7 +72,7 @@ void spring_finish(struct spring *s)
     *s = (struct spring){0};
 }
 
-static int level_create(struct level *l, uint32_t count, uint32_t edge_count)
+static int spring_level_create(struct level *l, uint32_t count, uint32_t edge_count)
 {
     l->count = count;
     l->edge_count = edge_count;
@@ -82,8 +83,7 @@ static int level_create(struct level *l, uint32_t count, uint32_t edge_count)
     return l->at && l->mass && l->coarse && l->edges ? 0 : -ENOMEM;
 }
 
-/* ---- coarser graphs ----------------------------------------------------------------------------
- */
+/* ---- coarser graphs ---- */
 
 static int spring_compare_heavier(const void *left, const void *right)
 {
@@ -103,7 +103,8 @@ static int spring_compare_by_ends(const void *left, const void *right)
     return a->b < b->b ? -1 : a->b > b->b;
 }
 
-/* Pairs along heavy edges between light vertices become one. @return vertices that are left */
+/* Match pairs along heavy edges between light vertices; each pair becomes one vertex. @return
+ * number of vertices that remain */
 static uint32_t spring_match(struct level *l)
 {
     struct spring_edge *order = malloc((l->edge_count + 1u) * sizeof *order);
@@ -120,7 +121,7 @@ static uint32_t spring_match(struct level *l)
     for (uint32_t i = 0; i < l->edge_count; i++)
         if (l->coarse[order[i].a] == UINT32_MAX && l->coarse[order[i].b] == UINT32_MAX)
             l->coarse[order[i].a] = l->coarse[order[i].b] = next++;
-    /* what is left over goes to its first neighbour's pair, so that stars shrink too */
+    /* An unmatched vertex joins its first neighbour's pair, so that stars shrink too. */
     for (uint32_t i = 0; i < l->edge_count; i++) {
         uint32_t *a = &l->coarse[order[i].a], *b = &l->coarse[order[i].b];
         *a = *a == UINT32_MAX ? *b : *a;
@@ -135,7 +136,7 @@ static uint32_t spring_match(struct level *l)
 static int spring_coarsen(struct level *l, struct level *up)
 {
     uint32_t count = spring_match(l), kept = 0;
-    if (!count || level_create(up, count, l->edge_count) < 0)
+    if (!count || spring_level_create(up, count, l->edge_count) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->count; i++)
         up->mass[l->coarse[i]] += l->mass[i];
@@ -157,8 +158,7 @@ static int spring_coarsen(struct level *l, struct level *up)
     return 0;
 }
 
-/* ---- where they begin --------------------------------------------------------------------------
- */
+/* ---- where they begin ---- */
 
 /* SplitMix64, -0.5 to 0.5. */
 static double spring_jitter(uint64_t key)
@@ -169,7 +169,7 @@ static double spring_jitter(uint64_t key)
     return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
 }
 
-static void begin_cold(struct spring_layout *l)
+static void spring_begin_cold(struct spring_layout *l)
 {
     struct level *top = &l->levels[l->level_count - 1];
     double size = sqrt(top->count);
@@ -178,8 +178,8 @@ static void begin_cold(struct spring_layout *l)
                                     size * spring_jitter(2ull * i + 1)};
 }
 
-/* What has no place begins between its neighbours that have one, else in the middle. */
-static int begin_warm(struct spring_layout *l, const struct spring_vertex *v, double unit)
+/* Vertices without a position begin between their neighbours that have one, else in the centre. */
+static int spring_begin_warm(struct spring_layout *l, const struct spring_vertex *v, double unit)
 {
     struct level *g = &l->levels[0];
     uint32_t *seen = calloc(g->count + 1u, sizeof *seen);
@@ -198,7 +198,7 @@ static int begin_warm(struct spring_layout *l, const struct spring_vertex *v, do
             g->at[at].y += (g->at[to].y - g->at[at].y) / seen[at];
         }
     }
-    for (uint32_t i = 0; i < g->count; i++) { /* never two upon each other */
+    for (uint32_t i = 0; i < g->count; i++) { /* no two vertices may coincide */
         g->at[i].x += 0.05 * spring_jitter(l->keys[i]);
         g->at[i].y += 0.05 * spring_jitter(l->keys[i] ^ UINT64_C(0x5bd1e995));
     }
@@ -210,7 +210,7 @@ static int begin_warm(struct spring_layout *l, const struct spring_vertex *v, do
     return 0;
 }
 
-/* Each begins where the one stands that stood for it. */
+/* Each vertex begins at the position of its representative. */
 static void spring_refine(struct spring_layout *l)
 {
     const struct level *up = &l->levels[l->level];
@@ -223,7 +223,7 @@ static void spring_refine(struct spring_layout *l)
     }
 }
 
-static void begin_level(struct spring_layout *l)
+static void spring_begin_level(struct spring_layout *l)
 {
     const struct level *g = &l->levels[l->level];
     l->round = l->at = 0;
@@ -239,7 +239,7 @@ static int spring_fill(struct spring_layout *l, const struct spring_vertex *vert
 {
     struct level *g = &l->levels[0];
     l->level_count = 1;
-    if (level_create(g, count, edge_count) < 0)
+    if (spring_level_create(g, count, edge_count) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         g->mass[i] = vertices[i].mass > 0 ? vertices[i].mass : 1;
@@ -254,8 +254,8 @@ static int spring_fill(struct spring_layout *l, const struct spring_vertex *vert
         l->level_count++;
         if (spring_coarsen(last, last + 1) < 0)
             return -ENOMEM;
-        if ((last + 1)->count > last->count * 9 / 10) { /* hardly an edge is left */
-            level_finish(last + 1);
+        if ((last + 1)->count > last->count * 9 / 10) { /* hardly any edges remain */
+            spring_level_finish(last + 1);
             *(last + 1) = (struct level){0};
             l->level_count--;
             break;
@@ -279,22 +279,21 @@ int spring_set(struct spring *s, const struct spring_vertex *vertices, uint32_t 
     l->force = calloc(count + 1u, sizeof *l->force);
     int error = l->keys && l->force ? spring_fill(l, vertices, count, edges, edge_count) : -ENOMEM;
     if (!error && l->warm)
-        error = begin_warm(l, vertices, unit);
+        error = spring_begin_warm(l, vertices, unit);
     if (error) {
         spring_layout_destroy(l);
         return error;
     }
     l->level = l->level_count - 1;
     if (!l->warm)
-        begin_cold(l);
-    begin_level(l);
+        spring_begin_cold(l);
+    spring_begin_level(l);
     spring_layout_destroy(s->layout);
     s->layout = l;
     return 0;
 }
 
-/* ---- forces ------------------------------------------------------------------------------------
- */
+/* ---- forces ---- */
 
 static void spring_attract(struct spring_layout *l)
 {
@@ -310,8 +309,8 @@ static void spring_attract(struct spring_layout *l)
     }
 }
 
-/* Push on one vertex. @return how much was looked at */
-static uint64_t spring_push(struct spring_layout *l, uint32_t i)
+/* Repulsion on one vertex. @return number of cells and points examined */
+static uint64_t spring_repulse(struct spring_layout *l, uint32_t i)
 {
     const struct level *g = &l->levels[l->level];
     struct point away = {0, 0};
@@ -335,7 +334,7 @@ static void spring_move(struct spring_layout *l)
         l->energy += length * length;
         if (!(length > 0))
             continue;
-        double far = fmin(l->step, length / g->mass[i]); /* what is almost at rest stays calm */
+        double far = fmin(l->step, length / g->mass[i]); /* vertices almost at rest move less */
         g->at[i].x += l->force[i].x / length * far;
         g->at[i].y += l->force[i].y / length * far;
     }
@@ -351,10 +350,9 @@ static void spring_move(struct spring_layout *l)
     l->energy_before = l->energy;
 }
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
-/* The longer axis of what began anywhere goes from left to right. */
+/* Rotate an arrangement with arbitrary initial positions so that its longer axis is horizontal. */
 static void spring_rotate_level(struct level *g)
 {
     double xx = 0, xy = 0, yy = 0;
@@ -408,27 +406,27 @@ static void spring_show_progress(struct spring *s)
     s->version++;
 }
 
-static uint32_t rounds_of(const struct spring_layout *l)
+static uint32_t spring_rounds_of_level(const struct spring_layout *l)
 {
     return l->calm ? WARM_ROUNDS : l->level ? COARSE_ROUNDS : FINE_ROUNDS;
 }
 
-/* A round, or a part of one. @return how much was looked at */
-static uint64_t work_round(struct spring *s, uint64_t units)
+/* A round, or a part of one. @return number of pairwise forces computed */
+static uint64_t spring_run_round(struct spring *s, uint64_t units)
 {
     struct spring_layout *l = s->layout;
     const struct level *g = &l->levels[l->level];
     uint64_t done = 0;
     if (!l->built) {
         if (quadtree_build(&l->tree, g->at, g->mass, g->count) < 0)
-            l->tree.count = 0; /* without memory nothing pushes */
+            l->tree.count = 0; /* no repulsion when memory runs out */
         memset(l->force, 0, g->count * sizeof *l->force);
         spring_attract(l);
         l->built = 1;
         done += g->edge_count + 4ull * g->count;
     }
     while (l->at < g->count && done < units)
-        done += spring_push(l, l->at++);
+        done += spring_repulse(l, l->at++);
     if (l->at < g->count)
         return done;
     spring_move(l);
@@ -438,11 +436,11 @@ static uint64_t work_round(struct spring *s, uint64_t units)
     return done + g->count;
 }
 
-static void end_round(struct spring *s)
+static void spring_end_round(struct spring *s)
 {
     struct spring_layout *l = s->layout;
     int last = !l->level;
-    if (l->round < rounds_of(l) && l->energy > 1e-12) {
+    if (l->round < spring_rounds_of_level(l) && l->energy > 1e-12) {
         if (last && !l->calm && l->round == SHOWN_ROUNDS) {
             if (!l->warm)
                 spring_rotate_level(&l->levels[0]);
@@ -452,7 +450,7 @@ static void end_round(struct spring *s)
     }
     if (!last) {
         spring_refine(l);
-        begin_level(l);
+        spring_begin_level(l);
         return;
     }
     if (!l->warm && l->round < SHOWN_ROUNDS)
@@ -466,9 +464,9 @@ int spring_work(struct spring *s, uint64_t units)
 {
     uint64_t done = 0;
     while (s->layout && done < units) {
-        done += work_round(s, units - done) + 1;
+        done += spring_run_round(s, units - done) + 1;
         if (!s->layout->built)
-            end_round(s);
+            spring_end_round(s);
     }
     return s->layout != NULL;
 }

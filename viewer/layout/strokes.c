@@ -1,3 +1,4 @@
+/* Strokes as items of the scene or painted into a picture. */
 #include "viewer/layout/strokes.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static uint32_t strokes_level_of(float away, float low, float high)
     return (uint32_t)(share * (float)(LEVELS - 1));
 }
 
-/* By counting: thousands of lines are in order within a frame's time. */
+/* Counting sort: thousands of lines are sorted within a frame. */
 void strokes_sort(struct strokes *s)
 {
     uint32_t first[LEVELS + 1] = {0};
@@ -62,8 +63,7 @@ void strokes_sort(struct strokes *s)
     s->all = sorted;
 }
 
-/* ---- picture -----------------------------------------------------------------------------------
- */
+/* ---- picture ---- */
 
 struct canvas_area {
     uint32_t *pixels;
@@ -79,7 +79,8 @@ static void strokes_blend(uint32_t *pixel, color_t color, float share)
     *pixel = 0xff000000u | rb | g;
 }
 
-static void strokes_put(const struct canvas_area *c, int x, int y, color_t color, float share)
+static void strokes_blend_pixel(const struct canvas_area *c, int x, int y, color_t color,
+                                float share)
 {
     if (share > 0 && x >= 0 && y >= 0 && x < c->w && y < c->h)
         strokes_blend(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color,
@@ -94,18 +95,19 @@ static void strokes_disc(const struct canvas_area *c, float cx, float cy, float 
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++) {
             float dx = (float)x + 0.5f - cx, dy = (float)y + 0.5f - cy;
-            strokes_put(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
+            strokes_blend_pixel(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
         }
 }
 
-/* As fminf(fmaxf(x, low), high), which are calls. */
+/* Equal to fminf(fmaxf(x, low), high), which compile to function calls. */
 static inline float strokes_within(float x, float low, float high)
 {
     x = x > low ? x : low;
     return x < high ? x : high;
 }
 
-/* One cut: the pixels from low to high across the line. step: from one pixel to the next across */
+/* One cut: the pixels from low to high across the line.
+ * @param step  distance in memory between neighbouring pixels across the line */
 static inline void strokes_cut(uint32_t *pixel, size_t step, int across, float low, float high,
                                color_t color, float whole)
 {
@@ -117,25 +119,26 @@ static inline void strokes_cut(uint32_t *pixel, size_t step, int across, float l
     }
 }
 
-static void swap_values(float *a, float *b)
+static void strokes_swap_values(float *a, float *b)
 {
     float value = *a;
     *a = *b;
     *b = value;
 }
 
-/* A line as a row of short cuts across it: where it is rather flat one a column, else one a row. */
+/* Draw a line as a sequence of cuts across it: one for each pixel column where it is flat, else one
+ * for each row. */
 static void strokes_line(const struct canvas_area *c, float x0, float y0, float x1, float y1,
                          float width, color_t color)
 {
     int steep = fabsf(y1 - y0) > fabsf(x1 - x0);
     if (steep) {
-        swap_values(&x0, &y0);
-        swap_values(&x1, &y1);
+        strokes_swap_values(&x0, &y0);
+        strokes_swap_values(&x1, &y1);
     }
     if (x1 < x0) {
-        swap_values(&x0, &x1);
-        swap_values(&y0, &y1);
+        strokes_swap_values(&x0, &x1);
+        strokes_swap_values(&y0, &y1);
     }
     float length = x1 - x0, slope = length > 0 ? (y1 - y0) / length : 0;
     float half = width / 2 * sqrtf(1 + slope * slope);
@@ -200,7 +203,7 @@ static void strokes_paint(struct strokes *s, struct box box, double scale, color
     s->image.version++;
 }
 
-static void draw_items(const struct strokes *s, struct scene *scene)
+static void strokes_draw_items(const struct strokes *s, struct scene *scene)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const struct stroke *t = &s->all[i];
@@ -215,7 +218,7 @@ static void draw_items(const struct strokes *s, struct scene *scene)
 void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_t ground)
 {
     if (s->count <= STROKES_ITEMS) {
-        draw_items(s, scene);
+        strokes_draw_items(s, scene);
         return;
     }
     int w = (int)lround(box.w * scene->scale), h = (int)lround(box.h * scene->scale);
@@ -232,8 +235,7 @@ void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_
     scene_image(scene, box, &s->image);
 }
 
-/* ---- in shares ---------------------------------------------------------------------------------
- */
+/* ---- in shares ---- */
 
 int strokes_begin(struct strokes *s, int w, int h, color_t ground)
 {
@@ -254,7 +256,7 @@ int strokes_begin(struct strokes *s, int w, int h, color_t ground)
     return 0;
 }
 
-/* About how many pixels a stroke covers within the picture. */
+/* Approximate number of pixels that a stroke covers within the picture. */
 static uint64_t strokes_cost_of(const struct strokes *s, const struct stroke *t)
 {
     float w = (float)s->back_w, h = (float)s->back_h, wide = t->width + 2;

@@ -1,6 +1,6 @@
-/* Very many straight lines and discs, from back to front: few become items of the scene, many one
- * picture, which costs a pixel what it covers and is kept while the strokes stay the same. Memory:
- * 28 bytes a stroke, 4 a pixel. */
+/* Draws very many straight lines and discs, from back to front: a few become items of the scene,
+ * many become one picture, whose cost depends on the pixels and which is reused while the strokes
+ * stay the same. Memory: 28 bytes a stroke, 4 a pixel. */
 #ifndef HOLTER_VIEWER_LAYOUT_STROKES_H
 #define HOLTER_VIEWER_LAYOUT_STROKES_H
 
@@ -8,12 +8,12 @@
 
 #include <stdint.h>
 
-#define STROKES_ITEMS 1500u /**< most strokes that become items */
+#define STROKES_ITEMS 1500u /**< maximum number of strokes drawn as items */
 
-/** Logical pixels; a disc of that width where both ends are the same. */
+/** A line in logical pixels; a disc of diameter `width` if both ends are equal. */
 struct stroke {
     float x0, y0, x1, y1, width;
-    float away; /**< for strokes_sort() */
+    float away; /**< distance from the eye, for strokes_sort() */
     color_t color;
 };
 
@@ -21,10 +21,10 @@ struct stroke {
 struct strokes {
     struct stroke *all; /**< owned */
     uint32_t count, room;
-    uint64_t version;   /**< raised when they are cleared: until then they only grow */
+    uint64_t version;   /**< incremented by strokes_clear(); in between strokes are only added */
     struct image image; /**< pixels are owned */
     size_t pixels;      /**< allocated */
-    uint64_t key;       /**< of the strokes that the picture shows; 0: none */
+    uint64_t key;       /**< hash of the strokes that the picture shows; 0: none */
 
     uint32_t *back; /**< owned; pixels of a picture in progress */
     int back_w, back_h, busy;
@@ -34,22 +34,24 @@ struct strokes {
 void strokes_finish(struct strokes *strokes);
 void strokes_clear(struct strokes *strokes);
 
-/** Without memory a stroke is left out. */
+/** Add a stroke; it is omitted when memory runs out. */
 void strokes_add(struct strokes *strokes, const struct stroke *stroke);
 
-/** The farthest first. */
+/** Sort by distance, the farthest first. */
 void strokes_sort(struct strokes *strokes);
 
-/** Put them into the scene's panel, which box fills.
- *  @param ground  what lies under them */
+/** Draw the strokes into the scene's open panel, whose box is `box`.
+ * @param ground  colour of the background */
 void strokes_draw(struct strokes *strokes, struct scene *scene, struct box box, color_t ground);
 
-/** Or in shares: begin a picture of w x h pixels, whatever the number of strokes. They lie in its
- * pixels already, and must stay until it is done; image is the picture before until then.
- *  @return 0 or -ENOMEM */
+/** Draw incrementally instead: begin a picture of w x h pixels, whatever the number of strokes. The
+ * strokes are in pixels of that picture and must not change until it is complete; `image` remains
+ * the previous picture until then.
+ * @return 0 or -ENOMEM */
 int strokes_begin(struct strokes *strokes, int w, int h, color_t ground);
 
-/** @param units  about how many pixels may be painted  @return 1 while more is to be done */
+/** Do a part of the work. @param units  approximate number of pixels to paint @return 1 while work
+ * remains */
 int strokes_work(struct strokes *strokes, uint64_t units);
 
 #endif

@@ -1,3 +1,4 @@
+/* The dark and the light theme: anchors of their colours, mixed in OKLab. */
 #include "viewer/layout/theme.h"
 
 #include <math.h>
@@ -47,18 +48,19 @@ static const struct theme light = {
                 0xa9b4bfff},
 };
 
-/* Anchors of the maps, from little to much; mixed in OKLab, where equal steps look equal. */
+/* Anchors of the sequential maps, from low to high; mixed in OKLab, where equal steps look equal.
+ */
 static const color_t dark_map[] = {0x1c3350ff, 0x1f5a8cff, 0x1e84a0ff,
                                    0x3fae93ff, 0x96cf74ff, 0xf3ee9bff};
 static const color_t light_map[] = {0xd9e8f2ff, 0xa5cde3ff, 0x62a6cfff,
                                     0x3579b4ff, 0x274f92ff, 0x191f56ff};
 
-/* Blue to green, also in order of lightness: away from the ground. */
+/* Message sizes: blue to green, also in order of lightness, away from the background. */
 static const color_t dark_sizes[] = {0x3566d6ff, 0x2f8fd8ff, 0x2fb3b8ff, 0x52cf8cff, 0xa6ec7cff};
 static const color_t light_sizes[] = {0x7fa8efff, 0x3f8fd0ff, 0x1c8496ff, 0x107048ff, 0x0a4a1cff};
 
-/* From a quarter to four times, two steps to each doubling: 1 is the fifth. Blue against orange and
- * red is told apart by red-green blind eyes, and the middle is the palest. */
+/* Relative latency from 1/4 to 4, two anchors per doubling: the fifth is 1 and the palest.
+ * Red-green blind eyes can distinguish blue from orange and red. */
 static const color_t dark_diverging[] = {0x2f6fe0ff, 0x3d80e6ff, 0x4f93eaff, 0x67a1e2ff, 0x8ab0d8ff,
                                          0xdccdb4ff, 0xffa268ff, 0xff7050ff, 0xff3d3dff};
 static const color_t light_diverging[] = {0x1b4fb0ff, 0x2f66c4ff, 0x4a80d2ff,
@@ -73,21 +75,22 @@ struct lab {
     double l, a, b;
 };
 
-static double to_linear(double c)
+static double theme_to_linear(double c)
 {
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-static double from_linear(double c)
+static double theme_from_linear(double c)
 {
     return c <= 0.0031308 ? c * 12.92 : 1.055 * pow(c, 1 / 2.4) - 0.055;
 }
 
 /* B. Ottosson, "A perceptual color space for image processing" (2020). */
-static struct lab lab_of(color_t color)
+static struct lab theme_to_oklab(color_t color)
 {
-    double r = to_linear((color >> 24) / 255.0), g = to_linear((color >> 16 & 0xff) / 255.0),
-           b = to_linear((color >> 8 & 0xff) / 255.0);
+    double r = theme_to_linear((color >> 24) / 255.0),
+           g = theme_to_linear((color >> 16 & 0xff) / 255.0),
+           b = theme_to_linear((color >> 8 & 0xff) / 255.0);
     double l = cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
     double m = cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
     double s = cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
@@ -98,7 +101,7 @@ static struct lab lab_of(color_t color)
 
 static color_t theme_channel(double linear)
 {
-    double c = from_linear(linear < 0 ? 0 : linear > 1 ? 1 : linear);
+    double c = theme_from_linear(linear < 0 ? 0 : linear > 1 ? 1 : linear);
     return (color_t)lround(c * 255);
 }
 
@@ -116,12 +119,12 @@ static color_t theme_color_of(struct lab lab)
 }
 
 /* Spread anchors evenly over 256 colours. */
-static void fill_map(const color_t *anchors, size_t spans, color_t *map, uint32_t *pixels)
+static void theme_fill_map(const color_t *anchors, size_t spans, color_t *map, uint32_t *pixels)
 {
     for (size_t i = 0; i < 256; i++) {
         double at = (double)i / 255 * (double)spans;
         size_t k = at >= (double)spans ? spans - 1 : (size_t)at;
-        struct lab p = lab_of(anchors[k]), q = lab_of(anchors[k + 1]);
+        struct lab p = theme_to_oklab(anchors[k]), q = theme_to_oklab(anchors[k + 1]);
         double t = at - (double)k;
         map[i] = theme_color_of(
             (struct lab){p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t});
@@ -133,13 +136,13 @@ void theme_init(struct theme *theme, enum theme_kind kind)
 {
     int bright = kind == THEME_LIGHT;
     *theme = bright ? light : dark;
-    fill_map(bright ? light_map : dark_map, sizeof dark_map / sizeof *dark_map - 1, theme->map,
-             theme->map_pixels);
-    fill_map(bright ? light_diverging : dark_diverging,
-             sizeof dark_diverging / sizeof *dark_diverging - 1, theme->diverging,
-             theme->diverging_pixels);
-    fill_map(bright ? light_sizes : dark_sizes, sizeof dark_sizes / sizeof *dark_sizes - 1,
-             theme->sizes, theme->sizes_pixels);
+    theme_fill_map(bright ? light_map : dark_map, sizeof dark_map / sizeof *dark_map - 1,
+                   theme->map, theme->map_pixels);
+    theme_fill_map(bright ? light_diverging : dark_diverging,
+                   sizeof dark_diverging / sizeof *dark_diverging - 1, theme->diverging,
+                   theme->diverging_pixels);
+    theme_fill_map(bright ? light_sizes : dark_sizes, sizeof dark_sizes / sizeof *dark_sizes - 1,
+                   theme->sizes, theme->sizes_pixels);
     theme->sizes_image = (struct image){theme->sizes_pixels, 256, 1, (uint64_t)kind + 1};
     theme->map_image = (struct image){theme->map_pixels, 256, 1, (uint64_t)kind + 1};
     theme->diverging_image = (struct image){theme->diverging_pixels, 256, 1, (uint64_t)kind + 1};
@@ -164,7 +167,8 @@ color_t theme_region(const struct theme *theme, uint64_t id)
 color_t theme_community(const struct theme *theme, uint64_t identity)
 {
     static const double towards[] = {0, 0.45, 0.4};
-    uint64_t round = identity / THEME_REGIONS % 3; /* paler, then darker, before they repeat */
+    uint64_t round =
+        identity / THEME_REGIONS % 3; /* paler, then darker variants before colours repeat */
     return color_mix(theme->regions[identity % THEME_REGIONS],
                      round == 1 ? theme->text : theme->ground, towards[round]);
 }

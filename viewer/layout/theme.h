@@ -1,5 +1,5 @@
-/* Colours. State is never told by colour alone; every map keeps its order for red-green blind eyes,
- * because its lightness rises or falls steadily. */
+/* Colours. State is never shown by colour alone; every colour map keeps its order for red-green
+ * blind eyes, because its lightness rises or falls steadily. */
 #ifndef HOLTER_VIEWER_LAYOUT_THEME_H
 #define HOLTER_VIEWER_LAYOUT_THEME_H
 
@@ -14,27 +14,27 @@ struct theme {
     color_t text, second, faint;
     color_t accent, bad, warn, good, info;
     color_t bad_ground, good_ground, warn_ground;
-    color_t shade;            /**< laid over what an overlay covers */
+    color_t shade;            /**< drawn over what an overlay covers */
     color_t classes[8];       /**< in the order of enum call_class */
-    color_t map[256];         /**< from little to much */
-    uint32_t map_pixels[256]; /**< the same as pixels of map_image */
+    color_t map[256];         /**< sequential map, from low to high */
+    uint32_t map_pixels[256]; /**< the same, as the pixels of map_image */
     struct image map_image;   /**< for legends: 256 x 1 */
-    color_t sizes[256];       /**< of messages: small blue, large green (CommGram, section IV) */
+    color_t sizes[256];       /**< message sizes: small blue, large green (CommGram, section IV) */
     uint32_t sizes_pixels[256];
     struct image sizes_image;
-    color_t diverging[256]; /**< relative latency, a quarter to four times, by its logarithm */
+    color_t diverging[256]; /**< relative latency from 1/4 to 4, logarithmic */
     uint32_t diverging_pixels[256];
     struct image diverging_image;
-    color_t regions[THEME_REGIONS]; /**< of communication regions, by number */
+    color_t regions[THEME_REGIONS]; /**< rank regions, by id */
 };
 
-/** Compute a theme's colours. It must stay where it is: its picture points into it. */
+/** Compute a theme's colours. The struct must not move: its images point into it. */
 void theme_init(struct theme *theme, enum theme_kind kind);
 
 /** Colour of a relative latency: blue up to 1, pale above it, red from 4 up; faint for NaN. */
 color_t theme_latency(const struct theme *theme, double ratio);
 
-/** Colour of a communication region; 0 stands for none. */
+/** Colour of a rank region; id 0: no region. */
 color_t theme_region(const struct theme *theme, uint64_t id);
 
 /** Colour of a community of ranks by its identity. */

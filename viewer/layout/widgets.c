@@ -1,3 +1,4 @@
+/* Titles, bars, buttons, legends, tooltips and table headers. */
 #include "viewer/layout/widgets.h"
 
 #include <math.h>
@@ -123,7 +124,7 @@ double widget_latency_legend(const struct brush *b, double right, double y)
     scene_text(b->scene, x, y, wh + 1, TEXT_AXIS, 0, b->theme->second, ticks[2]);
     x -= gap + bar;
     scene_image(b->scene, (struct box){x, y + 3, bar, 8}, &b->theme->diverging_image);
-    /* the figure stands in the map, where 1 is */
+    /* the label is inside the map, at the position of 1 */
     scene_rect(b->scene, (struct box){x + half, y, wm + 2 * gap, 14}, 0, b->theme->panel);
     scene_text(b->scene, x + half + gap, y, wm + 1, TEXT_AXIS, 0, b->theme->second, ticks[1]);
     x -= gap + wl;
@@ -172,10 +173,10 @@ void widget_tooltip(const struct brush *b, const struct tooltip *tip)
     }
 }
 
-enum { COLUMN_LEAST = 90 }; /* of a column that shares what is left */
+enum { COLUMN_LEAST = 90 }; /* minimum width of a column that shares the remaining width */
 
-/* Columns with a higher drop than this are left out, so that the others fit. */
-static int highest_kept(const struct column *columns, int count, double w)
+/* Highest priority of omission (struct column, drop) that still fits. */
+static int widget_highest_drop(const struct column *columns, int count, double w)
 {
     int keep = 0;
     for (int i = 0; i < count; i++)
@@ -193,7 +194,7 @@ static int highest_kept(const struct column *columns, int count, double w)
 
 struct box column_box(const struct column *columns, int count, int c, double x, double w)
 {
-    int keep = highest_kept(columns, count, w), flexible = 0;
+    int keep = widget_highest_drop(columns, count, w), flexible = 0;
     double fixed = 0;
     if (columns[c].drop > keep)
         return (struct box){x, 0, 0, 0};

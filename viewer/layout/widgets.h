@@ -1,11 +1,12 @@
-/* Pieces that many views are made of. They know colours and boxes, and nothing of the job. */
+/* Building blocks of views: titles, buttons, bars, legends, tables, tooltips. They know colours and
+ * boxes, and nothing of the job. */
 #ifndef HOLTER_VIEWER_LAYOUT_WIDGETS_H
 #define HOLTER_VIEWER_LAYOUT_WIDGETS_H
 
 #include "viewer/layout/scene.h"
 #include "viewer/layout/theme.h"
 
-/** What a widget draws with. */
+/** Where and how a widget draws. */
 struct brush {
     struct scene *scene;
     const struct theme *theme;
@@ -14,17 +15,17 @@ struct brush {
 
 int box_has(struct box box, double x, double y);
 
-/** A box less a margin on each side. */
+/** A box reduced by a margin on each side. */
 struct box box_inset(struct box box, double dx, double dy);
 
-/** Title of a panel, what it shows behind it. @return where the next text may begin, x */
+/** Title of a panel, followed by a description. @return x at which the next text may begin */
 double widget_title(const struct brush *brush, double x, double y, double w, const char *title,
                     const char *what);
 
 /** A share as a bar on its track. */
 void widget_bar(const struct brush *brush, struct box box, double share, color_t color);
 
-/** Shares of one whole, one after the other. */
+/** Shares of one whole as a stacked bar. */
 void widget_stack(const struct brush *brush, struct box box, const double *shares, int count,
                   const color_t *colors);
 
@@ -50,29 +51,30 @@ double widget_latency_legend(const struct brush *brush, double right, double y);
 /** Lines of a tooltip; the first is its title. */
 struct tooltip {
     char lines[10][128];
-    color_t colors[10]; /**< 0: the usual one */
+    color_t colors[10]; /**< 0: the theme's text colour */
     int count;
 };
 
 void tooltip_add(struct tooltip *tip, color_t color, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Show it beside the mouse, inside the scene, as an overlay. */
+/** Show the tooltip beside the mouse, inside the scene, as an overlay. */
 void widget_tooltip(const struct brush *brush, const struct tooltip *tip);
 
 /** A column of a table. */
 struct column {
     const char *title;
-    double w;  /**< logical pixels; 0: shares what is left */
+    double w;  /**< logical pixels; 0: shares the remaining width */
     int flags; /**< TEXT_RIGHT, TEXT_FIGURES */
     int sortable;
-    int drop; /**< narrow tables leave out the columns of the highest number first; 0: never */
+    int drop; /**< priority of omission: narrow tables omit the columns with the highest number
+                 first; 0: never */
 };
 
-/** Place of column c within a table w wide; no width when it is left out. */
+/** Box of column c in a table of width w; its width is 0 when the column is omitted. */
 struct box column_box(const struct column *columns, int count, int c, double x, double w);
 
-/** Row of titles; sorted names the column of the order, or -1. */
+/** Row of column titles. sorted: column that determines the order, or -1. */
 void widget_table_head(const struct brush *brush, struct box box, const struct column *columns,
                        int count, uint64_t list, int sorted, int descending);
 

@@ -175,5 +175,6 @@ void ui_capture_click(struct ui *ui, const struct model *m, const struct scene_h
     }
     /* rows that share a lane are to be seen one by one, in the middle of the view */
     ui->capture.rows = 1;
-    ui->list.scroll[LIST_CAPTURE] = fmax(floor(row) - floor(hit->box.h / LANES_READ / 2), 0);
+    ui->list.scroll[LIST_CAPTURE] =
+        fmax(floor(row) - floor(hit->box.h / LANES_LEGIBLE_HEIGHT / 2), 0);
 }

@@ -1,4 +1,5 @@
-#include "viewer/views/view.h"
+/* The list of all views. The only source of the views, beside the frame, that knows them all. */
+#include "viewer/views/views.h"
 
 #include "viewer/views/alerts/view_alerts.h"
 #include "viewer/views/calls/view_calls.h"
@@ -35,4 +36,13 @@ int view_by_name(const char *name)
         if (!strcmp(views[i]->name, name))
             return i;
     return -1;
+}
+
+void pictures_finish(struct pictures *pictures)
+{
+    for (int i = 0; i < VIEWS; i++)
+        if (views[i]->finish)
+            views[i]->finish(pictures);
+    pictures_finish_shared(pictures);
+    *pictures = (struct pictures){0};
 }

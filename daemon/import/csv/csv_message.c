@@ -1,3 +1,4 @@
+/* Columns and values of a table of messages: see csv_message.h. */
 #include "daemon/import/csv/csv_message.h"
 
 #include "holter/call.h"
@@ -38,7 +39,7 @@ static struct csv_field csv_message_trimmed(struct csv_field f)
     return f;
 }
 
-static int is_word(struct csv_field f, const char *word)
+static int csv_message_is_word(struct csv_field f, const char *word)
 {
     return f.length == strlen(word) && strncasecmp(f.text, word, f.length) == 0;
 }
@@ -49,14 +50,14 @@ static int csv_message_column_of(struct csv_field f, int *whole_ns)
 {
     *whole_ns = f.length > 3 && strncasecmp(f.text + f.length - 3, "_ns", 3) == 0;
     for (int c = 0; c < CSV_COLUMNS; c++)
-        if (is_word(f, names[c].name) ||
+        if (csv_message_is_word(f, names[c].name) ||
             (*whole_ns && names[c].is_time &&
-             is_word((struct csv_field){f.text, f.length - 3}, names[c].name)))
+             csv_message_is_word((struct csv_field){f.text, f.length - 3}, names[c].name)))
             return c;
     return -1;
 }
 
-/* Source of a line that is in memory. */
+/* Source of bytes for a line in memory. */
 struct text {
     const char *at;
     size_t left;
@@ -72,8 +73,8 @@ static long csv_message_read_text(void *user, void *out, size_t room)
     return (long)give;
 }
 
-/* For people: without control characters. */
-static void keep_name(char out[CSV_NAME], struct csv_field f)
+/* Copy a name for error messages, without control characters. */
+static void csv_message_copy_name(char out[CSV_NAME], struct csv_field f)
 {
     size_t length = utf8_cut(f.text, f.length, CSV_NAME - 1);
     for (size_t i = 0; i < length; i++)
@@ -89,7 +90,7 @@ static int csv_message_read_header_names(struct csv_columns *out, const struct c
         int whole_ns, c = csv_message_column_of(csv_message_trimmed(row->fields[i]), &whole_ns);
         if (c < 0) {
             if (out->unknown++ == 0)
-                keep_name(out->first_unknown, csv_message_trimmed(row->fields[i]));
+                csv_message_copy_name(out->first_unknown, csv_message_trimmed(row->fields[i]));
         } else if (out->field[c] >= 0) {
             snprintf(why, CSV_WHY, "column %s is there twice", names[c].name);
             return -HOLTER_EUSAGE;
@@ -101,8 +102,8 @@ static int csv_message_read_header_names(struct csv_columns *out, const struct c
     return 0;
 }
 
-static int try_separator(struct csv_columns *out, const char *line, size_t length, char separator,
-                         char why[CSV_WHY])
+static int csv_message_try_separator(struct csv_columns *out, const char *line, size_t length,
+                                     char separator, char why[CSV_WHY])
 {
     struct text text = {line, length};
     struct csv_reader *reader;
@@ -126,12 +127,12 @@ static uint32_t csv_message_known(const struct csv_columns *c)
     return c->count > c->unknown ? c->count - c->unknown : 0;
 }
 
-/* What is missed, and whether the separator may be why. */
+/* Report which columns are missing, and whether another separator may be the cause. */
 static void csv_message_report_missing(char why[CSV_WHY], const struct csv_columns *best,
                                        enum csv_column c)
 {
     snprintf(why, CSV_WHY, "there is no column %s%s in the header%s", names[c].name,
-             names[c].is_time ? " (or with _ns behind it)" : "",
+             names[c].is_time ? " (or with _ns appended)" : "",
              best->count == 1
                  ? ", which is one field: commas, semicolons or tabs are expected between fields"
                  : "");
@@ -145,7 +146,7 @@ int csv_columns_read(struct csv_columns *out, const char *line, size_t length, c
     for (const char *separator = ",;\t"; *separator != '\0'; separator++) {
         char this_why[CSV_WHY] = "";
         struct csv_columns columns;
-        int code = try_separator(&columns, line, length, *separator, this_why);
+        int code = csv_message_try_separator(&columns, line, length, *separator, this_why);
         if (separator[0] != ',' && csv_message_known(&columns) <= csv_message_known(&best) &&
             code == 0)
             continue;
@@ -181,18 +182,19 @@ static int csv_message_report_bad(const struct row *r, enum csv_column c, struct
     return -HOLTER_EUSAGE;
 }
 
-/* @return 0: there is nothing in this column; programs write what is missing in some ways */
+/* @return 0: the column is empty; programs write missing values in several ways */
 static int csv_message_value_of(const struct row *r, enum csv_column c, struct csv_field *out)
 {
     int32_t at = r->columns->field[c];
     if (at < 0 || (uint32_t)at >= r->row->count)
         return 0;
     *out = csv_message_trimmed(r->row->fields[at]);
-    return out->length > 0 && !is_word(*out, "nan") && !is_word(*out, "na") &&
-           !is_word(*out, "none") && !is_word(*out, "null");
+    return out->length > 0 && !csv_message_is_word(*out, "nan") &&
+           !csv_message_is_word(*out, "na") && !csv_message_is_word(*out, "none") &&
+           !csv_message_is_word(*out, "null");
 }
 
-/* @param given  set; NULL: it must be there */
+/* @param given  set: is there a value? NULL: a value is required */
 static int csv_message_number(const struct row *r, enum csv_column c, int64_t most, int64_t *out,
                               int *given)
 {
@@ -248,7 +250,8 @@ static int csv_message_call(const struct row *r, uint16_t *out)
         return 0;
     uint32_t begin = f.length > 4 && strncasecmp(f.text, "MPI_", 4) == 0 ? 4 : 0, at = 4;
     memcpy(name, "MPI_", at);
-    for (uint32_t i = begin; i < f.length && at < CSV_NAME; i++) /* Fortran's are in any case */
+    for (uint32_t i = begin; i < f.length && at < CSV_NAME;
+         i++) /* names of Fortran calls may be in any case */
         name[at++] = (char)(i == begin ? toupper((unsigned char)f.text[i])
                                        : tolower((unsigned char)f.text[i]));
     name[at] = '\0';
@@ -290,8 +293,8 @@ static int csv_message_numbers(const struct row *r, struct csv_message *m)
 {
     int64_t source = 0, destination = 0, bytes = 0, tag = 0;
     int given;
-    if (csv_message_number(r, CSV_SOURCE, CSV_RANKS_MOST - 1, &source, NULL) != 0 ||
-        csv_message_number(r, CSV_DESTINATION, CSV_RANKS_MOST - 1, &destination, NULL) != 0 ||
+    if (csv_message_number(r, CSV_SOURCE, CSV_MAX_RANKS - 1, &source, NULL) != 0 ||
+        csv_message_number(r, CSV_DESTINATION, CSV_MAX_RANKS - 1, &destination, NULL) != 0 ||
         csv_message_number(r, CSV_BYTES, INT64_MAX, &bytes, NULL) != 0 ||
         csv_message_number(r, CSV_TAG, INT32_MAX, &tag, &given) != 0)
         return -HOLTER_EUSAGE;
@@ -308,7 +311,7 @@ static int csv_message_shape(const struct row *r)
         [CSV_TOO_LONG] = "longer than 65536 bytes",
         [CSV_TOO_MANY] = "more than 1024 fields",
         [CSV_OPEN_QUOTE] = "a quote is not closed",
-        [CSV_AFTER_QUOTE] = "there is text behind a closing quote",
+        [CSV_AFTER_QUOTE] = "there is text after a closing quote",
     };
     if (r->row->fault != CSV_WHOLE) {
         snprintf(r->why, CSV_WHY, "%s", faults[r->row->fault]);

@@ -1,3 +1,4 @@
+/* Numbers for names by a hash table: see csv_names.h. */
 #include "daemon/import/csv/csv_names.h"
 
 #include <stdlib.h>

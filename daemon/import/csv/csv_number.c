@@ -1,3 +1,5 @@
+/* Exact conversion of decimal numbers in text to scaled whole numbers: csv_number() and
+ * csv_whole(). */
 #include "daemon/import/csv/csv_message.h"
 
 #include "holter/error.h"
@@ -6,15 +8,14 @@
 
 #define EXPONENT_MOST 1000
 #define DIGITS_MOST                                                                                \
-    30 /* what follows is below any nanosecond, unless the number is out of range                  \
-        */
+    30 /* digits beyond these are below a nanosecond, unless the number is out of range */
 
 __extension__ typedef unsigned __int128 wide;
 
 struct decimal {
     wide digits;
     int power, any;
-    int broken; /* a part of one was rounded away */
+    int broken; /* a nonzero fraction was rounded away */
 };
 
 static int csv_number_is_digit(char c)
@@ -22,7 +23,7 @@ static int csv_number_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits with at most one point among them. @return the first byte behind them */
+/* Read digits with at most one decimal point among them. @return the first byte after them */
 static const char *csv_number_read_mantissa(struct decimal *d, const char *at, const char *end,
                                             int comma)
 {
@@ -46,7 +47,7 @@ static const char *csv_number_read_mantissa(struct decimal *d, const char *at, c
     return at;
 }
 
-/* @return the first byte behind it; NULL: it is none */
+/* Read an exponent. @return the first byte after it; NULL: it is malformed */
 static const char *csv_number_read_exponent(struct decimal *d, const char *at, const char *end)
 {
     int value = 0, negative = 0;
@@ -72,7 +73,7 @@ static int csv_number_scale(struct decimal *d, uint64_t *out)
         return 0;
     }
     for (; d->power > 0; d->power--)
-        if ((value *= 10) > CSV_TIME_MOST)
+        if ((value *= 10) > CSV_MAX_TIME)
             return -HOLTER_ERANGE;
     int half = 0;
     for (; d->power < 0 && (value > 0 || half); d->power++) {
@@ -81,7 +82,7 @@ static int csv_number_scale(struct decimal *d, uint64_t *out)
         value /= 10;
     }
     value += (unsigned)half;
-    if (value > CSV_TIME_MOST)
+    if (value > CSV_MAX_TIME)
         return -HOLTER_ERANGE;
     *out = (uint64_t)value;
     return 0;

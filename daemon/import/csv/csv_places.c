@@ -1,3 +1,4 @@
+/* Placement of the ranks of a table of messages on hosts: see csv_places.h. */
 #include "daemon/import/csv/csv_places.h"
 
 #include "daemon/import/import_file.h"
@@ -52,7 +53,7 @@ int csv_places_note(struct csv_job *job, const struct csv_message *m, char why[C
     return code != 0 ? code : csv_places_note_host(job, m->destination, m->destination_host, why);
 }
 
-static int by_version(const void *left, const void *right, void *user)
+static int csv_places_compare_hosts(const void *left, const void *right, void *user)
 {
     const struct csv_names *names = user;
     const char *a = names->names[*(const uint32_t *)left],
@@ -61,8 +62,7 @@ static int by_version(const void *left, const void *right, void *user)
     return order != 0 ? order : strcmp(a, b);
 }
 
-/* Hosts of the table in the order of their names; ranks of which it does not tell are on one of
- * their own. */
+/* Use the hosts of the table, sorted by name; each rank without a host gets one of its own. */
 static int csv_places_place_table(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t count = job->hosts.count, unknown = 0;
@@ -75,7 +75,7 @@ static int csv_places_place_table(struct trace_places *p, const struct csv_job *
     place = numbers + count + 1;
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = i;
-    qsort_r(numbers, count, sizeof(*numbers), by_version, (void *)&job->hosts);
+    qsort_r(numbers, count, sizeof(*numbers), csv_places_compare_hosts, (void *)&job->hosts);
     for (uint32_t i = 0; i < count; i++) {
         place[numbers[i]] = i;
         snprintf(p->hosts[i], sizeof(p->hosts[i]), "%s", job->hosts.names[numbers[i]]);
@@ -116,9 +116,9 @@ static int csv_places_place_blocks(struct trace_places *p, const struct csv_job 
     return 0;
 }
 
-/* Ranks that are not there are nowhere, and hosts without ranks are not there: a stray rank costs
- * no more than others. */
-static int leave_out_unseen(struct trace_places *p, const struct csv_job *job)
+/* Ranks that do not exist are placed nowhere, and hosts without ranks are removed: a stray rank
+ * number costs no more than others. */
+static int csv_places_remove_unused(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t *place = calloc((size_t)p->host_count + 1, sizeof(*place)), count = 0;
     if (place == NULL)
@@ -160,7 +160,7 @@ int csv_places_find(struct trace_places *out, const struct csv_job *job,
     }
     snprintf(why, CSV_WHY, "no memory");
     int code = csv_places_find_hosts(out, job, w, why);
-    if (code == 0 && (code = leave_out_unseen(out, job)) != 0)
+    if (code == 0 && (code = csv_places_remove_unused(out, job)) != 0)
         snprintf(why, CSV_WHY, "no memory");
     if (code != 0)
         trace_places_finish(out);

@@ -1,3 +1,4 @@
+/* Reader of comma-separated values in bounded memory: see csv_reader.h. */
 #include "daemon/import/csv/csv_reader.h"
 
 #include <errno.h>
@@ -11,10 +12,10 @@ struct csv_reader {
     void *user;
     char separator;
     int ended, error;
-    int ends_in_cr;                      /* lines do, as no LF stands in the first buffer */
-    size_t at, end;                      /* of the buffer, what is not taken: [at, end) */
-    uint64_t line, offset;               /* of bytes[at] */
-    struct csv_field fields[CSV_FIELDS]; /* of the last row */
+    int ends_in_cr;                      /* lines end in CR: the first buffer has no LF */
+    size_t at, end;                      /* unread bytes of the buffer: [at, end) */
+    uint64_t line, offset;               /* position of bytes[at] */
+    struct csv_field fields[CSV_FIELDS]; /* fields of the last row */
     char bytes[BUFFER];
 };
 
@@ -46,13 +47,13 @@ void csv_reader_separator(struct csv_reader *reader, char separator)
 
 /* ---- the buffer ------------------------------------------------------------ */
 
-static void cr_to_lf(char *at, const char *end)
+static void csv_reader_convert_line_ends(char *at, const char *end)
 {
     for (; (at = memchr(at, '\r', (size_t)(end - at))) != NULL; at++)
         *at = '\n';
 }
 
-/* Read until a row of the greatest length is there, or all. */
+/* Fill the buffer until it holds a row of the maximum length, or all that is left. */
 static void csv_reader_fill(struct csv_reader *r)
 {
     if (r->ended || r->end - r->at > CSV_ROW_BYTES + 1)
@@ -70,12 +71,12 @@ static void csv_reader_fill(struct csv_reader *r)
     if (r->offset == 0)
         r->ends_in_cr = memchr(r->bytes, '\n', r->end) == NULL;
     if (r->ends_in_cr)
-        cr_to_lf(r->bytes + fresh, r->bytes + r->end);
+        csv_reader_convert_line_ends(r->bytes + fresh, r->bytes + r->end);
     if (r->offset == 0 && r->end >= 3 && memcmp(r->bytes, "\xef\xbb\xbf", 3) == 0)
         r->at = r->offset = 3;
 }
 
-/* Move on by `count` bytes, in which are `lines` ends of lines. */
+/* Consume `count` bytes, which contain `lines` line ends. */
 static void csv_reader_consume(struct csv_reader *r, size_t count, uint64_t lines)
 {
     r->at += count;
@@ -83,8 +84,8 @@ static void csv_reader_consume(struct csv_reader *r, size_t count, uint64_t line
     r->line += lines;
 }
 
-/* Pass over what is left of the line. */
-static void skip_line(struct csv_reader *r)
+/* Skip the rest of the line. */
+static void csv_reader_skip_line(struct csv_reader *r)
 {
     for (;;) {
         csv_reader_fill(r);
@@ -99,8 +100,8 @@ static void skip_line(struct csv_reader *r)
     }
 }
 
-/* @return is the next line empty? */
-static int at_empty_line(const struct csv_reader *r)
+/* @return 1 when the next line is empty */
+static int csv_reader_at_empty_line(const struct csv_reader *r)
 {
     const char *at = r->bytes + r->at;
     size_t left = r->end - r->at;
@@ -113,9 +114,9 @@ int csv_reader_peek(struct csv_reader *r, const char **line, size_t *length, int
         csv_reader_fill(r);
         if (r->at == r->end)
             return r->error;
-        if (!at_empty_line(r) && r->bytes[r->at] != '#')
+        if (!csv_reader_at_empty_line(r) && r->bytes[r->at] != '#')
             break;
-        skip_line(r);
+        csv_reader_skip_line(r);
     }
     size_t left = r->end - r->at;
     left = left < CSV_ROW_BYTES ? left : CSV_ROW_BYTES;
@@ -128,15 +129,16 @@ int csv_reader_peek(struct csv_reader *r, const char **line, size_t *length, int
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* A row on its way. */
+/* A row that is being split. */
 struct scan {
     char *at, *end;
     uint64_t lines;
-    int open; /* the bytes ended within quotes */
+    int open; /* the bytes ended inside quotes */
     enum csv_fault fault;
 };
 
-/* A field in quotes, made shorter in place where quotes are doubled. at: behind the first quote. */
+/* Read a quoted field; it is shortened in place where quotes are doubled. s->at is after the
+ * opening quote. */
 static void csv_reader_read_quoted(struct scan *s, struct csv_field *out)
 {
     char *to = s->at;
@@ -168,17 +170,16 @@ static void csv_reader_read_plain(struct scan *s, char separator, struct csv_fie
         out->length--;
 }
 
-static int at_line_end(struct scan *s)
+static int csv_reader_at_line_end(struct scan *s)
 {
     if (s->at < s->end && *s->at == '\r' && (s->at + 1 == s->end || s->at[1] == '\n'))
         s->at++;
     return s->at == s->end || *s->at == '\n';
 }
 
-/* Quotes are looked for before the row is changed: a quote that is never closed shall cost its line
- * only.
- * @return 0: the bytes end before the row does */
-static int is_closed(const char *at, const char *end, char separator)
+/* Search for the closing quote before the row is modified: a quote that is never closed must cost
+ * no more than its own line. @return 0: the bytes end before the row does */
+static int csv_reader_is_closed(const char *at, const char *end, char separator)
 {
     int inside = 0, begins = 1;
     for (; at < end; at++) {
@@ -197,7 +198,7 @@ static int is_closed(const char *at, const char *end, char separator)
     return !inside;
 }
 
-/* @return fields */
+/* @return number of fields */
 static uint32_t csv_reader_split(struct csv_reader *r, struct scan *s)
 {
     for (uint32_t count = 0;; count++) {
@@ -208,14 +209,14 @@ static uint32_t csv_reader_split(struct csv_reader *r, struct scan *s)
         if (s->at < s->end && *s->at == '"') {
             s->at++;
             csv_reader_read_quoted(s, &r->fields[count]);
-            if (!at_line_end(s) && *s->at != r->separator) {
+            if (!csv_reader_at_line_end(s) && *s->at != r->separator) {
                 s->fault = CSV_AFTER_QUOTE;
                 return 0;
             }
         } else {
             csv_reader_read_plain(s, r->separator, &r->fields[count]);
         }
-        if (at_line_end(s))
+        if (csv_reader_at_line_end(s))
             return count + 1;
         s->at++; /* the separator */
     }
@@ -224,7 +225,7 @@ static uint32_t csv_reader_split(struct csv_reader *r, struct scan *s)
 static int csv_reader_report_fault(struct csv_reader *r, struct csv_row *out, enum csv_fault fault)
 {
     out->fault = fault;
-    skip_line(r);
+    csv_reader_skip_line(r);
     return 1;
 }
 
@@ -234,9 +235,9 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
         csv_reader_fill(r);
         if (r->at == r->end)
             return r->error;
-        if (!at_empty_line(r))
+        if (!csv_reader_at_empty_line(r))
             break;
-        skip_line(r);
+        csv_reader_skip_line(r);
     }
     size_t left = r->end - r->at;
     left = left < CSV_ROW_BYTES + 1 ? left : CSV_ROW_BYTES + 1;
@@ -245,7 +246,7 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
     char *stop = memchr(begin, '\n', left);
     size_t until = stop == NULL ? left : (size_t)(stop - begin) + 1;
     if (memchr(begin, '"', until) != NULL) {
-        if (!is_closed(begin, begin + left, r->separator))
+        if (!csv_reader_is_closed(begin, begin + left, r->separator))
             return csv_reader_report_fault(r, out, CSV_OPEN_QUOTE);
         until = left;
     } else if (stop == NULL && left > CSV_ROW_BYTES) {
@@ -254,7 +255,7 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
     struct scan scan = {.at = begin, .end = begin + until};
     out->count = csv_reader_split(r, &scan);
     if (scan.fault == CSV_WHOLE && scan.at == begin + CSV_ROW_BYTES + 1)
-        scan.fault = CSV_TOO_LONG; /* the row goes on behind what was looked at */
+        scan.fault = CSV_TOO_LONG; /* the row continues beyond the bytes of the buffer */
     size_t taken = (size_t)(scan.at - begin);
     if (scan.fault != CSV_WHOLE) {
         out->count = 0;

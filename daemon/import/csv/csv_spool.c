@@ -1,3 +1,4 @@
+/* External merge sort of ends of messages: see csv_spool.h. */
 #include "daemon/import/csv/csv_spool.h"
 
 #include "holter/error.h"
@@ -10,23 +11,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK 1024u /* ends of a run in memory while runs are merged */
+#define CHUNK 1024u /* ends of a run that are in memory while runs are merged */
 
 struct csv_spool {
     struct csv_spool_options options;
     char folder[PATH_MAX];
-    struct csv_end *ends; /* owned; the run that is being filled, or all */
+    struct csv_end *ends; /* owned; the run that is being filled, or all ends */
     size_t count, run;
     uint64_t all;
-    int runs_fd, fd; /* sorted runs behind each other; all, sorted; -1: none */
+    int runs_fd, fd; /* sorted runs one after the other; the merged result; -1: not open */
     uint32_t runs;
-    uint64_t *first; /* owned; by rank, the last one is the end; once sorted */
+    uint64_t *first; /* owned; by rank: its first end, and after the last rank the total; set when
+                        sorted */
     uint32_t ranks;
 };
 
 /* ---- files ----------------------------------------------------------------- */
 
-static int open_nameless(const char *folder)
+static int csv_spool_open_unnamed(const char *folder)
 {
     char path[PATH_MAX + 32];
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -134,11 +136,11 @@ void csv_spool_destroy(struct csv_spool *s)
     free(s);
 }
 
-static int write_run(struct csv_spool *s)
+static int csv_spool_write_run(struct csv_spool *s)
 {
     int code = 0;
     if (s->runs_fd < 0)
-        s->runs_fd = code = open_nameless(s->folder);
+        s->runs_fd = code = csv_spool_open_unnamed(s->folder);
     if (code < 0)
         return code;
     qsort_r(s->ends, s->count, sizeof(*s->ends), csv_spool_compare, &s->options);
@@ -150,9 +152,10 @@ static int write_run(struct csv_spool *s)
 
 int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 {
-    int code = s->count < s->run               ? 0
-               : s->runs + 1 == CSV_SPOOL_RUNS ? -HOLTER_ELIMIT /* the last one is what is left */
-                                               : write_run(s);
+    int code = s->count < s->run ? 0
+               : s->runs + 1 == CSV_SPOOL_RUNS
+                   ? -HOLTER_ELIMIT /* the last run is the one in memory */
+                   : csv_spool_write_run(s);
     if (code != 0)
         return code;
     s->ends[s->count++] = *end;
@@ -164,20 +167,20 @@ int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 
 struct run {
     struct csv_end *ends; /* owned; CHUNK of them */
-    uint64_t next, end;   /* in the file, in ends: what is not read */
+    uint64_t next, end;   /* range of the run in the file that is not read yet, in ends */
     size_t at, count;
 };
 
 struct merge {
     struct csv_spool *spool;
     struct run *runs;
-    uint32_t *heap; /* runs, the one with the least end first */
+    uint32_t *heap; /* runs, the one with the smallest end first */
     uint32_t heap_count;
     struct csv_end *out; /* CHUNK */
     size_t out_count;
 };
 
-/* @return 0, 1 at its end, or a negative error */
+/* @return 0, 1 at the end of the run, or a negative error */
 static int csv_spool_refill(struct merge *m, struct run *run)
 {
     uint64_t left = run->end - run->next;
@@ -211,7 +214,7 @@ static void csv_spool_sink(struct merge *m, uint32_t at)
     }
 }
 
-static int begin_merge(struct merge *m)
+static int csv_spool_begin_merge(struct merge *m)
 {
     struct csv_spool *s = m->spool;
     m->runs = calloc(s->runs, sizeof(*m->runs));
@@ -234,7 +237,7 @@ static int begin_merge(struct merge *m)
     return 0;
 }
 
-static void end_merge(struct merge *m)
+static void csv_spool_end_merge(struct merge *m)
 {
     for (uint32_t i = 0; m->runs != NULL && i < m->spool->runs; i++)
         free(m->runs[i].ends);
@@ -243,20 +246,20 @@ static void end_merge(struct merge *m)
     free(m->out);
 }
 
-static int put_out(struct merge *m)
+static int csv_spool_write_end(struct merge *m)
 {
     int code = csv_spool_write_all(m->spool->fd, m->out, m->out_count * sizeof(*m->out));
     m->out_count = 0;
     return code;
 }
 
-static int merge_all(struct merge *m)
+static int csv_spool_merge_all(struct merge *m)
 {
     while (m->heap_count > 0) {
         struct run *run = &m->runs[m->heap[0]];
         m->out[m->out_count++] = run->ends[run->at++];
         m->spool->first[m->out[m->out_count - 1].rank + 1]++;
-        int code = m->out_count == CHUNK ? put_out(m) : 0;
+        int code = m->out_count == CHUNK ? csv_spool_write_end(m) : 0;
         if (code == 0 && run->at == run->count)
             code = csv_spool_refill(m, run);
         if (code < 0)
@@ -265,21 +268,21 @@ static int merge_all(struct merge *m)
             m->heap[0] = m->heap[--m->heap_count];
         csv_spool_sink(m, 0);
     }
-    return put_out(m);
+    return csv_spool_write_end(m);
 }
 
 static int csv_spool_merge_runs(struct csv_spool *s)
 {
     struct merge merge = {.spool = s};
-    int code = write_run(s);
+    int code = csv_spool_write_run(s);
     free(s->ends);
     s->ends = NULL;
     if (code == 0) {
-        s->fd = open_nameless(s->folder);
-        code = s->fd < 0 ? s->fd : begin_merge(&merge);
+        s->fd = csv_spool_open_unnamed(s->folder);
+        code = s->fd < 0 ? s->fd : csv_spool_begin_merge(&merge);
     }
-    code = code == 0 ? merge_all(&merge) : code;
-    end_merge(&merge);
+    code = code == 0 ? csv_spool_merge_all(&merge) : code;
+    csv_spool_end_merge(&merge);
     close(s->runs_fd);
     s->runs_fd = -1;
     return code;

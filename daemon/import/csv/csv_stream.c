@@ -1,4 +1,4 @@
-/* From ends of messages to the records of a probe. */
+/* Conversion of ends of messages to the records that a probe would have written. */
 #include "daemon/import/csv/csv_job.h"
 #include "holter/call.h"
 
@@ -33,8 +33,8 @@ static void csv_stream_note_call(struct csv_stream *s, const struct event *call)
     s->last_exit = call->t_exit;
 }
 
-/* The send that waits ended, at the latest at `until`. */
-static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *out)
+/* Emit the pending send, which ended at `until` at the latest. */
+static uint32_t csv_stream_emit_send(struct csv_stream *s, uint64_t until, struct event *out)
 {
     if (!s->sends)
         return 0;
@@ -45,10 +45,10 @@ static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *ou
     return 1;
 }
 
-/* Where a receive stands among those of its channel is told by a part of the call before: of posts
- * the order counts, not the time, and records do not go back in time. */
-static uint32_t give_post(const struct csv_stream *s, struct event record,
-                          const struct csv_end *end, struct event *out)
+/* Emit the place of a receive among those of its channel as a part of the previous call: for posts
+ * the order matters, not the time, and the times of records do not decrease. */
+static uint32_t csv_stream_emit_post(const struct csv_stream *s, struct event record,
+                                     const struct csv_end *end, struct event *out)
 {
     record.t_enter = s->last_enter;
     record.t_exit = s->last_exit;
@@ -59,11 +59,11 @@ static uint32_t give_post(const struct csv_stream *s, struct event record,
     return 1;
 }
 
-static uint32_t give_receive(struct csv_stream *s, struct event record, const struct csv_end *end,
-                             struct event *out)
+static uint32_t csv_stream_emit_receive(struct csv_stream *s, struct event record,
+                                        const struct csv_end *end, struct event *out)
 {
-    uint32_t count =
-        give_send(s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
+    uint32_t count = csv_stream_emit_send(
+        s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
     record.t_post = record.t_enter;
     record.t_enter =
         csv_stream_later(record.t_enter, csv_stream_earlier(s->last_exit, record.t_exit));
@@ -74,19 +74,19 @@ static uint32_t give_receive(struct csv_stream *s, struct event record, const st
     return count + 1;
 }
 
-/* @return records that were given: at most one more than ends that were taken */
+/* @return number of emitted records: at most one more than the number of consumed ends */
 static uint32_t csv_stream_emit_record(const struct csv_job *job, struct csv_stream *s,
                                        const struct csv_end *end, struct event *out)
 {
     struct event record = csv_stream_record_of(job, end);
     uint32_t count = 0;
     if (s->sends && end->at - job->zero >= s->send_leave)
-        count = give_send(s, UINT64_MAX, out);
+        count = csv_stream_emit_send(s, UINT64_MAX, out);
     if (end->kind == CSV_END_POST)
-        return count + give_post(s, record, end, out + count);
+        return count + csv_stream_emit_post(s, record, end, out + count);
     if (end->kind == CSV_END_RECEIVE)
-        return count + give_receive(s, record, end, out + count);
-    count += give_send(s, record.t_enter, out + count);
+        return count + csv_stream_emit_receive(s, record, end, out + count);
+    count += csv_stream_emit_send(s, record.t_enter, out + count);
     s->send = record;
     s->send.call = end->call;
     s->send.flags = EVENT_SEND | EVENT_POST | EVENT_DONE;
@@ -107,7 +107,7 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
         if (got < 0)
             return got;
         if (got == 0)
-            return (int)give_send(s, UINT64_MAX, out);
+            return (int)csv_stream_emit_send(s, UINT64_MAX, out);
         for (int i = 0; i < got; i++)
             count += csv_stream_emit_record(job, s, &ends[i], out + count);
         s->position += (uint64_t)got;
@@ -116,8 +116,8 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
     return (int)count;
 }
 
-/* Slot 0 is MPI_COMM_WORLD. Ids are in the order of names, so that they do not depend on that of
- * rows. */
+/* Slot 0 is MPI_COMM_WORLD. The ids follow the order of names, so that they do not depend on the
+ * order of rows. */
 int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
 {
     const struct csv_job *job = user;

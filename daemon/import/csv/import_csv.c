@@ -1,3 +1,5 @@
+/* Import of a table of messages: reads the rows, sorts their ends, and writes the recording by
+ * trace_import(). */
 #include "daemon/import/csv/import_csv.h"
 
 #include "daemon/import/csv/csv_job.h"
@@ -18,9 +20,10 @@
 
 #define COMMUNICATORS_MOST 32768u
 #define REGIONS_MOST 16000u
-#define DATE_NS UINT64_C(1000000000000000000) /* times from 2001 on are since 1970 */
-#define UNNAMED_MOST 65536u /* ranks that no row names and that are there all the same */
-#define TOLD_EVERY 65536u   /* rows */
+#define DATE_NS                                                                                    \
+    UINT64_C(1000000000000000000) /* times from 2001 on are taken for times since 1970 */
+#define MAX_SILENT_RANKS 65536u   /* maximum number of silent ranks, which no row names */
+#define PROGRESS_INTERVAL 65536u  /* rows between two reports of progress */
 
 struct import {
     struct csv_job job;
@@ -34,7 +37,7 @@ struct import {
 
 /* ---- reading --------------------------------------------------------------- */
 
-static long read_some(void *user, void *out, size_t room)
+static long import_csv_read_bytes(void *user, void *out, size_t room)
 {
     struct import *m = user;
     ssize_t got;
@@ -45,30 +48,30 @@ static long read_some(void *user, void *out, size_t room)
     return got < 0 ? -errno : (long)got;
 }
 
-static int is_standard_input(const char *source)
+static int import_csv_is_standard_input(const char *source)
 {
     return strcmp(source, "-") == 0;
 }
 
-static int open_table(struct import *m, const char *source)
+static int import_csv_open_table(struct import *m, const char *source)
 {
     struct stat status;
-    m->fd = is_standard_input(source) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                      : open(source, O_RDONLY | O_CLOEXEC);
+    m->fd = import_csv_is_standard_input(source) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                                 : open(source, O_RDONLY | O_CLOEXEC);
     int code = m->fd < 0 || fstat(m->fd, &status) != 0 ? -errno
                : S_ISDIR(status.st_mode)               ? -EISDIR
                                                        : 0;
     if (code == 0) {
         m->job.size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
-        code = csv_reader_create(&m->reader, read_some, m);
+        code = csv_reader_create(&m->reader, import_csv_read_bytes, m);
     }
     if (code != 0)
         fault_at(&m->faults, 0, "%s", holter_strerror(code));
     return code;
 }
 
-/* What is on the line of the header can be no header. @return a sentence, or NULL */
-static const char *other_than_table(const char *line, size_t length)
+/* What a first line is instead of a header. @return a sentence, or NULL: it may be a header */
+static const char *import_csv_describe_other(const char *line, size_t length)
 {
     const char *packed = import_packed_as(line, length);
     if (packed == NULL && memchr(line, '\0', length) != NULL)
@@ -76,8 +79,8 @@ static const char *other_than_table(const char *line, size_t length)
     return packed;
 }
 
-/* Pass over the line that tells the separator; the header tells it as well.
- * @return as csv_reader_peek(), of the line behind it */
+/* Skip the line that declares the separator, which is also found from the header.
+ * @return as csv_reader_peek(), for the line after it */
 static int import_csv_skip_line(struct import *m, char separator, const char **line, size_t *length,
                                 int *whole)
 {
@@ -91,12 +94,12 @@ static int import_csv_skip_line(struct import *m, char separator, const char **l
     return csv_reader_peek(m->reader, line, length, whole);
 }
 
-/* @return as csv_reader_peek(), after telling what is wrong */
-static int find_header(struct import *m, const char **line, size_t *length, int *whole)
+/* @return as csv_reader_peek(); errors are reported */
+static int import_csv_find_header(struct import *m, const char **line, size_t *length, int *whole)
 {
     int code = csv_reader_peek(m->reader, line, length, whole);
-    const char *other = code == 1 ? other_than_table(*line, *length) : NULL;
-    char separator = code == 1 && other == NULL ? import_separator_told(*line, *length) : '\0';
+    const char *other = code == 1 ? import_csv_describe_other(*line, *length) : NULL;
+    char separator = code == 1 && other == NULL ? import_declared_separator(*line, *length) : '\0';
     if (other != NULL) {
         fault_at(&m->faults, 0, "%s", other);
         return -HOLTER_EUSAGE;
@@ -114,7 +117,7 @@ static int import_csv_read_header(struct import *m)
     size_t length;
     struct csv_row row;
     char why[CSV_WHY] = "the file is empty";
-    int whole, code = find_header(m, &line, &length, &whole);
+    int whole, code = import_csv_find_header(m, &line, &length, &whole);
     if (code < 0)
         return code;
     if (code == 1 && !whole)
@@ -131,7 +134,7 @@ static int import_csv_read_header(struct import *m)
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* @return number of the name and 1, 0 for none; CSV_NAMES_FULL: there are too many */
+/* @return number of the name plus 1, 0 for no name; CSV_NAMES_FULL: there are too many names */
 static uint32_t import_csv_name_of(struct csv_names *names, const char *name)
 {
     if (name[0] == '\0')
@@ -140,8 +143,8 @@ static uint32_t import_csv_name_of(struct csv_names *names, const char *name)
     return number == CSV_NAMES_FULL ? number : number + 1;
 }
 
-static int add_ends(struct import *m, const struct csv_message *c, uint32_t communicator,
-                    uint32_t region, uint64_t line)
+static int import_csv_add_ends(struct import *m, const struct csv_message *c, uint32_t communicator,
+                               uint32_t region, uint64_t line)
 {
     struct csv_job *job = &m->job;
     int matched = c->received && c->receive_end >= c->send_begin;
@@ -177,7 +180,7 @@ static int add_ends(struct import *m, const struct csv_message *c, uint32_t comm
     return code != 0 ? code : csv_spool_add(job->spool, &end);
 }
 
-static void note_times(struct csv_job *job, const struct csv_message *c)
+static void import_csv_note_times(struct csv_job *job, const struct csv_message *c)
 {
     uint64_t first = c->send_begin, last = c->send_end;
     if (c->received) {
@@ -188,20 +191,20 @@ static void note_times(struct csv_job *job, const struct csv_message *c)
     job->last = last > job->last ? last : job->last;
 }
 
-static void bad_row(struct import *m, uint64_t line, const char *why)
+static void import_csv_report_row(struct import *m, uint64_t line, const char *why)
 {
     m->out->bad++;
     fault_at(&m->faults, line > UINT32_MAX ? UINT32_MAX : (unsigned)line, "%s", why);
 }
 
-/* @return 0, or what ends the import */
+/* @return 0, or the error that ends the import */
 static int import_csv_add_row(struct import *m, const struct csv_row *row)
 {
     struct csv_job *job = &m->job;
     struct csv_message c;
     char why[CSV_WHY];
     if (csv_message_read(&c, &m->columns, row, why) != 0 || csv_places_note(job, &c, why) != 0) {
-        bad_row(m, row->line, why);
+        import_csv_report_row(m, row->line, why);
         return 0;
     }
     if (strcasecmp(c.communicator, "MPI_COMM_WORLD") == 0)
@@ -209,20 +212,21 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
     uint32_t communicator = import_csv_name_of(&job->communicators, c.communicator),
              region = import_csv_name_of(&job->regions, c.region);
     if (communicator == CSV_NAMES_FULL || region == CSV_NAMES_FULL) {
-        bad_row(m, row->line,
-                region == CSV_NAMES_FULL ? "column region: more than 16000 names"
-                                         : "column communicator: more than 32768 names");
+        import_csv_report_row(m, row->line,
+                              region == CSV_NAMES_FULL
+                                  ? "column region: more than 16000 names"
+                                  : "column communicator: more than 32768 names");
         return 0;
     }
     uint32_t most = c.source > c.destination ? c.source : c.destination;
     job->ranks = most >= job->ranks ? most + 1 : job->ranks;
     job->seen[c.source / 64] |= UINT64_C(1) << c.source % 64;
     job->seen[c.destination / 64] |= UINT64_C(1) << c.destination % 64;
-    note_times(job, &c);
+    import_csv_note_times(job, &c);
     m->out->rows++;
     m->out->one_sided += !c.received;
     m->out->backward += c.received && c.receive_end < c.send_begin;
-    return add_ends(m, &c, communicator, region, row->line);
+    return import_csv_add_ends(m, &c, communicator, region, row->line);
 }
 
 static int import_csv_read_rows(struct import *m)
@@ -233,8 +237,8 @@ static int import_csv_read_rows(struct import *m)
     uint64_t rows = 0;
     while (code == 0 && (got = csv_reader_next(m->reader, &row)) == 1) {
         code = csv_row_is_blank(&m->columns, &row) ? 0 : import_csv_add_row(m, &row);
-        if (++rows % TOLD_EVERY == 0 && w->told != NULL && m->job.size > 0)
-            w->told(w->user, m->job.read, 2 * m->job.size, 0);
+        if (++rows % PROGRESS_INTERVAL == 0 && w->on_progress != NULL && m->job.size > 0)
+            w->on_progress(w->user, m->job.read, 2 * m->job.size, 0);
     }
     if (code != 0) {
         fault_at(&m->faults, 0,
@@ -255,7 +259,7 @@ static int import_csv_read_rows(struct import *m)
 
 /* ---- sorting --------------------------------------------------------------- */
 
-static int compare_communicators(const void *user, unsigned first, unsigned second)
+static int import_csv_compare_communicators(const void *user, unsigned first, unsigned second)
 {
     const struct csv_job *job = user;
     return strcmp(first == 0 ? "" : job->communicators.names[first - 1],
@@ -269,7 +273,7 @@ static int import_csv_compare_regions(const void *user, unsigned first, unsigned
                   second == 0 ? "" : job->regions.names[second - 1]);
 }
 
-static int begin_spool(struct import *m, const char *path, size_t run)
+static int import_csv_begin_spool(struct import *m, const char *path, size_t run)
 {
     char folder[4096];
     const char *temporary = getenv("TMPDIR"), *slash = strrchr(path, '/');
@@ -279,9 +283,9 @@ static int begin_spool(struct import *m, const char *path, size_t run)
         snprintf(folder, sizeof(folder), ".");
     else
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
-    struct csv_spool_options options = {folder, run, compare_communicators,
+    struct csv_spool_options options = {folder, run, import_csv_compare_communicators,
                                         import_csv_compare_regions, &m->job};
-    m->job.seen = calloc(CSV_RANKS_MOST / 64, sizeof(*m->job.seen));
+    m->job.seen = calloc(CSV_MAX_RANKS / 64, sizeof(*m->job.seen));
     int code = m->job.seen == NULL ? -ENOMEM : csv_spool_create(&m->job.spool, &options);
     if (code != 0)
         fault_at(&m->faults, 0, "%s", holter_strerror(code));
@@ -294,21 +298,21 @@ static int import_csv_compare_by_name(const void *left, const void *right, void 
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
-/* Ranks that no row names are silent ones; unless there are so many of them that the highest is a
- * stray number: those are none, for each would have a row in every window. */
-static void count_ranks(struct csv_job *job)
+/* Ranks that no row names are silent ranks. If there are so many of them that the highest rank is
+ * probably a stray number they are left out, since each would have a row in every window. */
+static void import_csv_count_ranks(struct csv_job *job)
 {
     for (uint32_t r = 0; r < job->ranks; r++)
         job->seen_count += (uint32_t)csv_job_has(job, r);
-    if (job->ranks - job->seen_count > UNNAMED_MOST)
+    if (job->ranks - job->seen_count > MAX_SILENT_RANKS)
         return;
-    memset(job->seen, 0xff, CSV_RANKS_MOST / 8);
+    memset(job->seen, 0xff, CSV_MAX_RANKS / 8);
     job->seen_count = job->ranks;
 }
 
-static int begin_streams(struct csv_job *job)
+static int import_csv_begin_streams(struct csv_job *job)
 {
-    count_ranks(job);
+    import_csv_count_ranks(job);
     job->rank_of = calloc((size_t)job->seen_count + 1, sizeof(*job->rank_of));
     job->streams = calloc((size_t)job->seen_count + 1, sizeof(*job->streams));
     if (job->rank_of == NULL || job->streams == NULL)
@@ -329,7 +333,7 @@ static int import_csv_sort(struct import *m)
     uint32_t count = job->communicators.count;
     uint32_t *numbers = calloc((size_t)count + 1, sizeof(*numbers));
     job->order = calloc((size_t)count + 1, sizeof(*job->order));
-    int code = numbers == NULL || job->order == NULL ? -ENOMEM : begin_streams(job);
+    int code = numbers == NULL || job->order == NULL ? -ENOMEM : import_csv_begin_streams(job);
     for (uint32_t i = 0; code == 0 && i < count; i++)
         numbers[i] = i;
     if (code == 0 && count > 0)
@@ -352,12 +356,13 @@ static void import_csv_on_progress(void *user, uint64_t *read, uint64_t *all)
     *all = 2 * job->ends;
 }
 
-/* From the file's name: what a job can be called. */
+/* Derive the job's name from the name of the file. */
 static void import_csv_name_job(char *out, size_t room, const char *source)
 {
     const char *slash = strrchr(source, '/'), *at = slash == NULL ? source : slash + 1;
     size_t used = 0;
-    for (; !is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < room; at++)
+    for (; !import_csv_is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < room;
+         at++)
         if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
             (*at >= 'A' && *at <= 'Z') || *at == '-' || *at == '_')
             out[used++] = *at;
@@ -374,33 +379,33 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
     char name[64], command[1024];
     import_csv_name_job(name, sizeof(name), source);
     snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
-    struct trace_job told = {.name = name,
-                             .app = name,
-                             .command = command,
-                             .mpi = "imported: a table of messages",
-                             .ranks = job->ranks,
-                             .stream_count = job->seen_count,
-                             .rank_of = job->rank_of,
-                             .host_of = places->host_of,
-                             .hosts = (const char(*)[65])places->hosts,
-                             .host_count = places->host_count,
-                             .begin_ns = job->zero,
-                             .window_ns = w->window_ns,
-                             .length_ns = job->last - job->zero,
-                             .network = w->network,
-                             .network_source = w->network_source};
+    struct trace_job described = {.name = name,
+                                  .app = name,
+                                  .command = command,
+                                  .mpi = "imported: a table of messages",
+                                  .ranks = job->ranks,
+                                  .stream_count = job->seen_count,
+                                  .rank_of = job->rank_of,
+                                  .host_of = places->host_of,
+                                  .hosts = (const char(*)[65])places->hosts,
+                                  .host_count = places->host_count,
+                                  .begin_ns = job->zero,
+                                  .window_ns = w->window_ns,
+                                  .length_ns = job->last - job->zero,
+                                  .network = w->network,
+                                  .network_source = w->network_source};
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
                                   csv_stream_comm, csv_stream_region, import_csv_on_progress};
-    struct trace_options options = {w->threads, w->told, w->fault, w->user};
+    struct trace_options options = {w->threads, w->on_progress, w->fault, w->user};
     m->out->ranks = job->seen_count;
     m->out->world = job->ranks;
     m->out->hosts = places->host_count;
-    int code = trace_import(path, &told, &reader, &options, &m->out->counts);
+    int code = trace_import(path, &described, &reader, &options, &m->out->counts);
     m->out->window_ns = m->out->counts.window_ns;
     return code;
 }
 
-static int place_and_write(struct import *m, const char *path, const char *source)
+static int import_csv_place_and_write(struct import *m, const char *path, const char *source)
 {
     struct trace_places places;
     char why[CSV_WHY];
@@ -439,19 +444,19 @@ int import_csv(const char *path, const char *source, const struct trace_wishes *
     struct import m = {.job = {.first = UINT64_MAX},
                        .wishes = wishes,
                        .out = out,
-                       .faults = {is_standard_input(source) ? "standard input" : source,
+                       .faults = {import_csv_is_standard_input(source) ? "standard input" : source,
                                   wishes->fault, wishes->user, 0},
                        .fd = -1};
     *out = (struct import_csv_counts){.rows = 0};
     csv_names_init(&m.job.communicators, COMMUNICATORS_MOST);
     csv_names_init(&m.job.regions, REGIONS_MOST);
-    csv_names_init(&m.job.hosts, CSV_RANKS_MOST);
-    int code = open_table(&m, source);
+    csv_names_init(&m.job.hosts, CSV_MAX_RANKS);
+    int code = import_csv_open_table(&m, source);
     code = code != 0 ? code : import_csv_read_header(&m);
-    code = code != 0 ? code : begin_spool(&m, path, run);
+    code = code != 0 ? code : import_csv_begin_spool(&m, path, run);
     code = code != 0 ? code : import_csv_read_rows(&m);
     code = code != 0 ? code : import_csv_sort(&m);
-    code = code != 0 ? code : place_and_write(&m, path, source);
+    code = code != 0 ? code : import_csv_place_and_write(&m, path, source);
     import_csv_finish(&m);
     return code;
 }

@@ -1,3 +1,4 @@
+/* Reader of the text form of a DUMPI file: see dumpi_ascii.h. */
 #include "daemon/import/dumpi/dumpi_ascii.h"
 
 #include "daemon/import/dumpi/dumpi_ascii_values.h"
@@ -11,8 +12,9 @@
 
 #define ENTERING " entering at "
 #define RETURNING " returning at "
-#define HEAD_LINES 64u        /* that may stand before the first call */
-#define TAIL_BYTES (4u << 20) /* in which sizes of datatypes stand, behind the last call */
+#define HEAD_LINES 64u /* maximum number of lines before the first call */
+#define TAIL_BYTES                                                                                 \
+    (4u << 20) /* the sizes of datatypes are within so many bytes after the last call */
 
 int dumpi_is_ascii(const uint8_t *begin, size_t length)
 {
@@ -30,20 +32,20 @@ int dumpi_is_ascii(const uint8_t *begin, size_t length)
 
 /* ---- header and footer ------------------------------------------------------ */
 
-static const char *value_of_key(const char *line, const char *key)
+static const char *dumpi_ascii_value_of_key(const char *line, const char *key)
 {
     size_t length = strlen(key);
     return strncmp(line, key, length) == 0 && line[length] == '=' ? line + length + 1 : NULL;
 }
 
-static int set_text(char **out, const char *text)
+static int dumpi_ascii_set_text(char **out, const char *text)
 {
     free(*out);
     *out = strdup(text);
     return *out == NULL ? -ENOMEM : 0;
 }
 
-static uint32_t get_mesh(const char *text, int32_t out[16])
+static uint32_t dumpi_ascii_get_mesh(const char *text, int32_t out[16])
 {
     uint32_t count = 0;
     int64_t number;
@@ -53,8 +55,8 @@ static uint32_t get_mesh(const char *text, int32_t out[16])
     return count;
 }
 
-/* The date is that of the machine's time zone: right to a day. */
-static uint64_t get_date(const char *text)
+/* The date is in the time zone of the machine: it is exact to a day. */
+static uint64_t dumpi_ascii_get_date(const char *text)
 {
     struct tm tm = {0};
     const char *end = strptime(text, "%a %b %d %H:%M:%S %Y", &tm);
@@ -66,28 +68,28 @@ static int dumpi_ascii_read_head_line(struct dumpi_file *file, const char *line)
 {
     const char *value;
     unsigned part[3];
-    if ((value = value_of_key(line, "version")) != NULL) {
+    if ((value = dumpi_ascii_value_of_key(line, "version")) != NULL) {
         if (sscanf(value, "%3u.%3u.%3u", &part[0], &part[1], &part[2]) == 3)
             for (unsigned i = 0; i < 3; i++)
                 file->version.part[i] = (uint8_t)part[i];
         file->version_told = 1;
-    } else if ((value = value_of_key(line, "starttime")) != NULL) {
-        file->start_s = get_date(value);
-    } else if ((value = value_of_key(line, "hostname")) != NULL) {
-        return set_text(&file->host, value);
-    } else if ((value = value_of_key(line, "username")) != NULL) {
-        return set_text(&file->user, value);
-    } else if ((value = value_of_key(line, "meshcrd")) != NULL) {
-        file->mesh_dimensions = get_mesh(value, file->mesh_place);
-    } else if ((value = value_of_key(line, "meshsize")) != NULL) {
-        get_mesh(value, file->mesh_size);
+    } else if ((value = dumpi_ascii_value_of_key(line, "starttime")) != NULL) {
+        file->start_s = dumpi_ascii_get_date(value);
+    } else if ((value = dumpi_ascii_value_of_key(line, "hostname")) != NULL) {
+        return dumpi_ascii_set_text(&file->host, value);
+    } else if ((value = dumpi_ascii_value_of_key(line, "username")) != NULL) {
+        return dumpi_ascii_set_text(&file->user, value);
+    } else if ((value = dumpi_ascii_value_of_key(line, "meshcrd")) != NULL) {
+        file->mesh_dimensions = dumpi_ascii_get_mesh(value, file->mesh_place);
+    } else if ((value = dumpi_ascii_value_of_key(line, "meshsize")) != NULL) {
+        dumpi_ascii_get_mesh(value, file->mesh_size);
     }
     return 0;
 }
 
-static int put_size(struct dumpi_file *file, unsigned type, int size)
+static int dumpi_ascii_put_size(struct dumpi_file *file, unsigned type, int size)
 {
-    if (type >= DUMPI_TYPES_MOST)
+    if (type >= DUMPI_MAX_TYPES)
         return 0;
     if (type >= file->type_count) {
         int32_t *sizes = realloc(file->type_sizes, ((size_t)type + 1) * sizeof *sizes);
@@ -109,7 +111,7 @@ static int dumpi_ascii_read_tail_line(struct dumpi_file *file, const char *line)
     const char *behind = strstr(line, ") has size ");
     if (behind != NULL && sscanf(line, "Datatype %u (", &type) == 1 &&
         sscanf(behind, ") has size %d", &size) == 1)
-        return put_size(file, type, size);
+        return dumpi_ascii_put_size(file, type, size);
     if (sscanf(line, "%63s called %u times and ignored %u times", name, &calls, &left_out) != 3)
         return 0;
     uint32_t function = dumpi_ascii_function(name, strlen(name));
@@ -150,7 +152,7 @@ int dumpi_ascii_open(struct dumpi_file *file, struct dumpi_reader *reader)
 /* ---- calls ------------------------------------------------------------------- */
 
 /* "walltime 12.000000034," */
-static int get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
+static int dumpi_ascii_get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
 {
     const char *at = strstr(line, word);
     unsigned digits = 0;
@@ -168,15 +170,15 @@ static int get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
     return digits > 0;
 }
 
-/* A line that was cut off does not end in a full stop. */
+/* A truncated line does not end in a full stop. */
 static int dumpi_ascii_read_head(struct dumpi_call *call, const char *line, size_t length,
                                  int entering)
 {
     const char *thread = strstr(line, " in thread ");
     int64_t cpu_s, wall_s;
     int32_t cpu_ns, wall_ns;
-    int wall = get_time(line, "walltime ", &wall_s, &wall_ns),
-        cpu = get_time(line, "cputime ", &cpu_s, &cpu_ns);
+    int wall = dumpi_ascii_get_time(line, "walltime ", &wall_s, &wall_ns),
+        cpu = dumpi_ascii_get_time(line, "cputime ", &cpu_s, &cpu_ns);
     if (length == 0 || line[length - 1] != '.' || strstr(line, " seconds") == NULL)
         return 0;
     if (entering) {
@@ -196,21 +198,21 @@ static int dumpi_ascii_read_head(struct dumpi_call *call, const char *line, size
            cpu == !!(call->mask & DUMPI_HAS_CPU_TIME);
 }
 
-/* @return length of the function's name; 0: the line is none of this kind */
-static size_t name_in(const char *line, const char *kind)
+/* @return length of the function's name; 0: the line is not of this kind */
+static size_t dumpi_ascii_name_length(const char *line, const char *kind)
 {
     const char *at = strncmp(line, "MPI", 3) == 0 ? strstr(line, kind) : NULL;
     return at == NULL ? 0 : (size_t)(at - line);
 }
 
-/* What stands in the line belongs to no whole call. */
+/* Skip a line that does not belong to a complete call. */
 static void dumpi_ascii_skip_call(struct dumpi_stream *stream, uint64_t line)
 {
     if (stream->damaged++ == 0)
         stream->damaged_at = line;
 }
 
-static int end_at(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending ending)
+static int dumpi_ascii_end(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending ending)
 {
     int code = stream->reader.error;
     if (code == -ENOMEM)
@@ -222,30 +224,30 @@ static int end_at(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending 
     return 0;
 }
 
-/* Is this the beginning of a line that would begin a call? */
-static int is_cut(const struct dumpi_line *line)
+/* Is this the truncated beginning of a line that would begin a call? */
+static int dumpi_ascii_is_truncated(const struct dumpi_line *line)
 {
     return line->length > 0 && !line->ended && strncmp(line->text, "MPI", 3) == 0 &&
            strstr(line->text, " called ") == NULL;
 }
 
-/* The line that begins the next call. @return 1; 0: there is none; -1: it is cut off */
+/* Find the line that begins the next call. @return 1; 0: there is none; -1: it is truncated */
 static int dumpi_ascii_find_call(struct dumpi_stream *stream)
 {
     while (stream->held || dumpi_line_next(&stream->line, &stream->reader) == 1) {
         stream->held = 0;
-        if (name_in(stream->line.text, ENTERING) > 0)
+        if (dumpi_ascii_name_length(stream->line.text, ENTERING) > 0)
             return 1;
-        if (is_cut(&stream->line))
+        if (dumpi_ascii_is_truncated(&stream->line))
             return -1;
-        if (name_in(stream->line.text, RETURNING) > 0)
+        if (dumpi_ascii_name_length(stream->line.text, RETURNING) > 0)
             dumpi_ascii_skip_call(stream, stream->line.number);
     }
     return 0;
 }
 
-/* Arguments, and the line that ends the call. @return 1; 0: another call begins before; -1: no more
- * lines */
+/* Read the arguments, and the line that ends the call. @return 1; 0: another call begins before it;
+ * -1: no more lines */
 static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t function,
                                       const char *name)
 {
@@ -253,24 +255,25 @@ static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t func
     dumpi_filling_begin(&filling, stream, function);
     while (dumpi_line_next(&stream->line, &stream->reader) == 1) {
         const char *line = stream->line.text;
-        size_t length = name_in(line, RETURNING);
+        size_t length = dumpi_ascii_name_length(line, RETURNING);
         if (length > 0) {
             int same = strncmp(line, name, length) == 0 && name[length] == '\0';
             int good = same && dumpi_ascii_read_head(&stream->call, line, stream->line.length, 0);
             return good ? dumpi_filling_end(&filling) : stream->line.ended ? 0 : -1;
         }
-        if (name_in(line, ENTERING) > 0) {
+        if (dumpi_ascii_name_length(line, ENTERING) > 0) {
             stream->held = 1;
             return 0;
         }
         if (function < DUMPI_FUNCTIONS)
-            dumpi_filling_take(&filling, line, stream->line.length);
+            dumpi_filling_add_line(&filling, line, stream->line.length);
     }
     return -1;
 }
 
-/* Programs call few functions: those that came last are looked at first. */
-static uint32_t function_of(struct dumpi_stream *stream, const char *name, size_t length)
+/* Programs use few functions: the most recent ones are checked first. */
+static uint32_t dumpi_ascii_function_of(struct dumpi_stream *stream, const char *name,
+                                        size_t length)
 {
     unsigned at = (unsigned)(length * 7 + (unsigned char)name[length - 1] * 3 +
                              (unsigned char)name[length / 2]) %
@@ -295,18 +298,18 @@ int dumpi_ascii_next(struct dumpi_stream *stream)
         char name[64];
         int found = dumpi_ascii_find_call(stream);
         if (found != 1)
-            return end_at(stream, stream->line.number,
-                          found == 0 ? DUMPI_ENDED : DUMPI_ENDED_EARLY);
+            return dumpi_ascii_end(stream, stream->line.number,
+                                   found == 0 ? DUMPI_ENDED : DUMPI_ENDED_EARLY);
         uint64_t number = stream->line.number;
-        size_t length = name_in(stream->line.text, ENTERING);
-        uint32_t function = function_of(stream, stream->line.text, length);
+        size_t length = dumpi_ascii_name_length(stream->line.text, ENTERING);
+        uint32_t function = dumpi_ascii_function_of(stream, stream->line.text, length);
         snprintf(name, sizeof name, "%.*s", (int)length, stream->line.text);
         int good = dumpi_ascii_read_head(&stream->call, stream->line.text, stream->line.length, 1);
         stream->call.function = function;
         stream->call.offset = number;
         int got = dumpi_ascii_read_arguments(stream, function, name);
         if (got < 0 || stream->reader.error != 0)
-            return end_at(stream, number, DUMPI_ENDED_EARLY);
+            return dumpi_ascii_end(stream, number, DUMPI_ENDED_EARLY);
         if (got == 0 || !good) {
             dumpi_ascii_skip_call(stream, number);
         } else if (function >= DUMPI_FUNCTIONS) {

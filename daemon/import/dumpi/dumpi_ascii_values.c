@@ -1,3 +1,4 @@
+/* Lines of a DUMPI text and the values of arguments in them: see dumpi_ascii_values.h. */
 #include "daemon/import/dumpi/dumpi_ascii_values.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -7,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MOST (64u << 20) /* bytes: as many numbers as a record may have */
+#define MAX_LINE (64u << 20) /* bytes: enough for as many numbers as a record may have */
 
 /* ---- lines ------------------------------------------------------------------- */
 
 static int dumpi_values_append(struct dumpi_line *line, struct dumpi_reader *reader, size_t count)
 {
-    int code = line->length + count > LINE_MOST
+    int code = line->length + count > MAX_LINE
                    ? -HOLTER_EMALFORMED
                    : array_fit(&line->text, 1, &line->room, line->length + count + 1);
     if (code != 0) {
@@ -108,7 +109,7 @@ static enum shape dumpi_values_shape_of(unsigned kind)
     }
 }
 
-static int is_request(unsigned kind)
+static int dumpi_values_is_request(unsigned kind)
 {
     return kind == DUMPI_KIND_REQUEST || kind == DUMPI_KIND_IO_REQUEST;
 }
@@ -142,7 +143,7 @@ static int dumpi_values_split(struct argument_line *out, const char *line, size_
 static int32_t *dumpi_values_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
-    int code = need > 2 * (size_t)DUMPI_WORDS_MOST
+    int code = need > 2 * (size_t)DUMPI_MAX_WORDS
                    ? -HOLTER_EMALFORMED
                    : array_fit(&stream->words, sizeof *stream->words, &stream->word_room, need);
     if (code != 0) {
@@ -169,7 +170,7 @@ static void dumpi_values_put_numbers(struct dumpi_stream *stream, struct dumpi_a
 }
 
 /* "bytes=4, cancelled=0, source=1, tag=2, error=0" */
-static void put_status(const char *begin, const char *end, struct dumpi_status *out)
+static void dumpi_values_put_status(const char *begin, const char *end, struct dumpi_status *out)
 {
     static const char *const keys[] = {"bytes=", "source=", "tag=", "cancelled=", "error="};
     int32_t *values[] = {&out->bytes, &out->source, &out->tag, &out->cancelled, &out->error};
@@ -181,8 +182,8 @@ static void put_status(const char *begin, const char *end, struct dumpi_status *
     }
 }
 
-static void put_statuses(struct dumpi_stream *stream, struct dumpi_argument *out,
-                         const struct argument_line *line)
+static void dumpi_values_put_statuses(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                      const struct argument_line *line)
 {
     const char *at = line->value, *begin, *closed;
     out->first = (uint32_t)stream->word_count;
@@ -192,16 +193,16 @@ static void put_statuses(struct dumpi_stream *stream, struct dumpi_argument *out
         int32_t *words = dumpi_values_add_words(stream, DUMPI_STATUS_WORDS);
         if (words == NULL)
             return;
-        put_status(begin, closed, &status);
+        dumpi_values_put_status(begin, closed, &status);
         memcpy(words, &status, sizeof status);
         out->value++;
         at = closed;
     }
 }
 
-/* Texts stand between quotes, and several have a comma between them. */
-static void put_texts(struct dumpi_stream *stream, struct dumpi_argument *out,
-                      const struct argument_line *line)
+/* Strings are quoted, and separated by commas. */
+static void dumpi_values_put_texts(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                   const struct argument_line *line)
 {
     const char *at = memchr(line->value, '"', (size_t)(line->end - line->value));
     out->first = (uint32_t)stream->text_count;
@@ -252,9 +253,10 @@ void dumpi_filling_begin(struct dumpi_filling *filling, struct dumpi_stream *str
     }
 }
 
-/* @return the argument that a line tells, by its name, else the next one of its shape; count: none
- */
-static unsigned argument_of(const struct dumpi_filling *filling, const struct argument_line *line)
+/* @return the argument that a line contains, by its name, else the next one of its shape; count:
+ * none */
+static unsigned dumpi_values_argument_of(const struct dumpi_filling *filling,
+                                         const struct argument_line *line)
 {
     unsigned count = filling->count;
     for (unsigned i = 0; i < count; i++)
@@ -263,8 +265,9 @@ static unsigned argument_of(const struct dumpi_filling *filling, const struct ar
             return i;
     for (unsigned i = filling->next; i < count; i++) {
         int filled = filling->filled >> i & 1;
-        if (!filled && (dumpi_values_shape_of(filling->kinds[i]) == line->shape ||
-                        (is_request(filling->kinds[i]) && line->shape == SHAPE_NUMBERS)))
+        if (!filled &&
+            (dumpi_values_shape_of(filling->kinds[i]) == line->shape ||
+             (dumpi_values_is_request(filling->kinds[i]) && line->shape == SHAPE_NUMBERS)))
             return i;
         if (!filled && !(filling->optional >> i & 1))
             break;
@@ -272,13 +275,13 @@ static unsigned argument_of(const struct dumpi_filling *filling, const struct ar
     return count;
 }
 
-void dumpi_filling_take(struct dumpi_filling *filling, const char *text, size_t length)
+void dumpi_filling_add_line(struct dumpi_filling *filling, const char *text, size_t length)
 {
     struct argument_line line;
     struct dumpi_stream *stream = filling->stream;
     if (!dumpi_values_split(&line, text, length))
         return;
-    unsigned i = argument_of(filling, &line);
+    unsigned i = dumpi_values_argument_of(filling, &line);
     if (i == filling->count)
         return;
     struct dumpi_argument *out = &stream->call.arguments[i];
@@ -286,10 +289,10 @@ void dumpi_filling_take(struct dumpi_filling *filling, const char *text, size_t 
     int good = 1;
     switch (dumpi_values_shape_of(filling->kinds[i])) {
     case SHAPE_STATUS:
-        put_statuses(stream, out, &line);
+        dumpi_values_put_statuses(stream, out, &line);
         break;
     case SHAPE_TEXT:
-        put_texts(stream, out, &line);
+        dumpi_values_put_texts(stream, out, &line);
         break;
     case SHAPE_NUMBERS:
         dumpi_values_put_numbers(stream, out, &line);

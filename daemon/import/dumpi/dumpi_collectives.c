@@ -1,14 +1,14 @@
-/* What each collective gives and gets on a rank, as the probe counts it (agent/probe/collective.h).
- */
+/* Bytes that each collective sends and receives on a rank, counted as in the probe
+ * (agent/probe/collective.h). */
 #include "daemon/import/dumpi/dumpi_record.h"
 
-/* A buffer's parts, one for each rank. */
+/* The parts of a buffer, one for each rank. */
 struct parts {
     uint64_t each;         /* bytes of one element */
-    const int32_t *counts; /* of elements, by rank; NULL: the same for all */
-    int64_t length;        /* of counts */
-    const int32_t *types;  /* by rank; NULL: one for all */
-    uint64_t same;         /* bytes of each part, where all are the same */
+    const int32_t *counts; /* number of elements by rank; NULL: the same for all */
+    int64_t length;        /* length of counts */
+    const int32_t *types;  /* by rank; NULL: one type for all */
+    uint64_t same;         /* bytes of each part, if all are equal */
 };
 
 static const uint64_t most = UINT64_MAX >> 1;
@@ -31,9 +31,9 @@ static uint64_t dumpi_collective_part_bytes(const struct dumpi_events *events,
                                      : 0;
 }
 
-/* @param size  of the communicator; 0: not known */
-static uint64_t all_bytes(const struct dumpi_events *events, const struct parts *parts,
-                          uint32_t size)
+/* @param size  of the communicator; 0: unknown */
+static uint64_t dumpi_collective_total_bytes(const struct dumpi_events *events,
+                                             const struct parts *parts, uint32_t size)
 {
     uint64_t sum = 0;
     if (parts->counts == NULL)
@@ -58,7 +58,8 @@ static struct parts dumpi_collective_parts_counted(const struct dumpi_events *ev
                           .length = dumpi_value_of(events, counts)};
 }
 
-static struct parts parts_typed(const struct dumpi_events *events, unsigned counts, unsigned types)
+static struct parts dumpi_collective_parts_typed(const struct dumpi_events *events, unsigned counts,
+                                                 unsigned types)
 {
     struct parts parts = {.counts = dumpi_words(&events->stream, counts),
                           .length = dumpi_value_of(events, counts),
@@ -68,22 +69,24 @@ static struct parts parts_typed(const struct dumpi_events *events, unsigned coun
     return parts;
 }
 
-/* With MPI_IN_PLACE programs pass no type, or any: the file does not tell. */
+/* With MPI_IN_PLACE programs pass no type, or an arbitrary one: the file does not show which buffer
+ * it is. */
 static int dumpi_collective_in_place(struct event *record, int no_type)
 {
     record->flags |= no_type ? EVENT_INPLACE : 0;
     return no_type;
 }
 
-static int is_no_type(int64_t type)
+static int dumpi_collective_is_no_type(int64_t type)
 {
     return type <= DUMPI_TYPE_NULL;
 }
 
 enum part { PART_ROOT, PART_OTHER, PART_NONE };
 
-/* This rank's part in a rooted collective; sets the root. On inter-communicators the root has
- * MPI_ROOT, which is -3 or -4, and those beside it MPI_PROC_NULL, -1 or -2 (MPICH, Open MPI). */
+/* The role of this rank in a rooted collective; sets the root. On inter-communicators the root
+ * passes MPI_ROOT, which is -3 or -4, and the other ranks of its group MPI_PROC_NULL, -1 or -2
+ * (MPICH, Open MPI). */
 static enum part dumpi_collective_rooted(const struct dumpi_events *events, struct event *record,
                                          const struct dumpi_view *view, int64_t root)
 {
@@ -105,8 +108,7 @@ static struct dumpi_view dumpi_collective_enter(const struct dumpi_events *event
 }
 
 /* Gather and scatter: the root has a part for each rank in one buffer, and each rank has one part
- * in another.
- * @param own_rank  argument: the file has this rank's in the communicator */
+ * in another. @param own_rank  argument: the rank of this process in the communicator */
 struct rooted_parts {
     unsigned comm, root, own_rank;
     struct parts all;
@@ -114,8 +116,8 @@ struct rooted_parts {
     uint64_t *all_bytes, *one_bytes;
 };
 
-static void put_rooted(struct dumpi_events *events, struct event *record,
-                       const struct rooted_parts *r)
+static void dumpi_collective_put_rooted(struct dumpi_events *events, struct event *record,
+                                        const struct rooted_parts *r)
 {
     struct dumpi_view view = dumpi_collective_enter(events, record, r->comm);
     int64_t root = dumpi_value_of(events, r->root);
@@ -125,16 +127,17 @@ static void put_rooted(struct dumpi_events *events, struct event *record,
     if (part == PART_NONE)
         return;
     if (part == PART_ROOT)
-        *r->all_bytes = all_bytes(events, &r->all, view.size);
+        *r->all_bytes = dumpi_collective_total_bytes(events, &r->all, view.size);
     if (part == PART_ROOT && view.flags & EVENT_INTER)
         return;
     int placed = part == PART_ROOT &&
-                 dumpi_collective_in_place(record, is_no_type(dumpi_value_of(events, r->one_type)));
+                 dumpi_collective_in_place(
+                     record, dumpi_collective_is_no_type(dumpi_value_of(events, r->one_type)));
     *r->one_bytes = placed ? dumpi_collective_part_bytes(events, &r->all, root)
                            : dumpi_bytes_of(events, r->one_count, r->one_type);
 }
 
-static void gather_or_scatter(struct dumpi_events *events, struct event *record)
+static void dumpi_collective_gather_or_scatter(struct dumpi_events *events, struct event *record)
 {
     uint64_t *give = &record->bytes, *get = &record->bytes_in;
     struct rooted_parts r;
@@ -156,11 +159,11 @@ static void gather_or_scatter(struct dumpi_events *events, struct event *record)
                                   3, 4, give, get};
         break;
     }
-    put_rooted(events, record, &r);
+    dumpi_collective_put_rooted(events, record, &r);
 }
 
-static void bcast_or_reduce(struct dumpi_events *events, struct event *record, unsigned root,
-                            unsigned comm)
+static void dumpi_collective_bcast_or_reduce(struct dumpi_events *events, struct event *record,
+                                             unsigned root, unsigned comm)
 {
     struct dumpi_view view = dumpi_collective_enter(events, record, comm);
     enum part part = dumpi_collective_rooted(events, record, &view, dumpi_value_of(events, root));
@@ -176,27 +179,31 @@ static void bcast_or_reduce(struct dumpi_events *events, struct event *record, u
     }
 }
 
-static void all_gather(struct dumpi_events *events, struct event *record, const struct parts *get,
-                       unsigned count, unsigned type, unsigned comm)
+static void dumpi_collective_all_gather(struct dumpi_events *events, struct event *record,
+                                        const struct parts *get, unsigned count, unsigned type,
+                                        unsigned comm)
 {
     struct dumpi_view view = dumpi_collective_enter(events, record, comm);
-    record->bytes_in = all_bytes(events, get, view.size);
-    record->bytes = dumpi_collective_in_place(record, is_no_type(dumpi_value_of(events, type)))
-                        ? dumpi_collective_part_bytes(events, get, view.rank)
-                        : dumpi_bytes_of(events, count, type);
+    record->bytes_in = dumpi_collective_total_bytes(events, get, view.size);
+    record->bytes =
+        dumpi_collective_in_place(record, dumpi_collective_is_no_type(dumpi_value_of(events, type)))
+            ? dumpi_collective_part_bytes(events, get, view.rank)
+            : dumpi_bytes_of(events, count, type);
 }
 
-static void all_to_all(struct dumpi_events *events, struct event *record, const struct parts *give,
-                       const struct parts *get, int no_type, unsigned comm)
+static void dumpi_collective_all_to_all(struct dumpi_events *events, struct event *record,
+                                        const struct parts *give, const struct parts *get,
+                                        int no_type, unsigned comm)
 {
     struct dumpi_view view = dumpi_collective_enter(events, record, comm);
-    record->bytes_in = all_bytes(events, get, view.size);
-    record->bytes = dumpi_collective_in_place(record, no_type) ? record->bytes_in
-                                                               : all_bytes(events, give, view.size);
+    record->bytes_in = dumpi_collective_total_bytes(events, get, view.size);
+    record->bytes = dumpi_collective_in_place(record, no_type)
+                        ? record->bytes_in
+                        : dumpi_collective_total_bytes(events, give, view.size);
 }
 
-/* Every rank gives and gets the same. */
-static void all_reduce(struct dumpi_events *events, struct event *record)
+/* Every rank sends and receives the same number of bytes. */
+static void dumpi_collective_all_reduce(struct dumpi_events *events, struct event *record)
 {
     dumpi_collective_enter(events, record, 3);
     record->bytes = record->bytes_in = dumpi_bytes_of(events, 0, 1);
@@ -207,42 +214,44 @@ static void dumpi_collective_reduce_scatter(struct dumpi_events *events, struct 
     struct dumpi_view view = dumpi_collective_enter(events, record, 4);
     struct parts parts = dumpi_collective_parts_counted(events, 1, 2);
     record->bytes_in = dumpi_collective_part_bytes(events, &parts, view.rank);
-    record->bytes = all_bytes(events, &parts, view.size);
+    record->bytes = dumpi_collective_total_bytes(events, &parts, view.size);
 }
 
-static void among_all(struct dumpi_events *events, struct event *record)
+static void dumpi_collective_record_symmetric(struct dumpi_events *events, struct event *record)
 {
     struct parts give, get;
     switch (events->stream.call.function) {
     case DUMPI_Allgather:
         get = dumpi_collective_parts_same(events, 2, 3);
-        all_gather(events, record, &get, 0, 1, 4);
+        dumpi_collective_all_gather(events, record, &get, 0, 1, 4);
         break;
     case DUMPI_Allgatherv:
         get = dumpi_collective_parts_counted(events, 3, 5);
-        all_gather(events, record, &get, 1, 2, 6);
+        dumpi_collective_all_gather(events, record, &get, 1, 2, 6);
         break;
     case DUMPI_Alltoall:
         give = dumpi_collective_parts_same(events, 0, 1);
         get = dumpi_collective_parts_same(events, 2, 3);
-        all_to_all(events, record, &give, &get, is_no_type(dumpi_value_of(events, 1)), 4);
+        dumpi_collective_all_to_all(events, record, &give, &get,
+                                    dumpi_collective_is_no_type(dumpi_value_of(events, 1)), 4);
         break;
     case DUMPI_Alltoallv:
         give = dumpi_collective_parts_counted(events, 1, 3);
         get = dumpi_collective_parts_counted(events, 4, 6);
-        all_to_all(events, record, &give, &get, is_no_type(dumpi_value_of(events, 3)), 7);
+        dumpi_collective_all_to_all(events, record, &give, &get,
+                                    dumpi_collective_is_no_type(dumpi_value_of(events, 3)), 7);
         break;
     case DUMPI_Alltoallw:
-        give = parts_typed(events, 1, 3);
-        get = parts_typed(events, 4, 6);
-        all_to_all(events, record, &give, &get, 0, 7);
+        give = dumpi_collective_parts_typed(events, 1, 3);
+        get = dumpi_collective_parts_typed(events, 4, 6);
+        dumpi_collective_all_to_all(events, record, &give, &get, 0, 7);
         break;
     default:
         break;
     }
 }
 
-void dumpi_take_collective(struct dumpi_events *events)
+void dumpi_record_collective(struct dumpi_events *events)
 {
     struct event *record = &events->queue[0];
     switch (events->stream.call.function) {
@@ -250,27 +259,27 @@ void dumpi_take_collective(struct dumpi_events *events)
         dumpi_collective_enter(events, record, 0);
         break;
     case DUMPI_Bcast:
-        bcast_or_reduce(events, record, 2, 3);
+        dumpi_collective_bcast_or_reduce(events, record, 2, 3);
         break;
     case DUMPI_Reduce:
-        bcast_or_reduce(events, record, 3, 4);
+        dumpi_collective_bcast_or_reduce(events, record, 3, 4);
         break;
     case DUMPI_Gather:
     case DUMPI_Gatherv:
     case DUMPI_Scatter:
     case DUMPI_Scatterv:
-        gather_or_scatter(events, record);
+        dumpi_collective_gather_or_scatter(events, record);
         break;
     case DUMPI_Allreduce:
     case DUMPI_Scan:
     case DUMPI_Exscan:
-        all_reduce(events, record);
+        dumpi_collective_all_reduce(events, record);
         break;
     case DUMPI_Reduce_scatter:
         dumpi_collective_reduce_scatter(events, record);
         break;
     default:
-        among_all(events, record);
+        dumpi_collective_record_symmetric(events, record);
         break;
     }
 }

@@ -1,3 +1,5 @@
+/* Collects the communicator calls of the ranks, and answers what a communicator of a rank is: see
+ * dumpi_comms.h. */
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -122,9 +124,9 @@ int dumpi_comm_making(const struct dumpi_stream *s, struct dumpi_making *out)
 
 /* ---- noting ---------------------------------------------------------------- */
 
-static struct step *add_step(struct rank_comms *rank, const struct dumpi_stream *s)
+static struct step *dumpi_comms_add_step(struct rank_comms *rank, const struct dumpi_stream *s)
 {
-    if (rank->step_count == DUMPI_STEPS_MOST) {
+    if (rank->step_count == DUMPI_MAX_STEPS) {
         rank->overflow = 1;
         return NULL;
     }
@@ -136,12 +138,14 @@ static struct step *add_step(struct rank_comms *rank, const struct dumpi_stream 
     return step;
 }
 
-/* Keep an array of the call. A rank whose lists are more than all may keep goes on without them. */
-static int keep_list(struct dumpi_comms *comms, struct rank_comms *rank, struct step *step,
-                     const struct dumpi_stream *s, unsigned argument)
+/* Store an array of the call. Beyond the limit of all lists together the rank's lists are dropped.
+ */
+static int dumpi_comms_store_list(struct dumpi_comms *comms, struct rank_comms *rank,
+                                  struct step *step, const struct dumpi_stream *s,
+                                  unsigned argument)
 {
     uint64_t count = (uint64_t)dumpi_value(s, argument);
-    if (atomic_fetch_add(&comms->numbers, count) + count > DUMPI_MEMBERS_MOST) {
+    if (atomic_fetch_add(&comms->numbers, count) + count > DUMPI_MAX_MEMBERS) {
         atomic_fetch_sub(&comms->numbers, count);
         count = 0;
     }
@@ -156,8 +160,8 @@ static int keep_list(struct dumpi_comms *comms, struct rank_comms *rank, struct 
     return 0;
 }
 
-/* The step that was taken last has made what the handle stands for from now on. */
-static int note_handle(struct rank_comms *rank, int32_t handle)
+/* Record that a handle stands from now on for what the last step made. */
+static int dumpi_comms_note_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
     if (array_fit_zero(&rank->last, sizeof *rank->last, &rank->handle_room, (uint64_t)at + 1) != 0)
@@ -166,17 +170,17 @@ static int note_handle(struct rank_comms *rank, int32_t handle)
     return 0;
 }
 
-static int note_making(struct dumpi_comms *comms, struct rank_comms *rank,
-                       const struct dumpi_making *made, const struct dumpi_stream *s)
+static int dumpi_comms_note_making(struct dumpi_comms *comms, struct rank_comms *rank,
+                                   const struct dumpi_making *made, const struct dumpi_stream *s)
 {
     uint32_t function = s->call.function;
-    struct step *step = add_step(rank, s);
+    struct step *step = dumpi_comms_add_step(rank, s);
     if (step == NULL)
         return rank->overflow ? 0 : -ENOMEM;
     step->making = *made;
-    if (rank->slot_count < DUMPI_SLOTS_MOST)
+    if (rank->slot_count < DUMPI_MAX_SLOTS)
         step->slot = (uint16_t)rank->slot_count++;
-    if (!made->window && note_handle(rank, made->child) != 0)
+    if (!made->window && dumpi_comms_note_handle(rank, made->child) != 0)
         return -ENOMEM;
     rank->creates |= function == DUMPI_Comm_create;
     switch (function) {
@@ -189,9 +193,9 @@ static int note_making(struct dumpi_comms *comms, struct rank_comms *rank,
         return 0;
     case DUMPI_Cart_create:
         step->b = dumpi_value(s, 4) != 0;
-        return keep_list(comms, rank, step, s, 2);
+        return dumpi_comms_store_list(comms, rank, step, s, 2);
     case DUMPI_Cart_sub:
-        return keep_list(comms, rank, step, s, 2);
+        return dumpi_comms_store_list(comms, rank, step, s, 2);
     case DUMPI_Graph_create:
         step->a = (int32_t)dumpi_value(s, 2);
         step->b = dumpi_value(s, 5) != 0;
@@ -201,21 +205,21 @@ static int note_making(struct dumpi_comms *comms, struct rank_comms *rank,
     }
 }
 
-static int note_group(struct dumpi_comms *comms, struct rank_comms *rank,
-                      const struct dumpi_stream *s, unsigned a, unsigned b, unsigned result,
-                      unsigned list)
+static int dumpi_comms_note_group(struct dumpi_comms *comms, struct rank_comms *rank,
+                                  const struct dumpi_stream *s, unsigned a, unsigned b,
+                                  unsigned result, unsigned list)
 {
-    struct step *step = add_step(rank, s);
+    struct step *step = dumpi_comms_add_step(rank, s);
     if (step == NULL)
         return rank->overflow ? 0 : -ENOMEM;
     step->making = (struct dumpi_making){-1, DUMPI_COMM_NULL, 0};
     step->a = (int32_t)dumpi_value(s, a);
     step->b = (int32_t)dumpi_value(s, b);
     step->result = (int32_t)dumpi_value(s, result);
-    return list == 0 ? 0 : keep_list(comms, rank, step, s, list);
+    return list == 0 ? 0 : dumpi_comms_store_list(comms, rank, step, s, list);
 }
 
-static struct step *maker_of(struct rank_comms *rank, int64_t handle)
+static struct step *dumpi_comms_is_making(struct rank_comms *rank, int64_t handle)
 {
     uint32_t at = (uint16_t)handle;
     if (at <= DUMPI_COMM_SELF || at >= rank->handle_room || rank->last[at] == 0)
@@ -223,7 +227,8 @@ static struct step *maker_of(struct rank_comms *rank, int64_t handle)
     return &rank->steps[rank->last[at] - 1];
 }
 
-static int note_name(struct rank_comms *rank, const struct step *maker, const char *text)
+static int dumpi_comms_note_name(struct rank_comms *rank, const struct step *maker,
+                                 const char *text)
 {
     if (maker == NULL || rank->name_count >= 4096)
         return 0;
@@ -237,17 +242,17 @@ static int note_name(struct rank_comms *rank, const struct step *maker, const ch
     return 0;
 }
 
-/* What a program was told of a communicator is kept where that was made. */
+/* Store rank and size that the program obtained of a communicator in the step that made it. */
 static void dumpi_comms_note_recorded(struct rank_comms *rank, const struct dumpi_stream *s)
 {
-    struct step *maker = maker_of(rank, dumpi_value(s, 0));
+    struct step *maker = dumpi_comms_is_making(rank, dumpi_value(s, 0));
     if (maker == NULL)
         return;
-    int32_t told = (int32_t)dumpi_value(s, 1);
+    int32_t queried = (int32_t)dumpi_value(s, 1);
     if (s->call.function == DUMPI_Comm_rank && maker->seen_rank < 0)
-        maker->seen_rank = told;
+        maker->seen_rank = queried;
     if (s->call.function == DUMPI_Comm_size && maker->seen_size < 0)
-        maker->seen_size = told;
+        maker->seen_size = queried;
 }
 
 int dumpi_comms_note(struct dumpi_comms *comms, uint32_t number, const struct dumpi_stream *s)
@@ -260,32 +265,33 @@ int dumpi_comms_note(struct dumpi_comms *comms, uint32_t number, const struct du
         dumpi_comms_note_recorded(rank, s);
         return 0;
     case DUMPI_Comm_set_name:
-        return note_name(rank, maker_of(rank, dumpi_value(s, 0)), dumpi_text(s, 1));
+        return dumpi_comms_note_name(rank, dumpi_comms_is_making(rank, dumpi_value(s, 0)),
+                                     dumpi_text(s, 1));
     case DUMPI_Comm_group:
     case DUMPI_Comm_remote_group:
     case DUMPI_Win_get_group:
     case DUMPI_File_get_group:
-        return note_group(comms, rank, s, 0, 0, 1, 0);
+        return dumpi_comms_note_group(comms, rank, s, 0, 0, 1, 0);
     case DUMPI_Group_free:
-        return note_group(comms, rank, s, 0, 0, 0, 0);
+        return dumpi_comms_note_group(comms, rank, s, 0, 0, 0, 0);
     case DUMPI_Group_union:
     case DUMPI_Group_intersection:
     case DUMPI_Group_difference:
-        return note_group(comms, rank, s, 0, 1, 2, 0);
+        return dumpi_comms_note_group(comms, rank, s, 0, 1, 2, 0);
     case DUMPI_Group_incl:
     case DUMPI_Group_excl:
     case DUMPI_Group_range_incl:
     case DUMPI_Group_range_excl:
-        return note_group(comms, rank, s, 0, 0, 3, 2);
+        return dumpi_comms_note_group(comms, rank, s, 0, 0, 3, 2);
     default:
-        return dumpi_comm_making(s, &made) ? note_making(comms, rank, &made, s) : 0;
+        return dumpi_comm_making(s, &made) ? dumpi_comms_note_making(comms, rank, &made, s) : 0;
     }
 }
 
 /* ---- asking ---------------------------------------------------------------- */
 
-static const struct comm *comm_at(const struct dumpi_comms *comms, uint32_t rank, uint32_t slot,
-                                  const struct place **place)
+static const struct comm *dumpi_comms_comm_at(const struct dumpi_comms *comms, uint32_t rank,
+                                              uint32_t slot, const struct place **place)
 {
     const struct rank_comms *of = rank < comms->ranks ? &comms->of[rank] : NULL;
     if (of == NULL || of->places == NULL || slot >= of->slot_count ||
@@ -304,7 +310,7 @@ int dumpi_comms_describe(const struct dumpi_comms *comms, uint32_t rank, uint32_
                          struct trace_comm *out)
 {
     const struct place *place;
-    const struct comm *comm = comm_at(comms, rank, slot, &place);
+    const struct comm *comm = dumpi_comms_comm_at(comms, rank, slot, &place);
     if (comm == NULL)
         return 1;
     *out = (struct trace_comm){.id = comm->id,
@@ -319,7 +325,7 @@ int dumpi_comms_describe(const struct dumpi_comms *comms, uint32_t rank, uint32_
 struct dumpi_view dumpi_comms_view(const struct dumpi_comms *comms, uint32_t rank, uint32_t slot)
 {
     const struct place *place;
-    const struct comm *comm = comm_at(comms, rank, slot, &place);
+    const struct comm *comm = dumpi_comms_comm_at(comms, rank, slot, &place);
     if (comm == NULL)
         return (struct dumpi_view){.slot = COMM_SLOT_OTHER, .rank = -1};
     return (struct dumpi_view){.slot = (uint16_t)slot,

@@ -1,5 +1,4 @@
-/* One call of one rank that makes a communicator: what is in it, as far as that can be told without
- * the others. */
+/* Making of communicators as far as one call of one rank determines their members. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
@@ -7,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 15
- * (mix64). Ids are made as the probe makes them: parent, how many it made before, world rank of the
- * first member. */
+/* mix64 of Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014),
+ * figure 15. Ids are made as in the probe: from the parent, the number of communicators made from
+ * it before, and the world rank of the first member. */
 uint64_t dumpi_mix(uint64_t a, uint64_t b)
 {
     uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0xd1b54a32d192ed03);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     z ^= z >> 31;
-    return z > 2 ? z : z + 3; /* 0 none, 1 world, 2 self */
+    return z > 2 ? z : z + 3; /* 0 stands for none, 1 for MPI_COMM_WORLD, 2 for MPI_COMM_SELF */
 }
 
 /* ---- communicators --------------------------------------------------------- */
 
-/* @return position of a new one; DUMPI_NOBODY: no memory */
+/* @return position of a new communicator; DUMPI_NOBODY: no memory */
 uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t function, uint64_t id)
 {
     if (array_fit(&comms->comms, sizeof *comms->comms, &comms->room, comms->count + (size_t)1) != 0)
@@ -34,12 +33,12 @@ uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t fun
     return comms->count++;
 }
 
-/* Room for the members. @return NULL: too many, or no memory: they stay unknown */
+/* Allocate the list of members. @return NULL: too many, or no memory: the members stay unknown */
 int32_t *dumpi_add_members(struct dumpi_comms *comms, uint32_t at, uint32_t size)
 {
     struct comm *comm = &comms->comms[at];
     comm->size = size;
-    if (comms->members + size > DUMPI_MEMBERS_MOST)
+    if (comms->members + size > DUMPI_MAX_MEMBERS)
         return NULL;
     struct member_list *list = malloc(sizeof *list + (size_t)size * sizeof list->members[0]);
     if (list == NULL)
@@ -60,10 +59,11 @@ void dumpi_copy_members(struct comm *to, const struct comm *from)
 
 /* ---- members that make together -------------------------------------------- */
 
-/* The part of a making whose first member this is: one of another member, or a new one.
- * @param first  world rank @param fresh  set: its members are to be told */
-uint32_t dumpi_part_of(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                       uint32_t ordinal, uint16_t function, uint32_t first, int *fresh)
+/* The part of a joint call whose first member has this world rank: an existing part of another
+ * member, or a new one. @param first  world rank @param fresh  set: the caller must fill in the
+ * members */
+uint32_t dumpi_find_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
+                         uint32_t ordinal, uint16_t function, uint32_t first, int *fresh)
 {
     if (joint->by_first == NULL)
         joint->by_first = calloc((size_t)comms->ranks + 1, sizeof *joint->by_first);
@@ -90,7 +90,7 @@ static int dumpi_maker_put(const struct maker *m, uint32_t comm, int32_t rank)
     return comm == DUMPI_NOBODY ? -ENOMEM : 0;
 }
 
-/* Nobody knows who is in it; the same members have the same id. */
+/* Make a communicator with unknown members; the same members compute the same id. */
 int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter)
 {
     uint64_t parent =
@@ -103,12 +103,12 @@ int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter)
     return dumpi_maker_put(m, at, -1);
 }
 
-static int make_copy(const struct maker *m)
+static int dumpi_maker_make_copy(const struct maker *m)
 {
     int fresh;
     uint32_t first = 0;
-    uint32_t at =
-        dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function, first, &fresh);
+    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
+                                  first, &fresh);
     if (at != DUMPI_NOBODY && fresh) {
         dumpi_copy_members(&m->comms->comms[at], &m->comms->comms[m->parent]);
         m->comms->comms[at].copy = 1;
@@ -116,14 +116,14 @@ static int make_copy(const struct maker *m)
     return dumpi_maker_put(m, at, m->own);
 }
 
-static int make_of_group(const struct maker *m)
+static int dumpi_maker_make_of_group(const struct maker *m)
 {
     const struct group *group = dumpi_group(m->rank, m->step->a);
     if (group == NULL || group->count == 0)
         return dumpi_make_unknown(m, (uint64_t)(uint32_t)m->step->a, 0);
     int fresh;
-    uint32_t at = dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                (uint32_t)group_rank(group, 0), &fresh);
+    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
+                                  (uint32_t)group_rank(group, 0), &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     int32_t own = -1, *members = NULL;
@@ -142,9 +142,9 @@ static int make_of_group(const struct maker *m)
     return dumpi_maker_put(m, at, own);
 }
 
-/* Members of one row, plane ... of a Cartesian communicator, whose ranks are in row-major order
- * (MPI 3.1, section 7.5.5): those that have the same coordinates in all dimensions that do not
- * remain. */
+/* Make the rows, planes ... of a Cartesian communicator, whose ranks are in row-major order
+ * (MPI 3.1, section 7.5.5): members have the same coordinates in all dimensions that are dropped.
+ */
 static int dumpi_maker_make_rows(const struct maker *m)
 {
     const struct comm *parent = &m->comms->comms[m->parent];
@@ -165,11 +165,11 @@ static int dumpi_maker_make_rows(const struct maker *m)
         rest /= dim;
     }
     int fresh;
-    uint32_t at = dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                (uint32_t)comm_member(parent, (uint32_t)base), &fresh);
+    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
+                                  (uint32_t)comm_member(parent, (uint32_t)base), &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
-    parent = &m->comms->comms[m->parent]; /* the table may have moved */
+    parent = &m->comms->comms[m->parent]; /* the table may have been reallocated */
     int32_t *members = fresh ? dumpi_add_members(m->comms, at, (uint32_t)size) : NULL;
     for (uint64_t k = 0; members != NULL && k < size; k++) {
         uint64_t rank = base, left = k;
@@ -185,8 +185,10 @@ static int dumpi_maker_make_rows(const struct maker *m)
     return dumpi_maker_put(m, at, (int32_t)own);
 }
 
-/* Sizes of the dimensions of a new Cartesian communicator. @return ranks in it; 0: they are none */
-static uint32_t cart_size(const struct rank_comms *rank, const struct step *step, uint32_t most)
+/* Sizes of the dimensions of a new Cartesian communicator. @return number of its ranks; 0: invalid
+ * sizes */
+static uint32_t dumpi_maker_cart_size(const struct rank_comms *rank, const struct step *step,
+                                      uint32_t most)
 {
     uint64_t size = step->length == 0 ? 0 : 1;
     for (uint32_t i = 0; i < step->length; i++) {
@@ -198,10 +200,10 @@ static uint32_t cart_size(const struct rank_comms *rank, const struct step *step
     return (uint32_t)size;
 }
 
-int dumpi_keep_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step)
+int dumpi_store_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step)
 {
     if (step->function != DUMPI_Cart_create || comm->dims != NULL ||
-        cart_size(rank, step, comm->size) != comm->size)
+        dumpi_maker_cart_size(rank, step, comm->size) != comm->size)
         return 0;
     comm->dims = malloc((step->length + 1) * sizeof *comm->dims);
     if (comm->dims == NULL)
@@ -215,19 +217,19 @@ static uint32_t topology_size(const struct maker *m)
 {
     uint32_t most = m->comms->comms[m->parent].size;
     if (m->step->function == DUMPI_Cart_create)
-        return cart_size(m->rank, m->step, most);
+        return dumpi_maker_cart_size(m->rank, m->step, most);
     return m->step->a > 0 && (uint32_t)m->step->a <= most ? (uint32_t)m->step->a : 0;
 }
 
-/* With a topology: the first ranks of the parent, in its order. */
-static int make_topology(const struct maker *m)
+/* A communicator with a topology consists of the first ranks of the parent, in its order. */
+static int dumpi_maker_make_topology(const struct maker *m)
 {
     uint32_t size = topology_size(m);
     int fresh;
     if (size == 0)
         return dumpi_make_unknown(m, 9, 0);
     uint32_t at =
-        dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function, 0, &fresh);
+        dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function, 0, &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     struct comm *comm = &m->comms->comms[at];
@@ -239,7 +241,7 @@ static int make_topology(const struct maker *m)
         for (uint32_t i = 0; members != NULL && i < size; i++)
             members[i] = comm_member(parent, i);
     }
-    return dumpi_keep_dims(comm, m->rank, m->step) != 0 ? -ENOMEM : dumpi_maker_put(m, at, m->own);
+    return dumpi_store_dims(comm, m->rank, m->step) != 0 ? -ENOMEM : dumpi_maker_put(m, at, m->own);
 }
 
 int dumpi_makes_inter(uint16_t function)
@@ -249,7 +251,7 @@ int dumpi_makes_inter(uint16_t function)
            function == DUMPI_Comm_spawn_multiple || function == DUMPI_Comm_join;
 }
 
-/* A communicator of one rank makes others of one rank. */
+/* A communicator of one rank only makes communicators of one rank. */
 int dumpi_make_of_self(const struct maker *m)
 {
     uint64_t id = dumpi_mix(dumpi_mix(m->comms->comms[m->parent].id, m->ordinal), m->number);
@@ -261,21 +263,21 @@ int dumpi_make_of_self(const struct maker *m)
     return dumpi_maker_put(m, at, 0);
 }
 
-int dumpi_make_at_once(const struct maker *m)
+int dumpi_make_alone(const struct maker *m)
 {
     if (m->comms->comms[m->parent].inter)
         return dumpi_make_unknown(m, 5, m->step->function != DUMPI_Intercomm_merge);
     switch (m->step->function) {
     case DUMPI_Comm_dup:
     case DUMPI_Win_create:
-        return make_copy(m);
+        return dumpi_maker_make_copy(m);
     case DUMPI_Comm_create:
-        return make_of_group(m);
+        return dumpi_maker_make_of_group(m);
     case DUMPI_Cart_sub:
         return dumpi_maker_make_rows(m);
     case DUMPI_Cart_create:
     case DUMPI_Graph_create:
-        return make_topology(m);
+        return dumpi_maker_make_topology(m);
     default:
         return dumpi_make_unknown(m, 5, dumpi_makes_inter(m->step->function));
     }

@@ -1,6 +1,5 @@
-/* The calls of all ranks laid beside each other. Each rank goes through its steps in order, one
- * communicator at a time in turn with the others, and waits where it needs one that others have not
- * made yet. */
+/* Alignment of the calls of all ranks. Each rank performs its steps in order, in turns with the
+ * others, and waits where it needs a communicator that other ranks have not made yet. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
@@ -12,7 +11,7 @@ enum { WORLD, SELF };
 
 /* ---- beginning ----------------------------------------------------------------- */
 
-static int add_predefined(struct dumpi_comms *comms)
+static int dumpi_settle_add_predefined(struct dumpi_comms *comms)
 {
     uint32_t world = dumpi_add_comm(comms, DUMPI_NOBODY, 0, 1),
              self = dumpi_add_comm(comms, DUMPI_NOBODY, 0, 2);
@@ -29,8 +28,9 @@ static int add_predefined(struct dumpi_comms *comms)
 
 /* ---- members that make together ------------------------------------------------- */
 
-/* The others of this call. @return NULL: no memory */
-static struct joint *joint_of(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal)
+/* The joint call of all members with this ordinal. @return NULL: no memory */
+static struct joint *dumpi_settle_joint_of(struct dumpi_comms *comms, uint32_t parent,
+                                           uint32_t ordinal)
 {
     struct comm *comm = &comms->comms[parent];
     if (array_fit_zero(&comm->joints, sizeof(struct joint *), &comm->joint_count,
@@ -41,7 +41,7 @@ static struct joint *joint_of(struct dumpi_comms *comms, uint32_t parent, uint32
     return comm->joints[ordinal];
 }
 
-static void forget_joint(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal)
+static void dumpi_settle_remove_joint(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal)
 {
     struct joint **joint = &comms->comms[parent].joints[ordinal];
     free((*joint)->arrivals);
@@ -54,11 +54,11 @@ static void forget_joint(struct dumpi_comms *comms, uint32_t parent, uint32_t or
 
 struct bid {
     int32_t color, key;
-    uint32_t order; /* in the parent */
+    uint32_t order; /* rank in the parent */
     struct arrival from;
 };
 
-static int compare_bids(const void *a, const void *b)
+static int dumpi_settle_compare_bids(const void *a, const void *b)
 {
     const struct bid *x = a, *y = b;
     if (x->color != y->color)
@@ -75,13 +75,13 @@ static struct place *dumpi_comms_place_of(struct dumpi_comms *comms, const struc
     return slot == 0 ? NULL : &rank->places[slot];
 }
 
-/* @return bids of those who are in one of the parts, sorted; *count of them. Where ranks may have
- * been reordered the key is the rank that the program was told, if it was told all of them. */
-static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *joint,
-                               uint32_t *count)
+/* Collect and sort the bids of members that belong to some part; *count of them. Where ranks may
+ * have been reordered the key is the rank that the program queried, if all members queried it. */
+static struct bid *dumpi_settle_gather_bids(struct dumpi_comms *comms, const struct joint *joint,
+                                            uint32_t *count)
 {
     struct bid *bids = malloc(((size_t)joint->waiting + 1) * sizeof *bids);
-    int split = 0, told = 1;
+    int split = 0, all_queried = 1;
     *count = 0;
     for (uint32_t i = 0; bids != NULL && i < joint->waiting; i++) {
         const struct arrival *arrival = &joint->arrivals[i];
@@ -89,23 +89,24 @@ static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *jo
         if (step->making.child == DUMPI_COMM_NULL)
             continue;
         split = step->function == DUMPI_Comm_split;
-        told &= step->seen_rank >= 0;
+        all_queried &= step->seen_rank >= 0;
         bids[(*count)++] =
             (struct bid){split ? step->a : 0, split ? step->b : step->seen_rank,
                          arrival->own < 0 ? arrival->rank : (uint32_t)arrival->own, *arrival};
     }
-    for (uint32_t i = 0; bids != NULL && !split && !told && i < *count; i++)
+    for (uint32_t i = 0; bids != NULL && !split && !all_queried && i < *count; i++)
         bids[i].key = 0;
     if (bids != NULL)
-        qsort(bids, *count, sizeof *bids, compare_bids);
+        qsort(bids, *count, sizeof *bids, dumpi_settle_compare_bids);
     return bids;
 }
 
-/* One color: ranks by key, then as in the parent (MPI 3.1, section 6.4.2, MPI_COMM_SPLIT). Where
- * the members' calls do not belong together there is such a part already, or some are missing: then
- * nobody knows who is in it. */
-static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                     uint32_t ordinal, const struct bid *bids, uint32_t count, int whole)
+/* Make the part of one color: ranks by key, then by rank in the parent (MPI 3.1, section 6.4.2,
+ * MPI_COMM_SPLIT). If the members' calls do not belong together there is such a part already, or
+ * some members are missing: then its members are unknown. */
+static int dumpi_settle_make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
+                                  uint32_t ordinal, const struct bid *bids, uint32_t count,
+                                  int whole)
 {
     int fresh = 0;
     const struct arrival *one = &bids[0].from;
@@ -113,7 +114,7 @@ static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t pa
     const struct step *step = &rank->steps[one->step];
     uint32_t at = DUMPI_NOBODY;
     if (whole)
-        at = dumpi_part_of(comms, joint, parent, ordinal, step->function, one->rank, &fresh);
+        at = dumpi_find_part(comms, joint, parent, ordinal, step->function, one->rank, &fresh);
     uint64_t salt = dumpi_mix(7, (uint32_t)bids[0].color);
     if (!fresh)
         at = dumpi_add_comm(comms, parent, step->function,
@@ -128,7 +129,7 @@ static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t pa
         if (place != NULL)
             *place = (struct place){at, fresh ? (int32_t)i : -1, 0};
     }
-    return fresh ? dumpi_keep_dims(&comms->comms[at], rank, step) : 0;
+    return fresh ? dumpi_store_dims(&comms->comms[at], rank, step) : 0;
 }
 
 static void dumpi_comms_wake_rank(struct dumpi_comms *comms, uint32_t rank)
@@ -139,19 +140,20 @@ static void dumpi_comms_wake_rank(struct dumpi_comms *comms, uint32_t rank)
     comms->queue[(comms->queue_first + comms->queue_count++) % comms->ranks] = rank;
 }
 
-/* @param whole  all members have told */
+/* @param whole  the calls of all members are known */
 static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal,
                                int whole)
 {
     struct joint *joint = comms->comms[parent].joints[ordinal];
     uint32_t count;
-    struct bid *bids = gather_bids(comms, joint, &count);
+    struct bid *bids = dumpi_settle_gather_bids(comms, joint, &count);
     int code = bids == NULL ? -ENOMEM : 0;
     whole &= joint->waiting == joint->arrived;
     for (uint32_t first = 0, last; code == 0 && first < count; first = last) {
         for (last = first + 1; last < count && bids[last].color == bids[first].color; last++)
             ;
-        code = make_part(comms, joint, parent, ordinal, bids + first, last - first, whole);
+        code = dumpi_settle_make_part(comms, joint, parent, ordinal, bids + first, last - first,
+                                      whole);
     }
     for (uint32_t i = 0; i < joint->waiting; i++)
         dumpi_comms_wake_rank(comms, joint->arrivals[i].rank);
@@ -172,20 +174,20 @@ static int dumpi_comms_arrive(const struct maker *m)
 
 /* ---- steps ------------------------------------------------------------------ */
 
-static int needs_others(const struct step *step)
+static int dumpi_settle_needs_others(const struct step *step)
 {
     return step->function == DUMPI_Comm_split ||
            ((step->function == DUMPI_Cart_create || step->function == DUMPI_Graph_create) &&
             step->b);
 }
 
-static int make_together(struct maker *m, int mine)
+static int dumpi_settle_make_joint(struct maker *m, int mine)
 {
-    m->joint = joint_of(m->comms, m->parent, m->ordinal);
+    m->joint = dumpi_settle_joint_of(m->comms, m->parent, m->ordinal);
     if (m->joint == NULL)
         return -ENOMEM;
-    int waits = needs_others(m->step);
-    int code = waits ? dumpi_comms_arrive(m) : mine ? dumpi_make_at_once(m) : 0;
+    int waits = dumpi_settle_needs_others(m->step);
+    int code = waits ? dumpi_comms_arrive(m) : mine ? dumpi_make_alone(m) : 0;
     m->joint->arrived++;
     if (waits && m->place != NULL && mine)
         m->place->comm = DUMPI_LATER;
@@ -193,7 +195,7 @@ static int make_together(struct maker *m, int mine)
     if (code == 0 && whole && m->joint->waiting > 0)
         code = dumpi_comms_resolve(m->comms, m->parent, m->ordinal, 1);
     if (whole)
-        forget_joint(m->comms, m->parent, m->ordinal);
+        dumpi_settle_remove_joint(m->comms, m->parent, m->ordinal);
     return code;
 }
 
@@ -205,27 +207,27 @@ static int dumpi_comms_build_comm(struct maker *m)
     if (parent != NULL && parent->self && !inter)
         return mine ? dumpi_make_of_self(m) : 0;
     if (parent != NULL && comm_known(parent) && !inter)
-        return make_together(m, mine);
+        return dumpi_settle_make_joint(m, mine);
     inter |= parent != NULL && parent->inter && m->step->function != DUMPI_Intercomm_merge;
     return mine ? dumpi_make_unknown(m, (uint64_t)(uint32_t)m->step->a, inter) : 0;
 }
 
-/* @return the place of a handle; NULL: nothing that is known has it */
-static struct place *place_by_handle(struct rank_comms *rank, int32_t handle)
+/* @return the place of a handle; NULL: unknown */
+static struct place *dumpi_settle_place_by_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
     uint16_t slot = handle < 0 || at >= rank->handle_room ? UINT16_MAX : rank->slot_of[at];
     return slot == UINT16_MAX ? NULL : &rank->places[slot];
 }
 
-/* One step. @return 1: done; 0: it has to wait; -ENOMEM */
+/* Perform one step. @return 1: done; 0: it must wait; -ENOMEM */
 static int dumpi_comms_run_step(struct dumpi_comms *comms, uint32_t number)
 {
     struct rank_comms *rank = &comms->of[number];
     struct step *step = &rank->steps[rank->next];
     int makes = step->making.child != DUMPI_COMM_NULL || step->making.parent >= 0;
     int32_t of = makes ? step->making.parent : step->function == DUMPI_Comm_group ? step->a : -1;
-    struct place *from = place_by_handle(rank, of);
+    struct place *from = dumpi_settle_place_by_handle(rank, of);
     if (from != NULL && from->comm == DUMPI_LATER)
         return 0;
     const struct comm *comm =
@@ -254,7 +256,7 @@ static int dumpi_comms_run_step(struct dumpi_comms *comms, uint32_t number)
 
 static int dumpi_comms_begin(struct dumpi_comms *comms)
 {
-    if (add_predefined(comms) != 0)
+    if (dumpi_settle_add_predefined(comms) != 0)
         return -ENOMEM;
     comms->queue = malloc(((size_t)comms->ranks + 1) * sizeof *comms->queue);
     if (comms->queue == NULL)
@@ -303,9 +305,10 @@ static int dumpi_comms_run(struct dumpi_comms *comms)
     return 0;
 }
 
-/* A split that some member never told of: its file is cut off, or is not there. @return 1: there
- * was one */
-static int resolve_next_open(struct dumpi_comms *comms, uint32_t *from, uint32_t *ordinal)
+/* Resolve a split that lacks a member, whose file is truncated or missing. @return 1: there was one
+ */
+static int dumpi_settle_resolve_next_open(struct dumpi_comms *comms, uint32_t *from,
+                                          uint32_t *ordinal)
 {
     for (; *from < comms->count; (*from)++, *ordinal = 0) {
         for (; *ordinal < comms->comms[*from].joint_count; (*ordinal)++) {
@@ -313,7 +316,7 @@ static int resolve_next_open(struct dumpi_comms *comms, uint32_t *from, uint32_t
             if (joint == NULL)
                 continue;
             int code = joint->arrivals == NULL ? 0 : dumpi_comms_resolve(comms, *from, *ordinal, 0);
-            forget_joint(comms, *from, *ordinal);
+            dumpi_settle_remove_joint(comms, *from, *ordinal);
             return code == 0 ? 1 : code;
         }
     }
@@ -321,27 +324,27 @@ static int resolve_next_open(struct dumpi_comms *comms, uint32_t *from, uint32_t
     return 0;
 }
 
-static int settle_open(struct dumpi_comms *comms)
+static int dumpi_settle_force_open(struct dumpi_comms *comms)
 {
     uint32_t from = 0, ordinal = 0;
     int found = 0;
     for (;;) {
         int code = dumpi_comms_run(comms);
-        int open = code != 0 ? code : resolve_next_open(comms, &from, &ordinal);
+        int open = code != 0 ? code : dumpi_settle_resolve_next_open(comms, &from, &ordinal);
         if (open < 0)
             return open;
-        if (open == 0 && !found) /* a whole round without any */
+        if (open == 0 && !found) /* stop after a whole round without progress */
             return 0;
         found = open;
     }
 }
 
-/* ---- what the program was told ----------------------------------------------- */
+/* ---- ranks that the program queried ------------------------------------------- */
 
-typedef void each_told(struct comm *comm, const struct step *step, struct place *place,
-                       uint32_t number);
+typedef void each_recorded(struct comm *comm, const struct step *step, struct place *place,
+                           uint32_t number);
 
-static void dumpi_comms_for_each_recorded(struct dumpi_comms *comms, each_told *each)
+static void dumpi_comms_for_each_recorded(struct dumpi_comms *comms, each_recorded *each)
 {
     for (uint32_t i = 0; i < comms->ranks; i++) {
         struct rank_comms *rank = &comms->of[i];
@@ -378,8 +381,8 @@ static void dumpi_comms_mark_doubtful(struct comm *comm, const struct step *step
         comm->size = (uint32_t)step->seen_size;
 }
 
-/* Ranks that the program was told, laid into the communicators that they contradict, or that are
- * not known. */
+/* Put the ranks that the program queried into the communicators that contradict them or are
+ * unknown. */
 static void dumpi_comms_place_member(struct comm *comm, const struct step *step,
                                      struct place *place, uint32_t number)
 {
@@ -393,7 +396,7 @@ static void dumpi_comms_place_member(struct comm *comm, const struct step *step,
         comm->members[step->seen_rank] = (int32_t)number;
 }
 
-static int has_gaps(const struct comm *comm)
+static int dumpi_settle_has_gaps(const struct comm *comm)
 {
     for (uint32_t i = 0; comm->members != NULL && i < comm->size; i++)
         if (comm->members[i] == -1)
@@ -401,9 +404,9 @@ static int has_gaps(const struct comm *comm)
     return comm->size == 0;
 }
 
-/* Members of communicators that are in doubt, and of those made from them, are those that the
- * program was told, if it was told all; else they are not known. */
-static void settle_doubts(struct dumpi_comms *comms)
+/* For communicators in doubt, and those made from them, use the members that the program queried if
+ * they are complete; otherwise the members are unknown. */
+static void dumpi_settle_resolve_doubtful(struct dumpi_comms *comms)
 {
     dumpi_comms_for_each_recorded(comms, dumpi_comms_mark_doubtful);
     for (uint32_t i = SELF + 1; i < comms->count; i++) {
@@ -423,7 +426,7 @@ static void settle_doubts(struct dumpi_comms *comms)
         struct comm *comm = &comms->comms[i];
         if (!comm->doubtful || comm->self)
             continue;
-        if (has_gaps(comm))
+        if (dumpi_settle_has_gaps(comm))
             comm->members = NULL;
         if (comm->members == NULL && comm->copy && comms->comms[comm->made_from].doubtful)
             dumpi_copy_members(comm, &comms->comms[comm->made_from]);
@@ -432,7 +435,7 @@ static void settle_doubts(struct dumpi_comms *comms)
 
 /* ---- the end ------------------------------------------------------------------ */
 
-static void name_all(struct dumpi_comms *comms)
+static void dumpi_settle_assign_ids(struct dumpi_comms *comms)
 {
     for (uint32_t i = 0; i < comms->ranks; i++) {
         const struct rank_comms *rank = &comms->of[i];
@@ -451,7 +454,7 @@ static int dumpi_comms_compare_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int count_unresolved(struct dumpi_comms *comms)
+static int dumpi_settle_count_unresolved(struct dumpi_comms *comms)
 {
     uint64_t *ids = malloc(((size_t)comms->count + 1) * sizeof *ids);
     uint32_t count = 0;
@@ -467,15 +470,15 @@ static int count_unresolved(struct dumpi_comms *comms)
     return 0;
 }
 
-int dumpi_comms_settle(struct dumpi_comms *comms)
+int dumpi_comms_resolve_all(struct dumpi_comms *comms)
 {
     int code = dumpi_comms_begin(comms);
     if (code == 0)
-        code = settle_open(comms);
+        code = dumpi_settle_force_open(comms);
     if (code != 0)
         return code;
-    settle_doubts(comms);
-    name_all(comms);
+    dumpi_settle_resolve_doubtful(comms);
+    dumpi_settle_assign_ids(comms);
     for (uint32_t i = 0; i < comms->ranks; i++) {
         struct rank_comms *rank = &comms->of[i];
         free(rank->slot_of);
@@ -488,5 +491,5 @@ int dumpi_comms_settle(struct dumpi_comms *comms)
         rank->last = NULL;
         rank->step_count = rank->name_count = 0;
     }
-    return count_unresolved(comms);
+    return dumpi_settle_count_unresolved(comms);
 }

@@ -1,4 +1,5 @@
-/* Inside of dumpi_comms: what ranks have told, and what was made of it. */
+/* The state of struct dumpi_comms: the steps of the ranks, and the communicators made from them.
+ * Internal to dumpi_comms*.c and dumpi_groups.c. */
 #ifndef HOLTER_DAEMON_IMPORT_DUMPI_DUMPI_COMMS_STATE_H
 #define HOLTER_DAEMON_IMPORT_DUMPI_DUMPI_COMMS_STATE_H
 
@@ -7,30 +8,31 @@
 #include <stdatomic.h>
 
 #define DUMPI_NOBODY UINT32_MAX      /* no communicator */
-#define DUMPI_LATER (UINT32_MAX - 1) /* its other members have not told yet */
-#define DUMPI_STEPS_MOST (1u << 20)  /* of a rank that are kept */
+#define DUMPI_LATER (UINT32_MAX - 1) /* the calls of its other members are not known yet */
+#define DUMPI_MAX_STEPS (1u << 20)   /* maximum number of stored steps of a rank */
 
-/* A call about communicators or groups. */
+/* A call on communicators or groups. */
 struct step {
     uint16_t function;
-    uint16_t slot; /* of what it makes; 0: nothing */
+    uint16_t slot; /* of the communicator that it makes; 0: none */
     struct dumpi_making making;
-    int32_t a, b;                 /* color and key; groups; reorder */
-    int32_t result;               /* group */
-    uint32_t list, length;        /* in the rank's numbers */
-    int32_t seen_rank, seen_size; /* what the program was told of what was made; -1: nothing */
+    int32_t a, b;          /* arguments: color and key; groups; reorder */
+    int32_t result;        /* handle of the group that it makes */
+    uint32_t list, length; /* range in the rank's list of numbers */
+    int32_t seen_rank,
+        seen_size; /* what the program queried of the new communicator; -1: nothing */
 };
 
-/* A communicator as one of its members has it. */
+/* A communicator as seen by one of its members. */
 struct place {
     uint32_t comm; /* position; DUMPI_NOBODY, DUMPI_LATER */
-    int32_t rank;  /* own one; -1: not known */
-    uint32_t made; /* how many were made from it */
+    int32_t rank;  /* rank of the member; -1: unknown */
+    uint32_t made; /* number of communicators made from it */
 };
 
 /* A group: world ranks, each once, in order. */
 struct group {
-    int32_t *ranks; /* own memory; NULL: world rank and rank are the same */
+    int32_t *ranks; /* owned; NULL: ranks of the group are world ranks */
     uint32_t count;
     int known;
 };
@@ -48,19 +50,19 @@ struct rank_comms {
     uint32_t number_count;
     size_t number_room;
     uint32_t slot_count;
-    uint32_t *last; /* by handle: step that made it, from 1; 0: none */
+    uint32_t *last; /* by handle: index + 1 of the step that made it; 0: none */
     uint32_t handle_room;
-    int overflow; /* steps were left out */
+    int overflow; /* steps were dropped */
     int creates;  /* MPI_Comm_create was called: groups matter */
     struct {
         char text[64];
         uint32_t step;
     } * names;
     uint32_t name_count;
-    /* settling */
+    /* State of the resolution. */
     uint32_t next;
     struct place *places; /* by slot */
-    uint16_t *slot_of;    /* by handle, handle_room of them; UINT16_MAX: none */
+    uint16_t *slot_of;    /* by handle, handle_room entries; UINT16_MAX: none */
     struct group *groups; /* by handle */
     uint32_t group_room;
     uint8_t queued;
@@ -68,33 +70,33 @@ struct rank_comms {
 
 struct arrival {
     uint32_t rank, step;
-    int32_t own; /* rank in the communicator */
+    int32_t own; /* rank in the parent */
 };
 
-/* All members of a communicator making others from it by one call. */
+/* One call by which all members of a communicator make others from it. */
 struct joint {
-    uint32_t arrived;         /* all */
-    struct arrival *arrivals; /* those that wait for the others */
+    uint32_t arrived;         /* total number of arrivals */
+    struct arrival *arrivals; /* members that wait for the others */
     uint32_t waiting;
     size_t room;
-    uint32_t *by_first; /* communicators by the world rank of their first member, from 1 */
+    uint32_t *by_first; /* by world rank of its first member: communicator + 1 */
 };
 
 struct comm {
     uint64_t id, parent;
     uint32_t size;
-    int32_t *members; /* of a member list, perhaps of another communicator's; NULL: see identity */
+    int32_t *members; /* points into a member list, which copies share; NULL: see identity */
     uint8_t identity, self, copy, inter, doubtful;
-    uint16_t function;  /* that made it */
+    uint16_t function;  /* the function that made it */
     uint32_t made_from; /* position; DUMPI_NOBODY */
-    int32_t *dims;      /* of a Cartesian one: own memory */
+    int32_t *dims;      /* of a Cartesian communicator; owned */
     uint32_t dim_count;
     struct joint **joints;
     uint32_t joint_count;
     char name[64];
 };
 
-/* Members of communicators: kept until the end, for copies have the same. */
+/* Members of communicators: kept until the end, because copies of a communicator share them. */
 struct member_list {
     struct member_list *next;
     int32_t members[];
@@ -103,20 +105,20 @@ struct member_list {
 struct dumpi_comms {
     uint32_t ranks;
     struct rank_comms *of;
-    int32_t *own; /* by rank: itself, as the members of its MPI_COMM_SELF */
+    int32_t *own; /* by rank: the rank itself, as the member of its MPI_COMM_SELF */
     struct comm *comms;
     uint32_t count;
     size_t room;
     struct member_list *lists;
-    uint64_t members;     /* numbers held by communicators */
-    uint64_t group_ranks; /* and by groups */
+    uint64_t members;     /* numbers stored in communicators */
+    uint64_t group_ranks; /* and in groups */
     uint64_t unresolved;
     _Atomic uint64_t numbers;
-    uint32_t *queue; /* ranks that may go on: a ring, each at most once */
+    uint32_t *queue; /* ranks that can continue: a ring, each rank at most once */
     uint32_t queue_first, queue_count;
 };
 
-/* Same id on all members. */
+/* Id of a communicator, equal on all members. */
 uint64_t dumpi_mix(uint64_t a, uint64_t b);
 
 static inline int comm_known(const struct comm *comm)
@@ -124,7 +126,7 @@ static inline int comm_known(const struct comm *comm)
     return comm->identity || comm->members != NULL;
 }
 
-/* World rank of a member. @param rank  below the size of a communicator whose members are known */
+/* World rank of a member. @param rank  below the size of a communicator with known members */
 static inline int32_t comm_member(const struct comm *comm, uint32_t rank)
 {
     return comm->identity ? (int32_t)rank : comm->members[rank];
@@ -140,36 +142,36 @@ struct maker {
     uint32_t parent, ordinal;
     int32_t own; /* rank in the parent */
     struct joint *joint;
-    struct place *place; /* of what is made; NULL: it has no slot */
+    struct place *place; /* of the new communicator; NULL: it has no slot */
 };
 
-/* @return position of a new one; DUMPI_NOBODY: no memory */
+/* @return position of a new communicator; DUMPI_NOBODY: no memory */
 uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t function, uint64_t id);
-/* Room for the members. @return NULL: too many, or no memory: they stay unknown */
+/* Allocate the list of members. @return NULL: too many, or no memory: the members stay unknown */
 int32_t *dumpi_add_members(struct dumpi_comms *comms, uint32_t at, uint32_t size);
 void dumpi_copy_members(struct comm *to, const struct comm *from);
-/* The part of a making whose first member this is: one of another member, or a new one.
- * @param first  world rank @param fresh  set: its members are to be told */
-uint32_t dumpi_part_of(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                       uint32_t ordinal, uint16_t function, uint32_t first, int *fresh);
-/* Keep what a Cartesian communicator's ranks are laid out by. */
-int dumpi_keep_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step);
+/* The part of a joint call whose first member has this world rank: an existing part of another
+ * member, or a new one. @param first  world rank @param fresh  set: the caller must fill in the
+ * members */
+uint32_t dumpi_find_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
+                         uint32_t ordinal, uint16_t function, uint32_t first, int *fresh);
+/* Store the dimensions of a Cartesian communicator. */
+int dumpi_store_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step);
 int dumpi_makes_inter(uint16_t function);
-/* Nobody knows who is in it; the same members have the same id. */
+/* Make a communicator with unknown members; the same members compute the same id. */
 int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter);
 int dumpi_make_of_self(const struct maker *m);
-/* What needs no other member to tell. */
-int dumpi_make_at_once(const struct maker *m);
+/* Make a communicator that depends on no other member. */
+int dumpi_make_alone(const struct maker *m);
 
 /* ---- dumpi_groups.c: groups of one rank ------------------------------------------ */
 
-/* Do what a step says about groups. @param comm  MPI_Comm_group: of which communicator; NULL: not
- * known
- * @return 0 or -ENOMEM */
+/* Perform a step on groups. @param comm  MPI_Comm_group: the communicator; NULL: unknown @return 0
+ * or -ENOMEM */
 int dumpi_group_step(struct dumpi_comms *comms, struct rank_comms *rank, const struct step *step,
                      const struct comm *comm);
 
-/* @return NULL: not known */
+/* @return NULL: unknown */
 const struct group *dumpi_group(const struct rank_comms *rank, int32_t handle);
 
 void dumpi_groups_finish(struct dumpi_comms *comms, struct rank_comms *rank);

@@ -1,3 +1,5 @@
+/* Conversion of the calls of one rank to records: see dumpi_events.h. The kinds of calls are in
+ * dumpi_messages.c, dumpi_collectives.c and dumpi_others.c. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -10,11 +12,11 @@
 
 /* ---- time -------------------------------------------------------------------- */
 
-#define TURN_S INT64_C(65536)    /* seconds are stored in 16 bits */
-#define TURNS_MOST INT64_C(1000) /* 2 years */
+#define TURN_S INT64_C(65536)   /* seconds are stored in 16 bits */
+#define MAX_TURNS INT64_C(1000) /* 2 years */
 #define BILLION INT64_C(1000000000)
 
-void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
+void dumpi_clock_read(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
                       int64_t *exit_ns)
 {
     const struct dumpi_time *time = call->mask & DUMPI_HAS_WALL_TIME ? &call->wall : &call->cpu;
@@ -25,12 +27,12 @@ void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, 
     }
     int64_t start = time->start_s + clock->turned_s, stop = time->stop_s + clock->turned_s;
     if (clock->begun && start < clock->last_s - TURN_S / 2 &&
-        clock->turned_s < TURNS_MOST * TURN_S) {
+        clock->turned_s < MAX_TURNS * TURN_S) {
         clock->turned_s += TURN_S;
         start += TURN_S;
         stop += TURN_S;
     }
-    if (stop < start - TURN_S / 2) /* the call lasted over the turn */
+    if (stop < start - TURN_S / 2) /* the 16 bits of the seconds overflowed during the call */
         stop += TURN_S;
     *enter_ns = start * BILLION + time->start_ns;
     *exit_ns = stop * BILLION + time->stop_ns;
@@ -46,7 +48,7 @@ void dumpi_call_numbers(struct dumpi_call_numbers *out)
 {
     for (uint32_t i = 0; i < DUMPI_FUNCTIONS; i++) {
         char name[64];
-        int io = i >= DUMPIO_Test; /* MPIO_Wait of old: MPI_Wait, of a request of a file */
+        int io = i >= DUMPIO_Test; /* the former MPIO_Wait is MPI_Wait for a request of a file */
         snprintf(name, sizeof name, "MPI_%s", dumpi_layout(i)->name + (io ? 5 : 4));
         out->of[i] = call_by_name(name);
     }
@@ -113,14 +115,14 @@ struct dumpi_view dumpi_window_of(const struct dumpi_events *events, int64_t han
                             dumpi_events_slot_of(&events->window_slots, handle));
 }
 
-/* From this call on a handle stands for what it made. */
-static int follow_making(struct dumpi_events *events)
+/* Map a handle to what this call made, from now on. */
+static int dumpi_events_follow_making(struct dumpi_events *events)
 {
     struct dumpi_making made;
     if (!dumpi_comm_making(&events->stream, &made))
         return 0;
     uint16_t slot =
-        events->next_slot < DUMPI_SLOTS_MOST ? (uint16_t)events->next_slot++ : UINT16_MAX;
+        events->next_slot < DUMPI_MAX_SLOTS ? (uint16_t)events->next_slot++ : UINT16_MAX;
     if (made.window)
         return dumpi_events_bind_slot(&events->window_slots, made.child, slot);
     return made.child > DUMPI_COMM_SELF
@@ -155,7 +157,8 @@ struct event *dumpi_record(struct dumpi_events *events)
     return record;
 }
 
-void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handle, uint64_t bytes)
+void dumpi_store_request(struct dumpi_events *events, struct event *record, int64_t handle,
+                         uint64_t bytes)
 {
     struct dumpi_request request = {
         .handle = (int32_t)handle,
@@ -174,12 +177,12 @@ void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handl
         record->flags |= EVENT_UNTRACKED;
     else
         record->flags |=
-            record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was made */
+            record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was posted */
 }
 
 static uint64_t dumpi_events_tick_of(const struct dumpi_events *events, int64_t ns)
 {
-    return ns > events->zero_ns ? (uint64_t)(ns - events->zero_ns) + 1 : 1; /* 0 is no exit */
+    return ns > events->zero_ns ? (uint64_t)(ns - events->zero_ns) + 1 : 1; /* 0 means no exit */
 }
 
 static int dumpi_events_is_ours(const struct dumpi_events *events)
@@ -193,7 +196,7 @@ static int dumpi_events_is_ours(const struct dumpi_events *events)
 static void dumpi_events_handle_call(struct dumpi_events *events)
 {
     int64_t enter_ns, exit_ns;
-    dumpi_clock_take(&events->clock, &events->stream.call, &enter_ns, &exit_ns);
+    dumpi_clock_read(&events->clock, &events->stream.call, &enter_ns, &exit_ns);
     uint16_t call = events->numbers->of[events->stream.call.function];
     events->queued = events->given = 0;
     if (call != 0) {
@@ -203,23 +206,24 @@ static void dumpi_events_handle_call(struct dumpi_events *events)
         switch (call_class_of(call)) {
         case CALL_SEND:
         case CALL_RECV:
-            dumpi_take_message(events);
+            dumpi_record_message(events);
             break;
         case CALL_WAIT:
         case CALL_POLL:
-            dumpi_take_request(events);
+            dumpi_record_request(events);
             break;
         case CALL_COLLECTIVE:
-            dumpi_take_collective(events);
+            dumpi_record_collective(events);
             break;
         default:
-            dumpi_take_other(events);
+            dumpi_record_other(events);
             break;
         }
         if (!dumpi_events_is_ours(events))
             events->queued = 0;
     }
-    if (dumpi_types_take(&events->types, &events->stream) != 0 || follow_making(events) != 0)
+    if (dumpi_types_update(&events->types, &events->stream) != 0 ||
+        dumpi_events_follow_making(events) != 0)
         events->code = -ENOMEM;
 }
 

@@ -1,3 +1,4 @@
+/* Header, footer and tables of a DUMPI file: see dumpi_file.h. */
 #include "daemon/import/dumpi/dumpi_file.h"
 
 #include "daemon/import/dumpi/dumpi_ascii.h"
@@ -11,10 +12,9 @@
 #include <sys/stat.h>
 
 #define INDEX_ENTRIES                                                                              \
-    8u /* of 8 bytes, at the end of the file: magic number and 7 places at most                    \
-        */
+    8u /* 8-byte entries at the end of the file: magic number and at most 7 places */
 #define FOOTER_MAGIC UINT64_C(0xf007fee7)
-#define CALLS_MOST 4096u /* numbers of functions that a footer counts */
+#define MAX_CALL_NUMBERS 4096u /* maximum function number that a footer counts */
 
 static const uint8_t magic[8] = {0xff, 0xaa, 0xdd, 'D', 'U', 'M', 'P', 'I'};
 
@@ -32,12 +32,12 @@ int dumpi_is_file(const uint8_t *begin, size_t length)
     return length >= sizeof magic && memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* Places of the parts, as the index has them; 0: not there. */
+/* Places of the parts as listed in the index; 0: missing. */
 struct places {
     uint64_t sizes, addresses, counters, header, body, footer, keyvals;
 };
 
-/* What is being read, and what to say about it. */
+/* A file that is being opened, and its fault. */
 struct opening {
     struct dumpi_file *file;
     struct dumpi_reader reader;
@@ -57,7 +57,7 @@ dumpi_file_report(struct opening *o, const char *format, ...)
 
 /* ---- strings and arrays --------------------------------------------------- */
 
-static char *get_string(struct dumpi_reader *reader)
+static char *dumpi_file_get_string(struct dumpi_reader *reader)
 {
     uint32_t length = dumpi_get16(reader);
     if (length > dumpi_left(reader))
@@ -70,7 +70,7 @@ static char *get_string(struct dumpi_reader *reader)
     return text;
 }
 
-static int32_t *get_numbers(struct dumpi_reader *reader, uint32_t count)
+static int32_t *dumpi_file_get_numbers(struct dumpi_reader *reader, uint32_t count)
 {
     int32_t *numbers = malloc(sizeof *numbers * ((size_t)count + 1));
     for (uint32_t i = 0; numbers != NULL && i < count; i++)
@@ -78,8 +78,8 @@ static int32_t *get_numbers(struct dumpi_reader *reader, uint32_t count)
     return numbers;
 }
 
-/* A count that the rest of the file can hold. */
-static uint32_t get_count(struct dumpi_reader *reader, uint32_t most, uint64_t each)
+/* Read a count, limited to what the rest of the file can hold. */
+static uint32_t dumpi_file_get_count(struct dumpi_reader *reader, uint32_t most, uint64_t each)
 {
     uint32_t count = dumpi_get32(reader);
     if (count > most || count * each > dumpi_left(reader)) {
@@ -90,15 +90,15 @@ static uint32_t get_count(struct dumpi_reader *reader, uint32_t most, uint64_t e
     return count;
 }
 
-static char **get_strings(struct dumpi_reader *reader, uint32_t count)
+static char **dumpi_file_get_strings(struct dumpi_reader *reader, uint32_t count)
 {
     char **list = calloc((size_t)count + 1, sizeof *list);
     for (uint32_t i = 0; list != NULL && i < count; i++)
-        list[i] = get_string(reader);
+        list[i] = dumpi_file_get_string(reader);
     return list;
 }
 
-static void free_strings(char **list, uint32_t count)
+static void dumpi_file_free_strings(char **list, uint32_t count)
 {
     for (uint32_t i = 0; list != NULL && i < count; i++)
         free(list[i]);
@@ -107,8 +107,8 @@ static void free_strings(char **list, uint32_t count)
 
 /* ---- index ---------------------------------------------------------------- */
 
-/* The index grew at its front: its magic number tells how many entries follow. */
-static int find_index(struct opening *o)
+/* The index has been extended at its front: its magic number gives the number of entries. */
+static int dumpi_file_find_index(struct opening *o)
 {
     uint64_t entries[INDEX_ENTRIES] = {0}, bytes = o->file->bytes, first = 0;
     for (unsigned count = INDEX_ENTRIES; count >= 5 && first == 0; count--) {
@@ -134,7 +134,7 @@ static int find_index(struct opening *o)
     return first != 0 && o->places.header > DUMPI_BODY + 8;
 }
 
-static int dumpi_file_go_to(struct opening *o, uint64_t place)
+static int dumpi_file_seek_part(struct opening *o, uint64_t place)
 {
     dumpi_seek(&o->reader, place, o->file->bytes);
     return place != 0;
@@ -142,14 +142,14 @@ static int dumpi_file_go_to(struct opening *o, uint64_t place)
 
 /* ---- parts ---------------------------------------------------------------- */
 
-static void read_mesh(struct opening *o)
+static void dumpi_file_read_mesh(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    uint32_t count = get_count(&o->reader, 16, 4);
+    uint32_t count = dumpi_file_get_count(&o->reader, 16, 4);
     for (uint32_t i = 0; i < count; i++)
         file->mesh_place[i] = (int32_t)dumpi_get32(&o->reader);
     if (count > 0 && dumpi_since(file->version, 0, 5, 0)) {
-        uint32_t sizes = get_count(&o->reader, 16, 4);
+        uint32_t sizes = dumpi_file_get_count(&o->reader, 16, 4);
         for (uint32_t i = 0; i < sizes; i++)
             file->mesh_size[i] = (int32_t)dumpi_get32(&o->reader);
     }
@@ -160,34 +160,34 @@ static void read_mesh(struct opening *o)
 static int dumpi_file_read_header(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    dumpi_file_go_to(o, o->places.header);
+    dumpi_file_seek_part(o, o->places.header);
     dumpi_get_bytes(&o->reader, file->version.part, 3);
     file->start_s = dumpi_get64(&o->reader);
-    file->host = get_string(&o->reader);
-    file->user = get_string(&o->reader);
+    file->host = dumpi_file_get_string(&o->reader);
+    file->user = dumpi_file_get_string(&o->reader);
     if (file->host == NULL || file->user == NULL)
         return -ENOMEM;
-    read_mesh(o);
+    dumpi_file_read_mesh(o);
     if (o->reader.error != 0)
         dumpi_file_report(o, "the header at offset %llu is broken",
                           (unsigned long long)o->places.header);
-    /* What ends the calls stands before the header: its number is one of the functions' list, as
-     * long as that was when the file was written. */
+    /* The end marker of the calls precedes the header: its number follows the list of functions, so
+     * it depends on the version that wrote the file. */
     dumpi_seek(&o->reader, o->places.header - 2, file->bytes);
     uint32_t number = dumpi_get16(&o->reader);
-    int known = number > DUMPI_END / 2 && number < CALLS_MOST;
+    int known = number > DUMPI_END / 2 && number < MAX_CALL_NUMBERS;
     file->end_number = known ? number : DUMPI_END;
     file->body_end = o->places.header;
     return 0;
 }
 
-static int read_types(struct opening *o)
+static int dumpi_file_read_types(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (!dumpi_file_go_to(o, o->places.sizes))
+    if (!dumpi_file_seek_part(o, o->places.sizes))
         return 0;
-    uint32_t count = get_count(&o->reader, DUMPI_TYPES_MOST, 4);
-    file->type_sizes = get_numbers(&o->reader, count);
+    uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_TYPES, 4);
+    file->type_sizes = dumpi_file_get_numbers(&o->reader, count);
     if (file->type_sizes == NULL)
         return -ENOMEM;
     if (o->reader.error == 0)
@@ -198,36 +198,36 @@ static int read_types(struct opening *o)
     return 0;
 }
 
-/* Both tables have one entry more than there are functions: for all together. */
-static int read_footer(struct opening *o)
+/* Both tables have one entry more than there are functions: the total. */
+static int dumpi_file_read_footer(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (!dumpi_file_go_to(o, o->places.footer) || dumpi_get64(&o->reader) != FOOTER_MAGIC)
+    if (!dumpi_file_seek_part(o, o->places.footer) || dumpi_get64(&o->reader) != FOOTER_MAGIC)
         return 0;
     uint32_t count = file->end_number - 2;
     if (8 * (uint64_t)count > dumpi_left(&o->reader))
         return 0;
-    file->calls = (uint32_t *)get_numbers(&o->reader, count);
-    file->calls_left_out = (uint32_t *)get_numbers(&o->reader, count);
+    file->calls = (uint32_t *)dumpi_file_get_numbers(&o->reader, count);
+    file->calls_left_out = (uint32_t *)dumpi_file_get_numbers(&o->reader, count);
     if (file->calls == NULL || file->calls_left_out == NULL)
         return -ENOMEM;
     file->call_count = count;
     return 0;
 }
 
-static int read_names(struct opening *o)
+static int dumpi_file_read_names(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (dumpi_file_go_to(o, o->places.keyvals)) {
-        uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 4);
-        file->keyvals = get_strings(&o->reader, 2 * count);
+    if (dumpi_file_seek_part(o, o->places.keyvals)) {
+        uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_STRINGS, 4);
+        file->keyvals = dumpi_file_get_strings(&o->reader, 2 * count);
         file->keyval_count = count;
         if (file->keyvals == NULL)
             return -ENOMEM;
     }
-    if (dumpi_file_go_to(o, o->places.counters)) {
-        uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 2);
-        file->counters = get_strings(&o->reader, count);
+    if (dumpi_file_seek_part(o, o->places.counters)) {
+        uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_STRINGS, 2);
+        file->counters = dumpi_file_get_strings(&o->reader, count);
         file->counter_count = count;
         if (file->counters == NULL)
             return -ENOMEM;
@@ -235,26 +235,26 @@ static int read_names(struct opening *o)
     return 0;
 }
 
-static int read_addresses(struct opening *o)
+static int dumpi_file_read_addresses(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (!dumpi_file_go_to(o, o->places.addresses))
+    if (!dumpi_file_seek_part(o, o->places.addresses))
         return 0;
-    uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 10);
+    uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_STRINGS, 10);
     file->addresses = calloc((size_t)count + 1, sizeof *file->addresses);
     if (file->addresses == NULL)
         return -ENOMEM;
     file->address_count = count;
     for (uint32_t i = 0; i < count; i++) {
         file->addresses[i].address = dumpi_get64(&o->reader);
-        file->addresses[i].name = get_string(&o->reader);
+        file->addresses[i].name = dumpi_file_get_string(&o->reader);
     }
     return 0;
 }
 
 /* ---- all ------------------------------------------------------------------ */
 
-static int read_parts(struct opening *o, enum dumpi_parts parts)
+static int dumpi_file_read_parts(struct opening *o, enum dumpi_parts parts)
 {
     struct dumpi_file *file = o->file;
     dumpi_seek(&o->reader, 0, file->bytes);
@@ -271,7 +271,7 @@ static int read_parts(struct opening *o, enum dumpi_parts parts)
     }
     file->body_end = file->bytes;
     file->end_number = DUMPI_END;
-    file->whole = find_index(o);
+    file->whole = dumpi_file_find_index(o);
     if (!file->whole) {
         dumpi_file_report(o, "its end is missing: the last %u bytes are no index",
                           8 * INDEX_ENTRIES);
@@ -279,13 +279,13 @@ static int read_parts(struct opening *o, enum dumpi_parts parts)
     }
     int code = dumpi_file_read_header(o);
     if (code == 0)
-        code = read_types(o);
+        code = dumpi_file_read_types(o);
     if (code == 0)
-        code = read_footer(o);
+        code = dumpi_file_read_footer(o);
     if (code == 0 && parts == DUMPI_ALL_PARTS)
-        code = read_names(o);
+        code = dumpi_file_read_names(o);
     if (code == 0 && parts == DUMPI_ALL_PARTS)
-        code = read_addresses(o);
+        code = dumpi_file_read_addresses(o);
     return code;
 }
 
@@ -309,7 +309,7 @@ int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts p
     out->path = strdup(path);
     int code = out->path == NULL ? -ENOMEM : dumpi_reader_init(&o.reader, path, 4096);
     if (code == 0)
-        code = read_parts(&o, parts);
+        code = dumpi_file_read_parts(&o, parts);
     dumpi_reader_finish(&o.reader);
     return code;
 }
@@ -322,8 +322,8 @@ void dumpi_file_finish(struct dumpi_file *file)
     free(file->type_sizes);
     free(file->calls);
     free(file->calls_left_out);
-    free_strings(file->counters, file->counter_count);
-    free_strings(file->keyvals, 2 * file->keyval_count);
+    dumpi_file_free_strings(file->counters, file->counter_count);
+    dumpi_file_free_strings(file->keyvals, 2 * file->keyval_count);
     for (uint32_t i = 0; i < file->address_count; i++)
         free(file->addresses[i].name);
     free(file->addresses);

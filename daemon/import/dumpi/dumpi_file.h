@@ -1,7 +1,7 @@
-/* The file of one rank: its header, footer and tables, and its bytes in order.
+/* The file of one rank: its header, footer and tables, and a reader of its bytes.
  *
- * Every read is bounded by the file, and by what a record may hold. A file of which the end is
- * missing has no index: its calls are read as far as they are whole, its tables are not there. */
+ * Every read is bounded by the file, and by the maximum size of a record. A truncated file has no
+ * index: its complete calls are read, its tables are missing. */
 #ifndef HOLTER_DAEMON_IMPORT_DUMPI_DUMPI_FILE_H
 #define HOLTER_DAEMON_IMPORT_DUMPI_DUMPI_FILE_H
 
@@ -10,22 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DUMPI_BODY 8u             /**< where the calls begin, behind the file's magic number */
-#define DUMPI_TYPES_MOST 32768u   /**< sizes of datatypes in a file's table */
-#define DUMPI_STRINGS_MOST 65536u /**< keyvals, performance counters, addresses: each */
+#define DUMPI_BODY 8u            /**< offset of the first call, after the file's magic number */
+#define DUMPI_MAX_TYPES 32768u   /**< sizes of datatypes in a file's table */
+#define DUMPI_MAX_STRINGS 65536u /**< keyvals, performance counters, addresses: each */
 
 struct dumpi_version {
     uint8_t part[3];
 };
 
-/** @return 1 when the version is a.b.c or younger */
+/** @return 1 when the version is a.b.c or newer */
 int dumpi_since(struct dumpi_version version, unsigned a, unsigned b, unsigned c);
 
-/** Bytes in order. Errors stick: after one all reads give 0. */
+/** Sequential reader of bytes. Errors are sticky: after one all reads return 0. */
 struct dumpi_reader {
     const char *path; /**< borrowed */
-    uint64_t end;     /**< reads stop here: of the body, or of the file */
-    uint64_t offset;  /**< in the file, of buffer[0] */
+    uint64_t end;     /**< reads stop here: the end of the body, or of the file */
+    uint64_t offset;  /**< of buffer[0] in the file */
     uint8_t *buffer;
     size_t room, have, at;
     int error; /**< 0, -HOLTER_EMALFORMED: the end was reached, or -errno */
@@ -35,22 +35,23 @@ struct dumpi_reader {
 int dumpi_reader_init(struct dumpi_reader *reader, const char *path, size_t room);
 void dumpi_reader_finish(struct dumpi_reader *reader);
 
-/** Go on there. */
+/** Continue at an offset. */
 void dumpi_seek(struct dumpi_reader *reader, uint64_t offset, uint64_t end);
-uint64_t dumpi_tell(const struct dumpi_reader *reader);
-/** Bytes that are left. */
+uint64_t dumpi_offset(const struct dumpi_reader *reader);
+/** Number of bytes left. */
 uint64_t dumpi_left(const struct dumpi_reader *reader);
-/** Have bytes in the buffer, as many as there are up to that. @return how many are */
+/** Fill the buffer with up to that many bytes. @return number of bytes available */
 size_t dumpi_fill(struct dumpi_reader *reader, size_t want);
 
-/** As dumpi_read_bytes(), where the buffer ends before. */
-const uint8_t *dumpi_take_slowly(struct dumpi_reader *reader, size_t count);
+/** As dumpi_read_bytes(), when they are not all in the buffer. */
+const uint8_t *dumpi_read_across(struct dumpi_reader *reader, size_t count);
 
-/** The next bytes, in the buffer. @param count  at most 256 @return NULL: there are fewer left */
+/** The next bytes, within the buffer. @param count  at most 256 @return NULL: there are fewer left
+ */
 static inline const uint8_t *dumpi_read_bytes(struct dumpi_reader *reader, size_t count)
 {
     if (reader->have - reader->at < count)
-        return dumpi_take_slowly(reader, count);
+        return dumpi_read_across(reader, count);
     const uint8_t *taken = reader->buffer + reader->at;
     reader->at += count;
     return taken;
@@ -101,21 +102,22 @@ struct dumpi_address {
 struct dumpi_file {
     char *path;
     uint64_t bytes;
-    int whole; /**< its end is there; else all below but body_end is 0 or empty */
-    int ascii; /**< what dumpi2ascii prints: places are lines, and there may be no header */
+    int whole; /**< the file is complete; else all members below except body_end are 0 or empty */
+    int ascii; /**< output of dumpi2ascii: places are line numbers, and the header may be missing */
     int version_told;
     struct dumpi_version version;
-    uint64_t start_s; /**< when the program began, seconds since 1970 */
+    uint64_t start_s; /**< start of the program, seconds since 1970 */
     char *host, *user;
-    uint32_t mesh_dimensions; /**< place of the node in the machine's network */
+    uint32_t mesh_dimensions; /**< coordinates of the node in the machine's network */
     int32_t mesh_place[16], mesh_size[16];
-    uint64_t body_end;   /**< what lies behind the last call */
-    uint32_t end_number; /**< that stands there in place of a function */
+    uint64_t body_end;   /**< offset after the last call */
+    uint32_t end_number; /**< the number that marks the end in place of a function */
     int32_t *type_sizes; /**< bytes, by handle */
     uint32_t type_count; /**< 0: there is no table */
-    uint32_t *calls,     /**< NULL: not told */
-        *calls_left_out; /**< how often each function was called, and not recorded; by number */
-    uint32_t call_count; /**< of numbers */
+    uint32_t *calls,     /**< NULL: not counted */
+        *calls_left_out; /**< number of calls of each function, and of those not recorded; by number
+                          */
+    uint32_t call_count; /**< length of these tables */
     char **counters;     /**< names of performance counters */
     uint32_t counter_count;
     char **keyvals; /**< key, value, key, value ... */
@@ -124,16 +126,16 @@ struct dumpi_file {
     uint32_t address_count;
 };
 
-/** What a reader of the calls needs, with how often functions were called; or all. */
+/** The parts that a reader of the calls needs, with the counts of functions; or all parts. */
 enum dumpi_parts { DUMPI_CALLS_PARTS, DUMPI_ALL_PARTS };
 
 /** Is this the beginning of a DUMPI file? */
 int dumpi_is_file(const uint8_t *begin, size_t length);
 
 /** @param out   owned by the caller: dumpi_file_finish(), after a failure, too
- *  @param why   set on failure, without the path; what of the tables is broken is left out and told
- * there with 0 as well
- *  @return 0, -ENOMEM, -HOLTER_EMALFORMED (it is no DUMPI file), or what open(2), read(2) say */
+ * @param why   set on failure, without the path; damaged tables are left out and reported there
+ * with 0 as well
+ * @return 0, -ENOMEM, -HOLTER_EMALFORMED (not a DUMPI file), or the error of open(2) or read(2) */
 int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts parts, char *why,
                     size_t room);
 void dumpi_file_finish(struct dumpi_file *file);

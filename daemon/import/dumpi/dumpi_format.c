@@ -1,8 +1,9 @@
+/* The layouts of all functions, expanded from dumpi_format.def. */
 #include "daemon/import/dumpi/dumpi_format.h"
 
 #include <stddef.h>
 
-/* One field of each kind; AT_ROOT puts its condition in front. */
+/* Each kind has one field; AT_ROOT puts a condition before it. */
 #define FIELD(kind, name) {DUMPI_KIND_##kind, 0, 0, #name},
 #define AT_ROOT(a, b, field) {DUMPI_KIND_IF_EQUAL, a, b, NULL}, field
 #define INT(name) FIELD(INT, name)

@@ -1,4 +1,4 @@
-/* Groups of one rank: world ranks in order. */
+/* Groups of one rank: lists of world ranks. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
@@ -28,9 +28,9 @@ void dumpi_groups_finish(struct dumpi_comms *comms, struct rank_comms *rank)
     rank->group_room = 0;
 }
 
-/* The group of a handle becomes another one. @param group  its memory is taken over */
-static int put_group(struct dumpi_comms *comms, struct rank_comms *rank, int32_t handle,
-                     struct group group)
+/* Replace the group of a handle. @param group  its memory changes ownership */
+static int dumpi_groups_put_group(struct dumpi_comms *comms, struct rank_comms *rank,
+                                  int32_t handle, struct group group)
 {
     uint32_t at = (uint16_t)handle;
     if (array_fit_zero(&rank->groups, sizeof *rank->groups, &rank->group_room, (uint64_t)at + 1) !=
@@ -41,7 +41,7 @@ static int put_group(struct dumpi_comms *comms, struct rank_comms *rank, int32_t
     struct group *place = &rank->groups[at];
     comms->group_ranks -= place->ranks == NULL ? 0 : place->count;
     free(place->ranks);
-    if (group.ranks != NULL && comms->group_ranks + group.count > DUMPI_MEMBERS_MOST) {
+    if (group.ranks != NULL && comms->group_ranks + group.count > DUMPI_MAX_MEMBERS) {
         free(group.ranks);
         group = unknown;
     }
@@ -62,13 +62,13 @@ static uint8_t *dumpi_groups_mark(const struct dumpi_comms *comms, const struct 
     return marks;
 }
 
-/* MPI 3.1, section 6.3.2: in the order of the first group, then of the second. */
+/* In the order of the first group, then of the second (MPI 3.1, section 6.3.2). */
 static int dumpi_groups_combine(struct dumpi_comms *comms, struct rank_comms *rank,
                                 const struct step *step)
 {
     const struct group *first = dumpi_group(rank, step->a), *second = dumpi_group(rank, step->b);
     if (first == NULL || second == NULL)
-        return put_group(comms, rank, step->result, unknown);
+        return dumpi_groups_put_group(comms, rank, step->result, unknown);
     uint8_t *marks = dumpi_groups_mark(comms, first, second);
     int32_t *ranks = malloc(((size_t)first->count + second->count + 1) * sizeof *ranks);
     if (marks == NULL || ranks == NULL) {
@@ -88,12 +88,13 @@ static int dumpi_groups_combine(struct dumpi_comms *comms, struct rank_comms *ra
         if (marks[group_rank(second, i)] == 2)
             ranks[count++] = group_rank(second, i);
     free(marks);
-    return put_group(comms, rank, step->result, (struct group){ranks, count, ranks != NULL});
+    return dumpi_groups_put_group(comms, rank, step->result,
+                                  (struct group){ranks, count, ranks != NULL});
 }
 
-/* Positions that a list, or a list of ranges (first, last, stride), names.
- * @param named  of all 0 at first: set to 1 for those named
- * @return how many; -1: the list is none, or names one twice */
+/* Positions that a list, or a list of ranges (first, last, stride), names. @param named  all 0 at
+ * first: set to 1 for those named
+ * @return their number; -1: the list is invalid, or names a position twice */
 static int64_t dumpi_groups_positions(const struct rank_comms *rank, const struct step *step,
                                       uint32_t size, int32_t *out, uint8_t *named)
 {
@@ -121,7 +122,7 @@ static int dumpi_groups_choose(struct dumpi_comms *comms, struct rank_comms *ran
 {
     const struct group *from = dumpi_group(rank, step->a);
     if (from == NULL)
-        return put_group(comms, rank, step->result, unknown);
+        return dumpi_groups_put_group(comms, rank, step->result, unknown);
     int without = step->function == DUMPI_Group_excl || step->function == DUMPI_Group_range_excl;
     int32_t *ranks = malloc(((size_t)from->count + 1) * sizeof *ranks);
     uint8_t *named = calloc((size_t)from->count + 1, 1);
@@ -142,24 +143,26 @@ static int dumpi_groups_choose(struct dumpi_comms *comms, struct rank_comms *ran
     free(named);
     if (count < 0) {
         free(ranks);
-        return put_group(comms, rank, step->result, unknown);
+        return dumpi_groups_put_group(comms, rank, step->result, unknown);
     }
-    return put_group(comms, rank, step->result, (struct group){ranks, (uint32_t)count, 1});
+    return dumpi_groups_put_group(comms, rank, step->result,
+                                  (struct group){ranks, (uint32_t)count, 1});
 }
 
-static int of_comm(struct dumpi_comms *comms, struct rank_comms *rank, const struct step *step,
-                   const struct comm *comm)
+static int dumpi_groups_of_comm(struct dumpi_comms *comms, struct rank_comms *rank,
+                                const struct step *step, const struct comm *comm)
 {
     if (comm == NULL || comm->self || !comm_known(comm))
-        return put_group(comms, rank, step->result, unknown);
+        return dumpi_groups_put_group(comms, rank, step->result, unknown);
     if (comm->identity)
-        return put_group(comms, rank, step->result, (struct group){NULL, comm->size, 1});
+        return dumpi_groups_put_group(comms, rank, step->result,
+                                      (struct group){NULL, comm->size, 1});
     int32_t *ranks = malloc(((size_t)comm->size + 1) * sizeof *ranks);
     if (ranks == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < comm->size; i++)
         ranks[i] = comm->members[i];
-    return put_group(comms, rank, step->result, (struct group){ranks, comm->size, 1});
+    return dumpi_groups_put_group(comms, rank, step->result, (struct group){ranks, comm->size, 1});
 }
 
 int dumpi_group_step(struct dumpi_comms *comms, struct rank_comms *rank, const struct step *step,
@@ -176,8 +179,8 @@ int dumpi_group_step(struct dumpi_comms *comms, struct rank_comms *rank, const s
     case DUMPI_Group_range_excl:
         return dumpi_groups_choose(comms, rank, step);
     case DUMPI_Comm_group:
-        return of_comm(comms, rank, step, comm);
-    default: /* freed, or of something whose members are not known */
-        return put_group(comms, rank, step->result, unknown);
+        return dumpi_groups_of_comm(comms, rank, step, comm);
+    default: /* freed, or a group of something with unknown members */
+        return dumpi_groups_put_group(comms, rank, step->result, unknown);
     }
 }

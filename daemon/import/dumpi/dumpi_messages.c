@@ -1,14 +1,16 @@
-/* Sends, receives, and what completes them. */
+/* Records of sends and receives, and of the calls that start and complete them. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define BYTES_UNDEFINED (-32766) /* MPI_UNDEFINED of Open MPI and MPICH: more than an int holds */
+#define BYTES_UNDEFINED                                                                            \
+    (-32766) /* MPI_UNDEFINED of Open MPI and MPICH: the count exceeds an int                      \
+              */
 
 /* ---- posting ------------------------------------------------------------------- */
 
-/* The message of a record. @param rank  as the file has it: of the communicator, or negative */
+/* Set the message of a record. @param rank  as in the file: of the communicator, or negative */
 static void dumpi_messages_put_message(struct dumpi_events *events, struct event *record,
                                        uint64_t bytes, int64_t rank, int64_t tag, int64_t comm,
                                        uint32_t flags)
@@ -26,15 +28,16 @@ static void dumpi_messages_put_message(struct dumpi_events *events, struct event
     record->flags = (uint16_t)(flags | view.flags);
 }
 
-/* @return NULL: the program ignored it, or the file has none */
-static const struct dumpi_status *status_of(const struct dumpi_events *events, unsigned argument)
+/* @return NULL: the program ignored the status, or the file has none */
+static const struct dumpi_status *dumpi_messages_status_of(const struct dumpi_events *events,
+                                                           unsigned argument)
 {
     return dumpi_value_of(events, argument) > 0 ? dumpi_statuses(&events->stream, argument) : NULL;
 }
 
-/* Who sent it, as far as the status knows more than the receive. */
-static void put_source(const struct dumpi_events *events, struct event *record,
-                       const struct dumpi_status *status)
+/* Set the sender, if the status identifies it better than the receive does. */
+static void dumpi_messages_put_source(const struct dumpi_events *events, struct event *record,
+                                      const struct dumpi_status *status)
 {
     struct dumpi_view view = dumpi_comms_view(events->comms, events->rank, record->comm);
     if (record->peer == PEER_ANY)
@@ -43,23 +46,23 @@ static void put_source(const struct dumpi_events *events, struct event *record,
         record->tag = status->tag;
 }
 
-/* What a receive's status tells. Its size has 32 bits: that of a message that filled a buffer
- * larger than these tell is the buffer's. */
-static void put_received(const struct dumpi_events *events, struct event *record,
-                         const struct dumpi_status *status)
+/* Set size, sender and tag of a receive from its status. The size in a status has 32 bits: a
+ * message that filled a larger buffer gets the size of the buffer. */
+static void dumpi_messages_put_received(const struct dumpi_events *events, struct event *record,
+                                        const struct dumpi_status *status)
 {
     if (status == NULL)
         return;
     uint32_t bytes = (uint32_t)status->bytes;
     if (status->bytes != BYTES_UNDEFINED && (bytes == 0 || bytes != (uint32_t)record->bytes))
         record->bytes = bytes;
-    put_source(events, record, status);
+    dumpi_messages_put_source(events, record, status);
 }
 
 #define SENT (EVENT_SEND | EVENT_POST | EVENT_DONE)
 #define RECEIVED (EVENT_RECV | EVENT_POST | EVENT_DONE)
 
-/* count, datatype, rank, tag, comm, and perhaps a request. */
+/* Arguments: count, datatype, rank, tag, comm, and perhaps a request. */
 static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
 {
     struct event *record = &events->queue[0];
@@ -67,13 +70,14 @@ static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
                                dumpi_value_of(events, 2), dumpi_value_of(events, 3),
                                dumpi_value_of(events, 4), flags);
     if (!(flags & EVENT_DONE))
-        dumpi_keep(events, record, dumpi_value_of(events, 5), record->bytes);
-    if (flags & EVENT_PERSISTENT) /* it says what for, but nothing moves yet */
+        dumpi_store_request(events, record, dumpi_value_of(events, 5), record->bytes);
+    if (flags & EVENT_PERSISTENT) /* only prepared: nothing moves yet */
         record->flags &= (uint16_t) ~(SENT | RECEIVED);
 }
 
-static void send_and_receive(struct dumpi_events *events, unsigned dest, unsigned source,
-                             unsigned comm, uint64_t out_bytes, uint64_t in_bytes)
+static void dumpi_messages_send_and_receive(struct dumpi_events *events, unsigned dest,
+                                            unsigned source, unsigned comm, uint64_t out_bytes,
+                                            uint64_t in_bytes)
 {
     struct event in;
     memset(&in, 0, sizeof in);
@@ -85,7 +89,7 @@ static void send_and_receive(struct dumpi_events *events, unsigned dest, unsigne
                                dumpi_value_of(events, dest + 1), dumpi_value_of(events, comm),
                                SENT);
     out->receive_ends = (uint64_t)(uint32_t)in.tag << 32 | (uint32_t)in.peer;
-    put_received(events, &in, status_of(events, comm + 1));
+    dumpi_messages_put_received(events, &in, dumpi_messages_status_of(events, comm + 1));
     struct event *part = dumpi_record(events);
     part->bytes = in.bytes;
     part->peer = in.peer;
@@ -102,7 +106,7 @@ static void dumpi_messages_record_probe(struct dumpi_events *events,
     dumpi_messages_put_message(events, record, 0, dumpi_value_of(events, 0),
                                dumpi_value_of(events, 1), dumpi_value_of(events, 2), 0);
     if (status != NULL)
-        put_source(events, record, status);
+        dumpi_messages_put_source(events, record, status);
 }
 
 /* ---- starting -------------------------------------------------------------------- */
@@ -137,7 +141,7 @@ static void dumpi_messages_start(struct dumpi_events *events, const int32_t *han
     }
 }
 
-void dumpi_take_message(struct dumpi_events *events)
+void dumpi_record_message(struct dumpi_events *events)
 {
     int32_t handle;
     switch (events->stream.call.function) {
@@ -155,7 +159,7 @@ void dumpi_take_message(struct dumpi_events *events)
         break;
     case DUMPI_Recv:
         dumpi_messages_post(events, RECEIVED);
-        put_received(events, &events->queue[0], status_of(events, 5));
+        dumpi_messages_put_received(events, &events->queue[0], dumpi_messages_status_of(events, 5));
         break;
     case DUMPI_Irecv:
         dumpi_messages_post(events, EVENT_RECV | EVENT_POST);
@@ -170,15 +174,15 @@ void dumpi_take_message(struct dumpi_events *events)
         dumpi_messages_post(events, EVENT_RECV | EVENT_PERSISTENT);
         break;
     case DUMPI_Sendrecv:
-        send_and_receive(events, 2, 6, 8, dumpi_bytes_of(events, 0, 1),
-                         dumpi_bytes_of(events, 4, 5));
+        dumpi_messages_send_and_receive(events, 2, 6, 8, dumpi_bytes_of(events, 0, 1),
+                                        dumpi_bytes_of(events, 4, 5));
         break;
     case DUMPI_Sendrecv_replace:
-        send_and_receive(events, 2, 4, 6, dumpi_bytes_of(events, 0, 1),
-                         dumpi_bytes_of(events, 0, 1));
+        dumpi_messages_send_and_receive(events, 2, 4, 6, dumpi_bytes_of(events, 0, 1),
+                                        dumpi_bytes_of(events, 0, 1));
         break;
     case DUMPI_Probe:
-        dumpi_messages_record_probe(events, status_of(events, 3));
+        dumpi_messages_record_probe(events, dumpi_messages_status_of(events, 3));
         break;
     case DUMPI_Start:
         handle = (int32_t)dumpi_value_of(events, 0);
@@ -194,9 +198,10 @@ void dumpi_take_message(struct dumpi_events *events)
 
 /* ---- completing ------------------------------------------------------------------- */
 
-/* The record of a request that has ended. */
-static void put_completed(struct dumpi_events *events, struct event *record,
-                          struct dumpi_request *request, const struct dumpi_status *status)
+/* Add the record of a completed request. */
+static void dumpi_messages_put_completed(struct dumpi_events *events, struct event *record,
+                                         struct dumpi_request *request,
+                                         const struct dumpi_status *status)
 {
     dumpi_messages_note_request(record, request, EVENT_DONE);
     record->t_post = request->posted;
@@ -204,12 +209,12 @@ static void put_completed(struct dumpi_events *events, struct event *record,
         record->flags = (uint16_t)((record->flags & ~EVENT_DONE) | EVENT_CANCELLED);
         record->bytes = 0;
     } else if (request->flags & EVENT_RECV) {
-        put_received(events, record, status);
+        dumpi_messages_put_received(events, record, status);
     }
     dumpi_request_end(&events->requests, request);
 }
 
-/* @return NULL: nothing is under way with this handle */
+/* @return NULL: no active request has this handle */
 static struct dumpi_request *dumpi_messages_active(struct dumpi_events *events, int64_t handle)
 {
     struct dumpi_request *request = dumpi_request_find(&events->requests, handle);
@@ -221,21 +226,21 @@ static void dumpi_messages_complete(struct dumpi_events *events, int64_t handle,
 {
     struct dumpi_request *request = dumpi_messages_active(events, handle);
     if (request != NULL)
-        put_completed(events, &events->queue[0], request, status);
+        dumpi_messages_put_completed(events, &events->queue[0], request, status);
 }
 
-/* Requests of an array. */
+/* The requests of an array. */
 struct several {
     const int32_t *handles;
     int64_t handle_count;
-    const int32_t *indices; /* of those that have ended; NULL: all */
+    const int32_t *indices; /* indices of the completed ones; NULL: all */
     int64_t count;
-    const struct dumpi_status *statuses; /* one for each that has ended, in that order */
+    const struct dumpi_status *statuses; /* one for each completed request, in that order */
     int64_t status_count;
     int io;
 };
 
-static void complete_several(struct dumpi_events *events, const struct several *all)
+static void dumpi_messages_complete_several(struct dumpi_events *events, const struct several *all)
 {
     int completed = 0;
     for (int64_t i = 0; i < all->count; i++) {
@@ -247,11 +252,13 @@ static void complete_several(struct dumpi_events *events, const struct several *
         if (request == NULL)
             continue;
         struct event *record = completed++ == 0 ? &events->queue[0] : dumpi_record(events);
-        put_completed(events, record, request, i < all->status_count ? &all->statuses[i] : NULL);
+        dumpi_messages_put_completed(events, record, request,
+                                     i < all->status_count ? &all->statuses[i] : NULL);
     }
 }
 
-static struct several array_of(const struct dumpi_events *events, unsigned statuses, int io)
+static struct several dumpi_messages_array_argument(const struct dumpi_events *events,
+                                                    unsigned statuses, int io)
 {
     return (struct several){.handles = dumpi_words(&events->stream, 1),
                             .handle_count = dumpi_value_of(events, 1),
@@ -261,10 +268,12 @@ static struct several array_of(const struct dumpi_events *events, unsigned statu
                             .io = io};
 }
 
-/* One of an array. @param status  of the one, or of all by their place in the array */
-static void complete_any(struct dumpi_events *events, int64_t index, unsigned statuses, int io)
+/* Complete one request of an array. @param status  of the one, or of all by their index in the
+ * array */
+static void dumpi_messages_complete_any(struct dumpi_events *events, int64_t index,
+                                        unsigned statuses, int io)
 {
-    struct several all = array_of(events, statuses, io);
+    struct several all = dumpi_messages_array_argument(events, statuses, io);
     if (index < 0 || index >= all.handle_count)
         return;
     int64_t handle = io ? io_handle(all.handles[index]) : all.handles[index];
@@ -274,24 +283,24 @@ static void complete_any(struct dumpi_events *events, int64_t index, unsigned st
     dumpi_messages_complete(events, handle, status);
 }
 
-/* The program's arrays have room for all requests: only as many places as have ended mean
- * something, and none where that is MPI_UNDEFINED. */
-static void complete_some(struct dumpi_events *events, int io)
+/* The program's arrays have capacity for all requests: only as many elements as requests completed
+ * are valid, and none if that number is MPI_UNDEFINED. */
+static void dumpi_messages_complete_some(struct dumpi_events *events, int io)
 {
-    struct several all = array_of(events, 4, io);
+    struct several all = dumpi_messages_array_argument(events, 4, io);
     int64_t ended = dumpi_value_of(events, 2);
     all.indices = dumpi_words(&events->stream, 3);
     all.count = dumpi_value_of(events, 3) < ended ? dumpi_value_of(events, 3) : ended;
-    complete_several(events, &all);
+    dumpi_messages_complete_several(events, &all);
 }
 
-static void complete_all(struct dumpi_events *events, unsigned statuses, int io)
+static void dumpi_messages_complete_all(struct dumpi_events *events, unsigned statuses, int io)
 {
-    struct several all = array_of(events, statuses, io);
-    complete_several(events, &all);
+    struct several all = dumpi_messages_array_argument(events, statuses, io);
+    dumpi_messages_complete_several(events, &all);
 }
 
-/* MPI_Request_get_status: which request, but it is not completed. */
+/* MPI_Request_get_status: name the request without completing it. */
 static void dumpi_messages_name_request(struct dumpi_events *events, uint32_t flags)
 {
     const struct dumpi_request *request =
@@ -307,63 +316,66 @@ static void dumpi_messages_end_io_request(struct dumpi_events *events)
 {
     switch (events->stream.call.function) {
     case DUMPIO_Wait:
-        dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)), status_of(events, 1));
+        dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)),
+                                dumpi_messages_status_of(events, 1));
         break;
     case DUMPIO_Test:
         if (dumpi_value_of(events, 1))
             dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)),
-                                    status_of(events, 2));
+                                    dumpi_messages_status_of(events, 2));
         break;
     case DUMPIO_Waitall:
-        complete_all(events, 2, 1);
+        dumpi_messages_complete_all(events, 2, 1);
         break;
     case DUMPIO_Testall:
         if (dumpi_value_of(events, 2))
-            complete_all(events, 3, 1);
+            dumpi_messages_complete_all(events, 3, 1);
         break;
     case DUMPIO_Waitany:
-        complete_any(events, dumpi_value_of(events, 2), 3, 1);
+        dumpi_messages_complete_any(events, dumpi_value_of(events, 2), 3, 1);
         break;
     case DUMPIO_Testany:
         if (dumpi_value_of(events, 2))
-            complete_any(events, dumpi_value_of(events, 3), 4, 1);
+            dumpi_messages_complete_any(events, dumpi_value_of(events, 3), 4, 1);
         break;
     case DUMPIO_Waitsome:
     case DUMPIO_Testsome:
-        complete_some(events, 1);
+        dumpi_messages_complete_some(events, 1);
         break;
     default:
         break;
     }
 }
 
-void dumpi_take_request(struct dumpi_events *events)
+void dumpi_record_request(struct dumpi_events *events)
 {
     switch (events->stream.call.function) {
     case DUMPI_Wait:
-        dumpi_messages_complete(events, dumpi_value_of(events, 0), status_of(events, 1));
+        dumpi_messages_complete(events, dumpi_value_of(events, 0),
+                                dumpi_messages_status_of(events, 1));
         break;
     case DUMPI_Test:
         if (dumpi_value_of(events, 1))
-            dumpi_messages_complete(events, dumpi_value_of(events, 0), status_of(events, 2));
+            dumpi_messages_complete(events, dumpi_value_of(events, 0),
+                                    dumpi_messages_status_of(events, 2));
         break;
     case DUMPI_Waitall:
-        complete_all(events, 2, 0);
+        dumpi_messages_complete_all(events, 2, 0);
         break;
     case DUMPI_Testall:
         if (dumpi_value_of(events, 2))
-            complete_all(events, 3, 0);
+            dumpi_messages_complete_all(events, 3, 0);
         break;
     case DUMPI_Waitany:
-        complete_any(events, dumpi_value_of(events, 2), 3, 0);
+        dumpi_messages_complete_any(events, dumpi_value_of(events, 2), 3, 0);
         break;
     case DUMPI_Testany:
         if (dumpi_value_of(events, 3))
-            complete_any(events, dumpi_value_of(events, 2), 4, 0);
+            dumpi_messages_complete_any(events, dumpi_value_of(events, 2), 4, 0);
         break;
     case DUMPI_Waitsome:
     case DUMPI_Testsome:
-        complete_some(events, 0);
+        dumpi_messages_complete_some(events, 0);
         break;
     case DUMPI_Request_get_status:
         if (dumpi_value_of(events, 1))
@@ -371,7 +383,7 @@ void dumpi_take_request(struct dumpi_events *events)
         break;
     case DUMPI_Iprobe:
         if (dumpi_value_of(events, 3))
-            dumpi_messages_record_probe(events, status_of(events, 4));
+            dumpi_messages_record_probe(events, dumpi_messages_status_of(events, 4));
         break;
     default:
         dumpi_messages_end_io_request(events);

@@ -1,9 +1,10 @@
-/* Windows, files, communicators, and what is left. */
+/* Records of RMA windows, files, communicators, and all other calls. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
 /* ---- windows ------------------------------------------------------------------------ */
 
-/* A window is a communicator of its own here. @param target  argument; window: argument */
+/* An RMA window counts as a communicator of its own here. @param target  argument; window: argument
+ */
 static void dumpi_others_on_window(struct dumpi_events *events, unsigned window)
 {
     struct event *record = &events->queue[0];
@@ -12,7 +13,7 @@ static void dumpi_others_on_window(struct dumpi_events *events, unsigned window)
     record->flags = (uint16_t)view.flags;
 }
 
-static void to_target(struct dumpi_events *events, unsigned target, unsigned window)
+static void dumpi_others_set_target(struct dumpi_events *events, unsigned target, unsigned window)
 {
     struct event *record = &events->queue[0];
     struct dumpi_view view = dumpi_window_of(events, dumpi_value_of(events, window));
@@ -21,27 +22,27 @@ static void to_target(struct dumpi_events *events, unsigned target, unsigned win
     record->peer = rank < 0 ? PEER_NULL : dumpi_view_peer(&view, rank);
 }
 
-static void one_sided(struct dumpi_events *events)
+static void dumpi_others_record_one_sided(struct dumpi_events *events)
 {
     struct event *record = &events->queue[0];
     switch (events->stream.call.function) {
     case DUMPI_Put:
-        to_target(events, 2, 6);
+        dumpi_others_set_target(events, 2, 6);
         record->bytes = dumpi_bytes_of(events, 0, 1);
         break;
     case DUMPI_Accumulate:
-        to_target(events, 2, 7);
+        dumpi_others_set_target(events, 2, 7);
         record->bytes = dumpi_bytes_of(events, 0, 1);
         break;
     case DUMPI_Get:
-        to_target(events, 2, 6);
+        dumpi_others_set_target(events, 2, 6);
         record->bytes_in = dumpi_bytes_of(events, 0, 1);
         break;
     case DUMPI_Win_lock:
-        to_target(events, 1, 3);
+        dumpi_others_set_target(events, 1, 3);
         break;
     case DUMPI_Win_unlock:
-        to_target(events, 0, 1);
+        dumpi_others_set_target(events, 0, 1);
         break;
     case DUMPI_Win_fence:
         dumpi_others_on_window(events, 1);
@@ -67,8 +68,8 @@ static void one_sided(struct dumpi_events *events)
 
 enum transfer { READS, WRITES };
 
-/* @param count  argument: of elements, their type behind it, and a request behind that
- *  @param immediate  it only begins */
+/* @param count  argument index of the number of elements, followed by their type and a request
+ * @param immediate  the call only starts the transfer */
 static void dumpi_others_transfer(struct dumpi_events *events, enum transfer way, unsigned count,
                                   int immediate)
 {
@@ -79,10 +80,10 @@ static void dumpi_others_transfer(struct dumpi_events *events, enum transfer way
     if (!immediate)
         return;
     record->flags = EVENT_POST;
-    dumpi_keep(events, record, io_handle(dumpi_value_of(events, count + 2)), 0);
+    dumpi_store_request(events, record, io_handle(dumpi_value_of(events, count + 2)), 0);
 }
 
-static void on_file(struct dumpi_events *events)
+static void dumpi_others_record_file(struct dumpi_events *events)
 {
     switch (events->stream.call.function) {
     case DUMPI_File_open:
@@ -144,8 +145,8 @@ static void dumpi_others_name_request(struct dumpi_events *events, struct dumpi_
     record->request = request->number;
 }
 
-/* A receive that is under way will complete, or not, without anybody being told. */
-static void free_request(struct dumpi_events *events)
+/* A freed receive that is still active completes unobserved, or never. */
+static void dumpi_others_free_request(struct dumpi_events *events)
 {
     struct dumpi_request *request =
         dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
@@ -167,19 +168,19 @@ static void dumpi_others_cancel(struct dumpi_events *events)
     request->cancelled = 1;
 }
 
-void dumpi_take_other(struct dumpi_events *events)
+void dumpi_record_other(struct dumpi_events *events)
 {
     uint32_t function = events->stream.call.function;
     struct dumpi_making made;
     if (function == DUMPI_Request_free)
-        free_request(events);
+        dumpi_others_free_request(events);
     else if (function == DUMPI_Cancel)
         dumpi_others_cancel(events);
     else if (function == DUMPI_Accumulate || function == DUMPI_Get || function == DUMPI_Put ||
              (function >= DUMPI_Win_complete && function <= DUMPI_Win_wait))
-        one_sided(events);
+        dumpi_others_record_one_sided(events);
     else if (function >= DUMPI_File_open && function <= DUMPI_File_sync)
-        on_file(events);
+        dumpi_others_record_file(events);
     else if (function == DUMPI_Comm_free || function == DUMPI_Comm_disconnect ||
              function == DUMPI_Comm_set_name || function == DUMPI_Abort)
         events->queue[0].comm = dumpi_view_of(events, dumpi_value_of(events, 0)).slot;

@@ -1,3 +1,4 @@
+/* Sequential bounded reader of the bytes of a file: see dumpi_file.h. */
 #include "daemon/import/dumpi/dumpi_file.h"
 
 #include "holter/error.h"
@@ -29,18 +30,19 @@ void dumpi_seek(struct dumpi_reader *reader, uint64_t offset, uint64_t end)
     reader->error = 0;
 }
 
-uint64_t dumpi_tell(const struct dumpi_reader *reader)
+uint64_t dumpi_offset(const struct dumpi_reader *reader)
 {
     return reader->offset + reader->at;
 }
 
 uint64_t dumpi_left(const struct dumpi_reader *reader)
 {
-    uint64_t at = dumpi_tell(reader);
+    uint64_t at = dumpi_offset(reader);
     return reader->error != 0 || at >= reader->end ? 0 : reader->end - at;
 }
 
-/* Opened each time: a job may have more ranks than a process may have files. */
+/* The file is opened for each read: a job may have more ranks than a process may have descriptors.
+ */
 static ssize_t dumpi_reader_read_at(const char *path, uint8_t *out, size_t count, uint64_t offset)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -86,7 +88,7 @@ size_t dumpi_fill(struct dumpi_reader *reader, size_t want)
     return reader->have;
 }
 
-const uint8_t *dumpi_take_slowly(struct dumpi_reader *reader, size_t count)
+const uint8_t *dumpi_read_across(struct dumpi_reader *reader, size_t count)
 {
     if (reader->error != 0)
         return NULL;
@@ -127,5 +129,5 @@ void dumpi_skip(struct dumpi_reader *reader, uint64_t count)
         reader->at += (size_t)count;
         return;
     }
-    dumpi_seek(reader, dumpi_tell(reader) + count, reader->end);
+    dumpi_seek(reader, dumpi_offset(reader) + count, reader->end);
 }

@@ -1,3 +1,4 @@
+/* Hash table of the active requests of a rank: see dumpi_requests.h. */
 #include "daemon/import/dumpi/dumpi_requests.h"
 
 #include "daemon/import/dumpi/dumpi_format.h"
@@ -21,7 +22,7 @@ static int dumpi_requests_is_free(const struct dumpi_request *place)
     return place->handle == DUMPI_REQUEST_NULL;
 }
 
-/* @return the place of the handle, or the free one where it would be */
+/* @return the entry of the handle, or the free one where it would be */
 static struct dumpi_request *dumpi_requests_find_slot(const struct dumpi_requests *requests,
                                                       int32_t handle)
 {
@@ -51,7 +52,7 @@ static int dumpi_requests_grow(struct dumpi_requests *requests)
 struct dumpi_request *dumpi_request_add(struct dumpi_requests *requests,
                                         const struct dumpi_request *request)
 {
-    if (request->handle == DUMPI_REQUEST_NULL || requests->count >= DUMPI_REQUESTS_MOST)
+    if (request->handle == DUMPI_REQUEST_NULL || requests->count >= DUMPI_MAX_REQUESTS)
         return NULL;
     if (4 * (uint64_t)(requests->count + 1) > 3 * (uint64_t)requests->room &&
         dumpi_requests_grow(requests) != 0)
@@ -59,7 +60,7 @@ struct dumpi_request *dumpi_request_add(struct dumpi_requests *requests,
     struct dumpi_request *place = dumpi_requests_find_slot(requests, request->handle);
     requests->count += (uint32_t)dumpi_requests_is_free(place);
     *place = *request;
-    requests->number += requests->number == UINT32_MAX ? 2u : 1u; /* 0 is none */
+    requests->number += requests->number == UINT32_MAX ? 2u : 1u; /* 0 stands for none */
     place->number = requests->number;
     return place;
 }
@@ -72,8 +73,8 @@ struct dumpi_request *dumpi_request_find(const struct dumpi_requests *requests, 
     return dumpi_requests_is_free(place) ? NULL : place;
 }
 
-/* Those behind it move up, so that each is still found from its place on (Knuth, "The Art of
- * Computer Programming", volume 3, section 6.4, algorithm R). */
+/* Entries after the removed one move up, so that each stays reachable from its home slot (Knuth,
+ * "The Art of Computer Programming", volume 3, section 6.4, algorithm R). */
 void dumpi_request_remove(struct dumpi_requests *requests, struct dumpi_request *request)
 {
     uint32_t mask = requests->room - 1, hole = (uint32_t)(request - requests->places), at = hole;
@@ -85,7 +86,7 @@ void dumpi_request_remove(struct dumpi_requests *requests, struct dumpi_request 
             break;
         uint32_t home = dumpi_requests_place_of(requests->room, next->handle);
         if (((at - home) & mask) < ((at - hole) & mask))
-            continue; /* it may not move in front of its place */
+            continue; /* it must not move before its home slot */
         requests->places[hole] = *next;
         hole = at;
     }

@@ -1,3 +1,4 @@
+/* Finds the files of a DUMPI trace, and scans each of them once: see dumpi_set.h. */
 #include "daemon/import/dumpi/dumpi_set.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_ascii.h"
@@ -13,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define META_MOST (1u << 16) /* bytes of a .meta file */
-#define LOOK_BYTES 65536u    /* read at a time */
+#define MAX_META_BYTES (1u << 16) /* bytes of a .meta file */
+#define LOOK_BYTES 65536u         /* bytes read at a time */
 
 /* ---- the text beside the files ------------------------------------------------ */
 
@@ -25,8 +26,8 @@ static const char *dumpi_set_skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* "key=value"; people who edit such a text put blanks around. */
-static int is_key(const char **begin, const char *end, const char *key)
+/* "key=value"; hand-edited files have blanks around the parts. */
+static int dumpi_set_is_key(const char **begin, const char *end, const char *key)
 {
     size_t length = strlen(key);
     const char *at = dumpi_set_skip_blanks(*begin, end);
@@ -61,20 +62,20 @@ void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
     uint64_t number;
     *out = (struct dumpi_meta){.version = {{1, 0, 0}}};
     while (lines_next(&lines, &begin, &end)) {
-        if (is_key(&begin, end, "hostname"))
+        if (dumpi_set_is_key(&begin, end, "hostname"))
             dumpi_set_copy_text(out->host, sizeof out->host, begin, end);
-        else if (is_key(&begin, end, "fileprefix"))
+        else if (dumpi_set_is_key(&begin, end, "fileprefix"))
             dumpi_set_copy_text(out->prefix, sizeof out->prefix, begin, end);
-        else if (is_key(&begin, end, "numprocs"))
-            out->told += dumpi_set_read_number(begin, end, &out->ranks);
-        else if (is_key(&begin, end, "startime"))
-            out->told += dumpi_set_read_number(begin, end, &out->start_s);
+        else if (dumpi_set_is_key(&begin, end, "numprocs"))
+            out->keys_found += dumpi_set_read_number(begin, end, &out->ranks);
+        else if (dumpi_set_is_key(&begin, end, "startime"))
+            out->keys_found += dumpi_set_read_number(begin, end, &out->start_s);
         for (unsigned i = 0; i < 3; i++)
-            if (is_key(&begin, end, parts[i]) && dumpi_set_read_number(begin, end, &number) &&
-                number < 256)
+            if (dumpi_set_is_key(&begin, end, parts[i]) &&
+                dumpi_set_read_number(begin, end, &number) && number < 256)
                 out->version.part[i] = (uint8_t)number;
     }
-    out->told += out->prefix[0] != '\0';
+    out->keys_found += out->prefix[0] != '\0';
 }
 
 /* ---- finding -------------------------------------------------------------------- */
@@ -98,8 +99,8 @@ static int dumpi_set_place(struct place *out, const char *path, const char *suff
     return directory < (int)sizeof out->directory && prefix < (int)sizeof out->prefix;
 }
 
-/* Without "-NNNN". */
-static void cut_number(char *prefix)
+/* Remove "-NNNN" from a prefix. */
+static void dumpi_set_cut_number(char *prefix)
 {
     size_t length = strlen(prefix);
     while (length > 0 && prefix[length - 1] >= '0' && prefix[length - 1] <= '9')
@@ -108,8 +109,8 @@ static void cut_number(char *prefix)
         prefix[length - 1] = '\0';
 }
 
-/* What the name of a rank's file ends in. @return NULL: in nothing that those of ranks end in */
-static const char *ending_of(const char *name, int ascii)
+/* The ending of the name of a rank's file. @return NULL: the name has none of these endings */
+static const char *dumpi_set_ending_of(const char *name, int ascii)
 {
     static const char *const endings[] = {".bin.txt", ".txt", ".bin.ascii", ".ascii"};
     size_t length = strlen(name);
@@ -123,21 +124,21 @@ static const char *ending_of(const char *name, int ascii)
     return NULL;
 }
 
-/* Number of the rank in a file's name. @return -1: it belongs to another trace */
-static int64_t rank_in(const char *name, const char *prefix, int ascii)
+/* Number of the rank in a file's name. @return -1: the file belongs to another trace */
+static int64_t dumpi_set_rank_in(const char *name, const char *prefix, int ascii)
 {
     size_t length = strlen(prefix);
     if (strncmp(name, prefix, length) != 0 || name[length] != '-')
         return -1;
     const char *digits = name + length + 1;
-    const char *ending = ending_of(name, ascii);
+    const char *ending = dumpi_set_ending_of(name, ascii);
     size_t count = strspn(digits, "0123456789");
     if (count == 0 || count > 9 || ending == NULL || strcmp(digits + count, ending) != 0)
         return -1;
     return strtol(digits, NULL, 10);
 }
 
-static int reserve_ranks(struct dumpi_set *set, uint64_t ranks)
+static int dumpi_set_reserve_ranks(struct dumpi_set *set, uint64_t ranks)
 {
     if (ranks <= set->ranks)
         return 0;
@@ -157,47 +158,46 @@ int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
         files += set->parts[i].path != NULL;
     if (ranks > DUMPI_RANKS_MOST || ranks > 65536 + 64 * files)
         return -HOLTER_ELIMIT;
-    return reserve_ranks(set, ranks);
+    return dumpi_set_reserve_ranks(set, ranks);
 }
 
-static int64_t count_parts(const char *directory, const char *prefix, int ascii)
+static int64_t dumpi_set_count_parts(const char *directory, const char *prefix, int ascii)
 {
     int64_t count = 0;
     DIR *list = opendir(directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;)
-        count += rank_in(entry->d_name, prefix, ascii) >= 0;
+        count += dumpi_set_rank_in(entry->d_name, prefix, ascii) >= 0;
     if (list != NULL)
         closedir(list);
     return count;
 }
 
-/* Where no text tells how many ranks there were, a number far above that of the files is none of a
- * rank.
- * @return how many files were found, or -ENOMEM */
+/* Find the files of the ranks. If no text states the number of ranks, a number far above that of
+ * the files is not taken for a rank. @return number of files, or -ENOMEM */
 static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory,
                                     const char *prefix)
 {
-    int64_t found = 0, most = 2 * count_parts(directory, prefix, set->ascii) + 1024;
-    uint64_t told = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
+    int64_t found = 0, most = 2 * dumpi_set_count_parts(directory, prefix, set->ascii) + 1024;
+    uint64_t stated = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
     if (set->meta.ranks > 0)
-        most = told < DUMPI_RANKS_MOST ? (int64_t)told : DUMPI_RANKS_MOST;
+        most = stated < DUMPI_RANKS_MOST ? (int64_t)stated : DUMPI_RANKS_MOST;
     most = most < DUMPI_RANKS_MOST ? most : DUMPI_RANKS_MOST;
     snprintf(set->directory, sizeof set->directory, "%s", directory);
     snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
     set->others = 0;
     DIR *list = opendir(directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        int64_t rank = rank_in(entry->d_name, prefix, set->ascii);
+        int64_t rank = dumpi_set_rank_in(entry->d_name, prefix, set->ascii);
         char path[3400];
         set->others += rank >= most;
         if (rank < 0 || rank >= most)
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (reserve_ranks(set, (uint64_t)rank + 1) != 0) {
+        if (dumpi_set_reserve_ranks(set, (uint64_t)rank + 1) != 0) {
             closedir(list);
             return -ENOMEM;
         }
-        /* Two names of one number: the same one on each run. */
+        /* of two names with the same number always the same one is used */
         struct dumpi_part *part = &set->parts[rank];
         if (part->path != NULL && strcmp(part->path, path) <= 0)
             continue;
@@ -222,7 +222,7 @@ int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
 }
 
 /* The only .meta file of a directory. @return 0: there is none, or several */
-static int find_meta(const char *directory, char *out, size_t room)
+static int dumpi_set_find_meta(const char *directory, char *out, size_t room)
 {
     int found = 0;
     DIR *list = opendir(directory);
@@ -239,7 +239,7 @@ static int find_meta(const char *directory, char *out, size_t room)
     return found == 1;
 }
 
-static int is_directory(const char *path)
+static int dumpi_set_is_directory(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
@@ -257,17 +257,17 @@ static size_t dumpi_set_begin_of(const char *path, uint8_t *out, size_t room)
 int dumpi_is_trace(const char *source)
 {
     char meta[4096], begin[DUMPI_ASCII_LOOK + 1];
-    struct dumpi_meta told;
-    if (is_directory(source) && !find_meta(source, meta, sizeof meta))
+    struct dumpi_meta found;
+    if (dumpi_set_is_directory(source) && !dumpi_set_find_meta(source, meta, sizeof meta))
         return 0;
-    size_t length = dumpi_set_begin_of(is_directory(source) ? meta : source, (uint8_t *)begin,
-                                       sizeof begin - 1);
+    size_t length = dumpi_set_begin_of(dumpi_set_is_directory(source) ? meta : source,
+                                       (uint8_t *)begin, sizeof begin - 1);
     begin[length] = '\0';
     if (dumpi_is_file((const uint8_t *)begin, length) ||
         dumpi_is_ascii((const uint8_t *)begin, length))
         return 1;
-    dumpi_meta_read(&told, begin, strnlen(begin, length));
-    return told.told >= 2 && told.ranks > 0;
+    dumpi_meta_read(&found, begin, strnlen(begin, length));
+    return found.keys_found >= 2 && found.ranks > 0;
 }
 
 static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct faults *faults)
@@ -279,7 +279,7 @@ static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct f
         dumpi_meta_read(&set->meta, "", 0);
         return 0;
     }
-    int code = file_text(&text, &length, path, META_MOST, faults);
+    int code = file_text(&text, &length, path, MAX_META_BYTES, faults);
     if (code != 0)
         return code;
     dumpi_meta_read(&set->meta, text, length);
@@ -287,7 +287,7 @@ static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct f
     return 0;
 }
 
-/* The rank that the program of a text was told it has; 0: it did not ask. */
+/* The rank that the program of a text queried of MPI_COMM_WORLD; 0: it did not. */
 static uint32_t dumpi_set_rank_from_name(const char *path)
 {
     struct dumpi_file file;
@@ -308,36 +308,38 @@ static uint32_t dumpi_set_rank_from_name(const char *path)
     return rank;
 }
 
-/* A text that was named, and whose own name tells no rank. @return as dumpi_set_find_parts() */
-static int64_t find_alone(struct dumpi_set *set, const char *path)
+/* A text that the user named, and whose name has no rank. @return as dumpi_set_find_parts() */
+static int64_t dumpi_set_find_alone(struct dumpi_set *set, const char *path)
 {
     uint32_t rank = dumpi_set_rank_from_name(path);
-    if (rank >= 65536u || reserve_ranks(set, (uint64_t)rank + 1) != 0)
+    if (rank >= 65536u || dumpi_set_reserve_ranks(set, (uint64_t)rank + 1) != 0)
         return -ENOMEM;
     set->parts[rank].path = strdup(path);
     return set->parts[rank].path == NULL ? -ENOMEM : 1;
 }
 
-/* The files named by the text; where those have been renamed, those named as it is. */
-static int64_t find_named(struct dumpi_set *set, const struct place *place, const char *prefix)
+/* Find the files with the prefix of the .meta file; if these have been renamed, those with the
+ * prefix of the .meta file's own name. */
+static int64_t dumpi_set_find_named(struct dumpi_set *set, const struct place *place,
+                                    const char *prefix)
 {
     int64_t found = prefix[0] == '\0' ? 0 : dumpi_set_find_parts(set, place->directory, prefix);
     return found == 0 ? dumpi_set_find_parts(set, place->directory, place->prefix) : found;
 }
 
-/* @param named  the file of a rank that was named; NULL: none */
+/* @param named  the file of a rank that the user named; NULL: none */
 static int dumpi_set_find_all(struct dumpi_set *set, const struct place *place, const char *named,
                               struct faults *faults)
 {
     const char *slash = strrchr(set->meta.prefix, '/'),
                *prefix = slash == NULL ? set->meta.prefix : slash + 1;
-    int64_t found = find_named(set, place, prefix);
+    int64_t found = dumpi_set_find_named(set, place, prefix);
     if (found == 0 && named == NULL) {
         set->ascii = 1;
-        found = find_named(set, place, prefix);
+        found = dumpi_set_find_named(set, place, prefix);
     }
     if (found == 0 && named != NULL && set->ascii)
-        found = find_alone(set, named);
+        found = dumpi_set_find_alone(set, named);
     if (found < 0)
         return -ENOMEM;
     if (found == 0) {
@@ -363,8 +365,8 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     struct place place;
     uint8_t begin[DUMPI_ASCII_LOOK];
     *out = (struct dumpi_set){0};
-    if (is_directory(source)) {
-        if (!find_meta(source, meta, sizeof meta)) {
+    if (dumpi_set_is_directory(source)) {
+        if (!dumpi_set_find_meta(source, meta, sizeof meta)) {
             fault_at(faults, 0, "there is not one .meta file in this directory");
             return -ENOENT;
         }
@@ -374,13 +376,13 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     size_t length = dumpi_set_begin_of(meta, begin, sizeof begin);
     out->ascii = dumpi_is_ascii(begin, length);
     int part = out->ascii || dumpi_is_file(begin, length);
-    const char *ending = part ? ending_of(meta, out->ascii) : ".meta";
+    const char *ending = part ? dumpi_set_ending_of(meta, out->ascii) : ".meta";
     if (!dumpi_set_place(&place, meta, ending == NULL ? "" : ending)) {
         fault_at(faults, 0, "the name is too long");
         return -ENAMETOOLONG;
     }
     if (part) {
-        cut_number(place.prefix);
+        dumpi_set_cut_number(place.prefix);
         if (snprintf(meta, sizeof meta, "%s/%s.meta", place.directory, place.prefix) >=
             (int)sizeof meta)
             return -ENAMETOOLONG;
@@ -390,7 +392,7 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
         return code;
     }
     int code = dumpi_set_read_meta(out, meta, faults);
-    if (code == 0 && part) /* what the user named counts */
+    if (code == 0 && part) /* the file that the user named takes precedence */
         snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
     return code == 0 ? dumpi_set_find_all(out, &place, part ? source : NULL, faults) : code;
 }
@@ -408,15 +410,15 @@ void dumpi_set_finish(struct dumpi_set *set)
 
 /* ---- a first look --------------------------------------------------------------- */
 
-static void note_thread(struct dumpi_part *part, uint16_t thread)
+static void dumpi_set_note_thread(struct dumpi_part *part, uint16_t thread)
 {
     uint32_t count = part->thread_count;
-    if (count > DUMPI_THREADS_MOST || (count > 0 && part->threads[count - 1] == thread))
+    if (count > DUMPI_MAX_THREADS || (count > 0 && part->threads[count - 1] == thread))
         return;
     for (uint32_t i = 0; i < count; i++)
         if (part->threads[i] == thread)
             return;
-    if (count < DUMPI_THREADS_MOST)
+    if (count < DUMPI_MAX_THREADS)
         part->threads[count] = thread;
     part->thread_count++;
 }
@@ -426,7 +428,7 @@ static void dumpi_set_note_call(struct dumpi_part *part, const struct dumpi_stre
 {
     const struct dumpi_call *call = &stream->call;
     int64_t enter_ns, exit_ns;
-    dumpi_clock_take(clock, call, &enter_ns, &exit_ns);
+    dumpi_clock_read(clock, call, &enter_ns, &exit_ns);
     if (part->calls++ == 0) {
         part->first_ns = part->init_ns = enter_ns;
         part->last_ns = exit_ns;
@@ -434,7 +436,7 @@ static void dumpi_set_note_call(struct dumpi_part *part, const struct dumpi_stre
     }
     part->first_ns = enter_ns < part->first_ns ? enter_ns : part->first_ns;
     part->last_ns = exit_ns > part->last_ns ? exit_ns : part->last_ns;
-    note_thread(part, call->thread);
+    dumpi_set_note_thread(part, call->thread);
     if (call->function == DUMPI_Comm_size && dumpi_value(stream, 0) == DUMPI_COMM_WORLD &&
         dumpi_value(stream, 1) > 0)
         part->world = (uint32_t)dumpi_value(stream, 1);
@@ -446,8 +448,8 @@ static void dumpi_set_note_call(struct dumpi_part *part, const struct dumpi_stre
         part->app = strdup(dumpi_text(stream, argv));
 }
 
-static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
-                         struct dumpi_comms *comms, uint32_t rank)
+static void dumpi_set_scan_calls(struct dumpi_part *part, struct dumpi_stream *stream,
+                                 struct dumpi_comms *comms, uint32_t rank)
 {
     struct dumpi_clock clock = {0};
     int got;
@@ -470,8 +472,9 @@ static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
     part->read_error = stream->reader.error;
 }
 
-/* What was called while it was not to be recorded. The last count is that of all functions. */
-static void note_off(struct dumpi_part *part)
+/* Count the calls that were made while tracing was off. The last count is the total of all
+ * functions. */
+static void dumpi_set_note_off(struct dumpi_part *part)
 {
     struct dumpi_file *file = &part->file;
     for (uint32_t i = 0; file->calls_left_out != NULL && i + 1 < file->call_count; i++) {
@@ -487,7 +490,7 @@ static void note_off(struct dumpi_part *part)
     file->call_count = 0;
 }
 
-void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms)
+void dumpi_part_scan(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms)
 {
     struct dumpi_part *part = &set->parts[rank];
     if (part->path == NULL)
@@ -498,15 +501,15 @@ void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
         return;
     if (!part->file.whole || (part->file.ascii && !part->file.version_told))
         part->file.version = set->meta.version;
-    note_off(part);
+    dumpi_set_note_off(part);
     struct dumpi_stream stream;
     part->code = dumpi_stream_init(&stream, &part->file, LOOK_BYTES);
     if (part->code == 0)
-        look_through(part, &stream, comms, rank);
+        dumpi_set_scan_calls(part, &stream, comms, rank);
     dumpi_stream_finish(&stream);
 }
 
-/* Of a text, by its lines. */
+/* Report the faults of a text, with line numbers. */
 static int dumpi_set_report_ascii(const struct dumpi_part *part, struct faults *faults)
 {
     unsigned long long calls = part->calls;
@@ -526,12 +529,12 @@ static int dumpi_set_report_ascii(const struct dumpi_part *part, struct faults *
         fault_at(faults, (unsigned)part->ended_at,
                  "behind this line stands no text; %llu calls before it are imported", calls);
     else if (part->ending == DUMPI_ENDED_UNREADABLE)
-        fault_at(faults, (unsigned)part->ended_at, "cannot be read behind this line: %s",
+        fault_at(faults, (unsigned)part->ended_at, "cannot be read after this line: %s",
                  holter_strerror(part->read_error));
     return part->ending != DUMPI_ENDED || part->damaged > 0;
 }
 
-int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
+int dumpi_part_report(const struct dumpi_part *part, struct faults *faults)
 {
     unsigned long long at = part->ended_at;
     if (part->path == NULL)
@@ -561,7 +564,7 @@ int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
                  "what stands at offset %llu is no call; %llu calls before it are imported", at,
                  (unsigned long long)part->calls);
     else if (part->ending == DUMPI_ENDED_UNREADABLE)
-        fault_at(faults, 0, "cannot be read behind offset %llu: %s", at,
+        fault_at(faults, 0, "cannot be read after offset %llu: %s", at,
                  holter_strerror(part->read_error));
     return part->ending != DUMPI_ENDED || !part->file.whole || part->why[0] != '\0';
 }

@@ -1,3 +1,4 @@
+/* Decoder of the calls in a DUMPI file: see dumpi_stream.h. */
 #include "daemon/import/dumpi/dumpi_stream.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -8,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_MOST 29u /* bytes before counters and arguments */
-#define SEARCH_MOST                                                                                \
-    (1u << 20)               /* bytes that are searched for the next call behind an unknown one    \
-                              */
-#define THREADS_LIKELY 4096u /* numbers of threads above are none */
+#define MAX_HEAD_BYTES 29u      /* maximum bytes of a record before counters and arguments */
+#define SEARCH_MOST (1u << 20)  /* bytes to search for the next call after an unknown one */
+#define MAX_THREAD_NUMBER 4096u /* larger thread numbers are implausible */
 
 _Static_assert(sizeof(struct dumpi_status) == DUMPI_STATUS_WORDS * sizeof(int32_t),
                "statuses lie among words");
@@ -40,22 +39,22 @@ static void dumpi_stream_fail(struct dumpi_stream *stream, int code)
         stream->reader.error = code;
 }
 
-/* Length of an array, of which each element takes some bytes of the file. */
-static uint32_t get_length(struct dumpi_stream *stream, uint64_t each)
+/* Length of an array, each element of which takes some bytes of the file. */
+static uint32_t dumpi_stream_get_length(struct dumpi_stream *stream, uint64_t each)
 {
     uint32_t count = dumpi_get32(&stream->reader);
-    if (count > DUMPI_WORDS_MOST || count * each > dumpi_left(&stream->reader)) {
+    if (count > DUMPI_MAX_WORDS || count * each > dumpi_left(&stream->reader)) {
         dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
         return 0;
     }
     return count;
 }
 
-/* @return room for so many words more, behind those that there are; NULL after a failure */
+/* Append words. @return their memory; NULL after a failure */
 static int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
-    if (need > 2 * (size_t)DUMPI_WORDS_MOST) {
+    if (need > 2 * (size_t)DUMPI_MAX_WORDS) {
         dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
         return NULL;
     }
@@ -69,8 +68,8 @@ static int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count
 }
 
 /* Elements of 1, 2 or 4 bytes. */
-static void get_elements(struct dumpi_stream *stream, struct dumpi_argument *out, uint32_t count,
-                         unsigned bytes)
+static void dumpi_stream_get_elements(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                      uint32_t count, unsigned bytes)
 {
     out->value = count;
     out->first = (uint32_t)stream->word_count;
@@ -81,17 +80,18 @@ static void get_elements(struct dumpi_stream *stream, struct dumpi_argument *out
                                 : (int32_t)dumpi_get8(&stream->reader);
 }
 
-static void get_array(struct dumpi_stream *stream, struct dumpi_argument *out, unsigned bytes)
+static void dumpi_stream_get_array(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                   unsigned bytes)
 {
-    get_elements(stream, out, get_length(stream, bytes), bytes);
+    dumpi_stream_get_elements(stream, out, dumpi_stream_get_length(stream, bytes), bytes);
 }
 
-static void get_statuses(struct dumpi_stream *stream, struct dumpi_argument *out)
+static void dumpi_stream_get_statuses(struct dumpi_stream *stream, struct dumpi_argument *out)
 {
     if (!(stream->call.mask & DUMPI_HAS_STATUSES))
         return;
     int tags = dumpi_since(stream->file->version, 0, 6, 3);
-    uint32_t count = get_length(stream, tags ? 14 : 10);
+    uint32_t count = dumpi_stream_get_length(stream, tags ? 14 : 10);
     out->value = count;
     out->first = (uint32_t)stream->word_count;
     int32_t *words = dumpi_stream_add_words(stream, (size_t)count * DUMPI_STATUS_WORDS);
@@ -106,29 +106,29 @@ static void get_statuses(struct dumpi_stream *stream, struct dumpi_argument *out
     }
 }
 
-static void get_lists(struct dumpi_stream *stream, struct dumpi_argument *out)
+static void dumpi_stream_get_lists(struct dumpi_stream *stream, struct dumpi_argument *out)
 {
-    uint32_t count = get_length(stream, 4);
+    uint32_t count = dumpi_stream_get_length(stream, 4);
     out->first = (uint32_t)stream->word_count;
     for (uint32_t i = 0; i < count && stream->reader.error == 0; i++) {
         struct dumpi_argument list;
-        get_array(stream, &list, 4);
+        dumpi_stream_get_array(stream, &list, 4);
         out->value += list.value;
     }
 }
 
 /* ---- strings -------------------------------------------------------------- */
 
-static void get_text(struct dumpi_stream *stream)
+static void dumpi_stream_get_text(struct dumpi_stream *stream)
 {
-    uint32_t length = get_length(stream, 1);
+    uint32_t length = dumpi_stream_get_length(stream, 1);
     size_t need = stream->text_count + length + 1;
     if (need > stream->text_room) {
         char *text =
-            need > 4 * (size_t)DUMPI_WORDS_MOST ? NULL : realloc(stream->text, need + need / 2);
+            need > 4 * (size_t)DUMPI_MAX_WORDS ? NULL : realloc(stream->text, need + need / 2);
         if (text == NULL) {
             dumpi_stream_fail(stream,
-                              need > 4 * (size_t)DUMPI_WORDS_MOST ? -HOLTER_EMALFORMED : -ENOMEM);
+                              need > 4 * (size_t)DUMPI_MAX_WORDS ? -HOLTER_EMALFORMED : -ENOMEM);
             return;
         }
         stream->text = text;
@@ -139,42 +139,44 @@ static void get_text(struct dumpi_stream *stream)
     stream->text_count = need;
 }
 
-static void get_texts(struct dumpi_stream *stream, struct dumpi_argument *out, uint32_t count)
+static void dumpi_stream_get_texts(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                   uint32_t count)
 {
     out->value = count;
     out->first = (uint32_t)stream->text_count;
     for (uint32_t i = 0; i < count && stream->reader.error == 0; i++)
-        get_text(stream);
+        dumpi_stream_get_text(stream);
 }
 
-static void get_text_lists(struct dumpi_stream *stream, struct dumpi_argument *out)
+static void dumpi_stream_get_text_lists(struct dumpi_stream *stream, struct dumpi_argument *out)
 {
-    uint32_t count = get_length(stream, 4);
+    uint32_t count = dumpi_stream_get_length(stream, 4);
     out->value = count;
     for (uint32_t i = 0; i < count && stream->reader.error == 0; i++) {
         struct dumpi_argument list;
-        get_texts(stream, &list, get_length(stream, 4));
+        dumpi_stream_get_texts(stream, &list, dumpi_stream_get_length(stream, 4));
     }
 }
 
-/* As many strings as the number before says, which is a count of the program's own. */
-static void get_argv(struct dumpi_stream *stream, struct dumpi_argument *out, int64_t count)
+/* As many strings as the previous number states, which is a count of the program's own. */
+static void dumpi_stream_get_argv(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                  int64_t count)
 {
-    if (count > DUMPI_WORDS_MOST)
+    if (count > DUMPI_MAX_WORDS)
         dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
     else
-        get_texts(stream, out, count > 0 ? (uint32_t)count : 0);
+        dumpi_stream_get_texts(stream, out, count > 0 ? (uint32_t)count : 0);
 }
 
 /* ---- head of a record ------------------------------------------------------ */
 
-static size_t head_bytes(uint8_t mask)
+static size_t dumpi_stream_head_bytes(uint8_t mask)
 {
     return 3u + (mask & DUMPI_HAS_THREAD ? 2u : 0u) + (mask & DUMPI_HAS_CPU_TIME ? 12u : 0u) +
            (mask & DUMPI_HAS_WALL_TIME ? 12u : 0u);
 }
 
-/* @return 0: these are no times */
+/* @return 0: these are not times */
 static int dumpi_stream_read_times(const uint8_t **at, int32_t base, struct dumpi_time *out)
 {
     out->start_s = (int64_t)base + dumpi_at16(*at);
@@ -186,7 +188,7 @@ static int dumpi_stream_read_times(const uint8_t **at, int32_t base, struct dump
            out->stop_ns < 1000000000;
 }
 
-/* @param at  head_bytes() of them @return 0: this is no head */
+/* @param at  dumpi_stream_head_bytes() bytes @return 0: this is not the head of a record */
 static int dumpi_stream_read_head(const struct dumpi_stream *stream, const uint8_t *at,
                                   struct dumpi_call *out)
 {
@@ -213,29 +215,30 @@ static int dumpi_stream_is_end(const struct dumpi_stream *stream, uint64_t offse
            (!stream->file->whole || offset + 2 >= stream->file->body_end);
 }
 
-/* Does a call begin so many bytes behind the reader? One like the call before: written with the
- * same settings. */
-static int call_begins(struct dumpi_stream *stream, size_t behind)
+/* Does a call begin so many bytes after the reader's position? It must resemble the previous call:
+ * the whole file was written with the same settings. */
+static int dumpi_stream_call_begins(struct dumpi_stream *stream, size_t behind)
 {
     struct dumpi_reader *reader = &stream->reader;
-    size_t have = dumpi_fill(reader, behind + HEAD_MOST);
-    uint64_t offset = dumpi_tell(reader) + behind;
+    size_t have = dumpi_fill(reader, behind + MAX_HEAD_BYTES);
+    uint64_t offset = dumpi_offset(reader) + behind;
     const uint8_t *at = reader->buffer + reader->at + behind;
     if (have < behind + 2)
-        return !stream->file->whole && have >= behind; /* cut off here: both are as good */
+        return !stream->file->whole &&
+               have >= behind; /* truncated here: it cannot be checked further */
     uint32_t number = dumpi_at16(at);
     if (dumpi_stream_is_end(stream, offset, number))
         return 1;
-    size_t bytes = head_bytes(stream->call.mask);
+    size_t bytes = dumpi_stream_head_bytes(stream->call.mask);
     if (have < behind + bytes)
         return !stream->file->whole;
     struct dumpi_call next;
     return dumpi_stream_read_head(stream, at, &next) && number < stream->file->end_number &&
            ((next.mask ^ stream->call.mask) & ~DUMPI_HAS_STATUSES & 0xff) == 0 &&
-           next.thread < THREADS_LIKELY;
+           next.thread < MAX_THREAD_NUMBER;
 }
 
-static void get_counters(struct dumpi_stream *stream)
+static void dumpi_stream_get_counters(struct dumpi_stream *stream)
 {
     struct dumpi_call *call = &stream->call;
     call->counter_count = 0;
@@ -250,9 +253,10 @@ static void get_counters(struct dumpi_stream *stream)
 
 /* ---- arguments ------------------------------------------------------------- */
 
-/* Fields that versions of the format have, or have not; what follows tells where no version does.
- */
-static void get_old(struct dumpi_stream *stream, unsigned kind, struct dumpi_argument *out)
+/* Fields that exist in some versions of the format only; where the version does not decide, what
+ * follows does. */
+static void dumpi_stream_get_versioned(struct dumpi_stream *stream, unsigned kind,
+                                       struct dumpi_argument *out)
 {
     struct dumpi_version version = stream->file->version;
     switch (kind) {
@@ -263,52 +267,53 @@ static void get_old(struct dumpi_stream *stream, unsigned kind, struct dumpi_arg
     case DUMPI_KIND_INTS_SINCE_0_6_8:
     case DUMPI_KIND_INTS_SINCE_0_6_9:
         if (dumpi_since(version, 0, 6, kind == DUMPI_KIND_INTS_SINCE_0_6_8 ? 8 : 9))
-            get_array(stream, out, 4);
+            dumpi_stream_get_array(stream, out, 4);
         else
-            get_elements(stream, out, 1, 4);
+            dumpi_stream_get_elements(stream, out, 1, 4);
         break;
     case DUMPI_KIND_INT_OR_NOTHING:
-        if (!call_begins(stream, 0) && call_begins(stream, 4))
+        if (!dumpi_stream_call_begins(stream, 0) && dumpi_stream_call_begins(stream, 4))
             out->value = (int32_t)dumpi_get32(&stream->reader);
         break;
     default: /* DUMPI_KIND_TYPE_AT_ROOT_OR_ALL, of MPI_Gatherv */
         if (stream->call.arguments[0].value == stream->call.arguments[4].value ||
-            call_begins(stream, 2) || !call_begins(stream, 0))
+            dumpi_stream_call_begins(stream, 2) || !dumpi_stream_call_begins(stream, 0))
             out->value = (int16_t)dumpi_get16(&stream->reader);
         break;
     }
 }
 
-static void get_array_or_text(struct dumpi_stream *stream, unsigned kind,
-                              struct dumpi_argument *out)
+static void dumpi_stream_get_array_or_text(struct dumpi_stream *stream, unsigned kind,
+                                           struct dumpi_argument *out)
 {
     switch (kind) {
     case DUMPI_KIND_TYPES:
     case DUMPI_KIND_INFOS:
-        get_array(stream, out, 2);
+        dumpi_stream_get_array(stream, out, 2);
         break;
     case DUMPI_KIND_DISTRIBUTIONS:
-        get_array(stream, out, 1);
+        dumpi_stream_get_array(stream, out, 1);
         break;
     case DUMPI_KIND_INT_LISTS:
-        get_lists(stream, out);
+        dumpi_stream_get_lists(stream, out);
         break;
     case DUMPI_KIND_STRING:
-        get_texts(stream, out, 1);
+        dumpi_stream_get_texts(stream, out, 1);
         break;
     case DUMPI_KIND_STRINGS:
-        get_texts(stream, out, get_length(stream, 4));
+        dumpi_stream_get_texts(stream, out, dumpi_stream_get_length(stream, 4));
         break;
     case DUMPI_KIND_STRING_LISTS:
-        get_text_lists(stream, out);
+        dumpi_stream_get_text_lists(stream, out);
         break;
     default:
-        get_old(stream, kind, out);
+        dumpi_stream_get_versioned(stream, kind, out);
         break;
     }
 }
 
-static void get_field(struct dumpi_stream *stream, unsigned kind, struct dumpi_argument *out)
+static void dumpi_stream_get_field(struct dumpi_stream *stream, unsigned kind,
+                                   struct dumpi_argument *out)
 {
     switch (kind) {
     case DUMPI_KIND_INT:
@@ -331,12 +336,12 @@ static void get_field(struct dumpi_stream *stream, unsigned kind, struct dumpi_a
         break;
     case DUMPI_KIND_STATUS:
     case DUMPI_KIND_STATUSES:
-        get_statuses(stream, out);
+        dumpi_stream_get_statuses(stream, out);
         break;
     case DUMPI_KIND_INTS:
     case DUMPI_KIND_REQUESTS:
     case DUMPI_KIND_IO_REQUESTS:
-        get_array(stream, out, 4);
+        dumpi_stream_get_array(stream, out, 4);
         break;
     case DUMPI_KIND_INT64:
         out->value = (int64_t)dumpi_get64(&stream->reader);
@@ -345,12 +350,12 @@ static void get_field(struct dumpi_stream *stream, unsigned kind, struct dumpi_a
         if (kind <= DUMPI_KIND_WHENCE)
             out->value = dumpi_get8(&stream->reader);
         else
-            get_array_or_text(stream, kind, out);
+            dumpi_stream_get_array_or_text(stream, kind, out);
         break;
     }
 }
 
-static void get_arguments(struct dumpi_stream *stream, const struct dumpi_field *field)
+static void dumpi_stream_get_arguments(struct dumpi_stream *stream, const struct dumpi_field *field)
 {
     struct dumpi_argument *arguments = stream->call.arguments;
     int there = 1;
@@ -362,9 +367,9 @@ static void get_arguments(struct dumpi_stream *stream, const struct dumpi_field 
         }
         arguments[n] = (struct dumpi_argument){0};
         if (field->kind == DUMPI_KIND_ARGV)
-            get_argv(stream, &arguments[n], arguments[0].value);
+            dumpi_stream_get_argv(stream, &arguments[n], arguments[0].value);
         else if (there)
-            get_field(stream, field->kind, &arguments[n]);
+            dumpi_stream_get_field(stream, field->kind, &arguments[n]);
         there = 1;
         n++;
     }
@@ -372,7 +377,7 @@ static void get_arguments(struct dumpi_stream *stream, const struct dumpi_field 
 
 /* ---- calls ----------------------------------------------------------------- */
 
-static int end_here(struct dumpi_stream *stream, uint64_t offset, enum dumpi_ending ending)
+static int dumpi_stream_end(struct dumpi_stream *stream, uint64_t offset, enum dumpi_ending ending)
 {
     int code = stream->reader.error;
     if (code == -ENOMEM)
@@ -384,9 +389,9 @@ static int end_here(struct dumpi_stream *stream, uint64_t offset, enum dumpi_end
     return 0;
 }
 
-/* A record of a function that is not known: how long it is nobody knows, but the next one can be
- * told by its head. @return 0: there is none */
-static int skip_unknown(struct dumpi_stream *stream)
+/* Skip the record of an unknown function: its length is unknown, but the next record can be
+ * recognised by its head. @return 0: there is none */
+static int dumpi_stream_skip_unknown(struct dumpi_stream *stream)
 {
     struct dumpi_reader *reader = &stream->reader;
     struct dumpi_time before = stream->call.wall;
@@ -395,14 +400,14 @@ static int skip_unknown(struct dumpi_stream *stream)
         stream->unknown_at = stream->call.offset;
     }
     for (uint32_t skipped = 0; skipped < SEARCH_MOST && dumpi_left(reader) > 0; skipped++) {
-        if (call_begins(stream, 0)) {
+        if (dumpi_stream_call_begins(stream, 0)) {
             struct dumpi_call next = stream->call;
-            size_t bytes = head_bytes(stream->call.mask);
+            size_t bytes = dumpi_stream_head_bytes(stream->call.mask);
             int whole = dumpi_fill(reader, bytes) >= bytes;
             if (!whole || (dumpi_stream_read_head(stream, reader->buffer + reader->at, &next),
                            next.function == stream->file->end_number ||
                                next.wall.start_s >= before.start_s)) {
-                stream->unknown_bytes += dumpi_tell(reader) - stream->call.offset;
+                stream->unknown_bytes += dumpi_offset(reader) - stream->call.offset;
                 return 1;
             }
         }
@@ -421,21 +426,21 @@ static int dumpi_stream_begin(struct dumpi_stream *stream)
 }
 
 /* @return 1: a head was read; 0: the stream has ended */
-static int next_head(struct dumpi_stream *stream)
+static int dumpi_stream_next_head(struct dumpi_stream *stream)
 {
     struct dumpi_reader *reader = &stream->reader;
-    uint64_t offset = stream->call.offset = dumpi_tell(reader);
-    size_t have = dumpi_fill(reader, HEAD_MOST);
+    uint64_t offset = stream->call.offset = dumpi_offset(reader);
+    size_t have = dumpi_fill(reader, MAX_HEAD_BYTES);
     enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
     const uint8_t *at = reader->buffer + reader->at;
     if (have >= 2 && dumpi_stream_is_end(stream, offset, dumpi_at16(at)))
-        return end_here(stream, offset, DUMPI_ENDED);
-    if (have < 3 || have < head_bytes(at[2]))
-        return end_here(stream, offset, early);
+        return dumpi_stream_end(stream, offset, DUMPI_ENDED);
+    if (have < 3 || have < dumpi_stream_head_bytes(at[2]))
+        return dumpi_stream_end(stream, offset, early);
     if (!dumpi_stream_read_head(stream, at, &stream->call))
-        return end_here(stream, offset, DUMPI_ENDED_BROKEN);
-    reader->at += head_bytes(at[2]);
-    get_counters(stream);
+        return dumpi_stream_end(stream, offset, DUMPI_ENDED_BROKEN);
+    reader->at += dumpi_stream_head_bytes(at[2]);
+    dumpi_stream_get_counters(stream);
     return 1;
 }
 
@@ -449,21 +454,21 @@ int dumpi_stream_next(struct dumpi_stream *stream)
         return dumpi_ascii_next(stream);
     enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
     if (!stream->begun && dumpi_stream_begin(stream) != 0)
-        return end_here(stream, DUMPI_BODY, early);
+        return dumpi_stream_end(stream, DUMPI_BODY, early);
     for (;;) {
-        int got = next_head(stream);
+        int got = dumpi_stream_next_head(stream);
         if (got != 1)
             return got;
         uint32_t function = stream->call.function;
         if (function < DUMPI_FUNCTIONS && function < end - 3) {
-            get_arguments(stream, dumpi_layout(function)->fields);
+            dumpi_stream_get_arguments(stream, dumpi_layout(function)->fields);
         } else if (function == end - 2 || function == end - 1) {
-            dumpi_skip(reader, 8); /* a function of the program begins or ends: its address */
-        } else if (!skip_unknown(stream)) {
-            return end_here(stream, stream->call.offset, DUMPI_ENDED_BROKEN);
+            dumpi_skip(reader, 8); /* begin or end of a function of the program: skip its address */
+        } else if (!dumpi_stream_skip_unknown(stream)) {
+            return dumpi_stream_end(stream, stream->call.offset, DUMPI_ENDED_BROKEN);
         }
         if (reader->error != 0)
-            return end_here(stream, stream->call.offset, early);
+            return dumpi_stream_end(stream, stream->call.offset, early);
         if (function < DUMPI_FUNCTIONS && function < end - 3)
             return 1;
     }

@@ -1,3 +1,4 @@
+/* A DUMPI trace as the job and the reader that trace_import() needs: hosts, clocks, streams. */
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_set.h"
 #include "daemon/import/trace/trace_pool.h"
@@ -9,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS_TOGETHER (64u << 20) /* bytes that all streams read ahead */
+#define TOTAL_BUFFER_BYTES (64u << 20) /* bytes that all streams together read ahead */
 #define BUFFER_LEAST 4096u
 #define BUFFER_MOST 65536u
-#define APART_NS INT64_C(60000000000) /* clocks further apart than this are not one clock */
+#define MAX_CLOCK_SKEW_NS                                                                          \
+    INT64_C(60000000000) /* clocks that differ by more are not synchronised                        \
+                          */
 #define DAY_S UINT64_C(86400)
 #define BILLION INT64_C(1000000000)
 
@@ -20,15 +23,15 @@ struct stream {
     uint32_t rank;
     const uint16_t *threads;
     uint32_t thread_count;
-    struct dumpi_events *events; /* while it is read */
-    uint64_t told;               /* bytes, to the progress */
+    struct dumpi_events *events; /* while the stream is read */
+    uint64_t reported;           /* bytes already counted in the progress */
     int ended;
 };
 
 struct dumpi_trace {
     struct dumpi_set set;
     struct dumpi_comms *comms;
-    uint32_t looked; /* ranks whose files have been looked through */
+    uint32_t looked; /* number of ranks whose files have been scanned */
     struct dumpi_call_numbers numbers;
     struct dumpi_facts facts;
     struct stream *streams;
@@ -36,7 +39,7 @@ struct dumpi_trace {
     uint32_t *rank_of, *host_of;
     char (*hosts)[65];
     uint32_t host_count;
-    size_t room; /* of a stream's buffer */
+    size_t room; /* bytes of a stream's buffer */
     _Atomic uint64_t read;
     uint64_t all;
     char name[65], app[256], command[600], mpi[64];
@@ -46,7 +49,7 @@ struct dumpi_trace {
 
 /* ---- reading ------------------------------------------------------------------- */
 
-static int begin_stream(struct dumpi_trace *trace, struct stream *stream)
+static int dumpi_trace_begin_stream(struct dumpi_trace *trace, struct stream *stream)
 {
     const struct dumpi_part *part = &trace->set.parts[stream->rank];
     stream->events = malloc(sizeof *stream->events);
@@ -60,7 +63,7 @@ static int begin_stream(struct dumpi_trace *trace, struct stream *stream)
     return code;
 }
 
-static void end_stream(struct stream *stream)
+static void dumpi_trace_end_stream(struct stream *stream)
 {
     if (stream->events != NULL)
         dumpi_events_finish(stream->events);
@@ -69,7 +72,7 @@ static void end_stream(struct stream *stream)
     stream->ended = 1;
 }
 
-/* What is wrong with the file has been told when it was looked through. */
+/* Faults of the file were already reported after its scan. */
 static int dumpi_trace_code_of(const struct dumpi_events *events)
 {
     switch (events->stream.ending) {
@@ -90,17 +93,17 @@ static int dumpi_trace_next(void *user, uint32_t number, struct event *out)
     struct stream *stream = &trace->streams[number];
     if (stream->ended)
         return 0;
-    int code = stream->events == NULL ? begin_stream(trace, stream) : 0;
+    int code = stream->events == NULL ? dumpi_trace_begin_stream(trace, stream) : 0;
     int got = code == 0 ? dumpi_events_next(stream->events, out) : code;
     if (stream->events != NULL) {
-        uint64_t at = dumpi_tell(&stream->events->stream.reader);
-        atomic_fetch_add_explicit(&trace->read, at - stream->told, memory_order_relaxed);
-        stream->told = at;
+        uint64_t at = dumpi_offset(&stream->events->stream.reader);
+        atomic_fetch_add_explicit(&trace->read, at - stream->reported, memory_order_relaxed);
+        stream->reported = at;
     }
     if (got > 0)
         return got;
     got = got == 0 ? dumpi_trace_code_of(stream->events) : got;
-    end_stream(stream);
+    dumpi_trace_end_stream(stream);
     return got;
 }
 
@@ -110,7 +113,7 @@ static int dumpi_trace_comm(void *user, uint32_t rank, uint32_t slot, struct tra
     return dumpi_comms_describe(trace->comms, rank, slot, out);
 }
 
-/* Code regions need MPI_Pcontrol, of which libdumpi keeps nothing. */
+/* Code regions need MPI_Pcontrol, whose calls libdumpi does not store. */
 static const char *dumpi_trace_region(void *user, uint32_t rank, uint32_t slot)
 {
     (void)user;
@@ -131,10 +134,10 @@ static void dumpi_trace_progress(void *user, uint64_t *read, uint64_t *all)
 static void dumpi_trace_scan_piece(void *user, uint32_t piece)
 {
     struct dumpi_trace *trace = user;
-    dumpi_part_look(&trace->set, trace->looked + piece, trace->comms);
+    dumpi_part_scan(&trace->set, trace->looked + piece, trace->comms);
 }
 
-/* Ranks that the program was told there are, as far as its files have been looked through. */
+/* Number of ranks that the program queried, as far as its files have been scanned. */
 static uint32_t dumpi_trace_world_of(const struct dumpi_trace *trace)
 {
     uint32_t world = 0;
@@ -143,8 +146,8 @@ static uint32_t dumpi_trace_world_of(const struct dumpi_trace *trace)
     return world;
 }
 
-/* Look through the files of ranks that have not been looked through. */
-static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
+/* Scan the files of the ranks that have not been scanned yet. */
+static int dumpi_trace_scan_remaining(struct dumpi_trace *trace, struct trace_pool *pool)
 {
     trace_pool_run(pool, dumpi_trace_scan_piece, trace, trace->set.ranks - trace->looked);
     for (; trace->looked < trace->set.ranks; trace->looked++)
@@ -153,43 +156,42 @@ static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
     return 0;
 }
 
-/* The text may tell of too few ranks, or there may be none; the program may have asked how many
- * there are. */
-static int look_at_all(struct dumpi_trace *trace, unsigned threads)
+/* Scan all files. The text may state too few ranks, or be missing; but the program may have queried
+ * their number. */
+static int dumpi_trace_scan_all(struct dumpi_trace *trace, unsigned threads)
 {
     struct trace_pool *pool;
     if (dumpi_comms_create(&trace->comms, trace->set.ranks) != 0 ||
         trace_pool_create(&pool, threads) != 0)
         return -ENOMEM;
-    int code = look_on(trace, pool);
+    int code = dumpi_trace_scan_remaining(trace, pool);
     while (code == 0 && dumpi_trace_world_of(trace) > trace->set.ranks) {
         code = dumpi_set_extend(&trace->set, dumpi_trace_world_of(trace));
         if (code == -HOLTER_ELIMIT)
             break;
         code = code != 0 ? code : dumpi_comms_grow(trace->comms, trace->set.ranks);
-        code = code != 0 ? code : look_on(trace, pool);
+        code = code != 0 ? code : dumpi_trace_scan_remaining(trace, pool);
     }
     trace_pool_destroy(pool);
-    return code == -HOLTER_ELIMIT || code == 0 ? dumpi_comms_settle(trace->comms) : code;
+    return code == -HOLTER_ELIMIT || code == 0 ? dumpi_comms_resolve_all(trace->comms) : code;
 }
 
-static int is_readable(const struct dumpi_part *part)
+static int dumpi_trace_is_readable(const struct dumpi_part *part)
 {
     return part->path != NULL && part->code == 0;
 }
 
-/* Sizes of named types are the same on all ranks: a file that is cut off has those of another one.
- */
-static int lend_types(struct dumpi_trace *trace)
+/* Sizes of predefined types are equal on all ranks: a truncated file uses those of another one. */
+static int dumpi_trace_share_types(struct dumpi_trace *trace)
 {
     const struct dumpi_file *lender = NULL;
     for (uint32_t i = 0; lender == NULL && i < trace->set.ranks; i++)
-        if (is_readable(&trace->set.parts[i]) &&
+        if (dumpi_trace_is_readable(&trace->set.parts[i]) &&
             trace->set.parts[i].file.type_count >= DUMPI_TYPES_NAMED)
             lender = &trace->set.parts[i].file;
     for (uint32_t i = 0; lender != NULL && i < trace->set.ranks; i++) {
         struct dumpi_file *file = &trace->set.parts[i].file;
-        if (!is_readable(&trace->set.parts[i]) || file->type_count > 0)
+        if (!dumpi_trace_is_readable(&trace->set.parts[i]) || file->type_count > 0)
             continue;
         free(file->type_sizes);
         file->type_sizes = malloc(DUMPI_TYPES_NAMED * sizeof *file->type_sizes);
@@ -201,14 +203,14 @@ static int lend_types(struct dumpi_trace *trace)
     return 0;
 }
 
-/* What the text says of the number of ranks, and what is known. */
+/* Report the number of ranks that the text states, and what is known about it. */
 static void dumpi_trace_report_missing_ranks(struct dumpi_trace *trace, struct faults *faults)
 {
-    unsigned long long told = trace->set.meta.ranks;
-    if (told > 0 && trace->set.ranks > told)
+    unsigned long long stated = trace->set.meta.ranks;
+    if (stated > 0 && trace->set.ranks > stated)
         fault_at(faults, 0,
-                 "numprocs is %llu, but the program was told of %u ranks, and these are imported",
-                 told, dumpi_trace_world_of(trace));
+                 "numprocs is %llu, but the program queried %u ranks, and these are imported",
+                 stated, dumpi_trace_world_of(trace));
     if (trace->set.others == 0)
         return;
     fault_at(faults, 0,
@@ -217,7 +219,8 @@ static void dumpi_trace_report_missing_ranks(struct dumpi_trace *trace, struct f
     trace->facts.left_out = dumpi_trace_world_of(trace) == 0 ? trace->set.others : 0;
 }
 
-/* The user of the tracer may have turned it off for some functions, or for a time. */
+/* Report calls that were made while the user had turned tracing off for some functions, or for some
+ * time. */
 static void dumpi_trace_report_untraced(struct dumpi_trace *trace, struct faults *faults)
 {
     const struct dumpi_part *most = NULL;
@@ -243,13 +246,13 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
     facts->ranks = trace->set.ranks;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
         const struct dumpi_part *part = &trace->set.parts[i];
-        facts->broken += (uint32_t)dumpi_part_tell(part, faults);
+        facts->broken += (uint32_t)dumpi_part_report(part, faults);
         facts->files += part->path != NULL;
         facts->calls += part->calls;
         facts->unknown += part->unknown;
-        trace->all += is_readable(part)
+        trace->all += dumpi_trace_is_readable(part)
                           ? part->file.body_end *
-                                (part->thread_count <= DUMPI_THREADS_MOST ? part->thread_count : 1)
+                                (part->thread_count <= DUMPI_MAX_THREADS ? part->thread_count : 1)
                           : 0;
         first = part->path == NULL && missing == 0 ? i : first;
         missing += part->path == NULL;
@@ -272,7 +275,7 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-/* Machines with a mesh may give all their nodes one name. */
+/* Machines with a mesh may give all their nodes the same name. */
 static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct dumpi_part *part,
                                   char out[65])
 {
@@ -308,7 +311,7 @@ static int dumpi_trace_compare_ranks(const void *a, const void *b)
 }
 
 /* Hosts in the order of their first ranks. */
-static int find_hosts(struct dumpi_trace *trace)
+static int dumpi_trace_find_hosts(struct dumpi_trace *trace)
 {
     uint32_t ranks = trace->set.ranks;
     struct named *all = malloc(ranks * sizeof *all), *firsts = malloc(ranks * sizeof *firsts);
@@ -330,7 +333,7 @@ static int find_hosts(struct dumpi_trace *trace)
     if (code == 0)
         qsort(firsts, count, sizeof *firsts, dumpi_trace_compare_ranks);
     for (uint32_t h = 0; code == 0 && h < count; h++) {
-        /* by name, from the host's first rank on */
+        /* by name, starting with the host's first rank */
         struct named *at = bsearch(&firsts[h], all, ranks, sizeof *all, dumpi_trace_compare_names);
         memcpy(trace->hosts[h], firsts[h].name, sizeof trace->hosts[h]);
         for (; at < all + ranks && strcmp(at->name, firsts[h].name) == 0; at++)
@@ -344,9 +347,9 @@ static int find_hosts(struct dumpi_trace *trace)
 
 /* ---- time --------------------------------------------------------------------------- */
 
-/* Ranks whose times are of one clock: those of a host, or, without a wall clock, each rank of its
- * own. */
-static uint32_t clock_of(const struct dumpi_trace *trace, uint32_t rank)
+/* Ranks whose times are of the same clock have the same number: those of a host, or, without a wall
+ * clock, each rank alone. */
+static uint32_t dumpi_trace_clock_of(const struct dumpi_trace *trace, uint32_t rank)
 {
     return trace->set.parts[rank].wall ? trace->host_of[rank] : trace->host_count + rank;
 }
@@ -366,16 +369,16 @@ static int64_t dumpi_trace_maximum(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* All ranks leave MPI_Init at about the same time: where clocks are no common one, this is where
- * they meet. */
-static void set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
+/* Align the clocks: all ranks leave MPI_Init at about the same time, which is the common point of
+ * clocks that are not synchronised. */
+static void dumpi_trace_set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
 {
     int64_t first = INT64_MAX, low = INT64_MAX, high = INT64_MIN, before = 0;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
         const struct dumpi_part *part = &trace->set.parts[i];
         if (part->calls == 0)
             continue;
-        struct clock_span *span = &spans[clock_of(trace, i)];
+        struct clock_span *span = &spans[dumpi_trace_clock_of(trace, i)];
         span->first_ns =
             span->used ? dumpi_trace_minimum(span->first_ns, part->first_ns) : part->first_ns;
         span->init_ns =
@@ -390,22 +393,22 @@ static void set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
         high = dumpi_trace_maximum(high, spans[i].init_ns);
         before = dumpi_trace_maximum(before, spans[i].init_ns - spans[i].first_ns);
     }
-    int apart = high > low && high - low > APART_NS;
+    int apart = high > low && high - low > MAX_CLOCK_SKEW_NS;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
         struct dumpi_part *part = &trace->set.parts[i];
         if (part->calls > 0)
-            part->zero_ns = apart ? spans[clock_of(trace, i)].init_ns - before : first;
+            part->zero_ns = apart ? spans[dumpi_trace_clock_of(trace, i)].init_ns - before : first;
     }
 }
 
-static int settle_times(struct dumpi_trace *trace)
+static int dumpi_trace_align_clocks(struct dumpi_trace *trace)
 {
     struct clock_span *spans = calloc((size_t)trace->host_count + trace->set.ranks, sizeof *spans);
     uint64_t start_s = trace->set.meta.start_s;
     int64_t length = 0, zero = 0;
     if (spans == NULL)
         return -ENOMEM;
-    set_zeros(trace, spans);
+    dumpi_trace_set_zeros(trace, spans);
     free(spans);
     for (uint32_t i = trace->set.ranks; i-- > 0;) {
         const struct dumpi_part *part = &trace->set.parts[i];
@@ -417,7 +420,7 @@ static int settle_times(struct dumpi_trace *trace)
             start_s = part->file.start_s;
     }
     trace->job.length_ns = (uint64_t)length;
-    /* The clock counts from 1970 on, or from when the machine was started. */
+    /* The clock counts from 1970, or from the start of the machine. */
     uint64_t zero_s = zero > 0 ? (uint64_t)(zero / BILLION) : 0;
     if (zero_s > start_s - 2 * DAY_S && zero_s < start_s + 2 * DAY_S && start_s > 2 * DAY_S)
         trace->job.begin_ns = (uint64_t)zero;
@@ -428,19 +431,19 @@ static int settle_times(struct dumpi_trace *trace)
 
 /* ---- streams ------------------------------------------------------------------------- */
 
-static uint32_t streams_of(const struct dumpi_part *part)
+static uint32_t dumpi_trace_streams_of(const struct dumpi_part *part)
 {
-    return !is_readable(part)                        ? 0
-           : part->thread_count > DUMPI_THREADS_MOST ? 1
-           : part->thread_count == 0                 ? 1
-                                                     : part->thread_count;
+    return !dumpi_trace_is_readable(part)           ? 0
+           : part->thread_count > DUMPI_MAX_THREADS ? 1
+           : part->thread_count == 0                ? 1
+                                                    : part->thread_count;
 }
 
 static int dumpi_trace_make_streams(struct dumpi_trace *trace)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < trace->set.ranks; i++)
-        count += streams_of(&trace->set.parts[i]);
+        count += dumpi_trace_streams_of(&trace->set.parts[i]);
     if (count == 0)
         return -ENOENT;
     trace->streams = calloc(count, sizeof *trace->streams);
@@ -449,7 +452,7 @@ static int dumpi_trace_make_streams(struct dumpi_trace *trace)
         return -ENOMEM;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
         const struct dumpi_part *part = &trace->set.parts[i];
-        uint32_t own = streams_of(part);
+        uint32_t own = dumpi_trace_streams_of(part);
         for (uint32_t k = 0; k < own; k++) {
             uint32_t at = trace->stream_count++;
             trace->streams[at] =
@@ -457,7 +460,7 @@ static int dumpi_trace_make_streams(struct dumpi_trace *trace)
             trace->rank_of[at] = i;
         }
     }
-    trace->room = BUFFERS_TOGETHER / count;
+    trace->room = TOTAL_BUFFER_BYTES / count;
     trace->room = trace->room < BUFFER_LEAST  ? BUFFER_LEAST
                   : trace->room > BUFFER_MOST ? BUFFER_MOST
                                               : trace->room;
@@ -474,7 +477,7 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
         const struct dumpi_part *part = &trace->set.parts[i];
         if (part->app != NULL)
             snprintf(trace->app, sizeof trace->app, "%.255s", part->app);
-        if (is_readable(part) && part->file.whole)
+        if (dumpi_trace_is_readable(part) && part->file.whole)
             memcpy(trace->facts.version, part->file.version.part, 3);
     }
     snprintf(trace->mpi, sizeof trace->mpi, "unknown: a DUMPI trace, version %d.%d.%d", version[0],
@@ -495,20 +498,20 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
 
 /* ---- the whole ------------------------------------------------------------------------ */
 
-static int open_trace(struct dumpi_trace *trace, const char *source, unsigned threads,
-                      struct faults *faults)
+static int dumpi_trace_open_trace(struct dumpi_trace *trace, const char *source, unsigned threads,
+                                  struct faults *faults)
 {
     int code = dumpi_set_find(&trace->set, source, faults);
     if (code != 0)
         return code;
     dumpi_call_numbers(&trace->numbers);
-    code = look_at_all(trace, threads);
+    code = dumpi_trace_scan_all(trace, threads);
     if (code == 0) {
         dumpi_trace_report_ranges(trace, source, faults);
-        code = lend_types(trace);
+        code = dumpi_trace_share_types(trace);
     }
-    code = code != 0 ? code : find_hosts(trace);
-    code = code != 0 ? code : settle_times(trace);
+    code = code != 0 ? code : dumpi_trace_find_hosts(trace);
+    code = code != 0 ? code : dumpi_trace_align_clocks(trace);
     code = code != 0 ? code : dumpi_trace_make_streams(trace);
     if (code == 0)
         dumpi_trace_describe(trace, source);
@@ -520,7 +523,7 @@ int dumpi_trace_open(struct dumpi_trace **out, const char *source, unsigned thre
 {
     struct faults faults = {source, fault, user, 0};
     struct dumpi_trace *trace = calloc(1, sizeof *trace);
-    int code = trace == NULL ? -ENOMEM : open_trace(trace, source, threads, &faults);
+    int code = trace == NULL ? -ENOMEM : dumpi_trace_open_trace(trace, source, threads, &faults);
     faults.name = source;
     if (code != 0 && (faults.count == 0 || code == -ENOMEM))
         fault_at(&faults, 0, "%s", holter_strerror(code));
@@ -536,7 +539,7 @@ void dumpi_trace_close(struct dumpi_trace *trace)
     if (trace == NULL)
         return;
     for (uint32_t i = 0; i < trace->stream_count; i++)
-        end_stream(&trace->streams[i]);
+        dumpi_trace_end_stream(&trace->streams[i]);
     free(trace->streams);
     free(trace->rank_of);
     free(trace->host_of);
@@ -566,7 +569,7 @@ int dumpi_import(const char *path, const char *source, const struct trace_wishes
 {
     struct dumpi_trace *trace;
     struct trace_options options = {.threads = wishes->threads,
-                                    .told = wishes->told,
+                                    .on_progress = wishes->on_progress,
                                     .fault = wishes->fault,
                                     .user = wishes->user};
     *out = (struct dumpi_counts){0};

@@ -1,25 +1,26 @@
+/* Sizes of datatypes, predefined and derived ones: see dumpi_types.h. */
 #include "daemon/import/dumpi/dumpi_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define UNKNOWN UINT64_MAX
-#define MOST (UINT64_MAX >> 1)
+#define MAX_BYTES (UINT64_MAX >> 1)
 
-/* Of the named types, by handle, where a file has no table (before 0.6.6, or cut off): those of
- * 64-bit machines. */
+/* Sizes of predefined types by handle, for files without a table (before 0.6.6, or truncated):
+ * those of 64-bit machines. */
 static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
                                                  8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
 
 static uint64_t dumpi_types_multiply_saturating(uint64_t a, uint64_t b)
 {
     uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > MOST ? MOST : product;
+    return __builtin_mul_overflow(a, b, &product) || product > MAX_BYTES ? MAX_BYTES : product;
 }
 
 static uint64_t dumpi_types_add_saturating(uint64_t a, uint64_t b)
 {
-    return a > MOST - b ? MOST : a + b;
+    return a > MAX_BYTES - b ? MAX_BYTES : a + b;
 }
 
 static uint64_t dumpi_types_natural(int64_t count)
@@ -76,7 +77,7 @@ uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_
 
 /* ---- types that the program makes ------------------------------------------ */
 
-/* Elements that a distribution leaves on a process (MPI 2.2, section 4.1.4,
+/* Number of elements that a distribution leaves on a process (MPI 2.2, section 4.1.4,
  * MPI_TYPE_CREATE_DARRAY). */
 enum { BLOCK = 1, CYCLIC = 2 };
 
@@ -99,7 +100,8 @@ static uint64_t dumpi_types_distributed(int64_t size, int64_t processes, int64_t
     return (uint64_t)(size / round * block + rest);
 }
 
-static uint64_t darray_size(const struct dumpi_types *types, const struct dumpi_stream *s)
+static uint64_t dumpi_types_darray_size(const struct dumpi_types *types,
+                                        const struct dumpi_stream *s)
 {
     int64_t rank = dumpi_value(s, 1), dimensions = dumpi_value(s, 3);
     uint64_t elements = 1;
@@ -125,7 +127,7 @@ static uint64_t dumpi_types_sum_array(const struct dumpi_stream *s, unsigned arr
     return sum;
 }
 
-static uint64_t product_of(const struct dumpi_stream *s, unsigned array)
+static uint64_t dumpi_types_product_of(const struct dumpi_stream *s, unsigned array)
 {
     uint64_t product = 1;
     for (int64_t i = 0; i < dumpi_value(s, array); i++)
@@ -134,7 +136,8 @@ static uint64_t product_of(const struct dumpi_stream *s, unsigned array)
     return product;
 }
 
-static uint64_t struct_size(const struct dumpi_types *types, const struct dumpi_stream *s)
+static uint64_t dumpi_types_struct_size(const struct dumpi_types *types,
+                                        const struct dumpi_stream *s)
 {
     int64_t count = dumpi_value(s, 1) < dumpi_value(s, 3) ? dumpi_value(s, 1) : dumpi_value(s, 3);
     uint64_t size = 0;
@@ -156,12 +159,13 @@ static int dumpi_types_put(struct dumpi_types *types, const struct dumpi_stream 
     return 0;
 }
 
-static uint64_t old_size(const struct dumpi_types *types, const struct dumpi_stream *s, unsigned at)
+static uint64_t dumpi_types_old_size(const struct dumpi_types *types, const struct dumpi_stream *s,
+                                     unsigned at)
 {
     return dumpi_type_size(types, dumpi_value(s, at));
 }
 
-int dumpi_types_take(struct dumpi_types *types, const struct dumpi_stream *s)
+int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
 {
     switch (s->call.function) {
     case DUMPI_Type_contiguous:
@@ -177,9 +181,9 @@ int dumpi_types_take(struct dumpi_types *types, const struct dumpi_stream *s)
     case DUMPI_Type_indexed:
     case DUMPI_Type_hindexed:
     case DUMPI_Type_create_hindexed:
-        return dumpi_types_put(
-            types, s, 4,
-            dumpi_types_multiply_saturating(dumpi_types_sum_array(s, 1), old_size(types, s, 3)));
+        return dumpi_types_put(types, s, 4,
+                               dumpi_types_multiply_saturating(dumpi_types_sum_array(s, 1),
+                                                               dumpi_types_old_size(types, s, 3)));
     case DUMPI_Type_create_indexed_block:
         return dumpi_types_put(types, s, 4,
                                dumpi_types_multiply_saturating(
@@ -187,16 +191,17 @@ int dumpi_types_take(struct dumpi_types *types, const struct dumpi_stream *s)
                                    dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
     case DUMPI_Type_struct:
     case DUMPI_Type_create_struct:
-        return dumpi_types_put(types, s, 4, struct_size(types, s));
+        return dumpi_types_put(types, s, 4, dumpi_types_struct_size(types, s));
     case DUMPI_Type_create_subarray:
-        return dumpi_types_put(
-            types, s, 6, dumpi_types_multiply_saturating(product_of(s, 2), old_size(types, s, 5)));
+        return dumpi_types_put(types, s, 6,
+                               dumpi_types_multiply_saturating(dumpi_types_product_of(s, 2),
+                                                               dumpi_types_old_size(types, s, 5)));
     case DUMPI_Type_create_darray:
-        return dumpi_types_put(types, s, 9, darray_size(types, s));
+        return dumpi_types_put(types, s, 9, dumpi_types_darray_size(types, s));
     case DUMPI_Type_create_resized:
-        return dumpi_types_put(types, s, 3, old_size(types, s, 0));
+        return dumpi_types_put(types, s, 3, dumpi_types_old_size(types, s, 0));
     case DUMPI_Type_dup:
-        return dumpi_types_put(types, s, 1, old_size(types, s, 0));
+        return dumpi_types_put(types, s, 1, dumpi_types_old_size(types, s, 0));
     case DUMPI_Type_match_size:
         return dumpi_types_put(types, s, 2, dumpi_types_natural(dumpi_value(s, 1)));
     case DUMPI_Type_size:

@@ -1,3 +1,5 @@
+/* Import of an OTF2 archive: starts its reader process, describes the job to trace_import(), and
+ * imports again where the archive's own clock properties turn out to be wrong. */
 #include "daemon/import/otf2/import_otf2.h"
 
 #include "daemon/import/otf2/otf2_process.h"
@@ -13,16 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More windows of a second, the longest that is chosen, than any recording has. */
-#define LONGEST_BELIEVED_NS (UINT64_C(1000000000) << 20)
+/* Limit of a plausible length: more windows of a second, the longest that is chosen, than any
+ * recording has. */
+#define MAX_PLAUSIBLE_NS (UINT64_C(1000000000) << 20)
 
-static unsigned threads_of(const struct trace_wishes *wishes)
+static unsigned import_otf2_threads_of(const struct trace_wishes *wishes)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return wishes->threads != 0 ? wishes->threads : processors > 0 ? (unsigned)processors : 1;
 }
 
-/* The name of the job is that of the archive, or of its folder when it has none of its own. */
+/* The job is named after the archive, or after its folder when the archive has no name of its own.
+ */
 static void import_otf2_name_job(char *out, size_t room, const char *anchor)
 {
     const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
@@ -30,7 +34,7 @@ static void import_otf2_name_job(char *out, size_t room, const char *anchor)
     if (end - begin > 5 && strcmp(end - 5, ".otf2") == 0)
         end -= 5;
     if (slash != NULL && slash > anchor && end - begin == 6 && strncmp(begin, "traces", 6) == 0) {
-        end = slash; /* Score-P names all of them so, each in a folder of its own */
+        end = slash; /* Score-P gives all archives the same name, each in a folder of its own */
         for (begin = slash; begin > anchor && begin[-1] != '/';)
             begin--;
     }
@@ -44,7 +48,8 @@ static void import_otf2_name_job(char *out, size_t room, const char *anchor)
         snprintf(out, room, "otf2");
 }
 
-static void sum_reports(const struct otf2_process *process, struct import_otf2_counts *out)
+static void import_otf2_sum_reports(const struct otf2_process *process,
+                                    struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
     const struct otf2_report *reports = otf2_process_reports(process);
@@ -64,16 +69,18 @@ static void sum_reports(const struct otf2_process *process, struct import_otf2_c
         for (unsigned k = 0; k < OTF2_KINDS; k++)
             others[k] += reports[i].other[k];
     }
-    for (unsigned k = 0; k < OTF2_KINDS && out->other_count < OTF2_OTHERS_MOST; k++)
+    for (unsigned k = 0; k < OTF2_KINDS && out->other_count < OTF2_MAX_OTHERS; k++)
         if (others[k] > 0) {
             out->others[out->other_count].name = otf2_kind_name(k);
             out->others[out->other_count++].count = others[k];
         }
 }
 
-/* A clock that is wrong at one place gives few, and may be far off; one that begins late gives
- * many, or is as far off as the trace is long at most. */
-static void sum_early(const struct otf2_process *process, struct import_otf2_counts *out)
+/* Count records before the stated begin. A clock that is wrong in one place causes a few, which may
+ * be far off; a stated begin that is too late causes many, which are off by the length of the trace
+ * at most. */
+static void import_otf2_sum_early(const struct otf2_process *process,
+                                  struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
     const struct otf2_report *reports = otf2_process_reports(process);
@@ -92,59 +99,61 @@ static void sum_early(const struct otf2_process *process, struct import_otf2_cou
     out->early_ns = by_ns == 0 ? 1 : by_ns;
 }
 
-static int import_job(const char *path, const char *anchor, struct otf2_process *process,
-                      const struct trace_wishes *wishes, const struct trace_places *places,
-                      uint64_t length_ns, struct import_otf2_counts *out)
+static int import_otf2_import_job(const char *path, const char *anchor,
+                                  struct otf2_process *process, const struct trace_wishes *wishes,
+                                  const struct trace_places *places, uint64_t length_ns,
+                                  struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
     char name[64], command[1024], mpi[128];
     import_otf2_name_job(name, sizeof(name), anchor);
     snprintf(command, sizeof(command), "holter import --format otf2 %.900s", anchor);
     snprintf(mpi, sizeof(mpi), "OTF2%s%.100s", job->creator[0] != '\0' ? ", " : "", job->creator);
-    struct trace_job told = {.name = name,
-                             .app = name,
-                             .command = command,
-                             .mpi = mpi,
-                             .ranks = job->ranks,
-                             .stream_count = job->stream_count,
-                             .rank_of = job->rank_of,
-                             .threads_of = job->cpu_threads_of,
-                             .host_of = job->host_of,
-                             .hosts = job->hosts,
-                             .host_count = job->host_count,
-                             .begin_ns = job->begin_ns,
-                             .window_ns = wishes->window_ns,
-                             .length_ns = length_ns != 0 ? length_ns : job->length_ns,
-                             .length_is_claim = length_ns == 0,
-                             .network = wishes->network,
-                             .network_source = wishes->network_source};
+    struct trace_job described = {.name = name,
+                                  .app = name,
+                                  .command = command,
+                                  .mpi = mpi,
+                                  .ranks = job->ranks,
+                                  .stream_count = job->stream_count,
+                                  .rank_of = job->rank_of,
+                                  .threads_of = job->cpu_threads_of,
+                                  .host_of = job->host_of,
+                                  .hosts = job->hosts,
+                                  .host_count = job->host_count,
+                                  .begin_ns = job->begin_ns,
+                                  .window_ns = wishes->window_ns,
+                                  .length_ns = length_ns != 0 ? length_ns : job->length_ns,
+                                  .length_is_claim = length_ns == 0,
+                                  .network = wishes->network,
+                                  .network_source = wishes->network_source};
     if (places->host_count > 0) {
-        told.host_of = places->host_of;
-        told.hosts = (const char(*)[65])places->hosts;
-        told.host_count = places->host_count;
+        described.host_of = places->host_of;
+        described.hosts = (const char(*)[65])places->hosts;
+        described.host_count = places->host_count;
     }
     struct trace_reader reader = {.user = process,
                                   .next_before = otf2_process_next,
                                   .comm = otf2_process_comm,
                                   .region = otf2_process_region,
                                   .progress = otf2_process_progress};
-    struct trace_options options = {threads_of(wishes), wishes->told, wishes->fault, wishes->user};
+    struct trace_options options = {import_otf2_threads_of(wishes), wishes->on_progress,
+                                    wishes->fault, wishes->user};
     out->ranks = job->ranks;
-    out->hosts = told.host_count;
+    out->hosts = described.host_count;
     out->streams = job->stream_count;
     out->left_out = job->left_out;
     out->by_process = job->by_process;
     out->definitions_broken = otf2_process_definitions_broken(process);
-    int code = trace_import(path, &told, &reader, &options, &out->counts);
+    int code = trace_import(path, &described, &reader, &options, &out->counts);
     out->window_ns = out->counts.window_ns;
-    sum_reports(process, out);
-    sum_early(process, out);
+    import_otf2_sum_reports(process, out);
+    import_otf2_sum_early(process, out);
     return code;
 }
 
-/* What the clock properties of an archive tell wrong, as its records have it. */
-struct truth {
-    uint64_t length_ns; /* 0: as it says itself */
+/* Corrections of the archive's clock properties, derived from its records. */
+struct clock_corrections {
+    uint64_t length_ns; /* 0: as the archive states */
     uint64_t zero;      /* ticks */
     int zero_is_known;
 };
@@ -153,7 +162,7 @@ struct truth {
 
 struct measuring {
     struct otf2_process *process;
-    uint32_t *streams, *begins; /* owned: streams by rank, and where those of each begin */
+    uint32_t *streams, *begins; /* owned: streams by rank, and the first stream of each rank */
     _Atomic uint64_t last_ns;
 };
 
@@ -170,8 +179,8 @@ static int import_otf2_group_streams(struct measuring *m, const struct otf2_job 
     return 0;
 }
 
-/* Streams of a rank are asked for one after the other. */
-static void measure_rank(void *user, uint32_t rank)
+/* Measure the streams of a rank, one after the other. */
+static void import_otf2_measure_rank(void *user, uint32_t rank)
 {
     struct measuring *m = user;
     struct event events[TRACE_BATCH];
@@ -189,62 +198,64 @@ static void measure_rank(void *user, uint32_t rank)
         continue;
 }
 
-/* What is wrong is told when it is read to be imported. */
+/* Faults are reported later, when the archive is read for the import. */
 static void import_otf2_ignore_fault(void *user, const char *text)
 {
     (void)user, (void)text;
 }
 
-/* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows
- * are chosen by the length: it is read once before. @return 0: it need not be known, or cannot */
-static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishes,
-                            const struct otf2_job *job, const struct truth *truth)
+/* Measure the length of a trace by reading it once. Writers that do not know the length state none,
+ * or an implausible one, but the length determines the windows. @return 0: it is not needed, or
+ * cannot be measured */
+static uint64_t import_otf2_measure_length(const char *anchor, const struct trace_wishes *wishes,
+                                           const struct otf2_job *job,
+                                           const struct clock_corrections *clock_corrections)
 {
-    unsigned threads = threads_of(wishes);
+    unsigned threads = import_otf2_threads_of(wishes);
     struct measuring m = {.last_ns = 0};
     struct trace_pool *pool;
-    if (wishes->window_ns != 0 || (job->length_ns != 0 && job->length_ns < LONGEST_BELIEVED_NS))
+    if (wishes->window_ns != 0 || (job->length_ns != 0 && job->length_ns < MAX_PLAUSIBLE_NS))
         return 0;
     if (otf2_process_start(&m.process, anchor, threads, import_otf2_ignore_fault, NULL) != 0)
         return 0;
-    if (truth->zero_is_known)
-        otf2_process_set_zero(m.process, truth->zero);
+    if (clock_corrections->zero_is_known)
+        otf2_process_set_zero(m.process, clock_corrections->zero);
     if (import_otf2_group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
-        trace_pool_run(pool, measure_rank, &m, job->ranks);
+        trace_pool_run(pool, import_otf2_measure_rank, &m, job->ranks);
         trace_pool_destroy(pool);
     }
     otf2_process_stop(m.process);
     free(m.streams);
     free(m.begins);
     uint64_t last = atomic_load(&m.last_ns);
-    return last < LONGEST_BELIEVED_NS ? last : 0;
+    return last < MAX_PLAUSIBLE_NS ? last : 0;
 }
 
 /* ---- all of it ------------------------------------------------------------- */
 
-static int is_called_otf2(const char *path)
+static int import_otf2_is_called_otf2(const char *path)
 {
     size_t length = strlen(path), end = sizeof(".otf2") - 1;
     return length > end && strcmp(path + length - end, ".otf2") == 0;
 }
 
-/* A link may be called as it likes. */
-static int leads_to_otf2(const char *path)
+/* The name of a symbolic link does not matter: its target must be an archive. */
+static int import_otf2_links_to_archive(const char *path)
 {
     char *end = realpath(path, NULL);
-    int leads = end != NULL && is_called_otf2(end);
+    int leads = end != NULL && import_otf2_is_called_otf2(end);
     free(end);
     return leads;
 }
 
-/* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error
- * after telling */
-static int check_anchor(const char *anchor, struct faults *faults)
+/* Check what libotf2 would report in its own words, or not at all. @return 0, or a negative error,
+ * reported */
+static int import_otf2_check_anchor(const char *anchor, struct faults *faults)
 {
     int code = access(anchor, R_OK) == 0 ? 0 : -errno;
     if (code != 0) {
         fault_at(faults, 0, "%s", holter_strerror(code));
-    } else if (!is_called_otf2(anchor) && !leads_to_otf2(anchor)) {
+    } else if (!import_otf2_is_called_otf2(anchor) && !import_otf2_links_to_archive(anchor)) {
         fault_at(faults, 0,
                  "the file of an archive has to be called NAME.otf2, beside its folder NAME");
         code = -HOLTER_EUSAGE;
@@ -252,56 +263,61 @@ static int check_anchor(const char *anchor, struct faults *faults)
     return code;
 }
 
-static int import_once(const char *path, const char *anchor, const struct trace_wishes *wishes,
-                       const struct truth *truth, struct import_otf2_counts *out)
+static int import_otf2_import_once(const char *path, const char *anchor,
+                                   const struct trace_wishes *wishes,
+                                   const struct clock_corrections *clock_corrections,
+                                   struct import_otf2_counts *out)
 {
     struct faults faults = {anchor, wishes->fault, wishes->user, 0};
     struct trace_places places = {.host_count = 0};
     struct otf2_process *process;
     char why[256];
     *out = (struct import_otf2_counts){.ranks = 0};
-    int code = check_anchor(anchor, &faults);
+    int code = import_otf2_check_anchor(anchor, &faults);
     if (code == 0)
-        code =
-            otf2_process_start(&process, anchor, threads_of(wishes), wishes->fault, wishes->user);
+        code = otf2_process_start(&process, anchor, import_otf2_threads_of(wishes), wishes->fault,
+                                  wishes->user);
     if (code != 0)
         return code;
-    if (truth->zero_is_known)
-        otf2_process_set_zero(process, truth->zero);
+    if (clock_corrections->zero_is_known)
+        otf2_process_set_zero(process, clock_corrections->zero);
     if (wishes->hosts != NULL &&
         (code = trace_places_list(&places, wishes->hosts, otf2_process_job(process)->ranks,
                                   wishes->per_node, why, sizeof(why))) != 0)
         fault_at(&faults, 0, "hosts: %s", why);
     else
-        code = import_job(path, anchor, process, wishes, &places,
-                          truth->length_ns != 0
-                              ? truth->length_ns
-                              : measured_ns(anchor, wishes, otf2_process_job(process), truth),
-                          out);
+        code = import_otf2_import_job(path, anchor, process, wishes, &places,
+                                      clock_corrections->length_ns != 0
+                                          ? clock_corrections->length_ns
+                                          : import_otf2_measure_length(anchor, wishes,
+                                                                       otf2_process_job(process),
+                                                                       clock_corrections),
+                                      out);
     trace_places_finish(&places);
     otf2_process_stop(process);
     return code;
 }
 
-/* @return was something told that is not so? */
-static int import_otf2_describe(struct truth *truth, const struct import_otf2_counts *counts,
-                                struct faults *faults)
+/* Compare the archive's statements with its records. @return must the archive be imported again
+ * with corrections? */
+static int import_otf2_describe(struct clock_corrections *clock_corrections,
+                                const struct import_otf2_counts *counts, struct faults *faults)
 {
-    if (counts->early_ns != 0 && !truth->zero_is_known) {
+    if (counts->early_ns != 0 && !clock_corrections->zero_is_known) {
         fault_at(faults, 0,
                  "its clock properties tell a wrong begin: there are records %.9f s before it; it "
                  "is read once more",
                  (double)counts->early_ns * 1e-9);
-        *truth = (struct truth){.zero = counts->zero, .zero_is_known = 1};
+        *clock_corrections = (struct clock_corrections){.zero = counts->zero, .zero_is_known = 1};
         return 1;
     }
-    if (counts->counts.beyond_ns == 0 || truth->length_ns != 0)
+    if (counts->counts.beyond_ns == 0 || clock_corrections->length_ns != 0)
         return 0;
-    truth->length_ns = counts->counts.beyond_ns;
+    clock_corrections->length_ns = counts->counts.beyond_ns;
     fault_at(faults, 0,
              "its clock properties tell a wrong length: there are records at %.9f s; it is read "
              "once more",
-             (double)truth->length_ns * 1e-9);
+             (double)clock_corrections->length_ns * 1e-9);
     return 1;
 }
 
@@ -309,12 +325,12 @@ int import_otf2(const char *path, const char *anchor, const struct trace_wishes 
                 struct import_otf2_counts *out)
 {
     struct faults faults = {anchor, wishes->fault, wishes->user, 0};
-    struct truth truth = {.length_ns = 0};
-    int code = import_once(path, anchor, wishes, &truth, out);
-    while (code == 0 && import_otf2_describe(&truth, out, &faults)) {
+    struct clock_corrections clock_corrections = {.length_ns = 0};
+    int code = import_otf2_import_once(path, anchor, wishes, &clock_corrections, out);
+    while (code == 0 && import_otf2_describe(&clock_corrections, out, &faults)) {
         code = recording_remove(path);
         if (code == 0)
-            code = import_once(path, anchor, wishes, &truth, out);
+            code = import_otf2_import_once(path, anchor, wishes, &clock_corrections, out);
     }
     return code;
 }

@@ -1,26 +1,26 @@
+/* Callbacks that libotf2 calls for each event record of a location: see otf2_callbacks.h. */
 #include "daemon/import/otf2/otf2_callbacks.h"
 
 #include "holter/call.h"
 #include "holter/segment.h"
 
-/* What libotf2 gives with each record. */
+/* Parameters that every callback of libotf2 begins with. */
 #define RECORD                                                                                     \
     OTF2_LocationRef location, OTF2_TimeStamp ticks, uint64_t position, void *user,                \
         OTF2_AttributeList *attributes
 
-/* Of a file that is cut off, libotf2 gives the records of a chunk again when it has come to the
- * end: the first of those is earlier than all before it. And the last ones before may be made of
- * what stood in memory. So such a file is looked through first: whole is what is earlier than the
- * last time.
- * @return is the record passed over, or the last? */
-static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
+/* Records of a truncated file. At its end libotf2 returns the records of a chunk again, the first
+ * of which is earlier than all before it, and the last records before the end may consist of
+ * uninitialised memory. So a truncated file is scanned first, and only the records before the last
+ * time are used. @return is the record skipped, or the last one? */
+static int otf2_callback_skip_record(struct otf2_stream *stream, OTF2_TimeStamp ticks)
 {
     if (!stream->scanning) {
-        stream->comes_again = stream->calls.totals.events >= stream->whole_events;
-        return stream->comes_again;
+        stream->is_repeating = stream->calls.totals.events >= stream->whole_events;
+        return stream->is_repeating;
     }
     if (ticks < stream->ticks) {
-        stream->comes_again = 1;
+        stream->is_repeating = 1;
         return 1;
     }
     if (ticks > stream->ticks)
@@ -32,18 +32,18 @@ static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
 
 static OTF2_CallbackCode otf2_callback_status(const struct otf2_stream *stream)
 {
-    return stream->comes_again ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
+    return stream->is_repeating ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
-/* ---- records that mean nothing here ---------------------------------------- */
+/* ---- records that are only counted ---------------------------------------- */
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
+static OTF2_CallbackCode otf2_callback_count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     stream->ticks = ticks;
     stream->calls.totals.events++;
@@ -52,14 +52,14 @@ static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned 
 }
 
 #define COUNT_WITH(kind, ...)                                                                      \
-    static OTF2_CallbackCode on_##kind(RECORD, __VA_ARGS__)                                        \
+    static OTF2_CallbackCode otf2_callback_on_##kind(RECORD, __VA_ARGS__)                          \
     {                                                                                              \
-        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
+        return otf2_callback_count_other(user, ticks, OTF2_KIND_##kind);                           \
     }
 #define COUNT_BARE(kind)                                                                           \
-    static OTF2_CallbackCode on_##kind(RECORD)                                                     \
+    static OTF2_CallbackCode otf2_callback_on_##kind(RECORD)                                       \
     {                                                                                              \
-        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
+        return otf2_callback_count_other(user, ticks, OTF2_KIND_##kind);                           \
     }
 
 OTF2_OTHER_KINDS(COUNT_WITH, COUNT_BARE)
@@ -77,7 +77,7 @@ const char *otf2_kind_name(unsigned kind)
 
 /* ---- regions --------------------------------------------------------------- */
 
-static void note_early(struct otf2_report *counted, uint64_t ticks)
+static void otf2_callback_note_early(struct otf2_report *counted, uint64_t ticks)
 {
     counted->earliest =
         counted->early == 0 || ticks < counted->earliest ? ticks : counted->earliest;
@@ -87,13 +87,13 @@ static void note_early(struct otf2_report *counted, uint64_t ticks)
 static uint64_t otf2_callback_begin(struct otf2_stream *stream, uint64_t ticks)
 {
     if (ticks < stream->job->offset)
-        note_early(&stream->counted, ticks);
+        otf2_callback_note_early(&stream->counted, ticks);
     stream->ticks = ticks;
     stream->calls.totals.events++;
     return otf2_job_ns(stream->job, ticks);
 }
 
-/* Memory was refused: there is no going on. */
+/* Stop when memory was refused. */
 static OTF2_CallbackCode otf2_callback_outcome(const struct otf2_stream *stream)
 {
     return stream->calls.error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
@@ -107,41 +107,42 @@ static OTF2_CallbackCode otf2_callback_enter(struct otf2_stream *stream, uint64_
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
+static OTF2_CallbackCode otf2_callback_on_enter(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
     return otf2_callback_enter(stream, ticks, ref, &region);
 }
 
-static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
+static OTF2_CallbackCode otf2_callback_on_leave(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
     otf2_calls_leave(&stream->calls, otf2_callback_begin(stream, ticks), ref, &region);
     return otf2_callback_outcome(stream);
 }
 
-/* Tools that unwind the stack tell with each region how it was come to. */
-static OTF2_CallbackCode on_context_enter(RECORD, OTF2_CallingContextRef context, uint32_t unwound)
+/* Tools that unwind the stack record with each region its calling context. */
+static OTF2_CallbackCode otf2_callback_on_context_enter(RECORD, OTF2_CallingContextRef context,
+                                                        uint32_t unwound)
 {
     struct otf2_stream *stream = user;
     uint32_t ref;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
     return otf2_callback_enter(stream, ticks, ref, &region);
 }
 
-static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context)
+static OTF2_CallbackCode otf2_callback_on_context_leave(RECORD, OTF2_CallingContextRef context)
 {
     struct otf2_stream *stream = user;
     uint32_t ref;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
     otf2_calls_leave(&stream->calls, otf2_callback_begin(stream, ticks), ref, &region);
@@ -150,7 +151,7 @@ static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context
 
 /* ---- messages -------------------------------------------------------------- */
 
-/* @return number of a communicator, or UINT32_MAX: it is not defined, which is counted */
+/* @return number of a communicator, or UINT32_MAX: it is undefined, which is counted */
 static uint32_t otf2_callback_number_of(struct otf2_stream *stream, OTF2_CommRef ref)
 {
     uint32_t number = otf2_defs_comm(stream->defs, ref);
@@ -158,123 +159,145 @@ static uint32_t otf2_callback_number_of(struct otf2_stream *stream, OTF2_CommRef
     return number;
 }
 
-/* The first ones have slots. */
+/* Only the first OTF2_COMM_SLOTS communicators have slots. */
 static uint16_t otf2_callback_slot_of(const struct otf2_stream *stream, uint32_t number)
 {
     return number < stream->job->comm_count && number < OTF2_COMM_SLOTS ? (uint16_t)number
                                                                         : COMM_SLOT_NONE;
 }
 
-/* Tags of MPI are no larger; whoever writes others, such as negative ones, has them at both ends of
- * a message. */
-static int32_t tag_of(uint32_t tag)
+/* MPI's tags are no larger. Writers that store others, such as negative ones, store the same value
+ * at both ends of a message. */
+static int32_t otf2_callback_tag(uint32_t tag)
 {
     return (int32_t)(tag & INT32_MAX);
 }
 
-static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer, OTF2_CommRef comm,
-                                      uint32_t tag, uint64_t bytes)
+/* The fields that records of messages have in common. */
+struct message_record {
+    uint32_t peer; /* position in the communicator */
+    OTF2_CommRef comm;
+    uint32_t tag;
+    uint64_t bytes;
+};
+
+static struct otf2_message otf2_callback_message(struct otf2_stream *stream,
+                                                 const struct message_record *record)
 {
     int inter = 0;
-    uint32_t number = otf2_callback_number_of(stream, comm);
-    struct otf2_message message = {
-        .tag = tag_of(tag), .bytes = bytes, .comm = otf2_callback_slot_of(stream, number)};
-    message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
+    uint32_t number = otf2_callback_number_of(stream, record->comm);
+    struct otf2_message message = {.tag = otf2_callback_tag(record->tag),
+                                   .bytes = record->bytes,
+                                   .comm = otf2_callback_slot_of(stream, number)};
+    message.peer = otf2_job_peer(stream->job, stream->rank, number, record->peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
     stream->counted.undefined += number < stream->job->comm_count && message.peer == PEER_UNKNOWN;
     return message;
 }
 
+/* Functions of otf2_calls.h that process a blocking message, a nonblocking one, and a request. */
+typedef void process_message(struct otf2_calls *calls, uint64_t time,
+                             const struct otf2_message *message);
+typedef void process_posted(struct otf2_calls *calls, uint64_t time,
+                            const struct otf2_message *message, uint64_t request);
+typedef void process_request(struct otf2_calls *calls, uint64_t time, uint64_t request);
+
+static OTF2_CallbackCode otf2_callback_pass_message(struct otf2_stream *stream,
+                                                    OTF2_TimeStamp ticks,
+                                                    const struct message_record *record,
+                                                    process_message *process)
+{
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
+    struct otf2_message message = otf2_callback_message(stream, record);
+    process(&stream->calls, otf2_callback_begin(stream, ticks), &message);
+    return otf2_callback_outcome(stream);
+}
+
+static OTF2_CallbackCode otf2_callback_pass_posted(struct otf2_stream *stream, OTF2_TimeStamp ticks,
+                                                   const struct message_record *record,
+                                                   uint64_t request, process_posted *process)
+{
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
+    struct otf2_message message = otf2_callback_message(stream, record);
+    process(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
+    return otf2_callback_outcome(stream);
+}
+
+static OTF2_CallbackCode otf2_callback_pass_request(struct otf2_stream *stream,
+                                                    OTF2_TimeStamp ticks, uint64_t request,
+                                                    process_request *process)
+{
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
+    process(&stream->calls, otf2_callback_begin(stream, ticks), request);
+    return otf2_callback_outcome(stream);
+}
+
 static OTF2_CallbackCode otf2_callback_on_send(RECORD, uint32_t receiver, OTF2_CommRef comm,
                                                uint32_t tag, uint64_t bytes)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
-    otf2_calls_send(&stream->calls, otf2_callback_begin(stream, ticks), &message);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {receiver, comm, tag, bytes};
+    return otf2_callback_pass_message(user, ticks, &record, otf2_calls_send);
 }
 
-static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                  uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_recv(RECORD, uint32_t sender, OTF2_CommRef comm,
+                                               uint32_t tag, uint64_t bytes)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
-    otf2_calls_isend(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {sender, comm, tag, bytes};
+    return otf2_callback_pass_message(user, ticks, &record, otf2_calls_recv);
 }
 
-static OTF2_CallbackCode on_isend_complete(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm,
+                                                uint32_t tag, uint64_t bytes, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_isend_complete(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {receiver, comm, tag, bytes};
+    return otf2_callback_pass_posted(user, ticks, &record, request, otf2_calls_isend);
 }
 
-static OTF2_CallbackCode on_irecv_request(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm,
+                                                uint32_t tag, uint64_t bytes, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_irecv_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {sender, comm, tag, bytes};
+    return otf2_callback_pass_posted(user, ticks, &record, request, otf2_calls_irecv);
 }
 
-static OTF2_CallbackCode on_recv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                 uint64_t bytes)
+static OTF2_CallbackCode otf2_callback_on_isend_complete(RECORD, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
-    otf2_calls_recv(&stream->calls, otf2_callback_begin(stream, ticks), &message);
-    return otf2_callback_outcome(stream);
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_isend_complete);
 }
 
-static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                  uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_irecv_request(RECORD, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
-    otf2_calls_irecv(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
-    return otf2_callback_outcome(stream);
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_irecv_request);
 }
 
-/* MPI_Test and its kin found a request under way: their calls tell that already. */
-static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_request_cancelled(RECORD, uint64_t request)
 {
-    if (passed_over(user, ticks))
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_cancelled);
+}
+
+/* MPI_Test and similar calls found a request incomplete: their regions are recorded already. */
+static OTF2_CallbackCode otf2_callback_on_request_test(RECORD, uint64_t request)
+{
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
     otf2_callback_begin(user, ticks);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
-{
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_cancelled(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
-}
-
 /* ---- one-sided calls -------------------------------------------------------- */
 
-static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t ticks, unsigned kind,
-                                       OTF2_RmaWinRef window, uint32_t target, uint64_t given,
-                                       uint64_t gotten)
+static OTF2_CallbackCode otf2_callback_access_window(struct otf2_stream *stream, uint64_t ticks,
+                                                     unsigned kind, OTF2_RmaWinRef window,
+                                                     uint32_t target, uint64_t sent,
+                                                     uint64_t received)
 {
     int inter = 0;
     uint32_t number = otf2_defs_window(stream->defs, window);
     struct otf2_access access = {
-        .given = given, .gotten = gotten, .comm = otf2_callback_slot_of(stream, number)};
+        .sent = sent, .received = received, .comm = otf2_callback_slot_of(stream, number)};
     access.target = otf2_job_peer(stream->job, stream->rank, number, target, &inter);
     access.flags = inter ? EVENT_INTER : 0;
     uint64_t time = otf2_callback_begin(stream, ticks);
@@ -282,29 +305,30 @@ static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t tick
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_put(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
-                                uint64_t matching)
+static OTF2_CallbackCode otf2_callback_on_put(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                              uint64_t bytes, uint64_t matching)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
-    return access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
 }
 
-static OTF2_CallbackCode on_get(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
-                                uint64_t matching)
+static OTF2_CallbackCode otf2_callback_on_get(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                              uint64_t bytes, uint64_t matching)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
-    return access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
 }
 
-static OTF2_CallbackCode on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
-                                   OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
-                                   uint64_t matching)
+static OTF2_CallbackCode otf2_callback_on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                                 OTF2_RmaAtomicType type, uint64_t sent,
+                                                 uint64_t received, uint64_t matching)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
-    return access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent, received);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent,
+                                       received);
 }
 
 /* ---- collectives ----------------------------------------------------------- */
@@ -333,9 +357,10 @@ static uint16_t otf2_callback_call_of(OTF2_CollectiveOp op)
     return op < sizeof(calls) / sizeof(calls[0]) ? calls[op] : 0;
 }
 
-static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_CollectiveOp op,
-                                            OTF2_CommRef comm, uint32_t root, uint64_t sent,
-                                            uint64_t received)
+static struct otf2_collective otf2_callback_collective_of(struct otf2_stream *stream,
+                                                          OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                                          uint32_t root, uint64_t sent,
+                                                          uint64_t received)
 {
     int inter = 0;
     uint32_t number = otf2_callback_number_of(stream, comm);
@@ -354,43 +379,43 @@ static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_Col
     return collective;
 }
 
-static OTF2_CallbackCode on_collective_begin(RECORD)
+static OTF2_CallbackCode otf2_callback_on_collective_begin(RECORD)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     otf2_calls_collective_begin(&stream->calls, otf2_callback_begin(stream, ticks));
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_collective_end(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                           uint32_t root, uint64_t sent, uint64_t received)
+static OTF2_CallbackCode otf2_callback_on_collective_end(RECORD, OTF2_CollectiveOp op,
+                                                         OTF2_CommRef comm, uint32_t root,
+                                                         uint64_t sent, uint64_t received)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
+    struct otf2_collective collective =
+        otf2_callback_collective_of(stream, op, comm, root, sent, received);
     otf2_calls_collective_end(&stream->calls, otf2_callback_begin(stream, ticks), &collective);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_collective_request(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_collective_request(RECORD, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_collective_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_collective_request);
 }
 
-static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                                uint32_t root, uint64_t sent, uint64_t received,
-                                                uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_collective_complete(RECORD, OTF2_CollectiveOp op,
+                                                              OTF2_CommRef comm, uint32_t root,
+                                                              uint64_t sent, uint64_t received,
+                                                              uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
+    struct otf2_collective collective =
+        otf2_callback_collective_of(stream, op, comm, root, sent, received);
     otf2_calls_collective_complete(&stream->calls, otf2_callback_begin(stream, ticks), &collective,
                                    request);
     return otf2_callback_outcome(stream);
@@ -400,13 +425,13 @@ static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OT
 
 /* ---- registering ----------------------------------------------------------- */
 
-#define SET_WITH(kind, ...) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
-#define SET_BARE(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
+#define SET_WITH(kind, ...) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, otf2_callback_on_##kind);
+#define SET_BARE(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, otf2_callback_on_##kind);
 
-static void set_others(OTF2_EvtReaderCallbacks *c)
+static void otf2_callback_set_others(OTF2_EvtReaderCallbacks *c)
 {
     OTF2_OTHER_KINDS(SET_WITH, SET_BARE)
-    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, on_Unknown);
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, otf2_callback_on_Unknown);
 }
 
 OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *events,
@@ -415,26 +440,28 @@ OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *even
     OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
     if (c == NULL)
         return OTF2_ERROR_MEM_ALLOC_FAILED;
-    set_others(c);
-    OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter);
-    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
-    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
-    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    otf2_callback_set_others(c);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, otf2_callback_on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, otf2_callback_on_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, otf2_callback_on_context_enter);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, otf2_callback_on_context_leave);
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, otf2_callback_on_send);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_isend);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_isend_complete);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, on_irecv_request);
-    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, on_recv);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_irecv);
-    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, on_request_test);
-    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, on_request_cancelled);
-    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_put);
-    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_get);
-    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, on_collective_begin);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_collective_end);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_collective_request);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, on_collective_complete);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, otf2_callback_on_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, otf2_callback_on_isend_complete);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, otf2_callback_on_irecv_request);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, otf2_callback_on_recv);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, otf2_callback_on_irecv);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, otf2_callback_on_request_test);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, otf2_callback_on_request_cancelled);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, otf2_callback_on_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, otf2_callback_on_get);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, otf2_callback_on_atomic);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, otf2_callback_on_collective_begin);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, otf2_callback_on_collective_end);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(
+        c, otf2_callback_on_collective_request);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(
+        c, otf2_callback_on_collective_complete);
     OTF2_ErrorCode code = OTF2_Reader_RegisterEvtCallbacks(reader, events, c, stream);
     OTF2_EvtReaderCallbacks_Delete(c);
     return code;

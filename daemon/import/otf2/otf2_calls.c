@@ -1,3 +1,4 @@
+/* Conversion of OTF2 regions and MPI records to calls and their parts: see otf2_calls.h. */
 #include "daemon/import/otf2/otf2_calls.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -11,7 +12,7 @@
 
 #define DEEPEST (1u << 16)
 #define NO_PART UINT32_MAX
-#define MOST_PARTS UINT16_MAX /* of a call, as struct event counts them */
+#define MAX_PARTS UINT16_MAX /* of a call, as struct event counts them */
 
 void otf2_calls_init(struct otf2_calls *c, struct request_table *requests, uint32_t thread,
                      uint32_t threads)
@@ -31,7 +32,7 @@ void otf2_calls_finish(struct otf2_calls *c)
 
 /* ---- the open call --------------------------------------------------------- */
 
-static void open_call(struct otf2_calls *c, uint64_t time, uint16_t call)
+static void otf2_calls_open_call(struct otf2_calls *c, uint64_t time, uint16_t call)
 {
     c->in_call = 1;
     c->nested = c->has_collective = 0;
@@ -40,7 +41,7 @@ static void open_call(struct otf2_calls *c, uint64_t time, uint16_t call)
     c->part_count = 0;
 }
 
-static int reserve_part(struct otf2_calls *c)
+static int otf2_calls_reserve_part(struct otf2_calls *c)
 {
     size_t need = c->part_count + (size_t)1;
     if (array_fit(&c->parts, sizeof(*c->parts), &c->part_room, need) != 0 ||
@@ -50,19 +51,19 @@ static int reserve_part(struct otf2_calls *c)
     return c->error;
 }
 
-static void close_call(struct otf2_calls *c, uint64_t time);
+static void otf2_calls_close_call(struct otf2_calls *c, uint64_t time);
 
-/* A call that is never left would gather all that comes: it is told in pieces.
- * @return a new part to be filled in; NULL: no memory */
+/* Add a part to the open call. A call that is never left would collect all records: it is emitted
+ * in pieces. @return the part, to be filled in; NULL: no memory */
 static struct event *otf2_calls_add_part(struct otf2_calls *c, uint16_t flags)
 {
-    if (c->part_count == MOST_PARTS) {
+    if (c->part_count == MAX_PARTS) {
         int nested = c->nested;
-        close_call(c, c->newest);
-        open_call(c, c->newest, c->call);
+        otf2_calls_close_call(c, c->newest);
+        otf2_calls_open_call(c, c->newest, c->call);
         c->nested = nested;
     }
-    if (reserve_part(c) != 0)
+    if (otf2_calls_reserve_part(c) != 0)
         return NULL;
     c->waits[c->part_count] = 0;
     struct event *part = &c->parts[c->part_count++];
@@ -74,9 +75,9 @@ static struct event *otf2_calls_add_part(struct otf2_calls *c, uint16_t flags)
     return part;
 }
 
-/* Calls that take what MPI_Mprobe found are not told which message that is: what they receive is
- * matched as if it were received by another. */
-static uint16_t call_of_part(uint16_t call)
+/* Calls that receive what MPI_Mprobe found do not record which message that is: they are matched
+ * like other receives. */
+static uint16_t otf2_calls_call_of_part(uint16_t call)
 {
     return call == CALL_Mrecv ? CALL_Recv : call == CALL_Imrecv ? CALL_Irecv : call;
 }
@@ -91,13 +92,13 @@ static void otf2_calls_put_event(struct otf2_calls *c, struct event *event, uint
         c->error = -ENOMEM;
 }
 
-static void close_call(struct otf2_calls *c, uint64_t time)
+static void otf2_calls_close_call(struct otf2_calls *c, uint64_t time)
 {
     struct event alone = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
     struct event *call = &alone;
     uint32_t first = 0;
     time = time < c->enter ? c->enter : time;
-    if (c->part_count > 0 && call_of_part(c->call) == c->call) {
+    if (c->part_count > 0 && otf2_calls_call_of_part(c->call) == c->call) {
         call = &c->parts[0];
         first = 1;
     }
@@ -108,15 +109,15 @@ static void close_call(struct otf2_calls *c, uint64_t time)
     otf2_calls_put_event(c, call, first == 1 ? 0 : NO_PART, time);
     for (uint32_t i = first; i < c->part_count; i++) {
         c->parts[i].kind = EVENT_PART;
-        c->parts[i].call = call_of_part(c->call);
+        c->parts[i].call = otf2_calls_call_of_part(c->call);
         otf2_calls_put_event(c, &c->parts[i], i, time);
     }
     c->in_call = 0;
     c->part_count = 0;
 }
 
-/* A record outside of any call of MPI is a call of its own. @return does it have to be closed? */
-static int ensure_call(struct otf2_calls *c, uint64_t time, uint16_t call)
+/* A record outside of any MPI call becomes a call of its own. @return must the caller close it? */
+static int otf2_calls_ensure_call(struct otf2_calls *c, uint64_t time, uint16_t call)
 {
     c->newest = time > c->newest ? time : c->newest;
     if (c->in_call) {
@@ -124,19 +125,19 @@ static int ensure_call(struct otf2_calls *c, uint64_t time, uint16_t call)
             c->call = call;
         return 0;
     }
-    open_call(c, time, call);
+    otf2_calls_open_call(c, time, call);
     return 1;
 }
 
-static void close_own(struct otf2_calls *c, uint64_t time, int own)
+static void otf2_calls_close_single(struct otf2_calls *c, uint64_t time, int own)
 {
     if (own)
-        close_call(c, time);
+        otf2_calls_close_call(c, time);
 }
 
 /* ---- regions --------------------------------------------------------------- */
 
-static void push_region(struct otf2_calls *c, uint16_t slot)
+static void otf2_calls_push_region(struct otf2_calls *c, uint16_t slot)
 {
     if (c->too_deep > 0 || c->depth == DEEPEST) {
         c->too_deep++;
@@ -150,7 +151,7 @@ static void push_region(struct otf2_calls *c, uint16_t slot)
     c->region = slot;
 }
 
-static void pop_region(struct otf2_calls *c)
+static void otf2_calls_pop_region(struct otf2_calls *c)
 {
     if (c->too_deep > 0)
         c->too_deep--;
@@ -165,13 +166,14 @@ void otf2_calls_enter(struct otf2_calls *c, uint64_t time, uint32_t ref,
 {
     c->newest = time > c->newest ? time : c->newest;
     if (region->kind == OTF2_REGION_CODE) {
-        push_region(c, region->slot);
+        otf2_calls_push_region(c, region->slot);
     } else if (region->kind == OTF2_REGION_CALL) {
         if (c->in_call) {
-            c->nested += c->call_region == ref; /* MPI that calls MPI is one call */
+            c->nested +=
+                c->call_region == ref; /* an MPI call within an MPI call counts as one call */
             return;
         }
-        open_call(c, time, region->call);
+        otf2_calls_open_call(c, time, region->call);
         c->call_region = ref;
     }
 }
@@ -181,7 +183,7 @@ void otf2_calls_leave(struct otf2_calls *c, uint64_t time, uint32_t ref,
 {
     c->newest = time > c->newest ? time : c->newest;
     if (region->kind == OTF2_REGION_CODE) {
-        pop_region(c);
+        otf2_calls_pop_region(c);
         return;
     }
     if (region->kind != OTF2_REGION_CALL)
@@ -193,13 +195,13 @@ void otf2_calls_leave(struct otf2_calls *c, uint64_t time, uint32_t ref,
     } else if (c->call_region == ref) {
         if (c->call == 0)
             c->totals.nameless++;
-        close_call(c, time);
+        otf2_calls_close_call(c, time);
     }
 }
 
 /* ---- messages -------------------------------------------------------------- */
 
-static void set_message(struct event *part, const struct otf2_message *message)
+static void otf2_calls_set_message(struct event *part, const struct otf2_message *message)
 {
     part->peer = message->peer;
     part->tag = message->tag;
@@ -215,23 +217,23 @@ static uint16_t otf2_calls_persistent(const struct otf2_calls *c)
 
 void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
-    int own = ensure_call(c, time, CALL_Send);
+    int own = otf2_calls_ensure_call(c, time, CALL_Send);
     struct event *part = otf2_calls_add_part(c, EVENT_SEND | EVENT_POST | EVENT_DONE);
     if (part != NULL)
-        set_message(part, message);
+        otf2_calls_set_message(part, message);
     c->totals.sends++;
     c->totals.send_bytes += message->bytes;
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
 /* ---- requests -------------------------------------------------------------- */
 
 #define ANY_DIRECTION UINT16_MAX
 
-/* Posted by a thread that is the only one. Where there are others, ends wait: see request_pairs.h.
- */
-static struct open_request *find_request(const struct otf2_calls *c, uint64_t id,
-                                         uint16_t direction)
+/* Find the post of a request in a rank with a single thread. With several threads the ends wait:
+ * see request_pairs.h. */
+static struct open_request *otf2_calls_find_request(const struct otf2_calls *c, uint64_t id,
+                                                    uint16_t direction)
 {
     struct open_request *request = request_table_own(c->queue.requests, id, &c->queue);
     int goes = request != NULL && (direction == ANY_DIRECTION ||
@@ -239,9 +241,10 @@ static struct open_request *find_request(const struct otf2_calls *c, uint64_t id
     return goes ? request : NULL;
 }
 
-/* A record that ends a request waits until the other threads have come to its time. @return NULL:
- * no memory */
-static struct open_request *end_later(struct otf2_calls *c, struct event *part, uint64_t id)
+/* Add the end of a request, which waits until the other threads have reached its time. @return
+ * NULL: no memory */
+static struct open_request *otf2_calls_defer_end(struct otf2_calls *c, struct event *part,
+                                                 uint64_t id)
 {
     uint32_t number = (uint32_t)(part - c->parts);
     struct open_request *end = call_queue_end(&c->queue, id);
@@ -258,9 +261,9 @@ static struct open_request *end_later(struct otf2_calls *c, struct event *part, 
     return end;
 }
 
-/* A request begins with this part. @param post  what is known of it */
-static void begin_request(struct otf2_calls *c, uint64_t id, struct event *part,
-                          struct open_request *post)
+/* Post a request with this part. @param post  what is known of it */
+static void otf2_calls_post_request(struct otf2_calls *c, uint64_t id, struct event *part,
+                                    struct open_request *post)
 {
     uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
     post->number = part->request = call_queue_number(&c->queue);
@@ -287,52 +290,53 @@ static void begin_request(struct otf2_calls *c, uint64_t id, struct event *part,
 void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
                       uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Isend);
+    int own = otf2_calls_ensure_call(c, time, CALL_Isend);
     struct event *part =
         otf2_calls_add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | otf2_calls_persistent(c)));
     if (part != NULL) {
-        set_message(part, message);
+        otf2_calls_set_message(part, message);
         struct open_request post = {.bytes = message->bytes,
                                     .peer = message->peer,
                                     .tag = message->tag,
                                     .comm = message->comm,
                                     .flags = part->flags &
                                              (EVENT_SEND | EVENT_PERSISTENT | EVENT_INTER)};
-        begin_request(c, id, part, &post);
+        otf2_calls_post_request(c, id, part, &post);
     }
     c->totals.sends++;
     c->totals.send_bytes += message->bytes;
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
-/* What ends has been known since it was posted, or never will be. */
-static void end_plainly(struct otf2_calls *c, struct event *part, uint64_t id, uint16_t direction)
+/* End a request whose data were known when it was posted, or never will be. */
+static void otf2_calls_end_request(struct otf2_calls *c, struct event *part, uint64_t id,
+                                   uint16_t direction)
 {
     if (c->queue.shared) {
-        end_later(c, part, id);
+        otf2_calls_defer_end(c, part, id);
         return;
     }
-    struct open_request *request = find_request(c, id, direction);
+    struct open_request *request = otf2_calls_find_request(c, id, direction);
     if (request == NULL)
         return;
-    request_pairs_tell_end(part, request);
+    request_pairs_copy_post(part, request);
     request_table_remove(c->queue.requests, request);
 }
 
 void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Wait);
+    int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_SEND | EVENT_DONE);
     if (part != NULL) {
         part->peer = PEER_UNKNOWN;
-        end_plainly(c, part, id, EVENT_SEND);
+        otf2_calls_end_request(c, part, id, EVENT_SEND);
     }
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
 void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Irecv);
+    int own = otf2_calls_ensure_call(c, time, CALL_Irecv);
     struct event *part =
         otf2_calls_add_part(c, (uint16_t)(EVENT_RECV | EVENT_POST | otf2_calls_persistent(c)));
     if (part != NULL) {
@@ -341,29 +345,30 @@ void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
                                     .tag = TAG_NONE,
                                     .comm = COMM_SLOT_NONE,
                                     .flags = part->flags & (EVENT_RECV | EVENT_PERSISTENT)};
-        begin_request(c, id, part, &post);
+        otf2_calls_post_request(c, id, part, &post);
     }
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
 void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
-    int own = ensure_call(c, time, CALL_Recv);
+    int own = otf2_calls_ensure_call(c, time, CALL_Recv);
     struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_POST | EVENT_DONE);
     if (part != NULL)
-        set_message(part, message);
+        otf2_calls_set_message(part, message);
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
-/* @return was it known where it was posted? */
+/* Copy the data of a completed receive to the record of its post. @return was that record still
+ * waiting? */
 static int otf2_calls_report_post(struct open_request *request, const struct otf2_message *message)
 {
     struct event *post = request == NULL ? NULL : call_queue_waiting(request);
     if (post == NULL)
         return 0;
-    set_message(post, message);
+    otf2_calls_set_message(post, message);
     post->seq = CALL_COMPLETE;
     return 1;
 }
@@ -372,16 +377,16 @@ static void otf2_calls_end_receive(struct otf2_calls *c, struct event *part,
                                    const struct otf2_message *message, uint64_t id)
 {
     if (c->queue.shared) {
-        set_message(part, message);
-        end_later(c, part, id);
+        otf2_calls_set_message(part, message);
+        otf2_calls_defer_end(c, part, id);
         return;
     }
-    struct open_request *request = find_request(c, id, EVENT_RECV);
+    struct open_request *request = otf2_calls_find_request(c, id, EVENT_RECV);
     if (otf2_calls_report_post(request, message))
-        request_pairs_tell_end(part, request);
+        request_pairs_copy_post(part, request);
     else
-        part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
-    set_message(part, message);
+        part->flags |= EVENT_POST; /* as if the call that completes the receive had posted it */
+    otf2_calls_set_message(part, message);
     if (request != NULL)
         request_table_remove(c->queue.requests, request);
 }
@@ -389,34 +394,35 @@ static void otf2_calls_end_receive(struct otf2_calls *c, struct event *part,
 void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
                       uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Wait);
+    int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_DONE);
     if (part != NULL)
         otf2_calls_end_receive(c, part, message, id);
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
 void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Wait);
+    int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     const struct otf2_message nothing = {
         .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
     struct event *part = otf2_calls_add_part(c, EVENT_CANCELLED);
     if (part != NULL && !c->queue.shared) {
-        struct open_request *request = find_request(c, id, ANY_DIRECTION);
+        struct open_request *request = otf2_calls_find_request(c, id, ANY_DIRECTION);
         if (request != NULL && request->flags & EVENT_RECV)
             otf2_calls_report_post(request, &nothing);
     }
     if (part != NULL)
-        end_plainly(c, part, id, ANY_DIRECTION);
-    close_own(c, time, own);
+        otf2_calls_end_request(c, part, id, ANY_DIRECTION);
+    otf2_calls_close_single(c, time, own);
 }
 
 /* ---- one-sided calls -------------------------------------------------------- */
 
-/* Others use these records for copies to and from accelerators, outside of calls of MPI. */
+/* Other programming models use these records for copies to and from accelerators, outside of MPI
+ * calls. */
 int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_access *access)
 {
     c->newest = time > c->newest ? time : c->newest;
@@ -426,8 +432,8 @@ int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_acc
     if (part == NULL)
         return 1;
     part->peer = access->target;
-    part->bytes = access->given;
-    part->bytes_in = access->gotten;
+    part->bytes = access->sent;
+    part->bytes_in = access->received;
     part->comm = access->comm;
     part->flags |= access->flags;
     return 1;
@@ -441,7 +447,7 @@ void otf2_calls_collective_begin(struct otf2_calls *c, uint64_t time)
     c->collective_enter = time;
 }
 
-static void set_collective(struct event *part, const struct otf2_collective *collective)
+static void otf2_calls_set_collective(struct event *part, const struct otf2_collective *collective)
 {
     part->bytes = collective->sent;
     part->bytes_in = collective->received;
@@ -450,8 +456,9 @@ static void set_collective(struct event *part, const struct otf2_collective *col
     part->flags |= collective->flags;
 }
 
-/* A collective's record is the call's own: it goes before the messages of the call. */
-static struct event *first_part(struct otf2_calls *c, uint16_t flags)
+/* Insert a part at the front: the record of a collective is the call's own, before the messages of
+ * the call. */
+static struct event *otf2_calls_insert_part(struct otf2_calls *c, uint16_t flags)
 {
     struct event *part = otf2_calls_add_part(c, flags);
     if (part == NULL || c->part_count == 1)
@@ -475,48 +482,51 @@ static struct event *first_part(struct otf2_calls *c, uint16_t flags)
 void otf2_calls_collective_end(struct otf2_calls *c, uint64_t time,
                                const struct otf2_collective *collective)
 {
-    int own = ensure_call(c, time, collective->call);
+    int own = otf2_calls_ensure_call(c, time, collective->call);
     if (own && c->collective_enter != 0 && c->collective_enter < c->enter)
         c->enter = c->collective_enter;
     c->collective_enter = 0;
-    struct event *part = c->has_collective ? otf2_calls_add_part(c, 0) : first_part(c, 0);
+    struct event *part =
+        c->has_collective ? otf2_calls_add_part(c, 0) : otf2_calls_insert_part(c, 0);
     if (part != NULL)
-        set_collective(part, collective);
+        otf2_calls_set_collective(part, collective);
     c->has_collective = 1;
     c->totals.collectives++;
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
 void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
-    int own = ensure_call(c, time, 0);
-    struct event *part =
-        c->has_collective ? otf2_calls_add_part(c, EVENT_POST) : first_part(c, EVENT_POST);
+    int own = otf2_calls_ensure_call(c, time, 0);
+    struct event *part = c->has_collective ? otf2_calls_add_part(c, EVENT_POST)
+                                           : otf2_calls_insert_part(c, EVENT_POST);
     c->has_collective = 1;
     if (part != NULL) {
         part->peer = PEER_NONE;
         part->comm = COMM_SLOT_NONE;
         struct open_request post = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
-        begin_request(c, id, part, &post);
+        otf2_calls_post_request(c, id, part, &post);
     }
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
-static void end_collective(struct otf2_calls *c, struct event *part,
-                           const struct otf2_collective *collective, uint64_t id)
+static void otf2_calls_end_collective(struct otf2_calls *c, struct event *part,
+                                      const struct otf2_collective *collective, uint64_t id)
 {
     struct open_request *ended = NULL;
-    struct open_request *request = c->queue.shared ? NULL : find_request(c, id, 0);
+    struct open_request *request = c->queue.shared ? NULL : otf2_calls_find_request(c, id, 0);
     struct event *post = request == NULL ? NULL : call_queue_waiting(request);
     if (post != NULL) {
-        set_collective(post, collective);
+        otf2_calls_set_collective(post, collective);
         post->seq = CALL_COMPLETE;
     }
     if (request != NULL) {
-        request_pairs_tell_end(part, request);
+        request_pairs_copy_post(part, request);
         request_table_remove(c->queue.requests, request);
-    } else if (c->queue.shared && (ended = end_later(c, part, id)) != NULL) {
-        ended->bytes = collective->received; /* its record has no room for them while it waits */
+    } else if (c->queue.shared && (ended = otf2_calls_defer_end(c, part, id)) != NULL) {
+        ended->bytes =
+            collective
+                ->received; /* while it waits, its record has no space for the bytes it received */
         ended->flags |= collective->flags;
     }
     if (request != NULL || ended != NULL) {
@@ -529,19 +539,19 @@ static void end_collective(struct otf2_calls *c, struct event *part,
 void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
                                     const struct otf2_collective *collective, uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Wait);
+    int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_DONE);
     if (part != NULL)
-        end_collective(c, part, collective, id);
+        otf2_calls_end_collective(c, part, collective, id);
     c->totals.collectives++;
-    close_own(c, time, own);
+    otf2_calls_close_single(c, time, own);
 }
 
 void otf2_calls_close(struct otf2_calls *c)
 {
     c->totals.unbalanced += (uint64_t)c->in_call;
     if (c->in_call)
-        close_call(c, c->newest);
+        otf2_calls_close_call(c, c->newest);
     if (!c->queue.shared)
         call_queue_close(&c->queue);
 }

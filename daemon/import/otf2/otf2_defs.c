@@ -1,4 +1,5 @@
-/* Definitions as they come; what is made of them is in otf2_defs_job.c. */
+/* Callbacks that collect the definitions of an OTF2 archive; otf2_defs_job.c makes the job from
+ * them. */
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -10,25 +11,25 @@
 #include <string.h>
 
 #define MOST_ROWS (1u << 28)
-#define NEAR_REGIONS (1u << 20) /* references below are looked up at once */
+#define NEAR_REGIONS (1u << 20) /* references below this limit are looked up in an array */
 #define MOST_SLOTS 65000u
 
 /* ---- rows ------------------------------------------------------------------ */
 
-static int rows_init(struct otf2_rows *rows, size_t each)
+static int otf2_defs_rows_init(struct otf2_rows *rows, size_t each)
 {
     *rows = (struct otf2_rows){.each = each};
     return key_index_init(&rows->index, MOST_ROWS);
 }
 
-static void rows_finish(struct otf2_rows *rows)
+static void otf2_defs_rows_finish(struct otf2_rows *rows)
 {
     key_index_finish(&rows->index);
     free(rows->rows);
 }
 
-/* @return the row of a reference, new or not, cleared; NULL: no memory */
-static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
+/* Find or add the row of a reference. @return the row, cleared if new; NULL: no memory */
+static void *otf2_defs_row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
 {
     struct index_key key = {ref, 0};
     uint32_t number = key_index_find(&rows->index, key);
@@ -64,15 +65,15 @@ const char *otf2_text(const struct otf2_defs *defs, uint32_t ref)
 int otf2_defs_init(struct otf2_defs *defs)
 {
     *defs = (struct otf2_defs){.resolution = UINT64_C(1000000000)};
-    if (rows_init(&defs->strings, sizeof(uint64_t)) == 0 &&
-        rows_init(&defs->locations, sizeof(struct location)) == 0 &&
-        rows_init(&defs->processes, sizeof(struct process)) == 0 &&
-        rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
-        rows_init(&defs->groups, sizeof(struct group)) == 0 &&
-        rows_init(&defs->comms, sizeof(struct comm)) == 0 &&
-        rows_init(&defs->windows, sizeof(uint32_t)) == 0 &&
-        rows_init(&defs->region_defs, sizeof(struct region_def)) == 0 &&
-        rows_init(&defs->contexts, sizeof(uint32_t)) == 0)
+    if (otf2_defs_rows_init(&defs->strings, sizeof(uint64_t)) == 0 &&
+        otf2_defs_rows_init(&defs->locations, sizeof(struct location)) == 0 &&
+        otf2_defs_rows_init(&defs->processes, sizeof(struct process)) == 0 &&
+        otf2_defs_rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
+        otf2_defs_rows_init(&defs->groups, sizeof(struct group)) == 0 &&
+        otf2_defs_rows_init(&defs->comms, sizeof(struct comm)) == 0 &&
+        otf2_defs_rows_init(&defs->windows, sizeof(uint32_t)) == 0 &&
+        otf2_defs_rows_init(&defs->region_defs, sizeof(struct region_def)) == 0 &&
+        otf2_defs_rows_init(&defs->contexts, sizeof(uint32_t)) == 0)
         return 0;
     otf2_defs_finish(defs);
     return -ENOMEM;
@@ -80,15 +81,15 @@ int otf2_defs_init(struct otf2_defs *defs)
 
 void otf2_defs_finish(struct otf2_defs *defs)
 {
-    rows_finish(&defs->strings);
-    rows_finish(&defs->locations);
-    rows_finish(&defs->processes);
-    rows_finish(&defs->nodes);
-    rows_finish(&defs->groups);
-    rows_finish(&defs->comms);
-    rows_finish(&defs->windows);
-    rows_finish(&defs->region_defs);
-    rows_finish(&defs->contexts);
+    otf2_defs_rows_finish(&defs->strings);
+    otf2_defs_rows_finish(&defs->locations);
+    otf2_defs_rows_finish(&defs->processes);
+    otf2_defs_rows_finish(&defs->nodes);
+    otf2_defs_rows_finish(&defs->groups);
+    otf2_defs_rows_finish(&defs->comms);
+    otf2_defs_rows_finish(&defs->windows);
+    otf2_defs_rows_finish(&defs->region_defs);
+    otf2_defs_rows_finish(&defs->contexts);
     free(defs->text);
     free(defs->members);
     free(defs->regions);
@@ -98,8 +99,8 @@ void otf2_defs_finish(struct otf2_defs *defs)
 
 /* ---- regions --------------------------------------------------------------- */
 
-/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU
- * has it. */
+/* Normalise the spelling of MPI calls: "mpi_isend_" (Fortran and some tools) and "MPI_Isend()"
+ * (TAU) are MPI_Isend. */
 static void otf2_defs_spell(char out[64], const char *name)
 {
     size_t length = strcspn(name, "(");
@@ -117,9 +118,9 @@ static void otf2_defs_spell(char out[64], const char *name)
     out[length] = '\0';
 }
 
-/* TAU takes all for MPI that has these letters somewhere, such as main of mpi_ring.c: were that a
- * call, all others would be within it. */
-static int may_be_call(const char *name, const char *spelt, OTF2_RegionRole role)
+/* TAU marks every region as MPI whose name contains these letters, such as main of mpi_ring.c: as a
+ * call it would enclose all others. */
+static int otf2_defs_may_be_call(const char *name, const char *spelt, OTF2_RegionRole role)
 {
     return name[0] == '\0' || spelt[0] != '\0' ||
            (role >= OTF2_REGION_ROLE_COLL_ONE2ALL && role <= OTF2_REGION_ROLE_RMA) ||
@@ -136,33 +137,35 @@ static struct otf2_region otf2_defs_region_of(const char *name, OTF2_Paradigm pa
         return (struct otf2_region){.kind = OTF2_REGION_CALL, .call = call};
     if (spelt[0] != '\0' && call_is_local(spelt))
         return (struct otf2_region){.kind = OTF2_REGION_LOCAL};
-    if (paradigm == OTF2_PARADIGM_MPI && may_be_call(name, spelt, role))
+    if (paradigm == OTF2_PARADIGM_MPI && otf2_defs_may_be_call(name, spelt, role))
         return (struct otf2_region){.kind = OTF2_REGION_CALL};
     if (paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM)
         return (struct otf2_region){.kind = OTF2_REGION_NONE};
     return (struct otf2_region){.kind = OTF2_REGION_CODE};
 }
 
-/* Its name may be defined later: what it is is found in the end. */
-static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
-                                   OTF2_StringRef canonical, OTF2_StringRef description,
-                                   OTF2_RegionRole role, OTF2_Paradigm paradigm,
-                                   OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
-                                   uint32_t end)
+/* The name of a region may be defined later, so its kind is determined at the end. */
+static OTF2_CallbackCode otf2_defs_on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
+                                             OTF2_StringRef canonical, OTF2_StringRef description,
+                                             OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                             OTF2_RegionFlag flags, OTF2_StringRef file,
+                                             uint32_t begin, uint32_t end)
 {
     struct otf2_defs *defs = user;
-    struct region_def *region = row_for(defs, &defs->region_defs, self);
+    struct region_def *region = otf2_defs_row_for(defs, &defs->region_defs, self);
     (void)canonical, (void)description, (void)flags, (void)file, (void)begin, (void)end;
     if (region != NULL)
         *region = (struct region_def){.name = name, .paradigm = paradigm, .role = role};
     return otf2_defs_outcome(defs);
 }
 
-static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
-                                    OTF2_SourceCodeLocationRef place, OTF2_CallingContextRef parent)
+static OTF2_CallbackCode otf2_defs_on_context(void *user, OTF2_CallingContextRef self,
+                                              OTF2_RegionRef region,
+                                              OTF2_SourceCodeLocationRef place,
+                                              OTF2_CallingContextRef parent)
 {
     struct otf2_defs *defs = user;
-    uint32_t *context = row_for(defs, &defs->contexts, self);
+    uint32_t *context = otf2_defs_row_for(defs, &defs->contexts, self);
     (void)place, (void)parent;
     if (context != NULL)
         *context = region;
@@ -221,11 +224,11 @@ static OTF2_CallbackCode otf2_defs_on_clock(void *user, uint64_t resolution, uin
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *string)
+static OTF2_CallbackCode otf2_defs_on_string(void *user, OTF2_StringRef self, const char *string)
 {
     struct otf2_defs *defs = user;
     size_t length = strlen(string) + 1;
-    uint64_t *at = row_for(defs, &defs->strings, self);
+    uint64_t *at = otf2_defs_row_for(defs, &defs->strings, self);
     if (at == NULL)
         return OTF2_CALLBACK_INTERRUPT;
     if (array_fit(&defs->text, 1, &defs->text_room, defs->text_used + length) != 0) {
@@ -238,18 +241,19 @@ static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
-                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+static OTF2_CallbackCode otf2_defs_on_node(void *user, OTF2_SystemTreeNodeRef self,
+                                           OTF2_StringRef name, OTF2_StringRef class_name,
+                                           OTF2_SystemTreeNodeRef parent)
 {
     struct otf2_defs *defs = user;
-    struct tree_node *node = row_for(defs, &defs->nodes, self);
+    struct tree_node *node = otf2_defs_row_for(defs, &defs->nodes, self);
     if (node != NULL)
         *node = (struct tree_node){.name = name, .class_name = class_name, .parent = parent};
     return otf2_defs_outcome(defs);
 }
 
-static OTF2_CallbackCode on_domain(void *user, OTF2_SystemTreeNodeRef self,
-                                   OTF2_SystemTreeDomain domain)
+static OTF2_CallbackCode otf2_defs_on_domain(void *user, OTF2_SystemTreeNodeRef self,
+                                             OTF2_SystemTreeDomain domain)
 {
     struct otf2_defs *defs = user;
     struct tree_node *node = (struct tree_node *)otf2_row(&defs->nodes, self);
@@ -258,12 +262,13 @@ static OTF2_CallbackCode on_domain(void *user, OTF2_SystemTreeNodeRef self,
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
-                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
-                                    OTF2_LocationGroupRef creator)
+static OTF2_CallbackCode otf2_defs_on_process(void *user, OTF2_LocationGroupRef self,
+                                              OTF2_StringRef name, OTF2_LocationGroupType type,
+                                              OTF2_SystemTreeNodeRef parent,
+                                              OTF2_LocationGroupRef creator)
 {
     struct otf2_defs *defs = user;
-    struct process *process = row_for(defs, &defs->processes, self);
+    struct process *process = otf2_defs_row_for(defs, &defs->processes, self);
     (void)name;
     if (process != NULL)
         *process = (struct process){.node = parent,
@@ -273,12 +278,12 @@ static OTF2_CallbackCode on_process(void *user, OTF2_LocationGroupRef self, OTF2
     return otf2_defs_outcome(defs);
 }
 
-static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name,
-                                     OTF2_LocationType type, uint64_t events,
-                                     OTF2_LocationGroupRef process)
+static OTF2_CallbackCode otf2_defs_on_location(void *user, OTF2_LocationRef self,
+                                               OTF2_StringRef name, OTF2_LocationType type,
+                                               uint64_t events, OTF2_LocationGroupRef process)
 {
     struct otf2_defs *defs = user;
-    struct location *location = row_for(defs, &defs->locations, self);
+    struct location *location = otf2_defs_row_for(defs, &defs->locations, self);
     (void)name;
     if (location != NULL)
         *location = (struct location){.process = process,
@@ -289,16 +294,17 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
     return otf2_defs_outcome(defs);
 }
 
-static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name,
-                                  OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
-                                  uint32_t count, const uint64_t *members)
+static OTF2_CallbackCode otf2_defs_on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name,
+                                            OTF2_GroupType type, OTF2_Paradigm paradigm,
+                                            OTF2_GroupFlag flags, uint32_t count,
+                                            const uint64_t *members)
 {
     struct otf2_defs *defs = user;
     (void)name;
     if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
         type != OTF2_GROUP_TYPE_COMM_SELF && type != OTF2_GROUP_TYPE_LOCATIONS)
         return OTF2_CALLBACK_SUCCESS;
-    struct group *group = row_for(defs, &defs->groups, self);
+    struct group *group = otf2_defs_row_for(defs, &defs->groups, self);
     if (group == NULL)
         return OTF2_CALLBACK_INTERRUPT;
     if (array_fit(&defs->members, sizeof(*defs->members), &defs->member_room,
@@ -317,11 +323,12 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
-                                 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
+static OTF2_CallbackCode otf2_defs_on_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
+                                           OTF2_GroupRef group, OTF2_CommRef parent,
+                                           OTF2_CommFlag flags)
 {
     struct otf2_defs *defs = user;
-    struct comm *comm = row_for(defs, &defs->comms, self);
+    struct comm *comm = otf2_defs_row_for(defs, &defs->comms, self);
     (void)flags;
     if (comm != NULL)
         *comm = (struct comm){
@@ -329,12 +336,12 @@ static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef n
     return otf2_defs_outcome(defs);
 }
 
-static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
-                                       OTF2_GroupRef first, OTF2_GroupRef second,
-                                       OTF2_CommRef common, OTF2_CommFlag flags)
+static OTF2_CallbackCode otf2_defs_on_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
+                                                 OTF2_GroupRef first, OTF2_GroupRef second,
+                                                 OTF2_CommRef common, OTF2_CommFlag flags)
 {
     struct otf2_defs *defs = user;
-    struct comm *comm = row_for(defs, &defs->comms, self);
+    struct comm *comm = otf2_defs_row_for(defs, &defs->comms, self);
     (void)flags;
     if (comm != NULL)
         *comm = (struct comm){.name = name, .group = first, .remote = second, .parent = common};
@@ -345,7 +352,7 @@ static OTF2_CallbackCode otf2_defs_on_window(void *user, OTF2_RmaWinRef self, OT
                                              OTF2_CommRef comm, OTF2_RmaWinFlag flags)
 {
     struct otf2_defs *defs = user;
-    uint32_t *window = row_for(defs, &defs->windows, self);
+    uint32_t *window = otf2_defs_row_for(defs, &defs->windows, self);
     (void)name, (void)flags;
     if (window != NULL)
         *window = comm;
@@ -365,16 +372,16 @@ OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
     if (c == NULL)
         return OTF2_ERROR_MEM_ALLOC_FAILED;
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, otf2_defs_on_clock);
-    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
-    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_node);
-    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, on_domain);
-    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_process);
-    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
-    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);
-    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_context);
-    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
-    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
-    OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, otf2_defs_on_string);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, otf2_defs_on_node);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, otf2_defs_on_domain);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, otf2_defs_on_process);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, otf2_defs_on_location);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, otf2_defs_on_region);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, otf2_defs_on_context);
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, otf2_defs_on_group);
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, otf2_defs_on_comm);
+    OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, otf2_defs_on_inter_comm);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, otf2_defs_on_window);
     OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, defs);
     OTF2_GlobalDefReaderCallbacks_Delete(c);

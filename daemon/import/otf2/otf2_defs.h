@@ -1,5 +1,5 @@
-/* Definitions of an OTF2 archive, as libotf2 gives them one by one, and the job that is made of
- * them. */
+/* The definitions of an OTF2 archive, as libotf2 passes them one by one, and the job that is made
+ * from them. */
 #ifndef HOLTER_DAEMON_IMPORT_OTF2_OTF2_DEFS_H
 #define HOLTER_DAEMON_IMPORT_OTF2_OTF2_DEFS_H
 
@@ -9,16 +9,16 @@
 #include <otf2/otf2.h>
 #include <stddef.h>
 
-/** Memory that is only ever added to. */
+/** Memory that is allocated in pieces and released as a whole. */
 struct otf2_arena {
     unsigned char *base;
     size_t used, size;
 };
 
-/** @return cleared memory, or NULL: there is no more */
-void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each);
+/** Allocate from the arena. @return cleared memory, or NULL: the arena is full */
+void *otf2_arena_allocate(struct otf2_arena *arena, size_t count, size_t each);
 
-/** Rows of a kind, by number; the number belongs to a reference. */
+/** Rows of one kind of definition; an index maps references to their numbers. */
 struct otf2_rows {
     struct key_index index;
     void *rows; /**< owned */
@@ -27,13 +27,14 @@ struct otf2_rows {
 
 struct otf2_defs {
     uint64_t resolution, offset, length, date;
-    char *text; /**< owned: strings behind each other */
+    char *text; /**< owned: strings, one after the other */
     size_t text_used, text_room;
     struct otf2_rows strings, locations, processes, nodes, groups, comms, windows;
-    struct otf2_rows region_defs, contexts; /**< regions as defined; regions of calling contexts */
-    uint64_t *members;                      /**< owned: of groups */
+    struct otf2_rows region_defs,
+        contexts;      /**< definitions of regions; regions of calling contexts */
+    uint64_t *members; /**< owned: members of groups */
     size_t member_used, member_room;
-    struct otf2_region *regions; /**< owned; by reference, of those that are small numbers */
+    struct otf2_region *regions; /**< owned; by reference, for references that are small numbers */
     uint32_t *region_names;      /**< owned; by slot of code regions */
     uint32_t region_count, region_room, code_regions, code_region_room;
     int error; /**< -ENOMEM */
@@ -42,36 +43,36 @@ struct otf2_defs {
 int otf2_defs_init(struct otf2_defs *defs);
 void otf2_defs_finish(struct otf2_defs *defs);
 
-/** Have them filled in. */
+/** Register the callbacks that collect the definitions. */
 OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
                                   OTF2_GlobalDefReader *definitions);
 
 /** Make the job. @param out  in the arena
- *  @return 0, -ENOMEM, or -HOLTER_EEMPTY: there are no ranks */
+ * @return 0, -ENOMEM, or -HOLTER_EEMPTY: there are no ranks */
 int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out);
 
-/** Slot of a communicator. @return UINT32_MAX: it is not defined */
+/** Slot of a communicator. @return UINT32_MAX: it is undefined */
 static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref)
 {
     return key_index_find(&defs->comms.index, (struct index_key){ref, 0});
 }
 
-/** Slot of the communicator of a window. @return UINT32_MAX: it is not defined */
+/** Slot of the communicator of an RMA window. @return UINT32_MAX: it is undefined */
 uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref);
 
-/** When all is defined: what the regions are. @return 0 or -ENOMEM */
+/** Determine the kinds of the regions, after all definitions. @return 0 or -ENOMEM */
 int otf2_defs_regions(struct otf2_defs *defs);
 
-/** As otf2_defs_region(), of any reference. */
+/** As otf2_defs_region(), for large references too. */
 struct otf2_region otf2_defs_far_region(const struct otf2_defs *defs, uint32_t ref);
 
-/** @return a region of kind OTF2_REGION_UNDEFINED when there is none */
+/** @return the region; of kind OTF2_REGION_UNDEFINED when there is none */
 static inline struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref)
 {
     return ref < defs->region_count ? defs->regions[ref] : otf2_defs_far_region(defs, ref);
 }
 
-/** The region that a calling context ends in. @param region  set to its reference */
+/** The innermost region of a calling context. @param region  set to its reference */
 struct otf2_region otf2_defs_context(const struct otf2_defs *defs, uint32_t ref, uint32_t *region);
 
 #endif

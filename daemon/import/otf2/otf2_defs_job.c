@@ -1,4 +1,4 @@
-/* The job that definitions tell of. */
+/* The job of an OTF2 archive, made from its definitions: ranks, hosts, streams, communicators. */
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
 #include "holter/error.h"
@@ -13,17 +13,17 @@
 #define DEEPEST_TREE 64u
 #define FIRST_COMM_ID 3u
 
-void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each)
+void *otf2_arena_allocate(struct otf2_arena *arena, size_t count, size_t each)
 {
     size_t bytes, used = (arena->used + 15) & ~(size_t)15;
     if (__builtin_mul_overflow(count, each, &bytes) || used > arena->size ||
         arena->size - used < bytes)
         return NULL;
     arena->used = used + bytes;
-    return arena->base + used; /* fresh from the kernel: it is zero */
+    return arena->base + used; /* fresh pages from the kernel are zero */
 }
 
-/* For the wire: whole UTF-8, without control characters. */
+/* Make a text valid for the wire: whole UTF-8, without control characters. */
 static void otf2_defs_job_clean(char *out, size_t room, const char *text)
 {
     size_t length = strlen(text), kept = utf8_cut(text, length, room - 1);
@@ -43,8 +43,8 @@ static struct location *otf2_defs_job_locations(const struct otf2_defs *defs)
 
 /* ---- ranks ----------------------------------------------------------------- */
 
-/* The locations that stand for ranks: of MPI, else of what else there is. */
-static const struct group *rank_group(const struct otf2_defs *defs)
+/* The group of the locations that represent ranks: those of MPI, else of another paradigm. */
+static const struct group *otf2_job_rank_group(const struct otf2_defs *defs)
 {
     const struct group *groups = defs->groups.rows, *found = NULL;
     for (uint32_t i = 0; i < defs->groups.index.count; i++) {
@@ -57,9 +57,8 @@ static const struct group *rank_group(const struct otf2_defs *defs)
     return found;
 }
 
-/* Is each member a location of its own? TAU writes lists whose members are not: other locations,
- * and none. */
-static int names_ranks(const struct otf2_defs *defs, const struct group *group)
+/* Is each member a distinct location? TAU writes lists with other or undefined locations. */
+static int otf2_job_has_distinct_members(const struct otf2_defs *defs, const struct group *group)
 {
     int sound = 1;
     for (uint32_t i = 0; sound && i < group->count; i++) {
@@ -74,7 +73,7 @@ static int names_ranks(const struct otf2_defs *defs, const struct group *group)
     return sound;
 }
 
-static uint32_t count_processes(const struct otf2_defs *defs)
+static uint32_t otf2_job_count_processes(const struct otf2_defs *defs)
 {
     const struct process *processes = defs->processes.rows;
     uint32_t count = 0;
@@ -83,14 +82,14 @@ static uint32_t count_processes(const struct otf2_defs *defs)
     return count;
 }
 
-/* @return how many ranks there are */
-static uint32_t number_ranks(struct otf2_defs *defs, int *by_process)
+/* Number the ranks. @return their number */
+static uint32_t otf2_job_number_ranks(struct otf2_defs *defs, int *by_process)
 {
-    const struct group *group = rank_group(defs);
+    const struct group *group = otf2_job_rank_group(defs);
     struct process *processes = defs->processes.rows;
     uint32_t ranks = 0;
-    *by_process =
-        group != NULL && group->count == count_processes(defs) && !names_ranks(defs, group);
+    *by_process = group != NULL && group->count == otf2_job_count_processes(defs) &&
+                  !otf2_job_has_distinct_members(defs, group);
     for (uint32_t i = 0; group != NULL && !*by_process && i < group->count; i++) {
         struct location *location =
             (struct location *)otf2_row(&defs->locations, defs->members[group->first + i]);
@@ -110,7 +109,7 @@ static uint32_t number_ranks(struct otf2_defs *defs, int *by_process)
     return ranks;
 }
 
-static int32_t rank_of_process(const struct otf2_defs *defs, uint32_t ref)
+static int32_t otf2_job_rank_of_process(const struct otf2_defs *defs, uint32_t ref)
 {
     const struct process *process = otf2_row(&defs->processes, ref);
     if (process != NULL && process->rank < 0)
@@ -122,19 +121,19 @@ static int otf2_defs_job_make_streams(struct otf2_defs *defs, struct otf2_arena 
                                       struct otf2_job *out)
 {
     uint32_t all = defs->locations.index.count;
-    uint32_t *rank_of = otf2_arena_take(arena, all, sizeof(*rank_of));
-    uint32_t *thread_of = otf2_arena_take(arena, all, sizeof(*thread_of));
-    uint32_t *threads_of = otf2_arena_take(arena, out->ranks, sizeof(*threads_of));
-    uint32_t *cpu_threads_of = otf2_arena_take(arena, out->ranks, sizeof(*cpu_threads_of));
-    uint64_t *ids = otf2_arena_take(arena, all, sizeof(*ids));
-    uint64_t *events_of = otf2_arena_take(arena, all, sizeof(*events_of));
+    uint32_t *rank_of = otf2_arena_allocate(arena, all, sizeof(*rank_of));
+    uint32_t *thread_of = otf2_arena_allocate(arena, all, sizeof(*thread_of));
+    uint32_t *threads_of = otf2_arena_allocate(arena, out->ranks, sizeof(*threads_of));
+    uint32_t *cpu_threads_of = otf2_arena_allocate(arena, out->ranks, sizeof(*cpu_threads_of));
+    uint64_t *ids = otf2_arena_allocate(arena, all, sizeof(*ids));
+    uint64_t *events_of = otf2_arena_allocate(arena, all, sizeof(*events_of));
     if (rank_of == NULL || thread_of == NULL || threads_of == NULL || cpu_threads_of == NULL ||
         ids == NULL || events_of == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < all; i++) {
         struct location *location = &otf2_defs_job_locations(defs)[i];
         if (location->rank < 0)
-            location->rank = rank_of_process(defs, location->process);
+            location->rank = otf2_job_rank_of_process(defs, location->process);
         if (location->rank < 0 || (uint32_t)location->rank >= out->ranks) {
             out->left_out++;
             continue;
@@ -159,29 +158,29 @@ static int otf2_defs_job_make_streams(struct otf2_defs *defs, struct otf2_arena 
 
 /* ---- hosts ----------------------------------------------------------------- */
 
-static int is_host(const struct otf2_defs *defs, const struct tree_node *node)
+static int otf2_job_is_host(const struct otf2_defs *defs, const struct tree_node *node)
 {
     const char *class_name = otf2_text(defs, node->class_name);
     return node->shares_memory || strcmp(class_name, "node") == 0 ||
            strcmp(class_name, "host") == 0;
 }
 
-/* The node of the system tree that is a host, above a process; else the one right above it.
+/* The node of the system tree above a process that is a host; else the one right above the process.
  * @return its number; UINT32_MAX: none */
-static uint32_t host_above(const struct otf2_defs *defs, uint32_t ref)
+static uint32_t otf2_job_host_above(const struct otf2_defs *defs, uint32_t ref)
 {
     uint32_t nearest = key_index_find(&defs->nodes.index, (struct index_key){ref, 0}), at = nearest;
     const struct tree_node *nodes = defs->nodes.rows;
     for (unsigned depth = 0; at != KEY_INDEX_FULL && depth < DEEPEST_TREE; depth++) {
-        if (is_host(defs, &nodes[at]))
+        if (otf2_job_is_host(defs, &nodes[at]))
             return at;
         at = key_index_find(&defs->nodes.index, (struct index_key){nodes[at].parent, 0});
     }
     return nearest;
 }
 
-/* Node of the tree by rank; UINT32_MAX: not known. */
-static uint32_t *nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
+/* Node of the tree by rank; UINT32_MAX: unknown. */
+static uint32_t *otf2_job_nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
 {
     uint32_t *node_of = malloc(((size_t)ranks + 1) * sizeof(*node_of));
     if (node_of == NULL)
@@ -192,7 +191,7 @@ static uint32_t *nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
         const struct process *process = otf2_row(&defs->processes, location->process);
         if (location->rank >= 0 && (uint32_t)location->rank < ranks && process != NULL &&
             node_of[location->rank] == UINT32_MAX)
-            node_of[location->rank] = host_above(defs, process->node);
+            node_of[location->rank] = otf2_job_host_above(defs, process->node);
     }
     return node_of;
 }
@@ -210,7 +209,7 @@ static void otf2_defs_job_name_host(const struct otf2_defs *defs, uint32_t node,
 }
 
 /* FNV-1a */
-static uint64_t name_hash(const char *name)
+static uint64_t otf2_job_name_hash(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *name != '\0'; name++)
@@ -218,12 +217,12 @@ static uint64_t name_hash(const char *name)
     return hash;
 }
 
-/* Two hosts of one name are told apart by the number of the node. */
+/* Add a host; two hosts with the same name are distinguished by the number of the node. */
 static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_index *names,
                                   char (*hosts)[65], uint32_t number, uint32_t node)
 {
     otf2_defs_job_name_host(defs, node, hosts[number]);
-    struct index_key key = {name_hash(hosts[number]), 0};
+    struct index_key key = {otf2_job_name_hash(hosts[number]), 0};
     if (key_index_find(names, key) != KEY_INDEX_FULL) {
         char name[65];
         memcpy(name, hosts[number], sizeof(name));
@@ -236,9 +235,9 @@ static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_index
 static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena,
                                     struct otf2_job *out)
 {
-    uint32_t *node_of = nodes_of_ranks(defs, out->ranks);
-    uint32_t *host_of = otf2_arena_take(arena, out->ranks, sizeof(*host_of));
-    char(*hosts)[65] = otf2_arena_take(arena, out->ranks, sizeof(*hosts));
+    uint32_t *node_of = otf2_job_nodes_of_ranks(defs, out->ranks);
+    uint32_t *host_of = otf2_arena_allocate(arena, out->ranks, sizeof(*host_of));
+    char(*hosts)[65] = otf2_arena_allocate(arena, out->ranks, sizeof(*hosts));
     struct key_index nodes = {0}, names = {0};
     int code = node_of == NULL || host_of == NULL || hosts == NULL ? -ENOMEM : 0;
     code = code != 0 ? code : key_index_init(&nodes, out->ranks + 1);
@@ -265,8 +264,8 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
 
 /* ---- communicators --------------------------------------------------------- */
 
-static int32_t rank_of_member(const struct otf2_defs *defs, const struct group *group,
-                              uint64_t member, uint32_t ranks)
+static int32_t otf2_job_rank_of_member(const struct otf2_defs *defs, const struct group *group,
+                                       uint64_t member, uint32_t ranks)
 {
     if (group->type == OTF2_GROUP_TYPE_COMM_GROUP && !group->global)
         return member < ranks ? (int32_t)member : PEER_UNKNOWN;
@@ -287,10 +286,11 @@ static int otf2_defs_job_compare_ranks(const void *left, const void *right)
     return (a->position > b->position) - (a->position < b->position);
 }
 
-static int sort_group(struct otf2_arena *arena, struct otf2_group *group, const int32_t *world)
+static int otf2_job_sort_group(struct otf2_arena *arena, struct otf2_group *group,
+                               const int32_t *world)
 {
     struct by_rank *order = malloc(((size_t)group->size + 1) * sizeof(*order));
-    uint32_t *by_rank = otf2_arena_take(arena, group->size, sizeof(*by_rank));
+    uint32_t *by_rank = otf2_arena_allocate(arena, group->size, sizeof(*by_rank));
     if (order == NULL || by_rank == NULL) {
         free(order);
         return -ENOMEM;
@@ -306,17 +306,17 @@ static int sort_group(struct otf2_arena *arena, struct otf2_group *group, const 
     return 0;
 }
 
-static int make_group(const struct otf2_defs *defs, struct otf2_arena *arena, struct group *group,
-                      uint32_t ranks)
+static int otf2_job_make_group(const struct otf2_defs *defs, struct otf2_arena *arena,
+                               struct group *group, uint32_t ranks)
 {
     int same = 1;
     if (group->is_made)
         return 0;
-    int32_t *world = otf2_arena_take(arena, group->count, sizeof(*world));
+    int32_t *world = otf2_arena_allocate(arena, group->count, sizeof(*world));
     if (world == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < group->count; i++) {
-        world[i] = rank_of_member(defs, group, defs->members[group->first + i], ranks);
+        world[i] = otf2_job_rank_of_member(defs, group, defs->members[group->first + i], ranks);
         same &= world[i] == (int32_t)i;
     }
     group->made = (struct otf2_group){.size = group->count};
@@ -326,17 +326,17 @@ static int make_group(const struct otf2_defs *defs, struct otf2_arena *arena, st
         memset(world, 0, group->count * sizeof(*world));
         return 0;
     }
-    return sort_group(arena, &group->made, world);
+    return otf2_job_sort_group(arena, &group->made, world);
 }
 
-/* @return NULL: it is not defined */
+/* @return NULL: it is undefined */
 static struct group *otf2_defs_job_group_of(const struct otf2_defs *defs, uint32_t ref)
 {
     return (struct group *)otf2_row(&defs->groups, ref);
 }
 
-static int make_comm(const struct otf2_defs *defs, struct otf2_arena *arena, uint32_t slot,
-                     uint32_t ranks, struct otf2_comm *out)
+static int otf2_job_make_comm(const struct otf2_defs *defs, struct otf2_arena *arena, uint32_t slot,
+                              uint32_t ranks, struct otf2_comm *out)
 {
     const struct comm *comm = &((const struct comm *)defs->comms.rows)[slot];
     struct group *group = otf2_defs_job_group_of(defs, comm->group),
@@ -351,19 +351,19 @@ static int make_comm(const struct otf2_defs *defs, struct otf2_arena *arena, uin
     out->known.size = 1;
     if (out->self)
         return 0;
-    int code = make_group(defs, arena, group, ranks);
+    int code = otf2_job_make_group(defs, arena, group, ranks);
     out->group = group->made;
     out->known.size = group->count;
     if (code == 0 && remote != NULL) {
-        code = make_group(defs, arena, remote, ranks);
+        code = otf2_job_make_group(defs, arena, remote, ranks);
         out->remote = remote->made;
         out->known.remote_size = remote->count;
     }
     return code;
 }
 
-/* MPI_COMM_WORLD is 1 and MPI_COMM_SELF 2, as probes have it. */
-static void number_comms(struct otf2_comm *comms, uint32_t count, uint32_t ranks)
+/* Assign ids: MPI_COMM_WORLD is 1 and MPI_COMM_SELF 2, as in probes. */
+static void otf2_job_number_comms(struct otf2_comm *comms, uint32_t count, uint32_t ranks)
 {
     uint32_t world = UINT32_MAX, self = UINT32_MAX;
     for (uint32_t i = count; i-- > 0;) {
@@ -386,25 +386,27 @@ static void number_comms(struct otf2_comm *comms, uint32_t count, uint32_t ranks
     }
 }
 
-static int make_comms(const struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+static int otf2_job_make_comms(const struct otf2_defs *defs, struct otf2_arena *arena,
+                               struct otf2_job *out)
 {
     uint32_t count = defs->comms.index.count;
-    struct otf2_comm *comms = otf2_arena_take(arena, count, sizeof(*comms));
+    struct otf2_comm *comms = otf2_arena_allocate(arena, count, sizeof(*comms));
     int code = comms == NULL ? -ENOMEM : 0;
     for (uint32_t i = 0; code == 0 && i < count; i++)
-        code = make_comm(defs, arena, i, out->ranks, &comms[i]);
+        code = otf2_job_make_comm(defs, arena, i, out->ranks, &comms[i]);
     if (code == 0)
-        number_comms(comms, count, out->ranks);
+        otf2_job_number_comms(comms, count, out->ranks);
     out->comms = comms;
     out->comm_count = count;
     return code;
 }
 
-static int make_regions(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+static int otf2_job_make_regions(struct otf2_defs *defs, struct otf2_arena *arena,
+                                 struct otf2_job *out)
 {
     if (otf2_defs_regions(defs) != 0)
         return -ENOMEM;
-    char(*names)[64] = otf2_arena_take(arena, (size_t)defs->code_regions + 1, sizeof(*names));
+    char(*names)[64] = otf2_arena_allocate(arena, (size_t)defs->code_regions + 1, sizeof(*names));
     if (names == NULL)
         return -ENOMEM;
     for (uint32_t i = 1; i <= defs->code_regions; i++)
@@ -416,7 +418,7 @@ static int make_regions(struct otf2_defs *defs, struct otf2_arena *arena, struct
 
 int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
 {
-    out->ranks = number_ranks(defs, &out->by_process);
+    out->ranks = otf2_job_number_ranks(defs, &out->by_process);
     out->resolution = defs->resolution == 0 ? UINT64_C(1000000000) : defs->resolution;
     out->offset = defs->offset;
     out->begin_ns = defs->date;
@@ -427,7 +429,7 @@ int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_
                          : otf2_job_ns(out, defs->offset + defs->length);
     int code = otf2_defs_job_make_streams(defs, arena, out);
     code = code != 0 ? code : otf2_defs_job_make_hosts(defs, arena, out);
-    code = code != 0 ? code : make_comms(defs, arena, out);
-    code = code != 0 ? code : make_regions(defs, arena, out);
+    code = code != 0 ? code : otf2_job_make_comms(defs, arena, out);
+    code = code != 0 ? code : otf2_job_make_regions(defs, arena, out);
     return code != 0 ? code : out->stream_count == 0 ? -HOLTER_EEMPTY : 0;
 }

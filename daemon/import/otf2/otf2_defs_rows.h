@@ -1,4 +1,4 @@
-/* Rows of the definitions, and how they are found. Internal to otf2_defs*.c. */
+/* Rows of the definitions, and lookups in them. Internal to otf2_defs*.c. */
 #ifndef HOLTER_DAEMON_IMPORT_OTF2_OTF2_DEFS_ROWS_H
 #define HOLTER_DAEMON_IMPORT_OTF2_OTF2_DEFS_ROWS_H
 
@@ -8,7 +8,7 @@ struct location {
     uint64_t events;
     uint32_t process;
     int32_t rank;
-    int is_thread; /* no stream of an accelerator, and not only for metrics */
+    int is_thread; /* neither a stream of an accelerator nor one for metrics only */
 };
 
 struct process {
@@ -30,7 +30,7 @@ struct region_def {
 };
 
 struct group {
-    size_t first; /* of its members */
+    size_t first; /* index of its first member */
     uint32_t count;
     uint8_t type, paradigm;
     int global;
@@ -42,10 +42,10 @@ struct comm {
     uint32_t name, group, remote, parent;
 };
 
-/** The row of a reference. @return NULL: it was not defined */
+/** The row of a reference. @return NULL: it is undefined */
 const void *otf2_row(const struct otf2_rows *rows, uint64_t ref);
 
-/** A string; "" when it was not defined. */
+/** A string; "" when it is undefined. */
 const char *otf2_text(const struct otf2_defs *defs, uint32_t ref);
 
 #endif

@@ -1,3 +1,4 @@
+/* Lookups in the job of an OTF2 archive: see otf2_job.h. */
 #include "daemon/import/otf2/otf2_job.h"
 
 #include "holter/bisect.h"

@@ -1,14 +1,14 @@
-/* What the definitions of an OTF2 archive say about its ranks: hosts, streams, communicators, code
- * regions. Made once, in memory that processes share, and only read from then on. */
+/* The job of an OTF2 archive: hosts, streams, communicators, code regions. Made once from the
+ * definitions, in memory that processes share, and read-only from then on. */
 #ifndef HOLTER_DAEMON_IMPORT_OTF2_OTF2_JOB_H
 #define HOLTER_DAEMON_IMPORT_OTF2_OTF2_JOB_H
 
 #include "daemon/import/otf2/otf2_calls.h"
 #include "daemon/import/trace/trace.h"
 
-#define OTF2_COMM_SLOTS 65000u /**< communicators that have a slot: the first ones */
+#define OTF2_COMM_SLOTS 65000u /**< number of communicators that have a slot: the first ones */
 
-/** Ranks of a communicator, by their positions in it. */
+/** The ranks of a communicator, by their positions in it. */
 struct otf2_group {
     const int32_t *world; /**< world rank, or PEER_UNKNOWN; NULL: position and rank are the same */
     const uint32_t *by_rank; /**< positions, by ascending world rank; NULL with world */
@@ -19,24 +19,24 @@ struct otf2_comm {
     struct trace_comm known;  /**< my_rank is not set */
     struct otf2_group group;  /**< the group of an intra-communicator */
     struct otf2_group remote; /**< intercommunicators: the other group; else empty */
-    int self;                 /**< of one rank, whichever it is */
+    int self; /**< 1: a communicator of one rank, which each rank has for itself (MPI_COMM_SELF) */
 };
 
 struct otf2_job {
     uint32_t ranks, host_count, stream_count, comm_count, code_region_count;
     const uint32_t *rank_of;        /**< by stream */
-    const uint32_t *thread_of;      /**< by stream: which of its rank's */
-    const uint32_t *threads_of;     /**< by rank: its streams */
-    const uint32_t *cpu_threads_of; /**< by rank: those of them that are threads of a processor */
+    const uint32_t *thread_of;      /**< by stream: index among the streams of its rank */
+    const uint32_t *threads_of;     /**< by rank: number of its streams */
+    const uint32_t *cpu_threads_of; /**< by rank: number of those that are threads of a processor */
     const uint64_t *locations;      /**< by stream: id in the archive */
-    const uint64_t *events_of;      /**< by stream: as the definitions tell */
+    const uint64_t *events_of;      /**< by stream: number of events as stated by the definitions */
     const uint32_t *host_of;        /**< by rank */
     const char (*hosts)[65];        /**< by host */
-    const struct otf2_comm *comms;  /**< by number, which is the slot of those that have one */
-    const char (*code_regions)[64]; /**< names by slot, from 1 up */
+    const struct otf2_comm *comms;  /**< by number, which is also the slot of those that have one */
+    const char (*code_regions)[64]; /**< names by slot, from 1 */
     uint64_t resolution, offset;    /**< ticks a second; the trace's zero in ticks */
     uint64_t begin_ns, length_ns;   /**< as struct trace_job has them */
-    uint64_t events;                /**< of all streams as the definitions tell; 0: not known */
+    uint64_t events;                /**< of all streams as stated by the definitions; 0: unknown */
     uint64_t left_out;              /**< locations that belong to no rank */
     int by_process;    /**< ranks are the processes in order: the list of locations is wrong */
     char creator[128]; /**< of the archive */
@@ -58,9 +58,9 @@ static inline uint64_t otf2_job_ns(const struct otf2_job *job, uint64_t ticks)
     return whole * second + part;
 }
 
-/** World rank of a position in a communicator, as one of its members sees it.
- *  @param number  of the communicator
- *  @param inter  set: the peer is of the other group @return PEER_UNKNOWN: there is none */
+/** World rank of a position in a communicator, as seen by one of its members.
+ * @param number  of the communicator
+ * @param inter  set: the peer belongs to the other group @return PEER_UNKNOWN: there is none */
 int32_t otf2_job_peer(const struct otf2_job *job, uint32_t rank, uint32_t number, uint32_t position,
                       int *inter);
 

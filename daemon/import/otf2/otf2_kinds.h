@@ -1,7 +1,7 @@
-/* Kinds of OTF2's event records that tell nothing of what Holter shows: they are counted.
+/* Kinds of OTF2 event records that Holter only counts.
  *
- * WITH(kind, parameters) and BARE(kind), as OTF2_EvtReaderCallbacks.h of OTF2 3.0 has their
- * callbacks. */
+ * WITH(kind, parameters) and BARE(kind): the callbacks as declared in OTF2_EvtReaderCallbacks.h of
+ * OTF2 3.0. */
 #ifndef HOLTER_DAEMON_IMPORT_OTF2_OTF2_KINDS_H
 #define HOLTER_DAEMON_IMPORT_OTF2_OTF2_KINDS_H
 
@@ -70,7 +70,7 @@
     WITH(CommCreate, OTF2_CommRef a)                                                               \
     WITH(CommDestroy, OTF2_CommRef a)
 
-/* Records that mean something where MPI wrote them, and are counted where others did. */
+/* Records that are used where MPI wrote them, and only counted where other paradigms did. */
 #define OTF2_ACCESS_KINDS(WITH)                                                                    \
     WITH(RmaPut, OTF2_RmaWinRef a, uint32_t b, uint64_t c, uint64_t d)                             \
     WITH(RmaGet, OTF2_RmaWinRef a, uint32_t b, uint64_t c, uint64_t d)                             \

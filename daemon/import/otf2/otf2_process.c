@@ -1,3 +1,5 @@
+/* The parent's side of reading an archive in child processes: starting, asking, supervising and
+ * stopping them. See otf2_process.h. */
 #include "daemon/import/otf2/otf2_process.h"
 
 #include "daemon/import/otf2/otf2_shared.h"
@@ -17,18 +19,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARENA_BYTES ((size_t)1 << 36) /* of addresses; memory is taken as it is used */
+#define ARENA_BYTES ((size_t)1 << 36) /* address space; pages are allocated when they are used */
 #define ARENA_LEAST ((size_t)1 << 28)
-#define ENDS_MS 1000u                   /* that the child may take to end */
-#define LOOK_S 1                        /* between looks whether the child lives */
-#define HANGS_NS UINT64_C(120000000000) /* a reader that does not answer for so long never will */
+#define STOP_TIMEOUT_MS 1000u /* time for the child to end, milliseconds */
+#define CHECK_INTERVAL_S 1    /* seconds between checks that the child lives */
+#define READER_TIMEOUT_NS                                                                          \
+    UINT64_C(120000000000) /* a reader that does not answer for so long is killed */
 
 struct otf2_process {
     struct otf2_shared *shared;
     pid_t child;
     char *anchor, *source,
-        *folder;          /* owned: as given; that it is read by; of its files, without a slash */
-    pthread_mutex_t lock; /* over what follows, and over telling */
+        *folder; /* owned: path as given; resolved path; folder of its files, without a slash */
+    pthread_mutex_t lock; /* protects the members below, and the reporting of faults */
     pthread_cond_t given_back;
     unsigned free[OTF2_SLOTS], free_count;
     int gone;
@@ -46,19 +49,19 @@ static void otf2_process_report_fault(struct otf2_process *p, const char *file, 
     pthread_mutex_unlock(&p->lock);
 }
 
-/* @return its file of definitions, in `path` */
-static const char *definitions_of(const struct otf2_process *p, char path[4096])
+/* @return the archive's file of definitions, in `path` */
+static const char *otf2_process_definitions_path(const struct otf2_process *p, char path[4096])
 {
     snprintf(path, 4096, "%s.def", p->folder);
     return path;
 }
 
-/* What is wrong with the archive, told of the file that it is wrong with. */
+/* Report a fault of the archive with the name of the file that it is in. */
 static void otf2_process_report_archive_fault(struct otf2_process *p, const char *what)
 {
     char path[4096];
     int broken = p->shared != NULL && p->shared->definitions_broken;
-    otf2_process_report_fault(p, broken ? definitions_of(p, path) : p->anchor, what);
+    otf2_process_report_fault(p, broken ? otf2_process_definitions_path(p, path) : p->anchor, what);
 }
 
 static int otf2_process_refuse(struct otf2_process *p, int code, const char *what)
@@ -70,8 +73,9 @@ static int otf2_process_refuse(struct otf2_process *p, int code, const char *wha
 
 /* ---- finding ---------------------------------------------------------------- */
 
-/* A link to the anchor alone stands for it: the archive's other files are where it leads. */
-static int find_files(struct otf2_process *p, const char *anchor)
+/* A symbolic link to the anchor file is resolved: the archive's other files are beside its target.
+ */
+static int otf2_process_find_files(struct otf2_process *p, const char *anchor)
 {
     char definitions[4096];
     p->anchor = strdup(anchor);
@@ -85,7 +89,7 @@ static int find_files(struct otf2_process *p, const char *anchor)
             return -ENOMEM;
         if (length > 5 && strcmp(p->source + length - 5, ".otf2") == 0)
             p->folder[length - 5] = '\0';
-        char *end = is_link || access(definitions_of(p, definitions), F_OK) == 0
+        char *end = is_link || access(otf2_process_definitions_path(p, definitions), F_OK) == 0
                         ? NULL
                         : realpath(anchor, NULL);
         if (end == NULL)
@@ -96,8 +100,8 @@ static int find_files(struct otf2_process *p, const char *anchor)
     }
 }
 
-/* Whoever opens a pipe waits for one that writes. */
-static int is_waited_for(const char *path)
+/* Is it a pipe? Opening it would block until there is a writer. */
+static int otf2_process_is_pipe(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
@@ -128,12 +132,13 @@ static int otf2_process_create_shared(struct otf2_process *p, unsigned threads)
     return 0;
 }
 
-/* @return 0: it was posted, -HOLTER_ECORRUPT: the child is gone, -ETIMEDOUT: not within LOOK_S */
+/* @return 0: it was posted, -HOLTER_ECORRUPT: the child is gone, -ETIMEDOUT: not within
+ * CHECK_INTERVAL_S */
 static int otf2_process_wait_for(struct otf2_process *p, sem_t *semaphore)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LOOK_S;
+    until.tv_sec += CHECK_INTERVAL_S;
     int failed = sem_timedwait(semaphore, &until) != 0;
     if (!failed || errno == EINTR)
         return failed ? -ETIMEDOUT : 0;
@@ -145,13 +150,13 @@ static int otf2_process_wait_for(struct otf2_process *p, sem_t *semaphore)
     return gone ? -HOLTER_ECORRUPT : -ETIMEDOUT;
 }
 
-static int wait_for_definitions(struct otf2_process *p)
+static int otf2_process_wait_for_definitions(struct otf2_process *p)
 {
     int code;
     uint64_t begun = clock_mono_ns();
     do
         code = otf2_process_wait_for(p, &p->shared->ready);
-    while (code == -ETIMEDOUT && clock_mono_ns() - begun < HANGS_NS);
+    while (code == -ETIMEDOUT && clock_mono_ns() - begun < READER_TIMEOUT_NS);
     if (code == -ETIMEDOUT)
         return otf2_process_refuse(p, -HOLTER_ECORRUPT,
                                    "libotf2 does not come to an end with its definitions");
@@ -187,11 +192,12 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
     pthread_cond_init(&p->given_back, NULL);
     p->tell = tell;
     p->user = user;
-    if (find_files(p, anchor) != 0 || otf2_process_create_shared(p, threads) != 0)
+    if (otf2_process_find_files(p, anchor) != 0 || otf2_process_create_shared(p, threads) != 0)
         return otf2_process_refuse(p, -ENOMEM, holter_strerror(-ENOMEM));
     char definitions[4096];
-    p->shared->definitions_broken = is_waited_for(definitions_of(p, definitions));
-    if (p->shared->definitions_broken || is_waited_for(p->source))
+    p->shared->definitions_broken =
+        otf2_process_is_pipe(otf2_process_definitions_path(p, definitions));
+    if (p->shared->definitions_broken || otf2_process_is_pipe(p->source))
         return otf2_process_refuse(p, -HOLTER_ECORRUPT, "it is no regular file");
     pid_t self = getpid();
     p->child = fork();
@@ -199,32 +205,32 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
         return otf2_process_refuse(p, -errno, "no process can be made to read it");
     if (p->child == 0)
         otf2_shared_child(p->shared, p->source, self);
-    int code = wait_for_definitions(p);
+    int code = otf2_process_wait_for_definitions(p);
     if (code == 0)
         *out = p;
     return code;
 }
 
-static void kill_reader(const struct otf2_process *p)
+static void otf2_process_kill_reader(const struct otf2_process *p)
 {
     pid_t reader = (pid_t)atomic_load(&p->shared->reader);
-    if (reader > 0) /* 0 would be all of this process's group */
+    if (reader > 0) /* kill(0) would signal this process' whole group */
         kill(reader, SIGKILL);
 }
 
-/* The reader goes first, so that its time counts with that of the child that waits for it. */
-static void end_child(struct otf2_process *p)
+/* The reader ends first, so that its CPU time is added to that of the child that waits for it. */
+static void otf2_process_end_child(struct otf2_process *p)
 {
     pid_t ended = 0;
     atomic_store(&p->shared->ends, 1);
-    for (unsigned i = 0; i < ENDS_MS && ended == 0; i++) {
-        kill_reader(p);
+    for (unsigned i = 0; i < STOP_TIMEOUT_MS && ended == 0; i++) {
+        otf2_process_kill_reader(p);
         ended = waitpid(p->child, NULL, WNOHANG);
         if (ended == 0)
             usleep(1000);
     }
     if (ended == 0) {
-        kill(p->child, SIGKILL); /* its own child goes with it */
+        kill(p->child, SIGKILL); /* the reader ends with it */
         while (waitpid(p->child, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
@@ -235,7 +241,7 @@ void otf2_process_stop(struct otf2_process *p)
     if (p == NULL)
         return;
     if (p->child > 0 && !p->gone)
-        end_child(p);
+        otf2_process_end_child(p);
     if (p->shared != NULL)
         munmap(p->shared, sizeof(*p->shared) + p->shared->arena.size);
     pthread_cond_destroy(&p->given_back);
@@ -258,7 +264,7 @@ static unsigned otf2_process_acquire_slot(struct otf2_process *p)
     return slot;
 }
 
-static void give_slot(struct otf2_process *p, unsigned slot)
+static void otf2_process_release_slot(struct otf2_process *p, unsigned slot)
 {
     pthread_mutex_lock(&p->lock);
     p->free[p->free_count++] = slot;
@@ -279,10 +285,10 @@ static int otf2_process_ask(struct otf2_process *p, struct otf2_slot *slot, uint
             snprintf(slot->fault, sizeof(slot->fault), "the process that reads it is gone");
             return -HOLTER_ECORRUPT;
         }
-        if (clock_mono_ns() - begun > HANGS_NS) {
+        if (clock_mono_ns() - begun > READER_TIMEOUT_NS) {
             begun = clock_mono_ns();
             atomic_store(&slot->crashed, SIGKILL);
-            kill_reader(p);
+            otf2_process_kill_reader(p);
         }
     }
     atomic_store(&slot->state, OTF2_IDLE);
@@ -308,7 +314,7 @@ int otf2_process_next(void *user, uint32_t stream, uint64_t until, struct event 
                  p->shared->job.locations[stream]);
         otf2_process_report_fault(p, name, slot->fault);
     }
-    give_slot(p, number);
+    otf2_process_release_slot(p, number);
     return count;
 }
 

@@ -1,3 +1,5 @@
+/* The children's side of reading an archive in separate processes: the reader of events and its
+ * supervisor. See otf2_process.h. */
 #include "daemon/import/otf2/otf2_shared.h"
 
 #include "holter/error.h"
@@ -14,8 +16,8 @@
 #include <unistd.h>
 
 #define RESTARTS_MOST 1000u
-#define ENDED 0   /* statuses of a reader */
-#define CRASHED 3 /* and said which slot it was at */
+#define ENDED 0   /* exit statuses of a reader */
+#define CRASHED 3 /* it crashed, and has recorded at which slot */
 
 /* ---- the reader ------------------------------------------------------------ */
 
@@ -29,10 +31,10 @@ struct worker {
     struct otf2_slot *slot;
 };
 
-/* What the thread that crashes was at. */
+/* The slot that this thread works on: read by the crash handler. */
 static _Thread_local struct otf2_slot *at_work;
 
-static void on_crash(int signal_number)
+static void otf2_shared_on_crash(int signal_number)
 {
     if (at_work != NULL)
         atomic_store(&at_work->crashed, signal_number);
@@ -58,15 +60,16 @@ static void *otf2_shared_answer(void *user)
     return NULL;
 }
 
-static void catch_crashes(void)
+static void otf2_shared_catch_crashes(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = on_crash};
+    struct sigaction action = {.sa_handler = otf2_shared_on_crash};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaction(signals[i], &action, NULL);
 }
 
-static void be_reader(struct otf2_shared *shared, const char *anchor, const struct otf2_defs *defs)
+static void otf2_shared_run_reader(struct otf2_shared *shared, const char *anchor,
+                                   const struct otf2_defs *defs)
 {
     struct reader reader = {.shared = shared};
     struct worker workers[OTF2_SLOTS];
@@ -90,7 +93,7 @@ static void be_reader(struct otf2_shared *shared, const char *anchor, const stru
 
 /* ---- the watcher ----------------------------------------------------------- */
 
-/* Every open file is one descriptor, and each location is a file. */
+/* Every location is a file, and every open file needs a descriptor. */
 static void otf2_shared_raise_limits(void)
 {
     struct rlimit limit;
@@ -102,7 +105,8 @@ static void otf2_shared_raise_limits(void)
     setrlimit(RLIMIT_CORE, &limit);
 }
 
-static int read_definitions(struct otf2_shared *shared, const char *anchor, struct otf2_defs *defs)
+static int otf2_shared_read_definitions(struct otf2_shared *shared, const char *anchor,
+                                        struct otf2_defs *defs)
 {
     struct otf2_source *source = NULL;
     int code = otf2_source_open(&source, anchor, shared->fault);
@@ -116,14 +120,14 @@ static int read_definitions(struct otf2_shared *shared, const char *anchor, stru
         code = otf2_defs_job(defs, &shared->arena, &shared->job);
     if (code == 0) {
         shared->reports =
-            otf2_arena_take(&shared->arena, shared->job.stream_count, sizeof(*shared->reports));
+            otf2_arena_allocate(&shared->arena, shared->job.stream_count, sizeof(*shared->reports));
         code = shared->reports == NULL ? -ENOMEM : 0;
     }
     otf2_source_close(source);
     return code;
 }
 
-static void fail_slot(struct otf2_slot *slot, int signal_number)
+static void otf2_shared_fail_crashed(struct otf2_slot *slot, int signal_number)
 {
     slot->count = -HOLTER_ECORRUPT;
     otf2_source_crashed(slot->fault, signal_number);
@@ -132,27 +136,27 @@ static void fail_slot(struct otf2_slot *slot, int signal_number)
     sem_post(&slot->answered);
 }
 
-static void ask_again(struct otf2_slot *slot)
+static void otf2_shared_repeat_request(struct otf2_slot *slot)
 {
     atomic_store(&slot->state, OTF2_ASKED);
     sem_post(&slot->asked);
 }
 
-/* What was read is not read again. It may have been for the sake of another thread of the rank. */
+/* Fail a request: the stream ends with what was read. The crash may have happened in another stream
+ * of the same rank. */
 static void otf2_shared_fail_slot(struct otf2_shared *shared, struct otf2_slot *slot,
                                   int signal_number)
 {
     uint32_t reading = slot->reading < shared->job.stream_count ? slot->reading : slot->stream;
     shared->reports[reading].crashed = signal_number > 0 ? signal_number : -1;
     if (reading == slot->stream)
-        fail_slot(slot, signal_number);
+        otf2_shared_fail_crashed(slot, signal_number);
     else
-        ask_again(slot);
+        otf2_shared_repeat_request(slot);
 }
 
-/* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not
- * known which, all that was being read is.
- * @param all  no other reader will come */
+/* The reader is gone: fail the request on which it crashed, and post the others again; if that
+ * request is unknown, fail all that were in work. @param all  there will be no other reader */
 static void otf2_shared_answer_waiting(struct otf2_shared *shared, int all)
 {
     int known = 0;
@@ -162,13 +166,14 @@ static void otf2_shared_answer_waiting(struct otf2_shared *shared, int all)
         struct otf2_slot *slot = &shared->slots[i];
         int state = atomic_load(&slot->state), crashed = atomic_load(&slot->crashed);
         if (all && (state == OTF2_WORKING || state == OTF2_ASKED)) {
-            fail_slot(slot, crashed);
+            otf2_shared_fail_crashed(slot, crashed);
         } else if (state == OTF2_WORKING && (crashed != 0 || !known)) {
             otf2_shared_fail_slot(shared, slot, crashed);
         } else if (state == OTF2_WORKING) {
-            ask_again(slot);
+            otf2_shared_repeat_request(slot);
         } else if (state == OTF2_ASKED) {
-            sem_post(&slot->asked); /* the first one may have been taken by the dead */
+            sem_post(&slot->asked); /* the first semaphore post may have been consumed by the dead
+                                       reader */
         } else if (state == OTF2_ANSWERED) {
             sem_post(&slot->answered);
         }
@@ -182,10 +187,10 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither
-                      */
+    otf2_shared_catch_crashes(); /* installed here so that the handlers of the calling program are
+                        not used, in the readers either */
     otf2_shared_raise_limits();
-    atomic_store(&shared->code, read_definitions(shared, anchor, &defs));
+    atomic_store(&shared->code, otf2_shared_read_definitions(shared, anchor, &defs));
     sem_post(&shared->ready);
     if (atomic_load(&shared->code) != 0)
         _exit(0);
@@ -195,10 +200,10 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
         pid_t reader = fork();
         if (reader < 0)
             break;
-        /* By both: it may answer before this process goes on. */
+        /* stored by both parent and child: the child may answer before the parent continues */
         atomic_store(&shared->reader, (int)(reader == 0 ? getpid() : reader));
         if (reader == 0)
-            be_reader(shared, anchor, &defs);
+            otf2_shared_run_reader(shared, anchor, &defs);
         while (waitpid(reader, &status, 0) < 0 && errno == EINTR)
             continue;
         atomic_store(&shared->reader, 0);
@@ -206,7 +211,8 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
             break;
         otf2_shared_answer_waiting(shared, 0);
     }
-    while (!atomic_load(&shared->ends)) { /* what is still asked for is not there */
+    while (!atomic_load(
+        &shared->ends)) { /* requests after the last reader are answered with failure */
         otf2_shared_answer_waiting(shared, 1);
         usleep(20000);
     }

@@ -1,3 +1,4 @@
+/* Reading of an OTF2 archive by libotf2, stream by stream: see otf2_source.h. */
 #include "daemon/import/otf2/otf2_source.h"
 
 #include "daemon/import/otf2/otf2_callbacks.h"
@@ -18,7 +19,7 @@
 
 #define CHUNK 1024u /* event records read at a time */
 
-/* Streams of a rank share its requests, and are read one at a time. */
+/* The streams of a rank share its requests, and are read one at a time. */
 struct otf2_rank {
     pthread_mutex_t lock;
     struct request_table requests;
@@ -28,57 +29,60 @@ struct otf2_rank {
 
 struct otf2_source {
     OTF2_Reader *reader;
-    char *folder; /* owned: where the files of the locations are, without a slash */
+    char *folder; /* owned: folder of the files of the locations, without a slash */
     const struct otf2_job *job;
     const struct otf2_defs *defs;
     struct otf2_report *reports;
     struct otf2_stream *streams; /* owned */
     struct otf2_rank *ranks;     /* owned */
-    uint32_t *of_rank;           /* owned: streams by rank */
+    uint32_t *of_rank;           /* owned: streams, grouped by rank */
     uint32_t stream_count;
     int local_defs; /* there are files of local definitions */
 };
 
 /* ---- what libotf2 says ----------------------------------------------------- */
 
-/* libotf2 has one handler for all its threads, and does not say which reader an error is of. */
-static _Thread_local char *said;
+/* libotf2 has one error handler for all its threads, and does not pass the reader that an error
+ * belongs to: each thread sets its own buffer. */
+static _Thread_local char *error_buffer;
 
-static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
-                               OTF2_ErrorCode code, const char *format, va_list arguments)
+static OTF2_ErrorCode otf2_source_on_error(void *user, const char *file, uint64_t line,
+                                           const char *function, OTF2_ErrorCode code,
+                                           const char *format, va_list arguments)
 {
     (void)user, (void)file, (void)line, (void)function;
-    if (code == OTF2_ERROR_FILE_SUBSTRATE_NOT_SUPPORTED && said != NULL)
+    if (code == OTF2_ERROR_FILE_SUBSTRATE_NOT_SUPPORTED && error_buffer != NULL)
         snprintf(
-            said, OTF2_FAULT_BYTES,
+            error_buffer, OTF2_FAULT_BYTES,
             "its files are not kept as files of their own (substrate POSIX) but in another way, "
             "such as SION, which this libotf2 cannot read");
-    if (said == NULL || said[0] != '\0') /* the first one is the cause */
+    if (error_buffer == NULL ||
+        error_buffer[0] != '\0') /* the first error is the cause of the others */
         return code;
-    int used = snprintf(said, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
+    int used = snprintf(error_buffer, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
     if (used > 0 && (size_t)used + 3 < OTF2_FAULT_BYTES && format[0] != '\0') {
-        memcpy(said + used, ": ", 3);
-        vsnprintf(said + used + 2, OTF2_FAULT_BYTES - (size_t)used - 2, format, arguments);
+        memcpy(error_buffer + used, ": ", 3);
+        vsnprintf(error_buffer + used + 2, OTF2_FAULT_BYTES - (size_t)used - 2, format, arguments);
     }
     return code;
 }
 
-static void listen_to(char fault[OTF2_FAULT_BYTES])
+static void otf2_source_capture_errors(char fault[OTF2_FAULT_BYTES])
 {
-    said = fault;
+    error_buffer = fault;
     fault[0] = '\0';
 }
 
 static int otf2_source_failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
 {
-    said = NULL;
+    error_buffer = NULL;
     if (fault[0] == '\0')
         snprintf(fault, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
     return -HOLTER_ECORRUPT;
 }
 
-/* Offset in a file of what libotf2 has read; it reads in chunks of its own. @return 0: not known */
-static uint64_t bytes_read(const char *path)
+/* Offset up to which libotf2 has read a file; it reads in chunks. @return 0: unknown */
+static uint64_t otf2_source_bytes_read(const char *path)
 {
     struct stat wanted, open_one;
     if (stat(path, &wanted) != 0)
@@ -92,12 +96,12 @@ static uint64_t bytes_read(const char *path)
     return 0;
 }
 
-/* Put what is known of the place before what libotf2 said. */
+/* Put file and offset in front of the message of libotf2. */
 static void otf2_source_describe_place(char fault[OTF2_FAULT_BYTES], const char *path,
                                        const char *after)
 {
     char what[OTF2_FAULT_BYTES], before[48] = "";
-    uint64_t bytes = bytes_read(path);
+    uint64_t bytes = otf2_source_bytes_read(path);
     snprintf(what, sizeof(what), "%s", fault);
     if (bytes > 0)
         snprintf(before, sizeof(before), ", before byte %" PRIu64, bytes);
@@ -117,8 +121,8 @@ int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OT
     }
     if (length > end && strcmp(anchor + length - end, ".otf2") == 0)
         s->folder[length - end] = '\0';
-    OTF2_Error_RegisterCallback(on_error, NULL);
-    listen_to(fault);
+    OTF2_Error_RegisterCallback(otf2_source_on_error, NULL);
+    otf2_source_capture_errors(fault);
     s->reader = OTF2_Reader_Open(anchor);
     if (s->reader == NULL || OTF2_Reader_SetSerialCollectiveCallbacks(s->reader) != OTF2_SUCCESS ||
         OTF2_Pthread_Reader_SetLockingCallbacks(s->reader, NULL) != OTF2_SUCCESS) {
@@ -126,7 +130,7 @@ int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OT
         otf2_source_close(s);
         return code;
     }
-    said = NULL;
+    error_buffer = NULL;
     *out = s;
     return 0;
 }
@@ -155,7 +159,7 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
 {
     uint64_t read = 0;
     char *creator = NULL;
-    listen_to(fault);
+    otf2_source_capture_errors(fault);
     OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(s->reader);
     if (definitions == NULL)
         return otf2_source_failed(fault, OTF2_ERROR_FILE_INTERACTION);
@@ -176,10 +180,10 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
     }
     OTF2_Reader_CloseGlobalDefReader(s->reader, definitions);
     char unheard[OTF2_FAULT_BYTES];
-    listen_to(unheard);
+    otf2_source_capture_errors(unheard);
     if (OTF2_Reader_GetCreator(s->reader, &creator) == OTF2_SUCCESS && creator != NULL)
         snprintf(job->creator, sizeof(job->creator), "%s", creator);
-    said = NULL;
+    error_buffer = NULL;
     free(creator);
     return 0;
 }
@@ -231,21 +235,22 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
     if (otf2_source_make_streams(s) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < job->stream_count; i++) {
-        listen_to(unheard);
+        otf2_source_capture_errors(unheard);
         OTF2_Reader_SelectLocation(s->reader, job->locations[i]);
     }
-    listen_to(unheard);
+    otf2_source_capture_errors(unheard);
     s->local_defs = OTF2_Reader_OpenDefFiles(s->reader) == OTF2_SUCCESS;
-    listen_to(fault);
+    otf2_source_capture_errors(fault);
     OTF2_ErrorCode code = OTF2_Reader_OpenEvtFiles(s->reader);
-    said = NULL;
+    error_buffer = NULL;
     return code == OTF2_SUCCESS ? 0 : otf2_source_failed(fault, code);
 }
 
 /* ---- one stream ------------------------------------------------------------ */
 
-/* Behind the last chunk stand bytes that say so; some may follow that mean nothing. */
-static int is_cut_off(const char *path)
+/* Does the file lack its end marker, after the last chunk? Meaningless bytes may follow the marker.
+ */
+static int otf2_source_is_truncated(const char *path)
 {
     static const unsigned char end_of_chunk_and_file[] = {0x02, 0x01};
     unsigned char last[8];
@@ -261,11 +266,12 @@ static int is_cut_off(const char *path)
            memmem(last, sizeof(last), end_of_chunk_and_file, sizeof(end_of_chunk_and_file)) == NULL;
 }
 
-/* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in
- * circles.
- * @param out  records that the file can hold; UINT64_MAX: not known
- * @return 0, 1: there is no file, or -EINVAL: it is none that can be read without waiting */
-static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out, int *cut_off)
+/* Upper limit of the records of a file: each has at least two bytes, its kind and its length.
+ * Without it libotf2 may loop for ever in a corrupt file.
+ * @param out  the limit; UINT64_MAX: unknown @return 0, 1: there is no file, or -EINVAL: it cannot
+ * be read without blocking */
+static int otf2_source_max_events(const struct otf2_source *s, uint32_t stream, uint64_t *out,
+                                  int *cut_off)
 {
     char path[4096];
     struct stat status;
@@ -275,7 +281,7 @@ static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *o
     if (known && !S_ISREG(status.st_mode))
         return -EINVAL;
     *out = known ? (uint64_t)status.st_size / 2 : UINT64_MAX;
-    *cut_off = known && is_cut_off(path);
+    *cut_off = known && otf2_source_is_truncated(path);
     return missing;
 }
 
@@ -288,14 +294,14 @@ static int otf2_source_broken(const struct otf2_source *s, uint32_t stream,
     snprintf(after, sizeof(after), "after event %" PRIu64 " at %.9f s", st->calls.totals.events,
              (double)st->calls.newest * 1e-9);
     otf2_source_describe_place(fault, path, after);
-    said = NULL;
+    error_buffer = NULL;
     return -HOLTER_ECORRUPT;
 }
 
-/* Mapping tables and clock offsets of a location apply to what its event reader gives. An archive
- * need not have such files. What is wrong with one is told when the stream ends: its records may be
- * read all the same. */
-static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st)
+/* Read the mapping tables and clock offsets of a location, which libotf2 applies to its events. An
+ * archive need not have such files. A fault is reported when the stream ends: its records may be
+ * readable all the same. */
+static void otf2_source_read_local_definitions(struct otf2_source *s, struct otf2_stream *st)
 {
     char path[4096], said_of_it[OTF2_FAULT_BYTES];
     uint64_t read = 0, location = s->job->locations[st->number];
@@ -303,7 +309,7 @@ static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".def", s->folder, location);
     if (stat(path, &status) != 0)
         return;
-    listen_to(said_of_it);
+    otf2_source_capture_errors(said_of_it);
     OTF2_DefReader *definitions =
         !S_ISREG(status.st_mode) ? NULL : OTF2_Reader_GetDefReader(s->reader, location);
     OTF2_ErrorCode code = definitions == NULL
@@ -316,39 +322,39 @@ static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st
                  "wrong: %.250s",
                  location, said_of_it);
     }
-    listen_to(said_of_it);
+    otf2_source_capture_errors(said_of_it);
     if (definitions != NULL)
         OTF2_Reader_CloseDefReader(s->reader, definitions);
-    said = NULL;
+    error_buffer = NULL;
 }
 
-static OTF2_ErrorCode open_events(struct otf2_source *s, struct otf2_stream *st)
+static OTF2_ErrorCode otf2_source_open_events(struct otf2_source *s, struct otf2_stream *st)
 {
     st->events = OTF2_Reader_GetEvtReader(s->reader, s->job->locations[st->number]);
     return st->events == NULL ? OTF2_ERROR_FILE_CAN_NOT_OPEN
                               : otf2_callbacks_register(s->reader, st->events, st);
 }
 
-/* Of a file that is cut off: how many records are whole. */
+/* Count the valid records of a truncated file. */
 static void otf2_source_scan(struct otf2_source *s, struct otf2_stream *st)
 {
     char unheard[OTF2_FAULT_BYTES];
-    uint64_t read = 0, told = s->job->events_of[st->number];
-    listen_to(unheard);
+    uint64_t read = 0, stated = s->job->events_of[st->number];
+    otf2_source_capture_errors(unheard);
     st->scanning = 1;
-    OTF2_ErrorCode code = open_events(s, st);
+    OTF2_ErrorCode code = otf2_source_open_events(s, st);
     do
         if (code == OTF2_SUCCESS)
             code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
     while (code == OTF2_SUCCESS && read == CHUNK && st->scanned <= st->most_events);
     if (st->events != NULL)
         OTF2_Reader_CloseEvtReader(s->reader, st->events);
-    if (told > 0 && st->scanned >= told)
-        st->whole_events = st->scanned > told || st->comes_again ? told : UINT64_MAX;
+    if (stated > 0 && st->scanned >= stated)
+        st->whole_events = st->scanned > stated || st->is_repeating ? stated : UINT64_MAX;
     st->events = NULL;
-    st->scanning = st->comes_again = 0;
+    st->scanning = st->is_repeating = 0;
     st->ticks = 0;
-    said = NULL;
+    error_buffer = NULL;
 }
 
 static int otf2_source_open_stream(struct otf2_source *s, uint32_t stream,
@@ -356,25 +362,25 @@ static int otf2_source_open_stream(struct otf2_source *s, uint32_t stream,
 {
     struct otf2_stream *st = &s->streams[stream];
     st->opened = 1;
-    int there = most_events(s, stream, &st->most_events, &st->cut_off);
+    int there = otf2_source_max_events(s, stream, &st->most_events, &st->cut_off);
     if (there < 0) {
         snprintf(fault, OTF2_FAULT_BYTES, "it is no regular file");
         return there;
     }
     if (there != 0 && s->job->events_of[stream] == 0) {
-        st->empty = 1; /* a location that has nothing need not have a file */
+        st->empty = 1; /* a location without events need not have a file */
         return 0;
     }
     if (s->local_defs)
-        read_local_definitions(s, st);
+        otf2_source_read_local_definitions(s, st);
     if (st->cut_off)
         otf2_source_scan(s, st);
-    listen_to(fault);
-    OTF2_ErrorCode code = open_events(s, st);
+    otf2_source_capture_errors(fault);
+    OTF2_ErrorCode code = otf2_source_open_events(s, st);
     return code == OTF2_SUCCESS ? 0 : otf2_source_failed(fault, code);
 }
 
-static void close_stream(struct otf2_source *s, struct otf2_stream *st)
+static void otf2_source_close_stream(struct otf2_source *s, struct otf2_stream *st)
 {
     char unheard[OTF2_FAULT_BYTES];
     otf2_calls_close(&st->calls);
@@ -385,9 +391,9 @@ static void close_stream(struct otf2_source *s, struct otf2_stream *st)
     }
     if (st->events == NULL)
         return;
-    listen_to(unheard);
+    otf2_source_capture_errors(unheard);
     OTF2_Reader_CloseEvtReader(s->reader, st->events);
-    said = NULL;
+    error_buffer = NULL;
     st->events = NULL;
 }
 
@@ -401,14 +407,15 @@ static void otf2_source_fill_report(const struct otf2_stream *st, struct otf2_re
     memcpy(out->other, st->counted.other, sizeof(out->other));
 }
 
-/* libotf2 passes over what it takes for the rest of a chunk, and says nothing. */
-static int lacks_events(struct otf2_stream *st)
+/* libotf2 silently skips what it takes for the rest of a chunk: has it read fewer events than the
+ * definitions state? */
+static int otf2_source_lacks_events(struct otf2_stream *st)
 {
-    uint64_t told = st->job->events_of[st->number];
-    if (st->calls.totals.events >= told)
+    uint64_t stated = st->job->events_of[st->number];
+    if (st->calls.totals.events >= stated)
         return 0;
     snprintf(st->fault, sizeof(st->fault),
-             "it ends with fewer events than the definitions tell of: %" PRIu64, told);
+             "it ends with fewer events than the definitions state: %" PRIu64, stated);
     return -HOLTER_ECORRUPT;
 }
 
@@ -425,28 +432,28 @@ static void otf2_source_read_on(struct otf2_source *s, struct otf2_stream *st)
         snprintf(st->fault, sizeof(st->fault), "more records than the file has room for");
         st->failed = otf2_source_broken(s, number, st->fault);
     } else {
-        listen_to(st->fault);
+        otf2_source_capture_errors(st->fault);
         code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
-        said = NULL;
-        if (st->comes_again)
+        error_buffer = NULL;
+        if (st->is_repeating)
             snprintf(st->fault, sizeof(st->fault), "the file is cut off");
         if (st->calls.error != 0)
             st->failed = st->calls.error;
         else if (code != OTF2_SUCCESS)
             st->failed = otf2_source_failed(st->fault, code);
         else if (read < CHUNK)
-            st->failed = lacks_events(st);
+            st->failed = otf2_source_lacks_events(st);
         if (st->failed == -HOLTER_ECORRUPT)
             otf2_source_broken(s, number, st->fault);
     }
     if (st->failed != 0 || read < CHUNK)
-        close_stream(s, st);
+        otf2_source_close_stream(s, st);
     otf2_source_fill_report(st, &s->reports[number]);
 }
 
 /* ---- threads of a rank ----------------------------------------------------- */
 
-/* Join what ended before the time to which all threads have come. */
+/* Join the requests that ended before the time that all threads have reached. */
 static void otf2_source_settle_rank(const struct otf2_source *s, struct otf2_rank *rank)
 {
     uint64_t come_to = UINT64_MAX;
@@ -457,7 +464,7 @@ static void otf2_source_settle_rank(const struct otf2_source *s, struct otf2_ran
         uint64_t ns = st->ended ? UINT64_MAX : otf2_job_ns(st->job, st->ticks);
         come_to = ns < come_to ? ns : come_to;
     }
-    request_pairs_settle(&rank->requests, come_to);
+    request_pairs_join_before(&rank->requests, come_to);
 }
 
 void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)
@@ -468,8 +475,9 @@ void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)
         snprintf(fault, OTF2_FAULT_BYTES, "libotf2 ended while reading it");
 }
 
-/* After a restart: records that were given before. */
-static uint64_t given_before(const struct otf2_source *s, const struct otf2_stream *st)
+/* Number of records that were passed on before a restart. */
+static uint64_t otf2_source_emitted_before(const struct otf2_source *s,
+                                           const struct otf2_stream *st)
 {
     return s->reports[st->number].given - st->taken;
 }
@@ -477,26 +485,25 @@ static uint64_t given_before(const struct otf2_source *s, const struct otf2_stre
 static uint32_t otf2_source_emit_event(struct otf2_source *s, struct otf2_stream *st,
                                        struct event *out)
 {
-    uint64_t skip = given_before(s, st);
+    uint64_t skip = otf2_source_emitted_before(s, st);
     uint32_t most = skip > 0 && skip < TRACE_BATCH ? (uint32_t)skip : TRACE_BATCH;
-    uint32_t got = call_queue_take(&st->calls.queue, out, most);
+    uint32_t got = call_queue_remove(&st->calls.queue, out, most);
     st->taken += got;
     return got;
 }
 
-static int has_come_to(const struct otf2_stream *st, uint64_t ns)
+static int otf2_source_has_reached(const struct otf2_stream *st, uint64_t ns)
 {
     return st->ended || otf2_job_ns(st->job, st->ticks) > ns;
 }
 
-/* The oldest record of a stream waits for another thread, or for what this one does later. All
- * threads are read on in step, as far as each may be ahead of what is taken; a post stands before
- * the call that ends it.
- * @param later  set: what waits may be known when others have been taken, as far as they end before
- * it
+/* Choose the stream to read when the oldest record of a stream waits for another thread, or for a
+ * later record of its own. All threads are read on in step, as far as each may be read ahead; a
+ * post precedes the call that ends it. @param later  set: the missing data may become known when
+ * others have been passed on, as far as they end before it
  * @return the stream to be read on; NULL: none */
-static struct otf2_stream *read_for(const struct otf2_source *s, const struct otf2_stream *st,
-                                    int *later)
+static struct otf2_stream *otf2_source_choose_awaited(const struct otf2_source *s,
+                                                      const struct otf2_stream *st, int *later)
 {
     const struct otf2_rank *rank = &s->ranks[st->rank];
     const struct event *oldest = call_queue_oldest(&st->calls.queue);
@@ -505,9 +512,10 @@ static struct otf2_stream *read_for(const struct otf2_source *s, const struct ot
     for (uint32_t i = 0; i < rank->stream_count; i++) {
         struct otf2_stream *other = &s->streams[rank->streams[i]];
         const struct call_queue *queue = &other->calls.queue;
-        if (other->ended || (for_post && (other == st || has_come_to(other, oldest->t_enter))))
+        if (other->ended ||
+            (for_post && (other == st || otf2_source_has_reached(other, oldest->t_enter))))
             continue;
-        if (queue->count >= CALL_QUEUE_MOST)
+        if (queue->count >= CALL_QUEUE_CAPACITY)
             *later |= call_queue_oldest(queue)->t_exit <= oldest->t_enter;
         else if (behind == NULL || other->ticks < behind->ticks)
             behind = other;
@@ -515,16 +523,17 @@ static struct otf2_stream *read_for(const struct otf2_source *s, const struct ot
     return behind;
 }
 
-/* @param later  set: the oldest record is not to be had yet, or not wanted
- * @return the stream to be read on before records are taken; NULL: none */
-static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_stream *st,
-                                      uint64_t until, int *later)
+/* @param later  set: the oldest record is not available yet, or not needed yet
+ * @return the stream to be read on before records are passed on; NULL: none */
+static struct otf2_stream *otf2_source_choose_stream(const struct otf2_source *s,
+                                                     struct otf2_stream *st, uint64_t until,
+                                                     int *later)
 {
     const struct call_queue *queue = &st->calls.queue;
     *later = 0;
     if (!queue->shared)
         return st->ended || call_queue_is_full(queue) ? NULL : st;
-    if (!st->ended && queue->count < CALL_QUEUE_SOME)
+    if (!st->ended && queue->count < CALL_QUEUE_READ_AHEAD)
         return st;
     if (call_queue_waits(queue) == CALL_COMPLETE)
         return NULL;
@@ -532,20 +541,21 @@ static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_s
         *later = 1;
         return NULL;
     }
-    struct otf2_stream *behind = read_for(s, st, later);
+    struct otf2_stream *behind = otf2_source_choose_awaited(s, st, later);
     *later = *later && behind == NULL && until != UINT64_MAX;
     return behind;
 }
 
-/* What waits has been waited for long enough. It is too long where there is more to be read that
- * may tell; what all have been read for is not there. */
+/* Stop the waiting of the oldest record: it is too long if there is more to be read that may
+ * complete it; if all streams have been read, its other end does not exist. */
 static void otf2_source_fail_stream(const struct otf2_source *s, struct otf2_stream *st)
 {
     const struct otf2_rank *rank = &s->ranks[st->rank];
     struct call_queue *queue = &st->calls.queue;
     int too_long = call_queue_waits(queue) == CALL_WAITS_FOR_END;
     for (uint32_t i = 0; !too_long && queue->count > 0 && i < rank->stream_count; i++)
-        too_long = !has_come_to(&s->streams[rank->streams[i]], call_queue_oldest(queue)->t_enter);
+        too_long = !otf2_source_has_reached(&s->streams[rank->streams[i]],
+                                            call_queue_oldest(queue)->t_enter);
     call_queue_force(queue, too_long);
 }
 
@@ -555,12 +565,14 @@ static int otf2_source_next_event(struct otf2_source *s, struct otf2_stream *st,
     for (;;) {
         struct otf2_stream *on;
         int later;
-        uint64_t skip = given_before(s, st);
-        while ((on = reads_next(s, st, skip > 0 ? UINT64_MAX : until, &later)) != NULL) {
+        uint64_t skip = otf2_source_emitted_before(s, st);
+        while ((on = otf2_source_choose_stream(s, st, skip > 0 ? UINT64_MAX : until, &later)) !=
+               NULL) {
             *reading = on->number;
             otf2_source_read_on(s, on);
             otf2_source_settle_rank(s, &s->ranks[st->rank]);
-            while (on != st && given_before(s, on) > 0 && otf2_source_emit_event(s, on, out) > 0)
+            while (on != st && otf2_source_emitted_before(s, on) > 0 &&
+                   otf2_source_emit_event(s, on, out) > 0)
                 continue;
         }
         if (later) {

@@ -1,5 +1,5 @@
-/* Event records of an OTF2 archive, by libotf2, stream by stream. libotf2 can crash on what is
- * broken: this runs in a process of its own, see otf2_process.h. */
+/* Event records of an OTF2 archive, read by libotf2 stream by stream. libotf2 can crash on corrupt
+ * files, so this runs in a process of its own: see otf2_process.h. */
 #ifndef HOLTER_DAEMON_IMPORT_OTF2_OTF2_SOURCE_H
 #define HOLTER_DAEMON_IMPORT_OTF2_OTF2_SOURCE_H
 
@@ -10,49 +10,49 @@
 
 #define OTF2_FAULT_BYTES 400u
 
-/** What was read of a stream so far. */
+/** Progress and totals of a stream. */
 struct otf2_report {
     struct otf2_totals totals;
     uint64_t forced;            /**< see struct call_queue */
-    uint64_t given;             /**< records handed on; the reader of the answers counts them */
-    uint64_t other[OTF2_KINDS]; /**< event records that mean nothing here */
-    uint64_t undefined;         /**< that name what no definition tells of */
+    uint64_t given;             /**< records passed on, counted by the receiver of the answers */
+    uint64_t other[OTF2_KINDS]; /**< event records without meaning for Holter, by kind */
+    uint64_t undefined;         /**< event records with undefined references */
     uint64_t early,
-        earliest; /**< records before the trace's zero, and the time of the first, ticks */
-    int crashed;  /**< signal that ended a process that read it, or -1; then it ended */
+        earliest; /**< records before the trace's zero, and the time of the first one, ticks */
+    int crashed;  /**< signal that ended a process while it read the stream, or -1 if unknown; the
+                     stream ended there */
 };
 
 struct otf2_source;
 
-/** Open the archive. @param fault  what libotf2 said @return 0 or a negative error */
+/** Open the archive. @param fault  the message of libotf2 @return 0 or a negative error */
 int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES]);
 
 /** NULL is fine. */
 void otf2_source_close(struct otf2_source *source);
 
-/** Read the definitions. @param fault  set, and what was read stays, when they are not whole
- *  @return 0, or a negative error */
+/** Read the definitions. @param fault  set when they are incomplete; what was read is kept
+ * @return 0, or a negative error */
 int otf2_source_definitions(struct otf2_source *source, struct otf2_defs *defs,
                             struct otf2_job *job, char fault[OTF2_FAULT_BYTES]);
 
-/** Make ready to read events. @param reports  by stream; written to from now on
- *  @return 0 or a negative error */
+/** Prepare for reading events. @param reports  by stream; written to from now on
+ * @return 0 or a negative error */
 int otf2_source_begin(struct otf2_source *source, const struct otf2_job *job,
                       const struct otf2_defs *defs, struct otf2_report *reports,
                       char fault[OTF2_FAULT_BYTES]);
 
-/** Next records, as trace_reader.next_before; after a restart those behind reports[stream].given.
- * From several threads. Other streams of the rank are read on as far as these records wait for
- * theirs.
- *  @param reading  set to the stream that libotf2 is about to read, before it does
- *  @param fault    set with a negative error other than -EAGAIN */
+/** Next records, as trace_reader.next_before; after a restart those after reports[stream].given.
+ * Thread-safe. Other streams of the rank are read on as far as these records wait for theirs.
+ * @param reading  set to the stream that libotf2 is about to read, before it does
+ * @param fault    set with a negative error other than -EAGAIN */
 int otf2_source_next(struct otf2_source *source, uint32_t stream, uint64_t until, struct event *out,
                      uint32_t *reading, char fault[OTF2_FAULT_BYTES]);
 
-/** What is said of a stream that libotf2 crashed on. @param signal_number  -1: it is not known */
+/** The fault of a stream on which libotf2 crashed. @param signal_number  -1: unknown */
 void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number);
 
-/** Name of a kind, for people. */
+/** Name of a kind of event record, for people. */
 const char *otf2_kind_name(unsigned kind);
 
 #endif

@@ -1,3 +1,5 @@
+/* Queue of a thread's records, some of which wait for records of other threads: see call_queue.h.
+ */
 #include "daemon/import/trace/call_queue.h"
 
 #include "daemon/import/trace/request_pairs.h"
@@ -25,7 +27,7 @@ void call_queue_finish(struct call_queue *q)
     *q = (struct call_queue){0};
 }
 
-static struct event *item_at(const struct call_queue *q, uint64_t position)
+static struct event *call_queue_item_at(const struct call_queue *q, uint64_t position)
 {
     return &q->items[position & (q->room - 1)];
 }
@@ -61,7 +63,7 @@ struct event *call_queue_record(const struct open_request *request)
         return &q->parts[position];
     if (position < q->first || position - q->first >= q->count)
         return NULL;
-    return item_at(q, position);
+    return call_queue_item_at(q, position);
 }
 
 struct event *call_queue_waiting(struct open_request *request)
@@ -73,7 +75,7 @@ struct event *call_queue_waiting(struct open_request *request)
     return event->seq == CALL_WAITS_FOR_END && event->bytes == request->id ? event : NULL;
 }
 
-/* Its other end will not be told. */
+/* Give up waiting for the other end of a request. */
 static void call_queue_release_request(struct request_table *table, struct open_request *request)
 {
     struct event *event = call_queue_waiting(request);
@@ -94,7 +96,7 @@ struct open_request *call_queue_begin(struct call_queue *q, uint64_t id)
     return request_table_add(q->requests, id, q);
 }
 
-static int grow_ends(struct call_queue *q)
+static int call_queue_grow_ends(struct call_queue *q)
 {
     uint32_t room = q->end_room == 0 ? FIRST_ROOM : 2 * q->end_room;
     struct open_request *ends = malloc(room * sizeof(*ends));
@@ -110,7 +112,7 @@ static int grow_ends(struct call_queue *q)
 
 struct open_request *call_queue_end(struct call_queue *q, uint64_t id)
 {
-    if (q->end_next - q->end_first == q->end_room && grow_ends(q) != 0)
+    if (q->end_next - q->end_first == q->end_room && call_queue_grow_ends(q) != 0)
         return NULL;
     struct open_request *end = &q->ends[q->end_next++ & (q->end_room - 1)];
     *end = (struct open_request){.id = id, .queue = q, .order = q->order++, .taken = 1};
@@ -127,14 +129,14 @@ struct open_request *call_queue_end_at(const struct call_queue *q, uint64_t numb
 
 /* ---- records --------------------------------------------------------------- */
 
-static int grow_items(struct call_queue *q)
+static int call_queue_grow_items(struct call_queue *q)
 {
     uint32_t room = q->room == 0 ? FIRST_ROOM : 2 * q->room;
     struct event *items = malloc(room * sizeof(*items));
     if (items == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < q->count; i++)
-        items[(q->first + i) & (room - 1)] = *item_at(q, q->first + i);
+        items[(q->first + i) & (room - 1)] = *call_queue_item_at(q, q->first + i);
     free(q->items);
     q->items = items;
     q->room = room;
@@ -144,10 +146,10 @@ static int grow_items(struct call_queue *q)
 int call_queue_put(struct call_queue *q, const struct event *event, uint64_t waits_for,
                    uint32_t part)
 {
-    if (q->count == q->room && grow_items(q) != 0)
+    if (q->count == q->room && call_queue_grow_items(q) != 0)
         return -ENOMEM;
     uint64_t position = q->first + q->count++;
-    struct event *item = item_at(q, position);
+    struct event *item = call_queue_item_at(q, position);
     *item = *event;
     if (event->seq == CALL_COMPLETE)
         return 0;
@@ -166,26 +168,27 @@ int call_queue_put(struct call_queue *q, const struct event *event, uint64_t wai
 
 const struct event *call_queue_oldest(const struct call_queue *q)
 {
-    return item_at(q, q->first);
+    return call_queue_item_at(q, q->first);
 }
 
 enum call_wait call_queue_waits(const struct call_queue *q)
 {
-    return q->count == 0 ? CALL_COMPLETE : (enum call_wait)item_at(q, q->first)->seq;
+    return q->count == 0 ? CALL_COMPLETE : (enum call_wait)call_queue_item_at(q, q->first)->seq;
 }
 
-/* What is known of the other end is told. @return does it stay alone? */
+/* Join the record at a position with what is known of its other end. @return does it stay without
+ * one? */
 static int call_queue_force_position(struct call_queue *q, uint64_t position)
 {
-    struct event *item = item_at(q, position);
+    struct event *item = call_queue_item_at(q, position);
     if (item->seq == CALL_WAITS_FOR_POST)
         return request_pairs_join(q, item->t_post) != 0;
     uint64_t id = item->bytes;
     if (q->requests->pending > 0)
-        request_pairs_settle(q->requests, UINT64_MAX);
+        request_pairs_join_before(q->requests, UINT64_MAX);
     if (item->seq == CALL_COMPLETE)
         return 0;
-    /* It may still be ended. */
+    /* a later record may still end it */
     struct open_request *request = request_table_at(q->requests, id, q, position, 0);
     call_queue_complete_alone(item);
     if (request != NULL)
@@ -201,26 +204,26 @@ void call_queue_force(struct call_queue *q, int too_long)
 
 void call_queue_close(struct call_queue *q)
 {
-    request_pairs_settle(q->requests, UINT64_MAX);
+    request_pairs_join_before(q->requests, UINT64_MAX);
     for (uint32_t i = 0; i < q->count; i++)
-        if (item_at(q, q->first + i)->seq != CALL_COMPLETE)
+        if (call_queue_item_at(q, q->first + i)->seq != CALL_COMPLETE)
             q->forced += (uint64_t)call_queue_force_position(q, q->first + i);
 }
 
 int call_queue_is_full(const struct call_queue *q)
 {
-    return q->count >= CALL_QUEUE_SOME &&
-           (q->count >= CALL_QUEUE_MOST || call_queue_waits(q) == CALL_COMPLETE);
+    return q->count >= CALL_QUEUE_READ_AHEAD &&
+           (q->count >= CALL_QUEUE_CAPACITY || call_queue_waits(q) == CALL_COMPLETE);
 }
 
-/* Where there are other threads, whoever asks knows whether to wait on. */
-uint32_t call_queue_take(struct call_queue *q, struct event *out, uint32_t most)
+/* In ranks with other threads the caller decides how long to wait. */
+uint32_t call_queue_remove(struct call_queue *q, struct event *out, uint32_t most)
 {
     uint32_t taken = 0;
     while (taken < most && q->count > 0) {
-        struct event *item = item_at(q, q->first);
+        struct event *item = call_queue_item_at(q, q->first);
         if (item->seq != CALL_COMPLETE) {
-            if (q->shared || q->count < CALL_QUEUE_MOST)
+            if (q->shared || q->count < CALL_QUEUE_CAPACITY)
                 break;
             call_queue_force(q, 1);
         }

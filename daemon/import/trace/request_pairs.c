@@ -1,32 +1,33 @@
+/* Joining of posts and ends of requests in ranks with several threads: see request_pairs.h. */
 #include "daemon/import/trace/request_pairs.h"
 
 #include <errno.h>
 
-/* The record that ended a request. @return NULL: it is joined already */
+/* The record that ended a request. @return NULL: it is already joined */
 static struct event *request_pairs_record_of(const struct open_request *end)
 {
     struct event *item = call_queue_record(end);
     return item != NULL && item->seq == CALL_WAITS_FOR_POST ? item : NULL;
 }
 
-/* Which request a record ended. */
-static void name_post(struct event *end, const struct open_request *post)
+/* Set in a record which request it ended. */
+static void request_pairs_name_post(struct event *end, const struct open_request *post)
 {
     end->request = post->number;
     end->t_post = post->t_post;
     end->flags |= post->flags;
 }
 
-void request_pairs_tell_end(struct event *end, const struct open_request *post)
+void request_pairs_copy_post(struct event *end, const struct open_request *post)
 {
-    name_post(end, post);
+    request_pairs_name_post(end, post);
     end->peer = post->peer;
     end->tag = post->tag;
     end->comm = post->comm;
     end->bytes = post->bytes;
 }
 
-/* What came is told where the request was posted. */
+/* Copy the data of the completion to the record of the post. */
 static void request_pairs_report_post(struct event *begun, const struct event *end,
                                       const struct open_request *ended, uint16_t direction)
 {
@@ -39,7 +40,7 @@ static void request_pairs_report_post(struct event *begun, const struct event *e
     begun->seq = CALL_COMPLETE;
 }
 
-/* @return 0, or -ENOENT: the end is left alone */
+/* @return 0, or -ENOENT: the end stays without a post */
 static int request_pairs_join_requests(const struct open_request *ended, struct open_request *post)
 {
     uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
@@ -50,11 +51,11 @@ static int request_pairs_join_requests(const struct open_request *ended, struct 
     if (end->flags & EVENT_CANCELLED || direction == EVENT_SEND) {
         if (begun != NULL)
             call_queue_complete_alone(begun);
-        request_pairs_tell_end(end, post);
+        request_pairs_copy_post(end, post);
     } else {
         if (begun != NULL)
             request_pairs_report_post(begun, end, ended, direction);
-        name_post(end, post);
+        request_pairs_name_post(end, post);
     }
     end->seq = CALL_COMPLETE;
     return 0;
@@ -67,7 +68,7 @@ static struct open_request *request_pairs_head_of(const struct call_queue *q)
 }
 
 /* @return as request_pairs_join_requests() */
-static int join_head(struct request_table *table, struct call_queue *q)
+static int request_pairs_join_oldest(struct request_table *table, struct call_queue *q)
 {
     const struct open_request *ended = request_pairs_head_of(q);
     struct open_request *post = request_table_match(table, ended);
@@ -82,7 +83,7 @@ static int join_head(struct request_table *table, struct call_queue *q)
     return code;
 }
 
-void request_pairs_settle(struct request_table *table, uint64_t before)
+void request_pairs_join_before(struct request_table *table, uint64_t before)
 {
     while (table->pending > 0) {
         struct call_queue *oldest = NULL;
@@ -93,7 +94,7 @@ void request_pairs_settle(struct request_table *table, uint64_t before)
                 oldest = q;
         if (oldest == NULL || request_pairs_head_of(oldest)->t_post >= before)
             return;
-        join_head(table, oldest);
+        request_pairs_join_oldest(table, oldest);
     }
 }
 
@@ -103,8 +104,8 @@ int request_pairs_join(struct call_queue *q, uint64_t number)
     int code = -ENOENT;
     if (end == NULL)
         return code;
-    request_pairs_settle(q->requests, end->t_post);
+    request_pairs_join_before(q->requests, end->t_post);
     while (q->end_first <= number)
-        code = join_head(q->requests, q);
+        code = request_pairs_join_oldest(q->requests, q);
     return code;
 }

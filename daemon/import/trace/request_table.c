@@ -1,3 +1,4 @@
+/* Hash table of the open requests of a rank: see request_table.h. */
 #include "daemon/import/trace/request_table.h"
 
 #include "holter/event.h"
@@ -18,16 +19,17 @@ void request_table_finish(struct request_table *t)
     *t = (struct request_table){.count = 0};
 }
 
-/* Of an empty table it means nothing, and request_table_next_of() finds nothing there. */
-static uint32_t home_of(const struct request_table *t, uint64_t id)
+/* Home slot of an id. In an empty table it is meaningless, and request_table_next_of() finds
+ * nothing there. */
+static uint32_t request_table_home(const struct request_table *t, uint64_t id)
 {
     return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (t->room - 1);
 }
 
-/* An empty entry behind those of the same home. */
-static struct open_request *empty_for(const struct request_table *t, uint64_t id)
+/* The first empty entry from the home of an id on. */
+static struct open_request *request_table_free_entry(const struct request_table *t, uint64_t id)
 {
-    uint32_t at = home_of(t, id);
+    uint32_t at = request_table_home(t, id);
     while (t->entries[at].taken)
         at = (at + 1) & (t->room - 1);
     return &t->entries[at];
@@ -44,7 +46,7 @@ static int request_table_grow(struct request_table *t)
     t->room = room;
     for (uint32_t i = 0; i < old_room; i++)
         if (old[i].taken)
-            *empty_for(t, old[i].id) = old[i];
+            *request_table_free_entry(t, old[i].id) = old[i];
     free(old);
     return 0;
 }
@@ -55,13 +57,13 @@ struct open_request *request_table_add(struct request_table *t, uint64_t id,
     if (2 * (t->count + 1) > t->room && request_table_grow(t) != 0)
         return NULL;
     t->count++;
-    struct open_request *request = empty_for(t, id);
+    struct open_request *request = request_table_free_entry(t, id);
     *request =
         (struct open_request){.id = id, .queue = queue, .position = REQUEST_NOWHERE, .taken = 1};
     return request;
 }
 
-/* The next request of this id, from an entry on. @return NULL: there are no more */
+/* The next request of this id, starting at an entry. @return NULL: there are no more */
 static struct open_request *request_table_next_of(const struct request_table *t, uint64_t id,
                                                   uint32_t *at)
 {
@@ -81,23 +83,24 @@ struct open_request *request_table_own(const struct request_table *t, uint64_t i
                                        const struct call_queue *queue)
 {
     struct open_request *request, *newest = NULL;
-    uint32_t at = home_of(t, id);
+    uint32_t at = request_table_home(t, id);
     while ((request = request_table_next_of(t, id, &at)) != NULL)
         if (request->queue == queue && (newest == NULL || request->order >= newest->order))
             newest = request;
     return newest;
 }
 
-static int same_kind(const struct open_request *post, const struct open_request *end)
+static int request_table_is_same_kind(const struct open_request *post,
+                                      const struct open_request *end)
 {
     return end->flags & EVENT_CANCELLED ||
            ((post->flags ^ end->flags) & (EVENT_SEND | EVENT_RECV)) == 0;
 }
 
-/* How well a post goes with an end: 0: not at all. */
+/* How well a post fits an end; 0: not at all. */
 static int request_table_rank_of(const struct open_request *post, const struct open_request *end)
 {
-    if (!same_kind(post, end))
+    if (!request_table_is_same_kind(post, end))
         return 0;
     if (post->queue == end->queue)
         return post->order < end->order ? 3 : 0;
@@ -108,7 +111,7 @@ struct open_request *request_table_match(const struct request_table *t,
                                          const struct open_request *end)
 {
     struct open_request *request, *best = NULL;
-    uint32_t at = home_of(t, end->id);
+    uint32_t at = request_table_home(t, end->id);
     int best_rank = 0;
     while ((request = request_table_next_of(t, end->id, &at)) != NULL) {
         int rank = request_table_rank_of(request, end);
@@ -127,14 +130,15 @@ struct open_request *request_table_at(const struct request_table *t, uint64_t id
                                       int in_call)
 {
     struct open_request *request;
-    uint32_t at = home_of(t, id);
+    uint32_t at = request_table_home(t, id);
     while ((request = request_table_next_of(t, id, &at)) != NULL)
         if (request->queue == queue && request->position == position && request->in_call == in_call)
             return request;
     return NULL;
 }
 
-/* Those behind it that would not be found any more move up (Knuth, volume 3, 6.4, algorithm R). */
+/* Entries after the removed one that would become unreachable move up (Knuth, The Art of Computer
+ * Programming, volume 3, section 6.4, algorithm R). */
 void request_table_remove(struct request_table *t, struct open_request *request)
 {
     uint32_t mask = t->room - 1, hole = (uint32_t)(request - t->entries), at = hole;
@@ -145,7 +149,7 @@ void request_table_remove(struct request_table *t, struct open_request *request)
             at = (at + 1) & mask;
             if (t->entries[at].taken == 0)
                 return;
-            if (((at - home_of(t, t->entries[at].id)) & mask) >= ((at - hole) & mask))
+            if (((at - request_table_home(t, t->entries[at].id)) & mask) >= ((at - hole) & mask))
                 break;
         }
         t->entries[hole] = t->entries[at];

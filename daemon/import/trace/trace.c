@@ -1,3 +1,5 @@
+/* Import of a trace: chooses the windows, reads streams, and lets a virtual agent for each host
+ * (trace_host.h) sum and match them window by window. */
 #include "daemon/import/trace/trace.h"
 
 #include "daemon/analysis/tables/saturate.h"
@@ -12,13 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOWS_WANTED 250u      /* of a trace, about */
-#define WINDOWS_MOST (1u << 20)  /* of all hosts together */
-#define WINDOWS_LEAST_MOST 4096u /* of one host, however many there are */
+#define TARGET_WINDOWS 250u    /* target for the number of windows of a trace */
+#define MAX_WINDOWS (1u << 20) /* limit for the windows of all hosts together */
+#define MIN_HOST_WINDOWS                                                                           \
+    4096u /* minimum of the limit for one host, however many hosts there are                       \
+           */
 #define UNKNOWN_WINDOW_NS UINT64_C(10000000)
-#define LONGEST_WINDOW_NS UINT64_C(1000000000) /* that is chosen */
-#define STRAY 100u /* of so many records one may have a time that is none */
-#define BEYOND 4u  /* times the length of the trace: what is later than that is no record of it */
+#define LONGEST_WINDOW_NS UINT64_C(1000000000) /* longest window that is chosen */
+#define STRAY_RATIO 100u                       /* one of so many records may have an invalid time */
+#define BEYOND_FACTOR 4u /* records later than this multiple of the trace's length are invalid */
 
 struct import {
     const struct trace_job *job;
@@ -34,16 +38,16 @@ struct import {
     struct trace_host *hosts;
     struct trace_desk *desks;
     uint32_t desk_count;
-    uint32_t *dry;   /* streams to be read on, those of a rank behind each other */
-    uint32_t *turns; /* where those of each rank begin, and the last end */
+    uint32_t *dry;   /* streams that must be read on, grouped by rank */
+    uint32_t *turns; /* where those of each rank begin, and the last ones end */
     uint32_t dry_count, turn_count;
-    uint64_t until; /* what begins later is not wanted yet, ticks */
-    uint64_t limit; /* records beyond it are none, ticks */
-    /* What the pool works on: hosts [first, first + count), one at each desk. */
+    uint64_t until; /* records that begin later are not needed yet, ticks */
+    uint64_t limit; /* records beyond it are invalid, ticks */
+    /* The work of the pool: hosts [first, first + count), one at each desk. */
     uint32_t first, count;
-    uint8_t *wants; /* by desk */
+    uint8_t *wants; /* by desk: the host needs further records */
     uint64_t zero_ns, first_ns, window_ns, window, limit_ns;
-    uint64_t most; /* windows that a host may have */
+    uint64_t most; /* maximum number of windows of a host */
 };
 
 uint64_t trace_window_ns(uint64_t length_ns)
@@ -53,7 +57,7 @@ uint64_t trace_window_ns(uint64_t length_ns)
         return UNKNOWN_WINDOW_NS;
     for (uint64_t power = 1000; power < UINT64_C(1000000000); power *= 10)
         for (int i = 0; i < 3; i++)
-            if (length_ns / (steps[i] * power) <= WINDOWS_WANTED)
+            if (length_ns / (steps[i] * power) <= TARGET_WINDOWS)
                 return steps[i] * power;
     return LONGEST_WINDOW_NS;
 }
@@ -67,7 +71,7 @@ static int trace_report_fault(const struct import *m, int code, const char *what
 
 /* ---- setting up ------------------------------------------------------------ */
 
-/* Streams by rank, each rank's in the order of their numbers. */
+/* Streams by rank, those of each rank in the order of their numbers. */
 static void trace_group_streams(struct import *m)
 {
     const struct trace_job *job = m->job;
@@ -111,8 +115,9 @@ static int trace_make_tables(struct import *m)
     return code;
 }
 
-/* Streams of a rank may wait for each other: one after the other they are asked, so that the same
- * comes of it however many threads there are. If all of them wait, the first must not. */
+/* Streams of a rank may wait for each other: they are asked one after the other, so that the result
+ * does not depend on the number of threads. If all of them wait, the first one is forced to
+ * continue. */
 static void trace_read_on(void *user, uint32_t piece)
 {
     struct import *m = user;
@@ -123,7 +128,7 @@ static void trace_read_on(void *user, uint32_t piece)
         trace_stream_refill(&m->streams[m->dry[m->turns[piece]]], m->reader, UINT64_MAX, m->limit);
 }
 
-static void note_dry(struct import *m, const struct trace_rank *rank)
+static void trace_list_dry(struct import *m, const struct trace_rank *rank)
 {
     m->turns[m->turn_count] = m->dry_count;
     for (uint32_t k = 0; k < rank->stream_count; k++)
@@ -132,22 +137,22 @@ static void note_dry(struct import *m, const struct trace_rank *rank)
     m->turn_count += m->dry_count > m->turns[m->turn_count];
 }
 
-static void read_dry(struct import *m)
+static void trace_read_dry(struct import *m)
 {
     m->turns[m->turn_count] = m->dry_count;
     trace_pool_run(m->pool, trace_read_on, m, m->turn_count);
     m->turn_count = m->dry_count = 0;
 }
 
-/* The first records of all streams tell when the first window begins. */
-static uint64_t first_entry(struct import *m)
+/* The first records of all streams determine when the first window begins. */
+static uint64_t trace_first_entry(struct import *m)
 {
     uint64_t first = UINT64_MAX;
     m->until = 1;
     m->limit = UINT64_MAX;
     for (uint32_t r = 0; r < m->job->ranks; r++)
-        note_dry(m, &m->ranks[r]);
-    read_dry(m);
+        trace_list_dry(m, &m->ranks[r]);
+    trace_read_dry(m);
     for (uint32_t s = 0; s < m->job->stream_count; s++) {
         const struct trace_stream *stream = &m->streams[s];
         uint64_t begin = stream->count > 0 ? stream->batch[0].t_enter : stream->later;
@@ -157,9 +162,9 @@ static uint64_t first_entry(struct import *m)
     return first == UINT64_MAX ? 0 : first;
 }
 
-/* Length from the first record on. What a trace claims and ends before its first record is meant
- * so: the writer took times since 1970 and did not tell where they begin.
- * @return 0: not known, or not to be believed */
+/* Length of the trace from the first record on. If the stated end is before the first record it is
+ * taken as a length: the writer took times since 1970 and did not store their zero.
+ * @return 0: unknown or implausible */
 static uint64_t trace_window_length(const struct import *m, uint64_t first_ns)
 {
     const struct trace_job *job = m->job;
@@ -169,11 +174,11 @@ static uint64_t trace_window_length(const struct import *m, uint64_t first_ns)
     return job->length_is_claim && length / LONGEST_WINDOW_NS >= m->most ? 0 : length;
 }
 
-/* How many windows there may be of each host, and whether that is enough. */
-static int set_windows(struct import *m, uint64_t first_ns)
+/* Set the maximum number of windows of each host, and check that it is sufficient. */
+static int trace_limit_windows(struct import *m, uint64_t first_ns)
 {
-    uint64_t most = WINDOWS_MOST / m->job->host_count;
-    m->most = most = most < WINDOWS_LEAST_MOST ? WINDOWS_LEAST_MOST : most;
+    uint64_t most = MAX_WINDOWS / m->job->host_count;
+    m->most = most = most < MIN_HOST_WINDOWS ? MIN_HOST_WINDOWS : most;
     m->first_ns = first_ns;
     uint64_t length = trace_window_length(m, first_ns);
     m->window_ns = m->job->window_ns != 0 ? m->job->window_ns : trace_window_ns(length);
@@ -190,14 +195,14 @@ static int set_windows(struct import *m, uint64_t first_ns)
     uint64_t latest = INT64_MAX - span;
     if (m->zero_ns > latest || first_ns > latest - m->zero_ns)
         return trace_report_fault(m, -HOLTER_ERANGE, "the trace begins after the end of time");
-    if (length > 0 && most > BEYOND * (length / m->window_ns) + WINDOWS_LEAST_MOST)
-        most = BEYOND * (length / m->window_ns) + WINDOWS_LEAST_MOST;
+    if (length > 0 && most > BEYOND_FACTOR * (length / m->window_ns) + MIN_HOST_WINDOWS)
+        most = BEYOND_FACTOR * (length / m->window_ns) + MIN_HOST_WINDOWS;
     m->window = (m->zero_ns + first_ns) / m->window_ns;
     m->limit_ns = (m->window + most) * m->window_ns;
     return 0;
 }
 
-static int begin_file(struct import *m, uint64_t first_ns)
+static int trace_begin_file(struct import *m, uint64_t first_ns)
 {
     char why[512];
     const struct trace_job *job = m->job;
@@ -217,7 +222,7 @@ static int begin_file(struct import *m, uint64_t first_ns)
     return code != 0 ? trace_report_fault(m, code, why) : 0;
 }
 
-static int begin_hosts(struct import *m)
+static int trace_begin_hosts(struct import *m)
 {
     int code = 0;
     for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++) {
@@ -264,7 +269,7 @@ static void trace_close_one(void *user, uint32_t piece)
         m->desks[piece].part_count = 0;
 }
 
-/* Read streams and drain hosts, in turns, until the window is full. */
+/* Read streams and drain hosts in turns until the window is complete. */
 static void trace_fill(struct import *m)
 {
     int wanted = 1;
@@ -276,8 +281,8 @@ static void trace_fill(struct import *m)
         wanted = 0;
         for (uint32_t i = 0; i < m->count; i++)
             for (uint32_t k = 0; m->wants[i] && k < m->hosts[m->first + i].rank_count; k++)
-                note_dry(m, &m->ranks[m->hosts[m->first + i].ranks[k]]);
-        read_dry(m);
+                trace_list_dry(m, &m->ranks[m->hosts[m->first + i].ranks[k]]);
+        trace_read_dry(m);
         trace_pool_run(m->pool, trace_drain, m, m->count);
         for (uint32_t i = 0; i < m->count; i++)
             wanted |= m->wants[i];
@@ -299,7 +304,7 @@ static int trace_write_window(struct import *m, uint32_t desk)
     return code != 0 ? trace_report_fault(m, code, import_file_error(m->file)) : 0;
 }
 
-static int one_window(struct import *m)
+static int trace_import_window(struct import *m)
 {
     int code = 0;
     for (m->first = 0; code == 0 && m->first < m->job->host_count; m->first += m->desk_count) {
@@ -324,17 +329,17 @@ static int trace_continue(const struct import *m)
 static void trace_report_progress(const struct import *m)
 {
     uint64_t read = 0, all = 0;
-    if (m->options->told == NULL)
+    if (m->options->on_progress == NULL)
         return;
     if (m->reader->progress != NULL)
         m->reader->progress(m->reader->user, &read, &all);
-    m->options->told(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
+    m->options->on_progress(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
 }
 
-/* Records that are far beyond the length that was told: a few have times that are none, many tell
- * that the length is wrong. @return where all but a few end; 0: the length holds, or there would be
- * too many windows */
-static uint64_t find_beyond(const struct import *m, uint64_t records)
+/* Examine records far beyond the stated length: a few of them have invalid times, many show that
+ * the length is wrong. @return the time by which nearly all records end; 0: the length is right, or
+ * there would be too many windows */
+static uint64_t trace_find_beyond(const struct import *m, uint64_t records)
 {
     uint64_t window_ns = m->job->window_ns != 0 ? m->job->window_ns : LONGEST_WINDOW_NS;
     uint64_t counts[64] = {0}, latest[64] = {0}, rest = 0;
@@ -345,7 +350,7 @@ static uint64_t find_beyond(const struct import *m, uint64_t records)
             rest += host->beyond[b];
             latest[b] = host->beyond_latest[b] > latest[b] ? host->beyond_latest[b] : latest[b];
         }
-    uint64_t stray = records / STRAY;
+    uint64_t stray = records / STRAY_RATIO;
     for (int b = 0; b < 64 && rest > stray; b++) {
         rest -= counts[b];
         if (rest <= stray && latest[b] > m->first_ns)
@@ -354,7 +359,7 @@ static uint64_t find_beyond(const struct import *m, uint64_t records)
     return 0;
 }
 
-static void sum_counts(const struct import *m, struct trace_counts *out)
+static void trace_sum_counts(const struct import *m, struct trace_counts *out)
 {
     *out = (struct trace_counts){0};
     for (uint32_t h = 0; h < m->job->host_count; h++) {
@@ -373,12 +378,13 @@ static void sum_counts(const struct import *m, struct trace_counts *out)
         out->lost += c->lost;
     }
     out->window_ns = m->window_ns;
-    out->beyond_ns = find_beyond(m, out->records + out->lost);
+    out->beyond_ns = trace_find_beyond(m, out->records + out->lost);
     for (uint32_t s = 0; s < m->job->stream_count; s++)
         out->failed_streams += (uint64_t)m->streams[s].failed;
 }
 
-/* Records were left out; unless the trace is read once more, with the length that they tell. */
+/* Report records that were left out, unless the trace is read once more with the length that they
+ * indicate. */
 static void trace_report_lost(const struct import *m, const struct trace_counts *counts)
 {
     const struct trace_host *stray = NULL;
@@ -405,13 +411,13 @@ static int trace_run(struct import *m)
     code = code != 0 ? code : trace_make_tables(m);
     if (code != 0)
         return trace_report_fault(m, code, holter_strerror(code));
-    uint64_t first_ns = first_entry(m);
-    code = set_windows(m, first_ns);
-    code = code != 0 ? code : begin_file(m, first_ns);
-    if (code == 0 && (code = begin_hosts(m)) != 0)
+    uint64_t first_ns = trace_first_entry(m);
+    code = trace_limit_windows(m, first_ns);
+    code = code != 0 ? code : trace_begin_file(m, first_ns);
+    if (code == 0 && (code = trace_begin_hosts(m)) != 0)
         return trace_report_fault(m, code, holter_strerror(code));
     for (; code == 0 && trace_continue(m); m->window++) {
-        code = one_window(m);
+        code = trace_import_window(m);
         trace_report_progress(m);
     }
     return code;
@@ -436,7 +442,7 @@ static void trace_finish(struct import *m)
     free(m->wants);
 }
 
-static int is_sound(const struct trace_job *job)
+static int trace_is_complete(const struct trace_job *job)
 {
     int sound =
         job->ranks > 0 && job->ranks <= INT32_MAX && job->host_count > 0 && job->stream_count > 0;
@@ -451,12 +457,12 @@ int trace_import(const char *path, const struct trace_job *job, const struct tra
                  const struct trace_options *options, struct trace_counts *out)
 {
     struct import m = {.job = job, .reader = reader, .options = options, .path = path};
-    if (!is_sound(job))
+    if (!trace_is_complete(job))
         return trace_report_fault(&m, -HOLTER_ERANGE, "there are no ranks in the trace");
     int code = trace_run(&m);
     uint64_t windows = 0;
     if (m.hosts != NULL) {
-        sum_counts(&m, out);
+        trace_sum_counts(&m, out);
         trace_report_lost(&m, out);
         windows = out->windows;
     }

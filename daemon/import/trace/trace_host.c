@@ -1,3 +1,4 @@
+/* A virtual agent for the ranks of one host of a trace: see trace_host.h. */
 #include "daemon/import/trace/trace_host.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PAIRS (1u << 17) /* rows of pairs in one window, as agents have it */
+#define MAX_PAIRS (1u << 17) /* limit of the rows of pairs in one window, as in agents */
 #define CALL_NUMBERS_MOST 65536u
 
 /* ---- desks ----------------------------------------------------------------- */
@@ -17,8 +18,8 @@
 int trace_desk_init(struct trace_desk *desk)
 {
     *desk = (struct trace_desk){0};
-    if (event_sum_create(&desk->sum, MOST_PAIRS) == 0 &&
-        transfer_sum_create(&desk->transfers, MOST_PAIRS) == 0)
+    if (event_sum_create(&desk->sum, MAX_PAIRS) == 0 &&
+        transfer_sum_create(&desk->transfers, MAX_PAIRS) == 0)
         return 0;
     trace_desk_finish(desk);
     return -ENOMEM;
@@ -33,7 +34,7 @@ void trace_desk_finish(struct trace_desk *desk)
     *desk = (struct trace_desk){0};
 }
 
-static int keep_message(void *user, uint64_t seq, const void *bytes, size_t length)
+static int trace_host_store_message(void *user, uint64_t seq, const void *bytes, size_t length)
 {
     struct trace_desk *desk = user;
     struct wire_buffer *all = &desk->messages;
@@ -56,7 +57,7 @@ static void trace_host_on_message(void *user, const struct match_message *messag
     transfer_sum_message(host->desk->transfers, message);
 }
 
-static void on_half(void *user, const struct match_half *half)
+static void trace_host_on_half(void *user, const struct match_half *half)
 {
     struct trace_host *host = user;
     transfer_sum_half(host->desk->transfers, half);
@@ -67,7 +68,7 @@ static uint32_t trace_host_find_region(void *user, uint32_t slot);
 
 int trace_host_init(struct trace_host *host)
 {
-    struct match_sink sink = {trace_host_on_message, on_half, host};
+    struct match_sink sink = {trace_host_on_message, trace_host_on_half, host};
     if (match_create(&host->match, host->job->ranks, &sink) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < host->rank_count; i++) {
@@ -97,8 +98,8 @@ void trace_host_finish(struct trace_host *host)
 
 /* ---- communicators and regions --------------------------------------------- */
 
-/* See trace_host_is_announced() in agent/node/rank.c: what has positions that are not known anyway.
- */
+/* The same rule as in agent/node/rank.c: communicators whose positions are not known anyway are not
+ * announced. */
 static int trace_host_is_announced(const struct trace_comm *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
@@ -146,7 +147,7 @@ static uint64_t trace_host_match_comm(void *user, uint32_t slot, int *fresh)
     return rank->comm_ids[slot] - 1;
 }
 
-/* @return the array with room for slot, cleared behind what it had; NULL: no memory */
+/* @return the array with capacity for slot, its new part cleared; NULL: no memory */
 static void *trace_host_grow(void *array, uint32_t count, uint32_t room, size_t each)
 {
     char *grown = realloc(array, room * each);
@@ -155,7 +156,7 @@ static void *trace_host_grow(void *array, uint32_t count, uint32_t room, size_t 
     return grown;
 }
 
-static int reserve_comms(struct trace_rank *rank, uint32_t slot)
+static int trace_host_reserve_comms(struct trace_rank *rank, uint32_t slot)
 {
     struct sum_tables *tables = &rank->tables;
     uint32_t count = tables->comm_count, room = slot < 8 ? 8 : 2 * slot;
@@ -173,7 +174,7 @@ static int reserve_comms(struct trace_rank *rank, uint32_t slot)
     return 0;
 }
 
-static int reserve_regions(struct trace_rank *rank, uint32_t slot)
+static int trace_host_reserve_regions(struct trace_rank *rank, uint32_t slot)
 {
     struct sum_tables *tables = &rank->tables;
     uint32_t room = slot < 8 ? 8 : 2 * slot;
@@ -201,7 +202,8 @@ static int trace_host_ask(const struct trace_stream *stream, const struct trace_
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
                         uint64_t until, uint64_t limit)
 {
-    until = stream->later > limit ? UINT64_MAX : until; /* its time is none: nobody waits for it */
+    until = stream->later > limit ? UINT64_MAX
+                                  : until; /* its time is invalid: it must not delay others */
     stream->at = stream->count = 0;
     stream->sound = 0;
     stream->later = 0;
@@ -223,7 +225,8 @@ int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *
     return 1;
 }
 
-static void note_beyond(struct trace_host *host, uint32_t rank, const struct event *event)
+static void trace_host_count_beyond(struct trace_host *host, uint32_t rank,
+                                    const struct event *event)
 {
     uint64_t time = event->t_exit > event->t_enter ? event->t_exit : event->t_enter;
     int bits = 63 - __builtin_clzll(time | 1);
@@ -236,9 +239,11 @@ static void note_beyond(struct trace_host *host, uint32_t rank, const struct eve
         host->beyond_latest[bits] = time;
 }
 
-/* Tables grow to the slots that records name. Calls of a thread follow each other: what goes back
- * in time would have the matcher look for its place among all that is under way. */
-static int make_sound(struct trace_host *host, struct trace_rank *rank, struct trace_stream *stream)
+/* Prepare records for summing: tables grow to the slots that records name, and times that go back
+ * are corrected. Calls of a thread follow each other; a time that went back would make the matcher
+ * search among all open calls. */
+static int trace_host_validate(struct trace_host *host, struct trace_rank *rank,
+                               struct trace_stream *stream)
 {
     int code = 0;
     stream->sound = 1;
@@ -246,15 +251,15 @@ static int make_sound(struct trace_host *host, struct trace_rank *rank, struct t
     for (uint32_t i = 0; code == 0 && i < stream->count; i++) {
         struct event *event = &stream->batch[i];
         if (event->t_exit > limit || event->t_enter > limit) {
-            note_beyond(host, rank->rank, event);
+            trace_host_count_beyond(host, rank->rank, event);
             event->kind = 0; /* counts as lost */
             continue;
         }
         event->t_enter = event->t_enter < stream->entered ? stream->entered : event->t_enter;
         event->t_exit = event->t_exit < event->t_enter ? event->t_enter : event->t_exit;
         stream->entered = event->t_enter;
-        code = reserve_comms(rank, event->comm);
-        code = code != 0 ? code : reserve_regions(rank, event->region);
+        code = trace_host_reserve_comms(rank, event->comm);
+        code = code != 0 ? code : trace_host_reserve_regions(rank, event->region);
     }
     return code;
 }
@@ -270,17 +275,18 @@ static struct sum_source trace_host_source_of(const struct trace_host *host,
                                .now_ns = host->limit_ns};
 }
 
-/* Look through what was read. @return 0 or -ENOMEM */
+/* Validate the records that were read. @return 0 or -ENOMEM */
 static int trace_host_prepare(struct trace_host *host, struct trace_rank *rank,
                               struct trace_stream *stream)
 {
-    return stream->sound || stream->at == stream->count ? 0 : make_sound(host, rank, stream);
+    return stream->sound || stream->at == stream->count ? 0
+                                                        : trace_host_validate(host, rank, stream);
 }
 
-/* Of the window that ends at end_ns, as far as records end by `until`, in ticks.
- * @return how many were taken */
-static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, uint32_t ring,
-                             uint64_t end_ns, uint64_t until)
+/* Sum the records of the window that ends at end_ns, as far as they end by the tick `until`.
+ * @return number of records */
+static uint32_t trace_host_drain_stream(struct trace_host *host, struct trace_rank *rank,
+                                        uint32_t ring, uint64_t end_ns, uint64_t until)
 {
     struct trace_stream *stream = &host->all_streams[rank->streams[ring]];
     struct sum_source source = trace_host_source_of(host, rank, stream, end_ns);
@@ -299,8 +305,8 @@ static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, u
     return (uint32_t)taken;
 }
 
-/* When the next record of a stream ends, or when it may at the earliest. */
-static uint64_t next_exit(const struct trace_stream *stream)
+/* When the next record of a stream ends, or the earliest time when it may. */
+static uint64_t trace_host_next_exit(const struct trace_stream *stream)
 {
     if (stream->at == stream->count)
         return stream->ended ? UINT64_MAX : stream->later;
@@ -308,16 +314,17 @@ static uint64_t next_exit(const struct trace_stream *stream)
     return event->kind == 0 ? 0 : event->t_exit;
 }
 
-/* What one thread posts another may complete: records of a rank are matched in the order of their
- * ends, as far as all its threads have been read. */
-static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint64_t end_ns)
+/* One thread may complete what another posts: records of a rank are matched in the order of their
+ * ends, up to the time that all its threads have been read to. */
+static void trace_host_drain_threads(struct trace_host *host, struct trace_rank *rank,
+                                     uint64_t end_ns)
 {
     uint32_t taken = 1;
     while (taken > 0) {
         uint64_t first_exit = UINT64_MAX, other_exit = UINT64_MAX;
         uint32_t first = 0;
         for (uint32_t k = 0; k < rank->stream_count; k++) {
-            uint64_t exit = next_exit(&host->all_streams[rank->streams[k]]);
+            uint64_t exit = trace_host_next_exit(&host->all_streams[rank->streams[k]]);
             if (exit < first_exit) {
                 other_exit = first_exit;
                 first_exit = exit;
@@ -326,11 +333,12 @@ static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint
                 other_exit = exit;
             }
         }
-        taken = drain_stream(host, rank, first, end_ns, other_exit);
+        taken = trace_host_drain_stream(host, rank, first, end_ns, other_exit);
     }
 }
 
-/* Threads of a rank are merged by the entries of their calls: up to where all of them are known. */
+/* Merge the threads of a rank by the entries of their calls, up to the time that all of them are
+ * known to. */
 static void trace_host_write_known(struct trace_host *host, struct trace_rank *rank,
                                    uint64_t end_ns)
 {
@@ -357,9 +365,9 @@ int trace_host_drain(struct trace_host *host, uint64_t end_ns)
         for (uint32_t k = 0; host->code == 0 && k < rank->stream_count; k++)
             host->code = trace_host_prepare(host, rank, &host->all_streams[rank->streams[k]]);
         if (host->code == 0 && rank->stream_count == 1)
-            drain_stream(host, rank, 0, end_ns, UINT64_MAX);
+            trace_host_drain_stream(host, rank, 0, end_ns, UINT64_MAX);
         else if (host->code == 0)
-            drain_threads(host, rank, end_ns);
+            trace_host_drain_threads(host, rank, end_ns);
         for (uint32_t k = 0; k < rank->stream_count; k++)
             dry |= trace_stream_is_dry(&host->all_streams[rank->streams[k]],
                                        end_ns - host->clock.base_ns,
@@ -390,7 +398,7 @@ int trace_host_open(struct trace_host *host, struct trace_desk *desk)
     return 0;
 }
 
-static int end_streams(struct trace_host *host, uint64_t end_ns)
+static int trace_host_end_streams(struct trace_host *host, uint64_t end_ns)
 {
     int going_on = 0;
     for (uint32_t i = 0; i < host->rank_count; i++) {
@@ -412,8 +420,8 @@ static int end_streams(struct trace_host *host, uint64_t end_ns)
     return going_on;
 }
 
-/* What is left over when all records were taken has no other end. */
-static void end_members(struct trace_host *host)
+/* When all records are read, remaining ends have no other end. */
+static void trace_host_end_members(struct trace_host *host)
 {
     for (uint32_t i = 0; i < host->rank_count; i++) {
         struct trace_rank *rank = &host->all[host->ranks[i]];
@@ -450,7 +458,7 @@ static void trace_host_count_rows(struct trace_counts *counts, const struct wind
     }
 }
 
-static uint64_t same_time(const void *user, uint64_t ns)
+static uint64_t trace_host_share_times(const void *user, uint64_t ns)
 {
     (void)user;
     return ns;
@@ -461,18 +469,18 @@ static int trace_host_encode(struct trace_host *host, struct wire_window *window
 {
     struct trace_desk *desk = host->desk;
     uint64_t begin_ns = window->window * window->length_ns;
-    struct transfer_clock clock = {same_time, NULL, begin_ns};
+    struct transfer_clock clock = {trace_host_share_times, NULL, begin_ns};
     struct window_bursts bursts = {
         .sum = desk->sum,
-        .clock = {same_time, NULL, begin_ns, begin_ns + window->length_ns},
+        .clock = {trace_host_share_times, NULL, begin_ns, begin_ns + window->length_ns},
         .most_rows = burst_gather_share(host->job->host_count),
     };
     struct window_limits limits = {WIRE_MESSAGE_BYTES, WIRE_MESSAGE_BYTES};
     struct transfer_rows transfers;
     int code = transfer_sum_rows(desk->transfers, &clock, &transfers);
     if (code == 0)
-        code = window_message_encode(window, rows, &transfers, &bursts, &limits, seq, keep_message,
-                                     desk);
+        code = window_message_encode(window, rows, &transfers, &bursts, &limits, seq,
+                                     trace_host_store_message, desk);
     return code < 0 ? code : 0;
 }
 
@@ -513,10 +521,10 @@ static int trace_host_write_window(struct trace_host *host, uint64_t number, uin
 int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq)
 {
     uint64_t end_ns = (window + 1) * window_ns;
-    int going_on = end_streams(host, end_ns);
+    int going_on = trace_host_end_streams(host, end_ns);
     host->settled_ns = end_ns;
     if (!going_on) {
-        end_members(host);
+        trace_host_end_members(host);
         host->ended = 1;
     }
     int code = trace_host_write_window(host, window, window_ns, seq);

@@ -1,21 +1,21 @@
 /* A virtual agent: the ranks of one host of a trace, summed and matched as the agent of a node does
- * it (agent/node/rank.c, agent/node/windows.c) with what rings hold. Internal to the import of
- * traces. */
+ * it with the contents of rings (agent/node/rank.c, agent/node/windows.c). Internal to the import
+ * of traces. */
 #ifndef HOLTER_IMPORT_TRACE_HOST_H
 #define HOLTER_IMPORT_TRACE_HOST_H
 
 #include "daemon/encoding/window_message.h"
 #include "daemon/import/trace/trace.h"
 
-/** Records of a stream on their way. */
+/** The records of a stream that are read and not summed yet. */
 struct trace_stream {
     uint32_t number, rank;
-    struct event *batch; /**< owned; NULL: none were read yet, or it has ended */
-    uint32_t at, count;  /**< of the batch, what is not summed: [at, count) */
+    struct event *batch; /**< owned; NULL: nothing is read yet, or the stream has ended */
+    uint32_t at, count;  /**< records of the batch that are not summed: [at, count) */
     struct ring_sum sum;
     uint64_t entered; /**< entry of the newest call, ticks */
-    uint64_t later;   /**< what comes next begins then or later, ticks; 0: nothing is known of it */
-    int sound;        /**< the batch has been looked through */
+    uint64_t later;   /**< lower limit for the begin of the next record, ticks; 0: unknown */
+    int sound;        /**< the batch has been validated */
     int ended, failed;
 };
 
@@ -26,16 +26,16 @@ struct trace_rank {
     uint32_t stream_count;
     struct match_member *member; /**< borrowed; NULL: no memory for the rank */
     struct sum_tables tables;
-    uint64_t *comm_ids; /**< owned; by slot: id + 1, 0: not asked yet */
+    uint64_t *comm_ids; /**< owned; by slot: id + 1, 0: not requested yet */
     struct event_sum *sum;
-    int index; /**< in sum */
+    int index; /**< index of the rank in sum */
 };
 
-/** What is needed while a host's window is open: sums and messages. */
+/** Working memory while a window of a host is open: sums and messages. */
 struct trace_desk {
     struct event_sum *sum;          /**< owned */
     struct transfer_sum *transfers; /**< owned */
-    struct wire_buffer messages;    /**< of the windows that were closed, behind each other */
+    struct wire_buffer messages; /**< encoded messages of the closed windows, one after the other */
     struct trace_message {
         uint64_t seq;
         size_t length;
@@ -56,33 +56,33 @@ struct trace_host {
     struct match *match;     /**< owned */
     struct trace_desk *desk; /**< borrowed; while a window is open */
     uint64_t begin_ns;       /**< of the first window, daemon time */
-    uint64_t settled_ns;     /**< end of the last window */
-    uint64_t limit_ns;       /**< records that end later are none */
+    uint64_t settled_ns;     /**< end of the last closed window */
+    uint64_t limit_ns;       /**< records that end later are invalid */
     int ended;               /**< its last window is closed */
-    int code;                /**< 0, or what went wrong */
+    int code;                /**< 0, or the error */
     struct match_counts told;
     uint64_t events, lost, sampled, passed_over;
-    uint64_t beyond[64],
-        beyond_latest[64]; /**< records beyond the limit, by the logarithm of their time */
-    uint64_t stray_ns;     /**< time of the first of them, ticks; 0: there is none */
-    uint32_t stray_rank;   /**< whose it is */
+    uint64_t beyond[64], beyond_latest[64]; /**< number of records beyond the limit, by the
+                                               logarithm of their time */
+    uint64_t stray_ns;   /**< time of the first of them, ticks; 0: there is none */
+    uint32_t stray_rank; /**< rank of that record */
     struct trace_counts counts;
 };
 
 int trace_desk_init(struct trace_desk *desk);
 void trace_desk_finish(struct trace_desk *desk);
 
-/** All else in `host` is set. @return 0 or -ENOMEM */
+/** Initialise; all other members of `host` are set already. @return 0 or -ENOMEM */
 int trace_host_init(struct trace_host *host);
 void trace_host_finish(struct trace_host *host);
 
-/** Read on, when nothing is left. @param until  as trace_reader.next_before has it
- *  @return did the reader know what comes next, or that it begins later? */
+/** Read further records when the batch is empty. @param until  as in trace_reader.next_before
+ * @return did the reader know the next record, or that it begins later? */
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
                         uint64_t until, uint64_t limit);
 
-/** Is there more to be read of what begins before a time, in ticks, or beyond the limit, where no
- * record is one? */
+/** Must the stream be read on: may there be further records that begin before a time in ticks, or
+ * beyond the limit, where records are invalid? */
 static inline int trace_stream_is_dry(const struct trace_stream *stream, uint64_t until,
                                       uint64_t limit)
 {
@@ -93,12 +93,13 @@ static inline int trace_stream_is_dry(const struct trace_stream *stream, uint64_
 /** Begin a window at a desk. @return 0 or -ENOMEM */
 int trace_host_open(struct trace_host *host, struct trace_desk *desk);
 
-/** Sum what its streams have of the window. @param end_ns  daemon time
- *  @return are there streams that are to be read on first? */
+/** Sum the records that the host's streams have of the window. @param end_ns  daemon time
+ * @return must streams be read on first? */
 int trace_host_drain(struct trace_host *host, uint64_t end_ns);
 
-/** Close the window: its messages are with the desk. @param seq  of the next message, counted up
- *  @return 0 or a negative error */
+/** Close the window: its messages are added to the desk. @param seq  of the next message;
+ * incremented
+ * @return 0 or a negative error */
 int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq);
 
 #endif

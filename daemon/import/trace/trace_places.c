@@ -1,3 +1,4 @@
+/* Placement of the ranks of a trace on a list of hosts: see trace_places.h. */
 #include "daemon/import/trace/trace_places.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -41,7 +42,7 @@ static int trace_places_compare_by_name(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static int check_twice(const struct trace_places *p, char *why, size_t room)
+static int trace_places_check_unique(const struct trace_places *p, char *why, size_t room)
 {
     const char **names = calloc((size_t)p->host_count + 1, sizeof(*names));
     int code = names == NULL ? -ENOMEM : 0;
@@ -72,7 +73,7 @@ int trace_places_list(struct trace_places *out, const char *list, uint32_t ranks
         snprintf(why, room, "there are no hosts in the list");
         code = -HOLTER_EUSAGE;
     }
-    code = code != 0 ? code : check_twice(out, why, room);
+    code = code != 0 ? code : trace_places_check_unique(out, why, room);
     code = code != 0 ? code : trace_places_fit(ranks, out->host_count, &per_node, why, room);
     for (uint32_t r = 0; code == 0 && r < ranks; r++)
         out->host_of[r] = r / per_node;

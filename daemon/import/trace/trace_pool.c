@@ -1,3 +1,4 @@
+/* A pool of threads for the pieces of one task at a time: see trace_pool.h. */
 #include "daemon/import/trace/trace_pool.h"
 
 #include <errno.h>
@@ -13,18 +14,18 @@ struct trace_pool {
     pthread_cond_t begun, done;
     pthread_t threads[THREADS_MOST];
     unsigned count; /* threads besides the caller's */
-    /* Under the lock: */
-    uint64_t task; /* number of the newest */
+    /* Protected by the lock: */
+    uint64_t task; /* number of the newest task */
     unsigned busy; /* threads that have not finished it */
     int ends;
-    /* Of the newest task: */
+    /* The newest task: */
     trace_pool_work *work;
     void *user;
     uint32_t pieces;
     atomic_uint next;
 };
 
-static void work_on(struct trace_pool *p)
+static void trace_pool_work_on(struct trace_pool *p)
 {
     uint32_t piece;
     while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->pieces)
@@ -43,7 +44,7 @@ static void *trace_pool_follow(void *user)
             break;
         seen = p->task;
         pthread_mutex_unlock(&p->lock);
-        work_on(p);
+        trace_pool_work_on(p);
         pthread_mutex_lock(&p->lock);
         if (--p->busy == 0)
             pthread_cond_signal(&p->done);
@@ -109,7 +110,7 @@ void trace_pool_run(struct trace_pool *p, trace_pool_work *work, void *user, uin
     p->busy = p->count;
     pthread_cond_broadcast(&p->begun);
     pthread_mutex_unlock(&p->lock);
-    work_on(p);
+    trace_pool_work_on(p);
     pthread_mutex_lock(&p->lock);
     while (p->busy > 0)
         pthread_cond_wait(&p->done, &p->lock);

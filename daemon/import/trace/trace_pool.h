@@ -1,4 +1,4 @@
-/* A few threads that work on pieces of one task together. */
+/* A few threads that work together on the pieces of one task. */
 #ifndef HOLTER_IMPORT_TRACE_POOL_H
 #define HOLTER_IMPORT_TRACE_POOL_H
 
@@ -6,17 +6,17 @@
 
 struct trace_pool;
 
-/** @param threads  that work, the caller's among them; 0: as many as there are processors
- *  @return 0 or -ENOMEM; where threads cannot be made there are fewer */
+/** @param threads  including the caller's; 0: one for each processor
+ * @return 0 or -ENOMEM; where threads cannot be created there are fewer */
 int trace_pool_create(struct trace_pool **out, unsigned threads);
 
 /** NULL is fine. */
 void trace_pool_destroy(struct trace_pool *pool);
 
-/** How many work. */
+/** Number of threads, including the caller's. */
 unsigned trace_pool_threads(const struct trace_pool *pool);
 
-/** One piece. */
+/** Work on one piece of the task. */
 typedef void trace_pool_work(void *user, uint32_t piece);
 
 /** Work on all pieces, in any order and on any thread; returns when all are done. */

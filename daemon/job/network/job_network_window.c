@@ -118,11 +118,17 @@ static void loads_list_references(const struct latency_scale *scale, struct refe
 
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this
  * one, and is added after the `sent` pairs that have.
- * @param log  in the parts of log2_sum */
-static int loads_add_latency(struct job_network *n, size_t sent, const struct congestion_pair *of,
-                             uint64_t messages, double log)
+ * @param near  index of the pair of the message before: messages mostly come in the order of pairs,
+ *              so the one after it is looked at first; set to the pair's
+ * @param log   in the parts of log2_sum */
+static int loads_add_latency(struct job_network *n, size_t sent, size_t *near,
+                             const struct congestion_pair *of, uint64_t messages, double log)
 {
-    size_t at = BISECT(i, 0, sent, loads_compare_pairs(&n->pairs[i], of) < 0);
+    size_t at = *near;
+    if (at >= sent || loads_compare_pairs(&n->pairs[at], of) != 0)
+        at++;
+    if (at >= sent || loads_compare_pairs(&n->pairs[at], of) != 0)
+        at = BISECT(i, 0, sent, loads_compare_pairs(&n->pairs[i], of) < 0);
     if (at == sent || loads_compare_pairs(&n->pairs[at], of) != 0) {
         if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_capacity, n->pair_count + 1) != 0)
             return -ENOMEM;
@@ -131,6 +137,7 @@ static int loads_add_latency(struct job_network *n, size_t sent, const struct co
     }
     n->pairs[at].matched += messages;
     n->pairs[at].log_latency += log;
+    *near = at;
     return 0;
 }
 
@@ -140,6 +147,7 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
 {
     const struct transfers *transfers = w->latency == NULL ? NULL : &w->latency->transfers;
     const size_t sent = n->pair_count;
+    size_t near = 0;
     struct reference_logs logs;
     int code = 0;
     if (transfers == NULL || transfers->count == 0 || w->scale == NULL)
@@ -153,7 +161,7 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
         if (pair.source == pair.destination || pair.source == TOPOLOGY_NONE ||
             pair.destination == TOPOLOGY_NONE || row->messages == 0 || !(log < INFINITY))
             continue;
-        code = loads_add_latency(n, sent, &pair, row->messages,
+        code = loads_add_latency(n, sent, &near, &pair, row->messages,
                                  (double)row->log2_sum - log * (double)row->messages);
     }
     for (size_t i = 0; i < n->pair_count; i++)

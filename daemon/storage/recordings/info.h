@@ -50,7 +50,7 @@ struct info {
     uint64_t windows; /**< that were published */
     char **hosts;     /**< owned, in order of their first message */
     size_t host_count, host_total;
-    char network[513], network_source[513]; /**< empty: as the agents see it, or not told */
+    char network[513], network_source[513]; /**< empty: unknown, or as the agents see it */
 
     struct wire_rank_row sums;               /**< over all ranks */
     struct recorded_calls calls[INFO_CALLS]; /**< by number; of larger ones at 0 */

@@ -232,7 +232,7 @@ static void faults_of_the_first_file_are_told_with_their_line(void **state)
     static const struct {
         const char *text, *fault;
     } cases[] = {
-        {"key: A\n", "f: `hardware` is missing: this does not tell of counters\n"},
+        {"key: A\n", "f: `hardware` is missing: this does not describe counters\n"},
         {"---\nkey: A\n---\nhardware: {network: mesh}\n",
          "f:4: network: only a torus is known\nf:4: coords: is missing\n"},
         {"hardware: {network: torus, coords: [x], coords_table: ../n, link_coords_table: l,\n"
@@ -257,7 +257,8 @@ static void file_that_is_no_table_is_told(void **state)
     struct faults faults = {"f", tell, &told, 0};
     struct counter_table table;
     assert_int_equal(counter_table_parse(&table, "1 2 3\n", 6, &faults), -HOLTER_EUSAGE);
-    assert_string_equal(told.text, "f:1: no columns are told: this is no table of counters\n");
+    assert_string_equal(told.text,
+                        "f:1: no columns are declared: this is not a table of counters\n");
 }
 
 int main(void)

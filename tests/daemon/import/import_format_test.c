@@ -93,12 +93,12 @@ static void texts_are_told_apart(void **state)
 static void the_line_that_tells_a_separator_is_known(void **state)
 {
     (void)state;
-    assert_int_equal(import_separator_told("sep=;\r", 6), ';');
-    assert_int_equal(import_separator_told("SEP=\t", 5), '\t');
-    assert_int_equal(import_separator_told("\"sep=,\"", 7), ',');
-    assert_int_equal(import_separator_told("sep=", 4), 0);
-    assert_int_equal(import_separator_told("sep=;;", 6), 0);
-    assert_int_equal(import_separator_told("", 0), 0);
+    assert_int_equal(import_declared_separator("sep=;\r", 6), ';');
+    assert_int_equal(import_declared_separator("SEP=\t", 5), '\t');
+    assert_int_equal(import_declared_separator("\"sep=,\"", 7), ',');
+    assert_int_equal(import_declared_separator("sep=", 4), 0);
+    assert_int_equal(import_declared_separator("sep=;;", 6), 0);
+    assert_int_equal(import_declared_separator("", 0), 0);
 }
 
 static void what_is_packed_is_told_as_that(void **state)

@@ -248,7 +248,7 @@ static void routes_that_lack_hops_are_told_with_their_line(void **state)
     assert_int_equal(file.gaps, 3);
     assert_string_equal(file.remarks, "3: route 1-2: hops before this one are missing\n"
                                       "6: route 4-0: the hop stands there twice\n"
-                                      "4: route 31-0: hops behind this one are missing\n");
+                                      "4: route 31-0: hops after this one are missing\n");
     topology_file_finish(&file);
 }
 
@@ -280,7 +280,7 @@ static void malformed_hops_are_told_with_their_line(void **state)
         {"Hop 1: [1-0] 1 (0 1)", "f:2: the end of the hop is missing\n"},
         {"Hop 1: [1-0] 1 (0 1) -> 0 (0 0 0)",
          "f:2: the end of the hop has not as many coordinates as its begin\n"},
-        {"Hop 1: [1-0] 1 (0 1) -> 0 (0 0) x", "f:2: something stands behind the hop\n"},
+        {"Hop 1: [1-0] 1 (0 1) -> 0 (0 0) x", "f:2: unexpected text after the hop\n"},
         {"Hop 1: [1-0] 1 (0 1 2) -> 0 (0 0 0)",
          "f:2: other hops have another number of coordinates\n"},
     };

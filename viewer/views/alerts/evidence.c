@@ -1,8 +1,8 @@
+/* Cards of alerts with their evidence, in three levels of detail. */
 #include "viewer/views/alerts/evidence.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/captures/view_captures.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ const char *evidence_state(const struct alert *a)
     return names[a->state];
 }
 
-/* Add a text with what stands before it, unless it is empty. */
-static void alerts_evidence_append(char *out, size_t room, const char *before, const char *text)
+/* Append a prefix and a text, unless the text is empty. */
+static void evidence_append(char *out, size_t room, const char *before, const char *text)
 {
     size_t used = strlen(out);
     if (*text && used < room)
@@ -45,13 +45,13 @@ void evidence_where(const struct alert *a, char *out, size_t room)
     if (a->region)
         snprintf(out, room, "region %llu", (unsigned long long)a->region);
     if (a->ranks[0]) {
-        alerts_evidence_append(out, room, "", *out ? dot : "");
-        alerts_evidence_append(out, room, strpbrk(a->ranks, "-,") ? "ranks " : "rank ", a->ranks);
+        evidence_append(out, room, "", *out ? dot : "");
+        evidence_append(out, room, strpbrk(a->ranks, "-,") ? "ranks " : "rank ", a->ranks);
     } else if (a->rank >= 0) {
         snprintf(rank, sizeof rank, "rank %lld", (long long)a->rank);
-        alerts_evidence_append(out, room, *out ? dot : "", rank);
+        evidence_append(out, room, *out ? dot : "", rank);
     }
-    /* commas of a list get a space, so that it can be broken between names */
+    /* add a space after each comma, so that the list can be broken between names */
     size_t n = 0;
     for (const char *c = a->nodes[0] ? a->nodes : a->host; *c && n + 3 < sizeof nodes; c++) {
         nodes[n++] = *c;
@@ -59,23 +59,24 @@ void evidence_where(const struct alert *a, char *out, size_t room)
             nodes[n++] = ' ';
     }
     nodes[n] = 0;
-    alerts_evidence_append(out, room, *out ? " on " : "", nodes);
+    evidence_append(out, room, *out ? " on " : "", nodes);
 }
 
 /* "since 14:02:11, inter-node, 64 KiB to 128 KiB" */
-static void alerts_evidence_circumstances(const struct alert *a, char *out, size_t room)
+static void evidence_circumstances(const struct alert *a, char *out, size_t room)
 {
-    char clock[FORMAT_ROOM];
+    char clock[FORMAT_CAPACITY];
     format_clock(clock, sizeof clock, (int64_t)a->onset_ns, 0);
     snprintf(out, room, "since %s", clock);
-    alerts_evidence_append(out, room, ", ",
-                           strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
-    alerts_evidence_append(out, room, ", ", a->sizes);
+    evidence_append(out, room, ", ",
+                    strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
+    evidence_append(out, room, ", ", a->sizes);
 }
 
-static void length_text(const struct stage *s, const struct alert *a, char *out, size_t room)
+static void evidence_format_length(const struct stage *s, const struct alert *a, char *out,
+                                   size_t room)
 {
-    char length[FORMAT_ROOM];
+    char length[FORMAT_CAPACITY];
     format_duration(length, sizeof length, (double)alert_length_ns(a, model_now_ns(s->model)));
     snprintf(out, room,
              a->state == ALERT_RESOLVED  ? "resolved, %s"
@@ -84,18 +85,18 @@ static void length_text(const struct stage *s, const struct alert *a, char *out,
              length);
 }
 
-/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures ---
- */
+/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures
+ * ---- */
 
 struct pen {
     struct stage *stage;
     double x, y, w;
     int draw;
-    struct box capture; /* what leads to the alert's capture; no width: it has none */
+    struct box capture; /* button that opens the alert's capture; width 0: it has none */
 };
 
-static void alerts_evidence_paragraph(struct pen *p, enum text_style style, color_t color,
-                                      int lines, const char *text)
+static void evidence_paragraph(struct pen *p, enum text_style style, color_t color, int lines,
+                               const char *text)
 {
     struct scene *scene = p->stage->brush.scene;
     if (!*text)
@@ -105,10 +106,10 @@ static void alerts_evidence_paragraph(struct pen *p, enum text_style style, colo
     p->y += h + 4;
 }
 
-static void ratio_line(struct pen *p, const struct alert *a)
+static void evidence_add_ratio(struct pen *p, const struct alert *a)
 {
     const struct theme *t = p->stage->brush.theme;
-    char ratio[FORMAT_ROOM], slope[FORMAT_ROOM], text[128];
+    char ratio[FORMAT_CAPACITY], slope[FORMAT_CAPACITY], text[128];
     if (isnan(a->ratio))
         return;
     if (p->draw) {
@@ -124,18 +125,18 @@ static void ratio_line(struct pen *p, const struct alert *a)
     p->y += 34;
 }
 
-static color_t cause_color(const struct theme *t, const struct alert *a, uint32_t i)
+static color_t evidence_cause_color(const struct theme *t, const struct alert *a, uint32_t i)
 {
     const color_t colors[] = {t->bad, t->warn, t->info, t->second};
     return a->state == ALERT_RESOLVED ? t->second : colors[i < 3 ? i : 3];
 }
 
-static void cause_bar(struct pen *p, const struct alert *a, uint32_t i)
+static void evidence_add_cause(struct pen *p, const struct alert *a, uint32_t i)
 {
     const struct theme *t = p->stage->brush.theme;
     const struct alert_cause *c = &a->causes[i];
     struct scene *scene = p->stage->brush.scene;
-    char name[sizeof c->name], share[FORMAT_ROOM];
+    char name[sizeof c->name], share[FORMAT_CAPACITY];
     snprintf(name, sizeof name, "%s", c->name);
     for (char *at = name; *at; at++)
         *at = *at == '-' ? ' ' : *at;
@@ -144,57 +145,55 @@ static void cause_bar(struct pen *p, const struct alert *a, uint32_t i)
         return;
     widget_bar(&p->stage->brush,
                (struct box){p->x + CAUSE_NAME, p->y + 6, p->w - CAUSE_NAME - CAUSE_SHARE, 8},
-               c->share, cause_color(t, a, i));
+               c->share, evidence_cause_color(t, a, i));
     snprintf(share, sizeof share, "%.0f\xc2\xa0%%", c->share * 100);
     scene_text(scene, p->x + p->w - CAUSE_SHARE, p->y + 1, CAUSE_SHARE, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES, t->text, share);
 }
 
-static void alerts_evidence_causes(struct pen *p, const struct alert *a,
-                                   enum evidence_detail detail)
+static void evidence_causes(struct pen *p, const struct alert *a, enum evidence_detail detail)
 {
     uint32_t most = detail == EVIDENCE_FULL ? ALERT_CAUSES : 4;
     for (uint32_t i = 0; i < a->cause_count && i < most; i++) {
         if (p->draw)
-            cause_bar(p, a, i);
+            evidence_add_cause(p, a, i);
         p->y += CAUSE;
         if (detail == EVIDENCE_FULL) {
             struct pen behind = *p;
             behind.x += CAUSE_NAME;
             behind.w -= CAUSE_NAME;
-            alerts_evidence_paragraph(&behind, TEXT_AXIS, p->stage->brush.theme->second, 2,
-                                      a->causes[i].text);
+            evidence_paragraph(&behind, TEXT_AXIS, p->stage->brush.theme->second, 2,
+                               a->causes[i].text);
             p->y = behind.y;
         }
     }
     p->y += a->cause_count ? 4 : 0;
 }
 
-/* What only the whole evidence names: rule, clocks, how often it was updated. */
-static void alerts_evidence_provenance(struct pen *p, const struct alert *a)
+/* Facts of the full level of detail only: rule, clock uncertainty, number of updates. */
+static void evidence_provenance(struct pen *p, const struct alert *a)
 {
-    char text[256] = "", number[FORMAT_ROOM];
-    alerts_evidence_append(text, sizeof text, "rule ", a->rule);
-    alerts_evidence_append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
+    char text[256] = "", number[FORMAT_CAPACITY];
+    evidence_append(text, sizeof text, "rule ", a->rule);
+    evidence_append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
     if (a->updates) {
         format_count(number, sizeof number, a->updates);
-        alerts_evidence_append(text, sizeof text, *text ? ", updates: " : "updates: ", number);
+        evidence_append(text, sizeof text, *text ? ", updates: " : "updates: ", number);
     }
     if (a->error_ns && a->error_ns != WIRE_ANY) {
         format_duration(number, sizeof number, (double)a->error_ns);
-        alerts_evidence_append(text, sizeof text,
-                               *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1",
-                               number);
+        evidence_append(text, sizeof text,
+                        *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1", number);
     }
-    alerts_evidence_paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, 2, text);
+    evidence_paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, 2, text);
 }
 
-static void alerts_evidence_title(struct pen *p, const struct alert *a, int lines)
+static void evidence_title(struct pen *p, const struct alert *a, int lines)
 {
     const struct theme *t = p->stage->brush.theme;
     struct scene *scene = p->stage->brush.scene;
     char length[96];
-    length_text(p->stage, a, length, sizeof length);
+    evidence_format_length(p->stage, a, length, sizeof length);
     double w = fmin(scene_width(scene, TEXT_AXIS, TEXT_FIGURES, length) + 1, p->w * 0.5);
     double room = p->w - w - 10;
     if (p->draw) {
@@ -204,48 +203,44 @@ static void alerts_evidence_title(struct pen *p, const struct alert *a, int line
     p->y += scene_paragraph_height(scene, room, TEXT_TITLE, lines, a->title) + 3;
 }
 
-static void alerts_evidence_captured(struct pen *p, const struct alert *a)
+static void evidence_captured(struct pen *p, const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&p->stage->model->captures, a);
     char size[96], text[128];
     if (!c)
         return;
-    snprintf(text, sizeof text, "captured: %s", captures_size(c, size, sizeof size));
+    snprintf(text, sizeof text, "captured: %s", piece_capture_size(c, size, sizeof size));
     p->capture = (struct box){p->x, p->y - 2, p->w, text_line(TEXT_SMALL) + 4};
-    alerts_evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->info, 1, text);
+    evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->info, 1, text);
 }
 
-static void alerts_evidence_body(struct pen *p, const struct alert *a, enum evidence_detail detail)
+static void evidence_body(struct pen *p, const struct alert *a, enum evidence_detail detail)
 {
     const struct theme *t = p->stage->brush.theme;
     char text[700];
     int full = detail == EVIDENCE_FULL;
-    alerts_evidence_title(p, a, detail == EVIDENCE_LINE ? 1 : 2);
+    evidence_title(p, a, detail == EVIDENCE_LINE ? 1 : 2);
     evidence_where(a, text, sizeof text);
-    alerts_evidence_paragraph(p, TEXT_SMALL, t->text,
-                              detail == EVIDENCE_LINE ? 1
-                              : full                  ? 4
-                                                      : 2,
-                              text);
+    evidence_paragraph(p, TEXT_SMALL, t->text, detail == EVIDENCE_LINE ? 1 : full ? 4 : 2, text);
     if (detail == EVIDENCE_LINE)
         return;
-    ratio_line(p, a);
+    evidence_add_ratio(p, a);
     if (isnan(a->ratio) || full)
-        alerts_evidence_paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text,
-                                  full ? 6 : 4, a->text);
-    alerts_evidence_circumstances(a, text, sizeof text);
-    alerts_evidence_paragraph(p, TEXT_AXIS, t->second, 2, text);
+        evidence_paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text,
+                           full ? 6 : 4, a->text);
+    evidence_circumstances(a, text, sizeof text);
+    evidence_paragraph(p, TEXT_AXIS, t->second, 2, text);
     if (a->links[0]) {
         snprintf(text, sizeof text, "hot links on their routes: %s", a->links);
-        alerts_evidence_paragraph(p, TEXT_SMALL, t->warn, full ? 4 : 2, text);
+        evidence_paragraph(p, TEXT_SMALL, t->warn, full ? 4 : 2, text);
     }
     p->y += 2;
-    alerts_evidence_causes(p, a, detail);
-    alerts_evidence_paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent,
-                              full ? 6 : 3, a->advice);
-    alerts_evidence_captured(p, a);
+    evidence_causes(p, a, detail);
+    evidence_paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent,
+                       full ? 6 : 3, a->advice);
+    evidence_captured(p, a);
     if (full)
-        alerts_evidence_provenance(p, a);
+        evidence_provenance(p, a);
 }
 
 double evidence_card(struct stage *s, struct box box, const struct alert *a,
@@ -253,7 +248,7 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
 {
     const struct theme *t = s->brush.theme;
     struct pen pen = {.stage = s, .x = box.x + PAD, .y = box.y + 10, .w = box.w - 2 * PAD};
-    alerts_evidence_body(&pen, a, detail);
+    evidence_body(&pen, a, detail);
     double h = pen.y + 6 - box.y;
     if (h > box.h)
         return 0;
@@ -266,10 +261,10 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
     scene_rect(s->brush.scene, (struct box){card.x, card.y, 3, h}, 1.5, color);
     pen = (struct pen){
         .stage = s, .x = box.x + PAD, .y = box.y + 10, .w = box.w - 2 * PAD, .draw = 1};
-    alerts_evidence_body(&pen, a, detail);
+    evidence_body(&pen, a, detail);
     scene_hit(s->brush.scene, card, HIT_ALERT, a->id, 0);
     const struct capture *c = pen.capture.w > 0 ? captures_of_alert(&s->model->captures, a) : NULL;
-    if (c) /* upon the card's own */
+    if (c) /* on top of the card's own hit */
         scene_hit(s->brush.scene, pen.capture, HIT_BUTTON, COMMAND_CAPTURE, c->id);
     return h;
 }

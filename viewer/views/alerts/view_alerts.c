@@ -1,8 +1,9 @@
+/* View "alerts": list of alerts above, evidence of the selected alert below. */
 #include "viewer/views/alerts/view_alerts.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +31,9 @@ static void alerts_view_add_cell(const struct stage *s, struct box row, int c, c
                color, text);
 }
 
-/* A shape for each state, so that it is told without colour: full disc, ring, tick. */
-static void state_mark(const struct stage *s, double x, double y, const struct alert *a)
+/* A shape for each state, so that states differ without colour: full disc, ring, tick. */
+static void alerts_view_add_state_mark(const struct stage *s, double x, double y,
+                                       const struct alert *a)
 {
     color_t color = evidence_color(s->brush.theme, a);
     if (a->state == ALERT_FIRING) {
@@ -47,12 +49,13 @@ static void state_mark(const struct stage *s, double x, double y, const struct a
     }
 }
 
-/* How many calls were captured for it; a click shows them. */
-static void captured_cell(const struct stage *s, struct box row, const struct alert *a)
+/* Number of calls captured for the alert; a click shows them. */
+static void alerts_view_add_captured_cell(const struct stage *s, struct box row,
+                                          const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&s->model->captures, a);
     struct box box = column_box(columns, COLUMNS, CAPTURED, row.x, row.w);
-    char calls[FORMAT_ROOM], text[FORMAT_ROOM + 8];
+    char calls[FORMAT_CAPACITY], text[FORMAT_CAPACITY + 8];
     if (!c || box.w <= 0)
         return;
     snprintf(text, sizeof text, "%s calls", format_si(calls, sizeof calls, (double)c->calls, ""));
@@ -61,7 +64,8 @@ static void captured_cell(const struct stage *s, struct box row, const struct al
               c->id);
 }
 
-static void alert_row(struct stage *s, struct box row, const struct alert *a, uint32_t at)
+static void alerts_view_add_alert_row(struct stage *s, struct box row, const struct alert *a,
+                                      uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     color_t color = a->state == ALERT_RESOLVED ? t->second : t->text;
@@ -69,7 +73,7 @@ static void alert_row(struct stage *s, struct box row, const struct alert *a, ui
     piece_row(s, row, HIT_ALERT, a->id, 0, s->ui->alert_picked && s->ui->alert == a->id,
               LIST_ALERTS, at);
     struct box state = column_box(columns, COLUMNS, STATE, row.x, row.w);
-    state_mark(s, state.x + 8, row.y + 15, a);
+    alerts_view_add_state_mark(s, state.x + 8, row.y + 15, a);
     scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
                evidence_color(t, a), evidence_state(a));
     alerts_view_add_cell(s, row, ONSET, color,
@@ -82,11 +86,11 @@ static void alert_row(struct stage *s, struct box row, const struct alert *a, ui
     alerts_view_add_cell(s, row, WHERE, t->second, text);
     alerts_view_add_cell(s, row, RATIO, color,
                          isnan(a->ratio) ? "" : format_ratio(text, sizeof text, a->ratio));
-    captured_cell(s, row, a);
+    alerts_view_add_captured_cell(s, row, a);
     alerts_view_add_cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
 }
 
-static const struct alert *shown_alert(const struct stage *s)
+static const struct alert *alerts_view_find_shown(const struct stage *s)
 {
     const struct alerts *all = &s->model->alerts;
     const struct alert *a = s->ui->alert_picked ? alerts_find(all, s->ui->alert) : NULL;
@@ -96,7 +100,7 @@ static const struct alert *shown_alert(const struct stage *s)
     return a ? a : &all->items[0];
 }
 
-static void list_panel(struct stage *s, struct box panel)
+static void alerts_view_add_list_panel(struct stage *s, struct box panel)
 {
     const struct alerts *all = &s->model->alerts;
     char what[160];
@@ -106,7 +110,7 @@ static void list_panel(struct stage *s, struct box panel)
                      alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
                      alerts_count(all, ALERT_RESOLVED));
     if (all->forgotten && n > 0)
-        snprintf(what + n, sizeof what - (size_t)n, "; %llu older ones are no longer kept here",
+        snprintf(what + n, sizeof what - (size_t)n, "; %llu older ones are no longer listed",
                  (unsigned long long)all->forgotten);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
@@ -114,13 +118,14 @@ static void list_panel(struct stage *s, struct box panel)
     widget_table_head(&s->brush, head, columns, COLUMNS, LIST_ALERTS, -1, 0);
     uint32_t last, first = piece_list(s, list, LIST_ALERTS, all->count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        alert_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                  &all->items[i], i);
+        alerts_view_add_alert_row(s,
+                                  (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                                  &all->items[i], i);
 }
 
-static void detail_panel(struct stage *s, struct box box)
+static void alerts_view_add_detail_panel(struct stage *s, struct box box)
 {
-    const struct alert *a = shown_alert(s);
+    const struct alert *a = alerts_view_find_shown(s);
     scene_panel(s->brush.scene, box, 0, "alerts.evidence");
     if (evidence_card(s, box, a, EVIDENCE_FULL) <= 0)
         evidence_card(s, box, a, EVIDENCE_CARD);
@@ -138,15 +143,18 @@ static void alerts_layout(struct stage *s, struct box box)
         return;
     }
     if (inner.w > DETAIL * 2.2) {
-        list_panel(s, (struct box){inner.x, inner.y, inner.w - DETAIL - 10, inner.h});
-        detail_panel(s, (struct box){inner.x + inner.w - DETAIL, inner.y, DETAIL, inner.h});
+        alerts_view_add_list_panel(s,
+                                   (struct box){inner.x, inner.y, inner.w - DETAIL - 10, inner.h});
+        alerts_view_add_detail_panel(
+            s, (struct box){inner.x + inner.w - DETAIL, inner.y, DETAIL, inner.h});
         return;
     }
     double top = fmin(70 + ROW * (double)s->model->alerts.count, floor(inner.h * 0.42));
     top = fmax(top, 70 + ROW);
-    list_panel(s, (struct box){inner.x, inner.y, inner.w, top});
+    alerts_view_add_list_panel(s, (struct box){inner.x, inner.y, inner.w, top});
     if (inner.h - top > 60)
-        detail_panel(s, (struct box){inner.x, inner.y + top + 10, inner.w, inner.h - top - 10});
+        alerts_view_add_detail_panel(
+            s, (struct box){inner.x, inner.y + top + 10, inner.w, inner.h - top - 10});
 }
 
 static void alerts_icon(const struct brush *b, struct box box, color_t color)
@@ -161,4 +169,4 @@ static void alerts_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, x, foot + 3.4, 1.8, color);
 }
 
-const struct view alerts_view = {"alerts", "Alerts", alerts_icon, alerts_layout};
+const struct view alerts_view = {"alerts", "Alerts", alerts_icon, alerts_layout, NULL};

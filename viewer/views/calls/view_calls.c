@@ -1,7 +1,8 @@
+/* View "calls": a sortable table of MPI calls, grouped as the user chose. */
 #include "viewer/views/calls/view_calls.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
@@ -18,8 +19,8 @@ static const struct column columns[COLUMNS] = {
     [COMM] = {"communicator", 0, 0, 0, 0},
     [REGION] = {"region", 100, 0, 0, 3},
     [COUNT] = {"calls", 104, TEXT_RIGHT, 1},
-    [BYTES] = {"bytes given", 96, TEXT_RIGHT, 1, 2},
-    [BYTES_IN] = {"bytes got", 90, TEXT_RIGHT, 1, 4},
+    [BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 2},
+    [BYTES_IN] = {"received", 90, TEXT_RIGHT, 1, 4},
     [TIME] = {"time", 92, TEXT_RIGHT, 1},
     [MEAN] = {"mean", 82, TEXT_RIGHT, 1, 1},
     [LONGEST] = {"longest", 84, TEXT_RIGHT, 1, 5},
@@ -27,15 +28,15 @@ static const struct column columns[COLUMNS] = {
     [BAR] = {"", 70, 0, 0, 6},
 };
 
-/* Calls that are added up under one row. */
+/* Calls that are summed in one row. */
 struct group {
     uint64_t key;
-    uint32_t number; /* a kind of call that belongs to it */
+    uint32_t number; /* index of one kind of call in the group */
     uint32_t kinds;
     uint64_t sums[CALLS_COLUMNS];
 };
 
-static uint64_t group_key(const struct stage *s, uint32_t number)
+static uint64_t calls_view_group_key(const struct stage *s, uint32_t number)
 {
     struct model_call c = model_call_at(s->model, number);
     switch (s->ui->group) {
@@ -58,7 +59,7 @@ static uint32_t calls_view_gather(const struct stage *s, struct group *groups)
         const uint64_t *f = r->calls + (size_t)i * CALLS_COLUMNS;
         if (!f[CALLS_COUNT] && !f[CALLS_TIME_NS])
             continue;
-        uint64_t key = group_key(s, i);
+        uint64_t key = calls_view_group_key(s, i);
         uint32_t k = 0;
         while (k < n && groups[k].key != key)
             k++;
@@ -109,10 +110,10 @@ static int calls_view_compare(const void *left, const void *right, void *user)
                                    : a->number > b->number;
 }
 
-static void comm_text(const struct stage *s, uint32_t index, char *out, size_t room)
+static void calls_view_format_comm(const struct stage *s, uint32_t index, char *out, size_t room)
 {
     const struct model_comm *c = index < s->model->comm_count ? &s->model->comms[index] : NULL;
-    char size[FORMAT_ROOM];
+    char size[FORMAT_CAPACITY];
     if (!c || !c->id)
         snprintf(out, room, "\xe2\x80\x93");
     else
@@ -137,7 +138,7 @@ static void calls_view_add_names(const struct stage *s, struct box row, const st
     snprintf(text, sizeof text, "%u kinds of call", g->kinds);
     calls_view_add_cell(s, row, NAME, by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
                         by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
-    comm_text(s, c.comm, text, sizeof text);
+    calls_view_format_comm(s, c.comm, text, sizeof text);
     if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
         calls_view_add_cell(s, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
     else
@@ -154,7 +155,7 @@ static void calls_view_call_row(struct stage *s, struct box row, const struct gr
                                 double all, double most)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     double time = (double)g->sums[CALLS_TIME_NS];
     int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
     piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
@@ -234,4 +235,4 @@ static void calls_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view calls_view = {"calls", "Calls", calls_icon, calls_layout};
+const struct view calls_view = {"calls", "Calls", calls_icon, calls_layout, NULL};

@@ -1,3 +1,4 @@
+/* Plot of a capture: bars or colour cells of calls, selection, tooltip. */
 #include "viewer/views/captures/plot.h"
 
 #include "viewer/layout/format.h"
@@ -13,44 +14,46 @@
 
 _Static_assert(CALL_CLASSES == (int)LANES_KINDS, "a kind for each class of calls");
 
-enum { FOOT = 3 }; /* free between two bars, one below the other */
+enum { FOOT = 3 }; /* vertical space between two bars */
 
-static struct capture_thread *row_at(const struct captures_plot *p, uint32_t row)
+static struct capture_thread *captures_plot_thread_at(const struct captures_plot *p, uint32_t row)
 {
     return &p->capture->threads[row];
 }
 
-/* Where time of a thread is known: what was before was overwritten, what came behind was not read.
- */
-static double known_from(const struct captures_plot *p, const struct capture_thread *t)
+/* Position from which, and until which, calls of a thread are known: earlier calls were overwritten
+ * in its ring, later ones not read. */
+static double captures_plot_known_from(const struct captures_plot *p,
+                                       const struct capture_thread *t)
 {
     return t->count ? fmin(fmax(lane_x(&p->span, t->calls[0].begin_ns), 0), p->span.w) : p->span.w;
 }
 
-static double known_until(const struct captures_plot *p, const struct capture_thread *t)
+static double captures_plot_known_until(const struct captures_plot *p,
+                                        const struct capture_thread *t)
 {
     return fmin(fmax(lane_x(&p->span, t->read_ns), 0), p->span.w);
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
-static void bars_of(const struct stage *s, const struct captures_plot *p, uint32_t row, double y,
-                    struct lane_bar *bars)
+static void captures_plot_add_bars(const struct stage *s, const struct captures_plot *p,
+                                   uint32_t row, double y, struct lane_bar *bars)
 {
     const struct theme *t = s->brush.theme;
-    const struct capture_thread *thread = row_at(p, row);
+    const struct capture_thread *thread = captures_plot_thread_at(p, row);
     double top = y + 1, h = p->lanes.height - FOOT, x = p->box.x;
-    double from = known_from(p, thread);
+    double from = captures_plot_known_from(p, thread);
     struct lane lane;
     scene_rect(s->brush.scene,
-               (struct box){x + from, top, fmax(known_until(p, thread) - from, 0), h}, 0,
-               color_fade(t->second, 0.1));
+               (struct box){x + from, top, fmax(captures_plot_known_until(p, thread) - from, 0), h},
+               0, color_fade(t->second, 0.1));
     lane_begin(&lane, &p->span, bars);
     for (uint32_t i = 0; i < thread->count; i++)
         lane_add(&lane, thread->calls[i].begin_ns, thread->calls[i].length_ns,
                  call_class_of(thread->calls[i].call));
-    for (uint32_t i = 0; i < lane.count; i++) /* a hair between neighbours that have room for it */
+    for (uint32_t i = 0; i < lane.count;
+         i++) /* a thin gap between neighbouring bars that are wide enough */
         scene_rect(s->brush.scene,
                    (struct box){x + bars[i].x0, top,
                                 bars[i].x1 - bars[i].x0 - (bars[i].x1 - bars[i].x0 > 4 ? 0.5 : 0),
@@ -62,17 +65,17 @@ static void bars_of(const struct stage *s, const struct captures_plot *p, uint32
     double end = lane_x(&p->span, newest->begin_ns + (int64_t)newest->length_ns);
     if (end < 0 || end > p->span.w)
         return;
-    scene_points(s->brush.scene); /* it goes on */
+    scene_points(s->brush.scene); /* arrowhead: the call was still running */
     scene_point(s->brush.scene, x + end, top);
     scene_point(s->brush.scene, x + end + 5, top + h / 2);
     scene_point(s->brush.scene, x + end, top + h);
     scene_polygon(s->brush.scene, t->classes[call_class_of(newest->call)]);
 }
 
-static int paint_bars(const struct stage *s, const struct captures_plot *p)
+static int captures_plot_paint_bars(const struct stage *s, const struct captures_plot *p)
 {
     struct pictures *pictures = s->pictures;
-    size_t room = lane_room(&p->span);
+    size_t room = lane_capacity(&p->span);
     if (room > pictures->bars_room) {
         struct lane_bar *bars = realloc(pictures->bars, room * sizeof *bars);
         if (!bars)
@@ -81,12 +84,12 @@ static int paint_bars(const struct stage *s, const struct captures_plot *p)
         pictures->bars_room = room;
     }
     for (uint32_t i = 0; i < p->lanes.count; i++)
-        bars_of(s, p, p->lanes.first + i, p->box.y + i * p->lanes.height, pictures->bars);
+        captures_plot_add_bars(s, p, p->lanes.first + i, p->box.y + i * p->lanes.height,
+                               pictures->bars);
     return 0;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 static uint64_t captures_plot_mix_hash(uint64_t key, uint64_t value)
 {
@@ -107,13 +110,14 @@ static uint64_t captures_plot_key_of(const struct stage *s, const struct capture
 
 enum { SHADES = 64 };
 
-/* Colours of the classes, the fainter the less of the time they had; and of time outside of MPI. */
+/* Colours of the classes of calls, fainter the smaller their share of the time, and of time outside
+ * MPI. */
 struct shades {
     color_t kinds[LANES_KINDS][SHADES + 1];
     color_t known, unknown;
 };
 
-static void make_shades(const struct theme *t, struct shades *out)
+static void captures_plot_make_shades(const struct theme *t, struct shades *out)
 {
     out->unknown = t->panel;
     out->known = color_mix(t->panel, t->second, 0.1);
@@ -122,25 +126,25 @@ static void make_shades(const struct theme *t, struct shades *out)
             out->kinds[k][i] = color_mix(out->known, t->classes[k], 0.35 + 0.65 * i / SHADES);
 }
 
-/* A row of pixels: the class with most time. */
-static void cells_of(const struct stage *s, const struct captures_plot *p, uint32_t lane,
-                     const struct shades *shades, uint32_t *pixels)
+/* Fill a row of pixels with the colours of the dominant classes. */
+static void captures_plot_fill_cells(const struct stage *s, const struct captures_plot *p,
+                                     uint32_t lane, const struct shades *shades, uint32_t *pixels)
 {
     uint32_t columns = lane_columns(&p->span);
     double *cells = s->pictures->cells, from = p->span.w, until = 0;
     uint32_t row = p->lanes.first + lane * p->lanes.per, rows = 0;
     memset(cells, 0, (size_t)columns * LANES_KINDS * sizeof *cells);
     for (; rows < p->lanes.per && row + rows < p->capture->thread_count; rows++) {
-        const struct capture_thread *thread = row_at(p, row + rows);
-        from = fmin(from, known_from(p, thread));
-        until = fmax(until, known_until(p, thread));
+        const struct capture_thread *thread = captures_plot_thread_at(p, row + rows);
+        from = fmin(from, captures_plot_known_from(p, thread));
+        until = fmax(until, captures_plot_known_until(p, thread));
         for (uint32_t i = 0; i < thread->count; i++)
             lane_spread(&p->span, cells, thread->calls[i].begin_ns, thread->calls[i].length_ns,
                         call_class_of(thread->calls[i].call));
     }
     for (uint32_t x = 0; x < columns; x++) {
         double share;
-        unsigned kind = lane_most(cells, columns, x, rows, &share);
+        unsigned kind = lane_dominant_kind(cells, columns, x, rows, &share);
         color_t color = kind < LANES_KINDS          ? shades->kinds[kind][(int)(share * SHADES)]
                         : x + 1 > from && x < until ? shades->known
                                                     : shades->unknown;
@@ -148,21 +152,21 @@ static void cells_of(const struct stage *s, const struct captures_plot *p, uint3
     }
 }
 
-static int paint_cells(const struct stage *s, const struct captures_plot *p)
+static int captures_plot_paint_cells(const struct stage *s, const struct captures_plot *p)
 {
     struct picture *picture = &s->pictures->captures;
     int w = (int)lane_columns(&p->span), h = (int)p->lanes.count;
     uint64_t key = captures_plot_key_of(s, p);
     if (picture->key != key || picture->image.w != w || picture->image.h != h) {
-        /* a lane needs LANES_KINDS cells a pixel while it is painted */
+        /* painting a lane needs LANES_KINDS working cells for each pixel */
         if (picture_size(s->pictures, picture, w, h > LANES_KINDS ? h : LANES_KINDS) < 0)
             return -1;
         picture->image.h = h;
         struct shades shades;
-        make_shades(s->brush.theme, &shades);
+        captures_plot_make_shades(s->brush.theme, &shades);
         for (int lane = 0; lane < h; lane++)
-            cells_of(s, p, (uint32_t)lane, &shades,
-                     picture->image.pixels + (size_t)lane * (size_t)w);
+            captures_plot_fill_cells(s, p, (uint32_t)lane, &shades,
+                                     picture->image.pixels + (size_t)lane * (size_t)w);
         picture->key = key;
         picture->image.version++;
     }
@@ -170,15 +174,14 @@ static int paint_cells(const struct stage *s, const struct captures_plot *p)
     return 0;
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both ---- */
 
 static void captures_plot_selected_rows(const struct stage *s, const struct captures_plot *p)
 {
     if (s->ui->selection.kind == SELECT_NONE || p->lanes.per > 1)
         return;
     for (uint32_t i = 0; i < p->lanes.count; i++) {
-        uint64_t rank = row_at(p, p->lanes.first + i)->rank;
+        uint64_t rank = captures_plot_thread_at(p, p->lanes.first + i)->rank;
         if (rank < UINT32_MAX && ui_marks_rank(s->ui, s->model, (uint32_t)rank))
             scene_outline(s->brush.scene,
                           (struct box){p->box.x, p->box.y + i * p->lanes.height, p->box.w,
@@ -189,8 +192,9 @@ static void captures_plot_selected_rows(const struct stage *s, const struct capt
 
 void captures_plot_layout(struct stage *s, const struct captures_plot *p)
 {
-    int bars = p->lanes.per == 1 && p->lanes.height >= LANES_BARS;
-    if (p->lanes.count == 0 || (bars ? paint_bars(s, p) : paint_cells(s, p)) < 0)
+    int bars = p->lanes.per == 1 && p->lanes.height >= LANES_BAR_HEIGHT;
+    if (p->lanes.count == 0 ||
+        (bars ? captures_plot_paint_bars(s, p) : captures_plot_paint_cells(s, p)) < 0)
         return;
     captures_plot_selected_rows(s, p);
     struct scene_hit *hit = scene_hit(s->brush.scene, p->box, HIT_CAPTURE, p->lanes.per, 0);
@@ -200,17 +204,16 @@ void captures_plot_layout(struct stage *s, const struct captures_plot *p)
     hit->y1 = p->lanes.first + (double)p->lanes.count * p->lanes.per;
 }
 
-/* ---- what is under the mouse -------------------------------------------------------------------
- */
+/* ---- what is under the mouse ---- */
 
 struct found {
     uint32_t count;
-    const struct capture_call *call; /* the longest */
+    const struct capture_call *call; /* the longest of the calls found */
     const struct capture_thread *thread;
 };
 
-static void find_calls(const struct capture_thread *t, int64_t begin, int64_t end,
-                       struct found *found)
+static void captures_plot_find_calls(const struct capture_thread *t, int64_t begin, int64_t end,
+                                     struct found *found)
 {
     for (uint32_t i = 0; i < t->count; i++) {
         const struct capture_call *c = &t->calls[i];
@@ -224,7 +227,7 @@ static void find_calls(const struct capture_thread *t, int64_t begin, int64_t en
     }
 }
 
-static void peer_line(struct stage *s, const struct capture_call *c)
+static void captures_plot_add_peer_line(struct stage *s, const struct capture_call *c)
 {
     enum call_class class_ = call_class_of(c->call);
     const char *word = event_peer_text(c->peer);
@@ -244,31 +247,32 @@ static void peer_line(struct stage *s, const struct capture_call *c)
         tooltip_add(&s->tip, 0, "%s rank %d%s", way, c->peer, tag);
 }
 
-static void bytes_line(struct stage *s, const struct capture_call *c)
+static void captures_plot_add_bytes_line(struct stage *s, const struct capture_call *c)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], n[FORMAT_ROOM], messages[96] = "";
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], n[FORMAT_CAPACITY], messages[96] = "";
     if (c->messages)
         snprintf(messages, sizeof messages, " in %s messages",
                  format_count(n, sizeof n, (uint64_t)c->messages + (c->tag >= 0)));
     format_si(a, sizeof a, (double)c->bytes, "B");
     format_si(b, sizeof b, (double)c->bytes_in, "B");
     if (c->bytes_in && c->bytes_in != c->bytes)
-        tooltip_add(&s->tip, 0, "%s given, %s got", a, b);
+        tooltip_add(&s->tip, 0, "%s sent, %s received", a, b);
     else if (c->bytes || c->messages)
         tooltip_add(&s->tip, 0, "%s%s", a, messages);
 }
 
-static void call_lines(struct stage *s, const struct captures_plot *p, const struct found *f)
+static void captures_plot_add_call_lines(struct stage *s, const struct captures_plot *p,
+                                         const struct found *f)
 {
     const struct capture_call *c = f->call;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     format_duration(a, sizeof a, (double)c->length_ns);
     format_duration(b, sizeof b, fabs((double)(p->capture->asked_ns - c->begin_ns)));
     tooltip_add(&s->tip, c->running ? s->brush.theme->warn : s->brush.theme->text,
                 c->running ? "in it for %s, began %s %s" : "took %s, began %s %s", a, b,
-                c->begin_ns <= p->capture->asked_ns ? "before the capture" : "behind it");
-    peer_line(s, c);
-    bytes_line(s, c);
+                c->begin_ns <= p->capture->asked_ns ? "before the capture" : "after it");
+    captures_plot_add_peer_line(s, c);
+    captures_plot_add_bytes_line(s, c);
     if (c->comm)
         tooltip_add(&s->tip, 0, "on %s", p->capture->names[c->comm].text);
     if (c->region)
@@ -297,28 +301,31 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
     end = end < p->capture->thread_count ? end : p->capture->thread_count;
     if (row >= end)
         return;
-    /* a call that is one pixel wide can be hit */
+    /* tolerance: calls one pixel wide can be hit */
     int64_t from = lane_time(&p->span, mx - p->box.x - 1),
             to = lane_time(&p->span, mx - p->box.x + 1);
     struct found f = {0};
-    char where[128], count[FORMAT_ROOM];
+    char where[128], count[FORMAT_CAPACITY];
     for (uint32_t i = row; i < end; i++)
-        find_calls(row_at(p, i), from, to, &f);
+        captures_plot_find_calls(captures_plot_thread_at(p, i), from, to, &f);
     if (end - row > 1) {
         tooltip_add(&s->tip, 0, "ranks %llu\xe2\x80\x93%llu",
-                    (unsigned long long)row_at(p, row)->rank,
-                    (unsigned long long)row_at(p, end - 1)->rank);
+                    (unsigned long long)captures_plot_thread_at(p, row)->rank,
+                    (unsigned long long)captures_plot_thread_at(p, end - 1)->rank);
         tooltip_add(&s->tip, 0, "%s calls here; click to see them rank by rank",
                     format_count(count, sizeof count, f.count));
     }
-    captures_plot_rank_text(s, f.thread ? f.thread : row_at(p, row), where, sizeof where);
+    captures_plot_rank_text(s, f.thread ? f.thread : captures_plot_thread_at(p, row), where,
+                            sizeof where);
     if (!f.call) {
         if (end - row == 1) {
             tooltip_add(&s->tip, 0, "%s", where);
             tooltip_add(&s->tip, 0,
-                        mx - p->box.x < known_from(p, row_at(p, row)) ||
-                                mx - p->box.x > known_until(p, row_at(p, row))
-                            ? "its ring knows no more"
+                        mx - p->box.x <
+                                    captures_plot_known_from(p, captures_plot_thread_at(p, row)) ||
+                                mx - p->box.x >
+                                    captures_plot_known_until(p, captures_plot_thread_at(p, row))
+                            ? "its ring holds no earlier calls"
                             : "outside MPI");
         }
         return;
@@ -326,7 +333,7 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
     tooltip_add(&s->tip, 0, f.count > 1 && end - row > 1 ? "the longest: %s" : "%s",
                 call_name(f.call->call));
     tooltip_add(&s->tip, 0, "%s", where);
-    call_lines(s, p, &f);
+    captures_plot_add_call_lines(s, p, &f);
     if (f.count > 1 && end - row == 1)
         tooltip_add(&s->tip, 0, "and %s shorter calls here: zoom in",
                     format_count(count, sizeof count, f.count - 1));

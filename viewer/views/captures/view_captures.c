@@ -1,8 +1,9 @@
+/* View "captures": head, time axis, row labels, marked times, plot. */
 #include "viewer/views/captures/view_captures.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/captures/plot.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
@@ -12,25 +13,15 @@
 
 enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 };
 
-char *captures_size(const struct capture *c, char *out, size_t room)
-{
-    char ranks[FORMAT_ROOM], calls[FORMAT_ROOM];
-    snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
-             c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
-             c->calls == 1 ? "" : "s");
-    return out;
-}
+/* ---- head ---- */
 
-/* ---- head --------------------------------------------------------------------------------------
- */
-
-/* What is missing, or how sure the times are. */
+/* Gaps in the capture, or the uncertainty of its times. */
 static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
                                     size_t room)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     int n = snprintf(out, room, "%s, %s", format_clock(a, sizeof a, c->asked_ns, 1),
-                     captures_size(c, b, sizeof b));
+                     piece_capture_size(c, b, sizeof b));
     if (n > 0 && (size_t)n < room && c->answered < c->nodes)
         n += snprintf(out + n, room - (size_t)n, ", %llu of %llu nodes so far",
                       (unsigned long long)c->answered, (unsigned long long)c->nodes);
@@ -43,7 +34,7 @@ static void captures_view_add_facts(const struct stage *s, const struct capture 
                  format_duration(a, sizeof a, (double)c->error_ns));
 }
 
-/* Older and newer. @return width */
+/* Buttons for the next older and newer capture. @return width */
 static double captures_view_add_steps(const struct stage *s, const struct capture *c, double right,
                                       double y)
 {
@@ -63,12 +54,12 @@ static double captures_view_add_steps(const struct stage *s, const struct captur
     return right - x;
 }
 
-/* Why it was made, and since when that was so. */
+/* Reason of the capture, and since when it applied. */
 static void captures_view_add_reason(const struct stage *s, const struct capture *c, char *out,
                                      size_t room)
 {
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
-    char length[FORMAT_ROOM];
+    char length[FORMAT_CAPACITY];
     int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
     if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
         snprintf(
@@ -99,8 +90,7 @@ static void captures_view_add_head(const struct stage *s, const struct capture *
                c->fault[0] ? t->warn : t->second, what);
 }
 
-/* ---- around the plot ---------------------------------------------------------------------------
- */
+/* ---- around the plot ---- */
 
 static void captures_view_add_axis(const struct stage *s, const struct captures_plot *p, double y,
                                    double h)
@@ -109,7 +99,7 @@ static void captures_view_add_axis(const struct stage *s, const struct captures_
     double span = (double)(p->span.end_ns - p->span.begin_ns);
     double step = nice_ceil(span * 96 / p->span.w),
            first = ceil((double)(p->span.begin_ns - p->capture->asked_ns) / step);
-    char text[FORMAT_ROOM + 4], length[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY + 4], length[FORMAT_CAPACITY];
     for (double k = first; k * step < span + (double)(p->span.begin_ns - p->capture->asked_ns);
          k++) {
         double x = p->box.x + lane_x(&p->span, p->capture->asked_ns + (int64_t)(k * step));
@@ -123,7 +113,7 @@ static void captures_view_add_axis(const struct stage *s, const struct captures_
     }
 }
 
-/* Names of the rows, as many as can stand below each other. */
+/* Labels of the rows, as many as fit. */
 static void captures_view_add_labels(struct stage *s, const struct captures_plot *p)
 {
     const struct theme *t = s->brush.theme;
@@ -167,11 +157,11 @@ struct moment {
 enum { MOST_MOMENTS = 3 };
 
 struct label {
-    double x; /* of the line; NaN: it is not in sight */
+    double x; /* position of the line; NaN: not visible */
     double left, w;
 };
 
-/* Does a name lie upon another moment's line or name? */
+/* 1 if a label overlaps another marked time's line or label. */
 static int captures_view_crosses(const struct label *labels, int count, int own)
 {
     const struct label *l = &labels[own];
@@ -187,8 +177,7 @@ static int captures_view_crosses(const struct label *labels, int count, int own)
     return 0;
 }
 
-/* A line for each moment that matters, with its name behind it, else before it, where there is
- * room. */
+/* A line for each marked time, with its label right of it, else left of it, where there is room. */
 static void captures_view_add_moments(const struct stage *s, const struct captures_plot *p,
                                       double y, double h)
 {
@@ -224,8 +213,7 @@ static void captures_view_add_moments(const struct stage *s, const struct captur
     }
 }
 
-/* ---- the view ----------------------------------------------------------------------------------
- */
+/* ---- the view ---- */
 
 static void plot_layout(struct stage *s, const struct capture *c, struct box panel)
 {
@@ -233,12 +221,12 @@ static void plot_layout(struct stage *s, const struct capture *c, struct box pan
                        panel.h - HEAD - MOMENTS - AXIS};
     struct captures_plot p = {.capture = c, .box = room, .span = {.w = room.w}};
     uint32_t last = 0;
-    if (room.w < 40 || room.h < LANES_READ)
+    if (room.w < 40 || room.h < LANES_LEGIBLE_HEIGHT)
         return;
     ui_capture_span(s->ui, c, &p.span.begin_ns, &p.span.end_ns);
     p.lanes = lanes_fit(c->thread_count, room.h);
-    if (s->ui->capture.rows && p.lanes.height < LANES_READ)
-        p.lanes = lanes_read(c->thread_count, room.h, s->ui->list.scroll[LIST_CAPTURE]);
+    if (s->ui->capture.rows && p.lanes.height < LANES_LEGIBLE_HEIGHT)
+        p.lanes = lanes_fit_legible(c->thread_count, room.h, s->ui->list.scroll[LIST_CAPTURE]);
     p.box.h = p.lanes.height * p.lanes.count;
     if (p.lanes.per == 1)
         piece_list(s, (struct box){panel.x + 4, room.y, panel.w - 8, p.box.h + 0.5}, LIST_CAPTURE,
@@ -275,7 +263,7 @@ static void captures_layout(struct stage *s, struct box box)
         piece_empty(s, panel, "No calls were captured", c->fault[0] ? c->fault : NULL);
 }
 
-/* A ring with what was written last. */
+/* Icon: a ring with its most recent part highlighted. */
 static void captures_icon(const struct brush *b, struct box box, color_t color)
 {
     static const double rows[][2] = {{0, 9}, {3, 15}, {1, 11}};
@@ -287,4 +275,10 @@ static void captures_icon(const struct brush *b, struct box box, color_t color)
     scene_line(b->scene, box.x + 18.5, box.y, box.x + 18.5, box.y + 19, 1.6, color);
 }
 
-const struct view captures_view = {"captures", "Captures", captures_icon, captures_layout};
+static void captures_view_finish(struct pictures *pictures)
+{
+    picture_finish(&pictures->captures);
+}
+
+const struct view captures_view = {"captures", "Captures", captures_icon, captures_layout,
+                                   captures_view_finish};

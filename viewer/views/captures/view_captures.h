@@ -1,13 +1,10 @@
-/* What ranks did last: a capture as one row of calls for each rank, with the moment of its alert.
- */
+/* View "captures": the last calls of ranks before an alert or a request, as one row of bars for
+ * each thread, with the time of the alert. */
 #ifndef HOLTER_VIEWER_VIEWS_CAPTURES_VIEW_CAPTURES_H
 #define HOLTER_VIEWER_VIEWS_CAPTURES_VIEW_CAPTURES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view captures_view;
-
-/** "8 ranks, 1,203 calls". */
-char *captures_size(const struct capture *capture, char *out, size_t room);
 
 #endif

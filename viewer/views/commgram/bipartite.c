@@ -1,9 +1,10 @@
+/* Picture of the CommGram: ribbons in steps, bars, marks, labels, hits. */
 #include "viewer/views/commgram/bipartite.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/commgram/strip.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/error.h"
 
@@ -12,8 +13,9 @@
 #include <string.h>
 
 enum {
-    WORK_UNITS = 1500000, /* of the picture in one frame: some milliseconds */
-    MOST_HITS = 4096,     /* bars that can all be clicked; of more, the one under the mouse */
+    WORK_UNITS = 1500000, /* work on the picture in one frame: some milliseconds */
+    MOST_HITS =
+        4096, /* up to this many bars each have a hit; with more, only the bar under the mouse */
     LABEL_PX = 66,
     BRACKET_H = 4,
     OUTLINE_POINTS = 32,
@@ -23,7 +25,7 @@ void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, do
                      double *high)
 {
     *low = s->ui->commgram.size_low;
-    /* the last whole number of the legend stands for itself and what rounds to it */
+    /* the highest value of the legend includes sizes that round to it */
     *high = s->ui->commgram.size_high >= d->columns.size_most ? UI_SIZE_MAXIMUM
                                                               : s->ui->commgram.size_high;
 }
@@ -40,44 +42,43 @@ double bipartite_shift(const struct stage *s, struct box plot)
     return fabs(shift) < plot.w ? shift : 0;
 }
 
-/* ---- ribbons -----------------------------------------------------------------------------------
- */
+/* ---- ribbons ---- */
 
-static uint64_t commgram_bipartite_hash(uint64_t key, uint64_t part)
+static uint64_t bipartite_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
 }
 
-static uint64_t commgram_bipartite_hash_double(uint64_t key, double part)
+static uint64_t bipartite_hash_double(uint64_t key, double part)
 {
     uint64_t bits;
     memcpy(&bits, &part, sizeof bits);
-    return commgram_bipartite_hash(key, bits);
+    return bipartite_hash(key, bits);
 }
 
-static uint64_t drawing_key(const struct stage *s, const struct commgram_drawing *d)
+static uint64_t bipartite_compute_key(const struct stage *s, const struct commgram_drawing *d)
 {
     const struct columns *c = &d->columns;
     const struct selection *sel = &s->ui->selection;
     double low, high;
     bipartite_sizes(s, d, &low, &high);
-    uint64_t key =
-        commgram_bipartite_hash(commgram_bipartite_hash(1, c->version), (uint64_t)s->ui->theme);
-    key = commgram_bipartite_hash_double(
-        commgram_bipartite_hash_double(commgram_bipartite_hash_double(key, c->w), c->h), c->pixel);
-    key = commgram_bipartite_hash(key, sel->kind == SELECT_COMMUNITY ? sel->a + 1 : 0);
-    return commgram_bipartite_hash_double(commgram_bipartite_hash_double(key, low), high);
+    uint64_t key = bipartite_hash(bipartite_hash(1, c->version), (uint64_t)s->ui->theme);
+    key = bipartite_hash_double(bipartite_hash_double(bipartite_hash_double(key, c->w), c->h),
+                                c->pixel);
+    key = bipartite_hash(key, sel->kind == SELECT_COMMUNITY ? sel->a + 1 : 0);
+    return bipartite_hash_double(bipartite_hash_double(key, low), high);
 }
 
-static int commgram_bipartite_chosen(const struct stage *s, const struct commgram_picture *p,
-                                     uint64_t bar)
+static int bipartite_is_chosen(const struct stage *s, const struct commgram_picture *p,
+                               uint64_t bar)
 {
     return s->ui->selection.kind != SELECT_COMMUNITY ||
            p->bars[bar].community == s->ui->selection.a;
 }
 
-static void add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32_t i, double k)
+static void bipartite_add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32_t i,
+                                 double k)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns_ribbon *r = &d->columns.ribbons[i];
@@ -89,9 +90,9 @@ static void add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32
     }
     double share =
         ((double)r->size - d->columns.size_least) / (d->columns.size_most - d->columns.size_least);
-    double opacity = 0.24 + 0.26 * share; /* large ones stand out */
-    if (!commgram_bipartite_chosen(s, p, p->ribbons[i].from) &&
-        !commgram_bipartite_chosen(s, p, p->ribbons[i].to)) {
+    double opacity = 0.24 + 0.26 * share; /* ribbons of large messages are more opaque */
+    if (!bipartite_is_chosen(s, p, p->ribbons[i].from) &&
+        !bipartite_is_chosen(s, p, p->ribbons[i].to)) {
         opacity *= 0.07;
         d->hidden++;
     }
@@ -106,14 +107,14 @@ static void add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32
     ribbons_add(&d->ribbons, &item);
 }
 
-static void commgram_bipartite_add_bars(const struct stage *s, struct commgram_drawing *d, double k)
+static void bipartite_add_bars(const struct stage *s, struct commgram_drawing *d, double k)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
     for (uint32_t i = 0; i < p->bar_count; i++) {
         double x = columns_x(c, (uint32_t)p->bars[i].column);
         color_t color = theme_community(s->brush.theme, p->bars[i].community);
-        if (!commgram_bipartite_chosen(s, p, i))
+        if (!bipartite_is_chosen(s, p, i))
             color = color_mix(color, s->brush.theme->panel, 0.7);
         struct ribbons_bar bar = {(float)(x * k), (float)((x + c->bar_w) * k),
                                   (float)((double)c->tops[i] * k),
@@ -126,7 +127,7 @@ static void commgram_bipartite_add_bars(const struct stage *s, struct commgram_d
     }
 }
 
-static void begin_drawing(const struct stage *s, struct commgram_drawing *d, uint64_t key)
+static void bipartite_begin_drawing(const struct stage *s, struct commgram_drawing *d, uint64_t key)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
@@ -139,19 +140,19 @@ static void begin_drawing(const struct stage *s, struct commgram_drawing *d, uin
     for (uint32_t phase = 0; phase < c->count; phase++) {
         ribbons_gap(&d->ribbons, (columns_x(c, phase) + c->bar_w) * k, columns_x(c, phase + 1) * k);
         for (; i < p->ribbon_count && p->ribbons[i].column == phase; i++)
-            add_ribbon(s, d, i, k);
+            bipartite_add_ribbon(s, d, i, k);
     }
-    commgram_bipartite_add_bars(s, d, k);
+    bipartite_add_bars(s, d, k);
     ribbons_start(&d->ribbons);
     d->making_key = key;
 }
 
-/* The last finished picture where it belongs now, and a share of the next. */
-static void draw_ribbons(struct stage *s, struct commgram_drawing *d, struct box plot)
+/* Draw the last finished picture at its present position, and do a part of the next one. */
+static void bipartite_draw_ribbons(struct stage *s, struct commgram_drawing *d, struct box plot)
 {
-    uint64_t key = drawing_key(s, d);
+    uint64_t key = bipartite_compute_key(s, d);
     if (key != d->drawn_key && !d->ribbons.busy)
-        begin_drawing(s, d, key);
+        bipartite_begin_drawing(s, d, key);
     if (d->ribbons.busy) {
         if (!ribbons_work(&d->ribbons, WORK_UNITS))
             d->drawn_key = d->making_key;
@@ -161,26 +162,25 @@ static void draw_ribbons(struct stage *s, struct commgram_drawing *d, struct box
         scene_image(s->brush.scene, plot, &d->ribbons.image);
 }
 
-/* ---- what is marked ----------------------------------------------------------------------------
- */
+/* ---- what is marked ---- */
 
-static struct box bar_box(const struct columns *c, const struct commgram_picture *p, uint32_t bar,
-                          struct box plot)
+static struct box bipartite_bar_box(const struct columns *c, const struct commgram_picture *p,
+                                    uint32_t bar, struct box plot)
 {
     double top = (double)c->tops[bar], h = fmax((double)c->bottoms[bar] - top, 1);
     return (struct box){plot.x + columns_x(c, (uint32_t)p->bars[bar].column), plot.y + top,
                         c->bar_w, h};
 }
 
-static void mark_bar(const struct stage *s, struct box box, color_t color)
+static void bipartite_mark_bar(const struct stage *s, struct box box, color_t color)
 {
     scene_outline(s->brush.scene, (struct box){box.x - 2, box.y - 2, box.w + 4, box.h + 4}, 2, 1.5,
                   color);
 }
 
-/* Both edges of the ribbon under the mouse. */
-static void mark_ribbon(const struct stage *s, const struct columns *c, uint32_t ribbon,
-                        uint32_t phase, struct box plot)
+/* Outline of the ribbon under the mouse. */
+static void bipartite_mark_ribbon(const struct stage *s, const struct columns *c, uint32_t ribbon,
+                                  uint32_t phase, struct box plot)
 {
     const struct columns_ribbon *r = &c->ribbons[ribbon];
     double length = c->step - c->bar_w, left = plot.x + columns_x(c, phase) + c->bar_w;
@@ -196,7 +196,7 @@ static void mark_ribbon(const struct stage *s, const struct columns *c, uint32_t
     scene_area(s->brush.scene, color_fade(s->brush.theme->text, 0.75));
 }
 
-static int mouse_in(const struct stage *s, struct box plot)
+static int bipartite_has_mouse(const struct stage *s, struct box plot)
 {
     return box_has(plot, s->brush.mouse_x, s->brush.mouse_y) && !s->ui->mouse.dragging &&
            s->hover &&
@@ -204,28 +204,27 @@ static int mouse_in(const struct stage *s, struct box plot)
             s->hover->kind == HIT_BAR);
 }
 
-static void commgram_bipartite_add_hover(struct stage *s, struct commgram_drawing *d,
-                                         struct box plot)
+static void bipartite_add_hover(struct stage *s, struct commgram_drawing *d, struct box plot)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     double x = s->brush.mouse_x - plot.x, y = s->brush.mouse_y - plot.y, low, high;
     uint32_t others = 0;
-    if (!mouse_in(s, plot))
+    if (!bipartite_has_mouse(s, plot))
         return;
     bipartite_sizes(s, d, &low, &high);
     uint32_t bar = columns_bar_at(&d->columns, p, x, y);
     if (bar != COMMGRAM_NONE) {
-        mark_bar(s, bar_box(&d->columns, p, bar, plot), s->brush.theme->text);
-        tip_of_bar(s, bar);
+        bipartite_mark_bar(s, bipartite_bar_box(&d->columns, p, bar, plot), s->brush.theme->text);
+        commgram_tip_bar(s, bar);
         return;
     }
     uint32_t ribbon = columns_ribbon_at(&d->columns, p, x, y, low, high, &others);
     if (ribbon != COMMGRAM_NONE) {
-        mark_ribbon(s, &d->columns, ribbon, (uint32_t)p->ribbons[ribbon].column, plot);
-        tip_of_ribbon(s, ribbon, others);
+        bipartite_mark_ribbon(s, &d->columns, ribbon, (uint32_t)p->ribbons[ribbon].column, plot);
+        commgram_tip_ribbon(s, ribbon, others);
         return;
     }
-    tip_of_column(s, columns_phase_at(&d->columns, x));
+    commgram_tip_column(s, columns_phase_at(&d->columns, x));
 }
 
 uint32_t bipartite_hovered(const struct stage *s, const struct commgram_drawing *d)
@@ -241,7 +240,8 @@ uint32_t bipartite_hovered(const struct stage *s, const struct commgram_drawing 
     return COMMGRAM_NONE;
 }
 
-static void mark_selected(const struct stage *s, const struct commgram_drawing *d, struct box plot)
+static void bipartite_mark_selected(const struct stage *s, const struct commgram_drawing *d,
+                                    struct box plot)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct selection *sel = &s->ui->selection;
@@ -249,14 +249,14 @@ static void mark_selected(const struct stage *s, const struct commgram_drawing *
         return;
     for (uint32_t i = p->first_bar[sel->b]; i < p->first_bar[sel->b + 1]; i++)
         if (p->bars[i].community == sel->a)
-            mark_bar(s, bar_box(&d->columns, p, i, plot), s->brush.theme->accent);
+            bipartite_mark_bar(s, bipartite_bar_box(&d->columns, p, i, plot),
+                               s->brush.theme->accent);
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---- */
 
-static void commgram_bipartite_add_labels(const struct stage *s, const struct commgram_drawing *d,
-                                          struct box plot)
+static void bipartite_add_labels(const struct stage *s, const struct commgram_drawing *d,
+                                 struct box plot)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
@@ -266,7 +266,7 @@ static void commgram_bipartite_add_labels(const struct stage *s, const struct co
     ui_visible(s->ui, s->model, &begin, &end);
     for (uint32_t k = 0; k < c->count; k += every) {
         const struct wire_column_row *row = &p->columns[k];
-        char text[FORMAT_ROOM];
+        char text[FORMAT_CAPACITY];
         double w = fmin(c->step * every, 110), x = plot.x + columns_x(c, k) + c->bar_w / 2;
         x += every == 1 ? (c->step - w) / 2 : 0;
         if (x < plot.x - 1 || x + w > plot.x + plot.w + 1)
@@ -281,8 +281,8 @@ static void commgram_bipartite_add_labels(const struct stage *s, const struct co
     }
 }
 
-static void commgram_bipartite_add_hits(const struct stage *s, const struct commgram_drawing *d,
-                                        struct box plot, struct box panel)
+static void bipartite_add_hits(const struct stage *s, const struct commgram_drawing *d,
+                               struct box plot, struct box panel)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
@@ -297,7 +297,7 @@ static void commgram_bipartite_add_hits(const struct stage *s, const struct comm
     for (uint32_t i = 0; i < p->bar_count; i++) {
         if (p->bar_count > MOST_HITS && i != under)
             continue;
-        struct box box = bar_box(c, p, i, plot);
+        struct box box = bipartite_bar_box(c, p, i, plot);
         box.x -= 3;
         box.w += 6;
         if (box.x >= panel.x - 4 && box.x + box.w <= panel.x + panel.w + 4)
@@ -305,7 +305,7 @@ static void commgram_bipartite_add_hits(const struct stage *s, const struct comm
     }
 }
 
-static void marked_span(const struct stage *s, struct box panel)
+static void bipartite_mark_span(const struct stage *s, struct box panel)
 {
     const struct ui *ui = s->ui;
     if (!ui->commgram.boxing || !ui->mouse.dragging || ui->mouse.ground.kind != HIT_COMMGRAM)
@@ -320,8 +320,8 @@ static void marked_span(const struct stage *s, struct box panel)
                   s->brush.theme->accent);
 }
 
-/* Why there is nothing to see. */
-static void commgram_bipartite_add_reason(const struct stage *s, struct box panel)
+/* Reason why there is no picture. */
+static void bipartite_add_reason(const struct stage *s, struct box panel)
 {
     const struct commgram *g = &s->model->commgram;
     const char *title = "Waiting for the picture", *text = "The daemon is asked for it.";
@@ -341,7 +341,7 @@ static void commgram_bipartite_add_reason(const struct stage *s, struct box pane
     } else if (g->now.version) {
         title = "No messages in this span of time";
         text = s->ui->commgram.opened[0]    ? "None from or to these ranks."
-               : s->ui->commgram.unmodelled ? "Those that stand for collectives are switched off."
+               : s->ui->commgram.unmodelled ? "Messages that model collectives are switched off."
                                             : "";
     }
     piece_empty(s, panel, title, text);
@@ -361,7 +361,7 @@ void bipartite_layout(struct stage *s, struct commgram_drawing *d, struct box pa
     ground->x1 = (double)end + (panel.x + panel.w - plot.x - plot.w) * unit;
     if (columns_build(&d->columns, p, plot.w, plot.h, 1 / s->brush.scene->scale) < 0 ||
         !d->columns.version) {
-        commgram_bipartite_add_reason(s, panel);
+        bipartite_add_reason(s, panel);
         return;
     }
     struct box moved = plot;
@@ -369,12 +369,12 @@ void bipartite_layout(struct stage *s, struct commgram_drawing *d, struct box pa
     scene_panel(s->brush.scene, (struct box){plot.x - 3, panel.y, plot.w + 6, panel.h}, 0,
                 "commgram.plot");
     scene_overlay(s->brush.scene);
-    draw_ribbons(s, d, moved);
-    commgram_bipartite_add_hits(s, d, moved, (struct box){plot.x, panel.y, plot.w, panel.h});
-    mark_selected(s, d, moved);
-    commgram_bipartite_add_hover(s, d, moved);
-    commgram_bipartite_add_labels(s, d, moved);
-    marked_span(s, panel);
+    bipartite_draw_ribbons(s, d, moved);
+    bipartite_add_hits(s, d, moved, (struct box){plot.x, panel.y, plot.w, panel.h});
+    bipartite_mark_selected(s, d, moved);
+    bipartite_add_hover(s, d, moved);
+    bipartite_add_labels(s, d, moved);
+    bipartite_mark_span(s, panel);
 }
 
 void bipartite_links(const struct stage *s, const struct commgram_drawing *d, struct box box,

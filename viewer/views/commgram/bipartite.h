@@ -1,40 +1,41 @@
-/* The picture of phases and communities: a column of bars for each phase, ribbons of messages
- * between them, and what lies under the mouse. */
+/* Picture of the CommGram: a column of bars for each phase, ribbons of messages between them,
+ * selection and hover. */
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_BIPARTITE_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_BIPARTITE_H
 
 #include "viewer/layout/ribbons.h"
 #include "viewer/views/commgram/columns.h"
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/common/view.h"
 
-/** What is kept between frames. */
+/** State of the view between frames. */
 struct commgram_drawing {
     struct columns columns;
     struct ribbons ribbons;
-    uint64_t drawn_key, making_key; /**< of the finished picture, and of the one in progress */
-    uint64_t left_out, hidden;      /**< ribbons outside the sizes; faded by the selection */
-    double low, high;               /**< heights of the curve */
-    uint64_t heights_of;            /**< version that they are of */
+    uint64_t drawn_key, making_key; /**< keys of the finished picture and of the one in progress */
+    uint64_t left_out,
+        hidden;          /**< ribbons outside the chosen sizes; ribbons faded by the selection */
+    double low, high;    /**< lowest and highest value of the curve */
+    uint64_t heights_of; /**< version of the facts that low and high were computed from */
 };
 
-/** Messages of sizes beyond these are not drawn. */
+/** Range of message sizes that are drawn, as binary logarithms. */
 void bipartite_sizes(const struct stage *stage, const struct commgram_drawing *drawing, double *low,
                      double *high);
 
-/** How far the picture lies to the right while time is moved and a new one is not here yet. */
+/** Horizontal offset of the picture while time is being moved and no new picture has arrived. */
 double bipartite_shift(const struct stage *stage, struct box plot);
 
-/** The picture in its panel: plot for bars and ribbons, with labels under it. */
+/** Lay out the picture in its panel: plot holds bars and ribbons, labels lie below it. */
 void bipartite_layout(struct stage *stage, struct commgram_drawing *drawing, struct box panel,
                       struct box plot);
 
-/** Which phase of the curve's time is which column: brackets under the curve, drawn down to the
- * picture. */
+/** Brackets under the curve, connected to the columns of the picture, that show which column is
+ * which phase. */
 void bipartite_links(const struct stage *stage, const struct commgram_drawing *drawing,
                      struct box box, const struct timeline *line, struct box plot);
 
-/** Phase of the picture under the mouse; COMMGRAM_NONE: none. */
+/** Phase under the mouse; COMMGRAM_NONE: none. */
 uint32_t bipartite_hovered(const struct stage *stage, const struct commgram_drawing *drawing);
 
 #endif

@@ -1,3 +1,4 @@
+/* Geometry of a CommGram picture: heights of bars, widths and stacking of ribbons, hit tests. */
 #include "viewer/views/commgram/columns.h"
 
 #include "holter/bisect.h"
@@ -8,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the bars nine tenths are to hold all their ribbons side by side; in none may they need more
- * than one and a half times its height. Where they do, they lie upon each other and darken:
- * contention. */
+/* Nine tenths of the bars shall hold all their ribbons side by side; no bar may need more than one
+ * and a half times its height. Ribbons that do not fit overlap and darken, which shows contention
+ *. */
 static const double fitting = 0.9, most_load = 1.5;
 
-/* A ribbon wider than its way is long is a blot: at most this share of it. */
+/* A ribbon wider than it is long is illegible: maximum width as a share of its length. */
 static const double most_width = 0.3;
 
 void columns_finish(struct columns *c)
@@ -29,20 +30,19 @@ double columns_x(const struct columns *c, uint32_t column)
     return (double)column * c->step;
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
-/* Of a picture of some ranks only, this share of the height goes to bars that have no ribbon. */
+/* In a picture of some ranks only: share of the height for bars without ribbons. */
 static const double quiet_share = 0.15;
 
-/* What bars of a column ask for. */
+/* Space that the bars of a column require. */
 struct demand {
     uint32_t bars;
-    double ranks, quiet; /* those of bars with a ribbon, or of all; those of the others */
+    double ranks, quiet; /* ranks of bars with ribbons (or of all bars); ranks of the others */
 };
 
-/* With which ends of ribbons a bar is touched; all are, if the picture is of all ranks. */
-static unsigned char *find_touched(const struct commgram_picture *p)
+/* By bar: sides on which ribbons end; all sides if the picture is of all ranks. */
+static unsigned char *columns_find_touched(const struct commgram_picture *p)
 {
     int all = p->asked.ranks[0] == 0;
     unsigned char *touched = malloc((size_t)p->bar_count + 1);
@@ -54,8 +54,8 @@ static unsigned char *find_touched(const struct commgram_picture *p)
     return touched;
 }
 
-static struct demand demand_of(const struct commgram_picture *p, uint32_t column,
-                               const unsigned char *touched)
+static struct demand columns_compute_demand(const struct commgram_picture *p, uint32_t column,
+                                            const unsigned char *touched)
 {
     struct demand d = {0};
     for (uint32_t i = p->first_bar[column]; i < p->first_bar[column + 1]; i++) {
@@ -65,22 +65,22 @@ static struct demand demand_of(const struct commgram_picture *p, uint32_t column
     return d;
 }
 
-/* Heights are a share for each bar and one for each rank, the same in all columns. Bars that have
- * nothing to do with the ranks that the picture is of are together. */
-static int place_bars(struct columns *c, const struct commgram_picture *p)
+/* A bar's height is a share for each bar plus a share for each rank, equal in all columns. Bars
+ * without ribbons in a picture of some ranks are grouped. */
+static int columns_place_bars(struct columns *c, const struct commgram_picture *p)
 {
-    unsigned char *touched = find_touched(p);
+    unsigned char *touched = columns_find_touched(p);
     struct demand most = {.bars = 1, .ranks = 1};
     if (!touched)
         return -ENOMEM;
     for (uint32_t k = 0; k <= p->column_count; k++) {
-        struct demand d = demand_of(p, k, touched);
+        struct demand d = columns_compute_demand(p, k, touched);
         most.bars = d.bars > most.bars ? d.bars : most.bars;
         most.ranks = fmax(most.ranks, d.ranks);
         most.quiet = fmax(most.quiet, d.quiet);
     }
     double h = most.quiet > 0 ? c->h * (1 - quiet_share) : c->h;
-    double each = h / most.bars; /* a pixel between bars, as long as there are two for each */
+    double each = h / most.bars; /* one pixel between bars if each bar has at least two */
     double gap =
         each >= 2 * c->pixel ? fmax(floor(fmin(each * 0.3, 8) / c->pixel), 1) * c->pixel : 0;
     double gaps = most.quiet > 0 ? most.bars : most.bars - 1;
@@ -88,7 +88,7 @@ static int place_bars(struct columns *c, const struct commgram_picture *p)
     double unit = (room - least * most.bars) / most.ranks;
     double quiet_unit = most.quiet > 0 ? c->h * quiet_share / most.quiet : 0;
     for (uint32_t k = 0; k <= p->column_count; k++) {
-        struct demand d = demand_of(p, k, touched);
+        struct demand d = columns_compute_demand(p, k, touched);
         double height = (least + gap) * d.bars + unit * d.ranks + quiet_unit * d.quiet;
         double y = (c->h - height + (most.quiet > 0 ? 0 : gap)) / 2;
         for (uint32_t i = p->first_bar[k]; i < p->first_bar[k + 1]; i++) {
@@ -104,23 +104,22 @@ static int place_bars(struct columns *c, const struct commgram_picture *p)
     return 0;
 }
 
-/* ---- ribbons -----------------------------------------------------------------------------------
- */
+/* ---- ribbons ---- */
 
-static int commgram_columns_compare_ascending(const void *a, const void *b)
+static int columns_compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-/* Bytes that leave (0) or reach (1) each bar. */
-static void add_loads(const struct commgram_picture *p, double *loads, int side)
+/* Bytes that leave (side 0) or reach (side 1) each bar. */
+static void columns_add_loads(const struct commgram_picture *p, double *loads, int side)
 {
     for (uint32_t i = 0; i < p->ribbon_count; i++)
         loads[side ? p->ribbons[i].to : p->ribbons[i].from] += (double)p->ribbons[i].bytes;
 }
 
-static int choose_width(struct columns *c, const struct commgram_picture *p, double *loads)
+static int columns_choose_width(struct columns *c, const struct commgram_picture *p, double *loads)
 {
     double *fits = malloc(((size_t)p->bar_count * 2 + 1) * sizeof *fits), least = INFINITY;
     size_t n = 0;
@@ -135,7 +134,7 @@ static int choose_width(struct columns *c, const struct commgram_picture *p, dou
             least = fmin(least, fits[n++]);
         }
     }
-    qsort(fits, n, sizeof *fits, commgram_columns_compare_ascending);
+    qsort(fits, n, sizeof *fits, columns_compare_ascending);
     c->per_byte = n ? fmin(fits[(size_t)((double)(n - 1) * (1 - fitting))], least * most_load) : 0;
     free(fits);
     double widest = 0;
@@ -146,8 +145,8 @@ static int choose_width(struct columns *c, const struct commgram_picture *p, dou
     return 0;
 }
 
-/* Ribbons in the order of their other end, then of this one: by counting, twice. */
-static int order_by(const struct commgram_picture *p, int side, uint32_t *order)
+/* Sort ribbons by their other end, then by this one: counting sort, twice. */
+static int columns_sort_by_side(const struct commgram_picture *p, int side, uint32_t *order)
 {
     uint32_t *first = calloc((size_t)p->bar_count + 1, sizeof *first);
     uint32_t *passed = malloc(((size_t)p->ribbon_count + 1) * sizeof *passed);
@@ -170,10 +169,10 @@ static int order_by(const struct commgram_picture *p, int side, uint32_t *order)
     return error;
 }
 
-/* Ends of ribbons stand one below the other at their bar, in its middle; where they need more room
- * than it has, they are pushed together. */
-static void stack_ends(struct columns *c, const struct commgram_picture *p, const double *loads,
-                       const uint32_t *order, int side)
+/* Stack the ends of ribbons in the middle of their bar; where they need more space than the bar
+ * has, they overlap. */
+static void columns_stack_ends(struct columns *c, const struct commgram_picture *p,
+                               const double *loads, const uint32_t *order, int side)
 {
     uint64_t bar = UINT64_MAX;
     double used = 0;
@@ -197,9 +196,9 @@ static void stack_ends(struct columns *c, const struct commgram_picture *p, cons
     }
 }
 
-/* Those narrower than a pixel get as much as the picture bears, so that few of them are seen, and
- * many of them do not make fog. */
-static void widen_thin(struct columns *c)
+/* Widen ribbons narrower than a pixel as far as the picture permits, so that a few remain visible
+ * and many do not become fog. */
+static void columns_widen_thin(struct columns *c)
 {
     double ink = 0, across = c->step - c->bar_w;
     for (uint32_t i = 0; i < c->ribbon_count; i++) {
@@ -213,8 +212,9 @@ static void widen_thin(struct columns *c)
     c->thin_width = fmin(fmax(bearable, 0.001 * c->pixel), 0.8 * c->pixel);
 }
 
-/* From 64 B to 1 MiB at least, so that a colour means the same in most pictures. */
-static void note_sizes(struct columns *c)
+/* Range of message sizes: at least 64 B to 1 MiB, so that a colour means the same in most pictures.
+ */
+static void columns_find_size_range(struct columns *c)
 {
     double least = 6, most = 20;
     for (uint32_t i = 0; i < c->ribbon_count; i++) {
@@ -225,15 +225,15 @@ static void note_sizes(struct columns *c)
     c->size_most = ceil(most);
 }
 
-static int commgram_columns_place_ribbons(struct columns *c, const struct commgram_picture *p)
+static int columns_place_ribbons(struct columns *c, const struct commgram_picture *p)
 {
     double *loads = calloc((size_t)p->bar_count * 2 + 1, sizeof *loads);
     uint32_t *order = malloc(((size_t)p->ribbon_count + 1) * sizeof *order);
     int error = loads && order ? 0 : -ENOMEM;
     if (!error) {
-        add_loads(p, loads, 0);
-        add_loads(p, loads + p->bar_count, 1);
-        error = choose_width(c, p, loads);
+        columns_add_loads(p, loads, 0);
+        columns_add_loads(p, loads + p->bar_count, 1);
+        error = columns_choose_width(c, p, loads);
     }
     for (uint32_t i = 0; i < p->ribbon_count && !error; i++) {
         const struct wire_ribbon_row *row = &p->ribbons[i];
@@ -242,9 +242,9 @@ static int commgram_columns_place_ribbons(struct columns *c, const struct commgr
             (float)log2(fmax((double)row->bytes / (double)(row->messages ? row->messages : 1), 1));
     }
     for (int side = 0; side < 2 && !error; side++) {
-        error = order_by(p, side, order);
+        error = columns_sort_by_side(p, side, order);
         if (!error)
-            stack_ends(c, p, loads, order, side);
+            columns_stack_ends(c, p, loads, order, side);
     }
     free(loads);
     free(order);
@@ -268,22 +268,21 @@ int columns_build(struct columns *c, const struct commgram_picture *p, double w,
     c->step = (w - c->bar_w) / c->count;
     int error = c->tops && c->bottoms && c->ribbons ? 0 : -ENOMEM;
     if (!error)
-        error = place_bars(c, p);
+        error = columns_place_bars(c, p);
     if (!error)
-        error = commgram_columns_place_ribbons(c, p);
+        error = columns_place_ribbons(c, p);
     if (error) {
         columns_finish(c);
         return error;
     }
     c->ribbon_count = p->ribbon_count;
-    widen_thin(c);
-    note_sizes(c);
+    columns_widen_thin(c);
+    columns_find_size_range(c);
     c->version = p->version;
     return 0;
 }
 
-/* ---- what lies where ---------------------------------------------------------------------------
- */
+/* ---- what lies where ---- */
 
 uint32_t columns_phase_at(const struct columns *c, double x)
 {

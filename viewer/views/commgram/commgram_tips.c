@@ -1,3 +1,4 @@
+/* Tooltips of the CommGram: phases, bars, ribbons, points of the curve. */
 #include "viewer/views/commgram/commgram_tips.h"
 
 #include "viewer/layout/format.h"
@@ -8,7 +9,7 @@
 
 static const char arrow[] = "\xe2\x86\x92";
 
-char *tip_size(char *out, size_t room, double logarithm)
+char *commgram_format_size(char *out, size_t room, double logarithm)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = logarithm < 10 ? 0 : (int)fmin(floor(logarithm / 10), 6);
@@ -18,27 +19,27 @@ char *tip_size(char *out, size_t room, double logarithm)
     return out;
 }
 
-static void span_line(struct stage *s, uint64_t begin, uint64_t end)
+static void commgram_tips_add_span_line(struct stage *s, uint64_t begin, uint64_t end)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], c[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], c[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "%s to %s, %s", format_clock(a, sizeof a, (int64_t)begin, 1),
                 format_clock(b, sizeof b, (int64_t)end, 1),
                 format_duration(c, sizeof c, (double)(end - begin)));
 }
 
-static void messages_line(struct stage *s, const char *before, uint64_t messages, uint64_t bytes,
-                          const char *behind)
+static void commgram_tips_add_messages_line(struct stage *s, const char *before, uint64_t messages,
+                                            uint64_t bytes, const char *behind)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s, %s%s", before,
                 format_count(a, sizeof a, messages), messages == 1 ? "" : "s",
                 format_si(b, sizeof b, (double)bytes, "B"), behind);
 }
 
-static void communities_line(struct stage *s, uint64_t communities, uint64_t ranks,
-                             double modularity)
+static void commgram_tips_add_communities_line(struct stage *s, uint64_t communities,
+                                               uint64_t ranks, double modularity)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     format_count(a, sizeof a, ranks);
     format_count(b, sizeof b, communities);
     if (isnan(modularity))
@@ -47,20 +48,20 @@ static void communities_line(struct stage *s, uint64_t communities, uint64_t ran
         tooltip_add(&s->tip, 0, "%s ranks in %s communities, modularity %.2f", a, b, modularity);
 }
 
-void tip_of_column(struct stage *s, uint32_t column)
+void commgram_tip_column(struct stage *s, uint32_t column)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     if (column >= p->column_count)
         return;
     const struct wire_column_row *c = &p->columns[column];
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "phase %u of %u%s", column + 1, p->column_count,
                 c->open ? ", still open" : "");
-    span_line(s, c->begin_ns, c->end_ns);
-    communities_line(s, c->communities, c->ranks, c->modularity);
-    messages_line(s, "", c->messages, c->bytes, "");
+    commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
+    commgram_tips_add_communities_line(s, c->communities, c->ranks, c->modularity);
+    commgram_tips_add_messages_line(s, "", c->messages, c->bytes, "");
     if (c->modelled)
-        tooltip_add(&s->tip, 0, "of these %s (%s) stand for collectives",
+        tooltip_add(&s->tip, 0, "of these %s (%s) model collectives",
                     format_count(a, sizeof a, c->modelled),
                     format_si(b, sizeof b, (double)c->modelled_bytes, "B"));
     if (c->folded)
@@ -74,7 +75,8 @@ void tip_of_column(struct stage *s, uint32_t column)
 }
 
 /* "rank 7", "community 3". */
-static char *bar_name(const struct commgram_picture *p, uint64_t bar, char *out, size_t room)
+static char *commgram_tips_format_bar_name(const struct commgram_picture *p, uint64_t bar,
+                                           char *out, size_t room)
 {
     const struct wire_bar_row *b = &p->bars[bar];
     if (b->ranks == 1 && p->first_member[bar] < p->first_member[bar + 1])
@@ -84,12 +86,12 @@ static char *bar_name(const struct commgram_picture *p, uint64_t bar, char *out,
     return out;
 }
 
-void tip_of_bar(struct stage *s, uint32_t bar)
+void commgram_tip_bar(struct stage *s, uint32_t bar)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct wire_bar_row *b = &p->bars[bar];
-    char a[FORMAT_ROOM], ranks[96];
-    bar_name(p, bar, ranks, sizeof ranks);
+    char a[FORMAT_CAPACITY], ranks[96];
+    commgram_tips_format_bar_name(p, bar, ranks, sizeof ranks);
     uint32_t phase = b->column < p->column_count ? (uint32_t)b->column : p->column_count - 1;
     if (b->ranks == 1)
         tooltip_add(&s->tip, 0, "%s, phase %u", ranks, phase + 1);
@@ -99,18 +101,18 @@ void tip_of_bar(struct stage *s, uint32_t bar)
     commgram_bar_ranks(p, bar, ranks, sizeof ranks);
     if (ranks[0] && b->ranks > 1)
         tooltip_add(&s->tip, 0, "ranks %s", ranks);
-    messages_line(s, "sent ", b->sent, b->sent_bytes, "");
-    messages_line(s, "received ", b->received, b->received_bytes, "");
+    commgram_tips_add_messages_line(s, "sent ", b->sent, b->sent_bytes, "");
+    commgram_tips_add_messages_line(s, "received ", b->received, b->received_bytes, "");
     tooltip_add(&s->tip, s->brush.theme->faint, "click: only its ribbons; double: only its ranks");
 }
 
-void tip_of_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
+void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct wire_ribbon_row *r = &p->ribbons[ribbon];
-    char a[FORMAT_ROOM], from[96], to[96];
-    bar_name(p, r->from, from, sizeof from);
-    bar_name(p, r->to, to, sizeof to);
+    char a[FORMAT_CAPACITY], from[96], to[96];
+    commgram_tips_format_bar_name(p, r->from, from, sizeof from);
+    commgram_tips_format_bar_name(p, r->to, to, sizeof to);
     tooltip_add(&s->tip, 0, "%s %s %s, phase %u", from, arrow, to, (unsigned)r->column + 1);
     if (p->bars[r->from].ranks > 1 || p->bars[r->to].ranks > 1) {
         commgram_bar_ranks(p, (uint32_t)r->from, from, 44);
@@ -118,30 +120,30 @@ void tip_of_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
         if (from[0] && to[0])
             tooltip_add(&s->tip, 0, "ranks %s %s %s", from, arrow, to);
     }
-    messages_line(s, "", r->messages, r->bytes, "");
+    commgram_tips_add_messages_line(s, "", r->messages, r->bytes, "");
     tooltip_add(&s->tip, 0, "%s per message",
                 format_si(a, sizeof a, (double)r->bytes / (double)r->messages, "B"));
     if (r->modelled)
-        tooltip_add(&s->tip, 0, "they stand for collectives, by their algorithms");
+        tooltip_add(&s->tip, 0, "they model collectives, by their algorithms");
     if (others)
         tooltip_add(&s->tip, s->brush.theme->faint, "%s more at this point",
                     format_count(a, sizeof a, others));
 }
 
-void tip_of_point(struct stage *s, uint32_t point)
+void commgram_tip_point(struct stage *s, uint32_t point)
 {
     const struct commgram *g = &s->model->commgram;
     const struct wire_curve_point_row *c = commgram_point(g, point);
     const struct wire_phase_row *p = commgram_phase_find(g, c->phase);
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "phase %" PRIu64 "%s", c->phase,
                 c->provisional ? ", still open: may change" : "");
-    span_line(s, c->begin_ns, c->end_ns);
+    commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
     if (p) {
-        communities_line(s, p->communities, p->ranks, p->modularity);
-        messages_line(s, "", p->messages, p->bytes, "");
+        commgram_tips_add_communities_line(s, p->communities, p->ranks, p->modularity);
+        commgram_tips_add_messages_line(s, "", p->messages, p->bytes, "");
         if (p->modelled)
-            tooltip_add(&s->tip, 0, "and %s (%s) that stand for collectives",
+            tooltip_add(&s->tip, 0, "and %s (%s) that model collectives",
                         format_count(a, sizeof a, p->modelled),
                         format_si(b, sizeof b, (double)p->modelled_bytes, "B"));
         if (p->folded)

@@ -1,18 +1,20 @@
+/* The CommGram curve: drawing by pixel columns, dashed where interpolated, its axis and overview.
+ */
 #include "viewer/views/commgram/strip.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 
-#define FINE_NS INT64_C(2000000000) /* shorter spans are told from their begin */
+#define FINE_NS INT64_C(2000000000) /* shorter spans are labelled relative to their begin */
 
-/* Lowest and highest point of the whole job: heights keep their place while time moves. */
-static void commgram_strip_heights(struct commgram_drawing *d, const struct commgram *g)
+/* Range of the curve over the whole job, so that heights stay constant while time moves. */
+static void strip_find_heights(struct commgram_drawing *d, const struct commgram *g)
 {
     if (d->heights_of == g->version + 1)
         return;
@@ -27,24 +29,24 @@ static void commgram_strip_heights(struct commgram_drawing *d, const struct comm
 
 struct trace {
     const struct stage *stage;
-    double foot_y, low, unit; /* where the lowest point lies, its height, pixels of one unit */
+    double foot_y, low, unit; /* y of the lowest point, its value, pixels of one unit */
     double width;
     color_t color;
-    /* points that fall on one pixel become an upright line */
+    /* points in one pixel column become a vertical line */
     double x, first, last, top, foot;
-    int some, broken; /* a pixel is begun; the line is to be dashed */
+    int some, broken; /* a pixel column is in progress; the line is dashed */
     double pen_x, pen_y;
-    int down; /* the pen has a place */
+    int down; /* the pen has a position */
     double dashed;
 };
 
-static double height_y(const struct trace *t, double height)
+static double strip_y_of_height(const struct trace *t, double height)
 {
     return t->foot_y - (height - t->low) * t->unit;
 }
 
-/* A dashed piece from where the pen is. */
-static void dash_to(struct trace *t, double x, double y)
+/* Draw a dashed line from the pen's position. */
+static void strip_dash_to(struct trace *t, double x, double y)
 {
     struct scene *scene = t->stage->brush.scene;
     double length = hypot(x - t->pen_x, y - t->pen_y), at = 0;
@@ -65,32 +67,32 @@ static void dash_to(struct trace *t, double x, double y)
     }
 }
 
-static void pen_to(struct trace *t, double x, double y)
+static void strip_pen_to(struct trace *t, double x, double y)
 {
     if (!t->broken)
         scene_point(t->stage->brush.scene, x, y);
     else if (t->down)
-        dash_to(t, x, y);
+        strip_dash_to(t, x, y);
     t->pen_x = x;
     t->pen_y = y;
     t->down = 1;
 }
 
-static void flush_pixel(struct trace *t)
+static void strip_flush_pixel(struct trace *t)
 {
     if (!t->some)
         return;
-    pen_to(t, t->x, t->first);
+    strip_pen_to(t, t->x, t->first);
     if (t->top < fmin(t->first, t->last) || t->foot > fmax(t->first, t->last)) {
-        pen_to(t, t->x, t->top);
-        pen_to(t, t->x, t->foot);
+        strip_pen_to(t, t->x, t->top);
+        strip_pen_to(t, t->x, t->foot);
     }
     if (t->last != t->first)
-        pen_to(t, t->x, t->last);
+        strip_pen_to(t, t->x, t->last);
     t->some = 0;
 }
 
-static void trace_to(struct trace *t, double x, double y)
+static void strip_trace_to(struct trace *t, double x, double y)
 {
     if (t->some && x - t->x < 0.75) {
         t->last = y;
@@ -98,67 +100,67 @@ static void trace_to(struct trace *t, double x, double y)
         t->foot = fmax(t->foot, y);
         return;
     }
-    flush_pixel(t);
+    strip_flush_pixel(t);
     t->x = x;
     t->first = t->last = t->top = t->foot = y;
     t->some = 1;
 }
 
-/* From solid to dashed: the line so far is drawn. */
-static void break_line(struct trace *t)
+/* Switch from solid to dashed: draws the line so far. */
+static void strip_break_line(struct trace *t)
 {
-    flush_pixel(t);
+    strip_flush_pixel(t);
     scene_curve(t->stage->brush.scene, t->width, t->color);
     t->broken = 1;
 }
 
-/* Where there is room, flags of alerts stand above the curve. */
-static void set_scale(struct trace *t, const struct commgram_drawing *d, struct box plot)
+/* Vertical scale of the curve; flags of alerts are above it where there is room. */
+static void strip_set_scale(struct trace *t, const struct commgram_drawing *d, struct box plot)
 {
     double range = d->high - d->low, margin = fmin(6, plot.h / 5), room = plot.h - 2 * margin;
     room -= room > 60 ? 18 : 0;
     t->foot_y = plot.y + plot.h - margin;
-    t->low = range > 0 ? d->low : d->low - 1; /* one that never changes lies in the middle */
+    t->low = range > 0 ? d->low : d->low - 1; /* a constant curve is centred */
     t->unit = range > 0 ? room / range : room / 2;
 }
 
-static void draw_curve(const struct stage *s, struct commgram_drawing *d, const struct timeline *l,
-                       struct box plot, double width, color_t color)
+static void strip_draw_curve(const struct stage *s, struct commgram_drawing *d,
+                             const struct timeline *l, struct box plot, double width, color_t color)
 {
     const struct commgram *g = &s->model->commgram;
-    commgram_strip_heights(d, g);
+    strip_find_heights(d, g);
     struct trace t = {.stage = s, .width = width, .color = color};
-    set_scale(&t, d, plot);
+    strip_set_scale(&t, d, plot);
     uint32_t i = commgram_point_at(g, l->begin > 0 ? (uint64_t)l->begin : 0);
-    i = i ? i - 1 : 0; /* the line comes from beyond the edge */
+    i = i ? i - 1 : 0; /* start one point before the left edge */
     scene_points(s->brush.scene);
     for (int beyond = 0; i < g->points.count && !beyond; i++) {
         const struct wire_curve_point_row *p = commgram_point(g, i);
-        double y = height_y(&t, p->height);
+        double y = strip_y_of_height(&t, p->height);
         beyond = (int64_t)p->begin_ns > l->end;
         if (p->provisional && !t.broken)
-            break_line(&t);
-        trace_to(&t, timeline_x(l, (int64_t)p->begin_ns), y);
-        trace_to(&t, timeline_x(l, (int64_t)p->end_ns), y);
+            strip_break_line(&t);
+        strip_trace_to(&t, timeline_x(l, (int64_t)p->begin_ns), y);
+        strip_trace_to(&t, timeline_x(l, (int64_t)p->end_ns), y);
     }
-    flush_pixel(&t);
+    strip_flush_pixel(&t);
     if (!t.broken)
         scene_curve(s->brush.scene, width, color);
     else
         scene_points(s->brush.scene);
 }
 
-/* The beat where the curve ends: a disc with a halo. */
-static void commgram_strip_add_beat(const struct stage *s, const struct commgram_drawing *d,
-                                    const struct timeline *l, struct box plot)
+/* The beat at the end of the curve: a disc with a halo. */
+static void strip_add_beat(const struct stage *s, const struct commgram_drawing *d,
+                           const struct timeline *l, struct box plot)
 {
     const struct commgram *g = &s->model->commgram;
     if (!g->points.count || !s->ui->time.follow || model_ended(s->model))
         return;
     const struct wire_curve_point_row *p = commgram_point(g, g->points.count - 1);
     struct trace t;
-    set_scale(&t, d, plot);
-    double y = height_y(&t, p->height);
+    strip_set_scale(&t, d, plot);
+    double y = strip_y_of_height(&t, p->height);
     double x = fmin(timeline_x(l, (int64_t)p->end_ns), plot.x + plot.w - 4);
     if (x < plot.x)
         return;
@@ -166,9 +168,9 @@ static void commgram_strip_add_beat(const struct stage *s, const struct commgram
     scene_disc(s->brush.scene, x, y, 3.5, s->brush.theme->accent);
 }
 
-/* Spans of the phase under the mouse, here or in the picture. */
-static void commgram_strip_mark_span(const struct stage *s, const struct timeline *l,
-                                     struct box plot, uint64_t begin, uint64_t end)
+/* Highlight the spans of the phase under the mouse, in the curve or in the picture. */
+static void strip_mark_span(const struct stage *s, const struct timeline *l, struct box plot,
+                            uint64_t begin, uint64_t end)
 {
     double a = fmax(timeline_x(l, (int64_t)begin), plot.x),
            b = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
@@ -177,30 +179,28 @@ static void commgram_strip_mark_span(const struct stage *s, const struct timelin
                    color_fade(s->brush.theme->accent, 0.13));
 }
 
-static void commgram_strip_add_hover(struct stage *s, const struct commgram_drawing *d,
-                                     const struct timeline *l, struct box plot)
+static void strip_add_hover(struct stage *s, const struct commgram_drawing *d,
+                            const struct timeline *l, struct box plot)
 {
     const struct commgram *g = &s->model->commgram;
     uint32_t column = bipartite_hovered(s, d);
     if (column != COMMGRAM_NONE)
-        commgram_strip_mark_span(s, l, plot, g->now.columns[column].begin_ns,
-                                 g->now.columns[column].end_ns);
+        strip_mark_span(s, l, plot, g->now.columns[column].begin_ns, g->now.columns[column].end_ns);
     if (!s->hover || s->hover->kind != HIT_TIME || s->ui->mouse.dragging)
         return;
     double at = scene_hit_x(s->hover, s->brush.mouse_x), reach = (double)(l->end - l->begin) / l->w;
     uint32_t i = commgram_point_at(g, at > reach ? (uint64_t)(at - reach) : 0);
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (i < g->points.count && (double)commgram_point(g, i)->begin_ns <= at + reach) {
-        commgram_strip_mark_span(s, l, plot, commgram_point(g, i)->begin_ns,
-                                 commgram_point(g, i)->end_ns);
-        tip_of_point(s, i);
+        strip_mark_span(s, l, plot, commgram_point(g, i)->begin_ns, commgram_point(g, i)->end_ns);
+        commgram_tip_point(s, i);
         return;
     }
     tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, (int64_t)at, 1));
     tooltip_add(&s->tip, 0, "between phases: no message");
 }
 
-static void commgram_strip_marked_box(const struct stage *s, struct box plot)
+static void strip_mark_box(const struct stage *s, struct box plot)
 {
     const struct ui *ui = s->ui;
     if (!ui->commgram.boxing || !ui->mouse.dragging || ui->mouse.pressed.kind != HIT_TIME)
@@ -212,8 +212,8 @@ static void commgram_strip_marked_box(const struct stage *s, struct box plot)
                    color_fade(s->brush.theme->accent, 0.2));
 }
 
-/* What the newest phase is, in a few words. */
-static void commgram_strip_add_newest(const struct stage *s, struct box box)
+/* Short description of the newest phase. */
+static void strip_add_newest(const struct stage *s, struct box box)
 {
     const struct commgram *g = &s->model->commgram;
     char text[96];
@@ -240,18 +240,18 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     scene_rect(s->brush.scene, box, 6, t->panel);
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
-    commgram_strip_add_newest(s, box);
+    strip_add_newest(s, box);
     if (l->end - l->begin >= FINE_NS)
         timeline_grid(s, l, plot.y, plot.h);
     scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
     scene_overlay(s->brush.scene);
-    commgram_strip_add_hover(s, d, l, plot);
-    draw_curve(s, d, l, plot, 2, t->accent);
+    strip_add_hover(s, d, l, plot);
+    strip_draw_curve(s, d, l, plot, 2, t->accent);
     timeline_gaps(s, l, plot, 1);
     timeline_alerts(s, l, plot, 1);
     timeline_cursor(s, l, plot);
-    commgram_strip_add_beat(s, d, l, plot);
-    commgram_strip_marked_box(s, plot);
+    strip_add_beat(s, d, l, plot);
+    strip_mark_box(s, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;
@@ -261,7 +261,7 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
 
 char *strip_moment(char *out, size_t room, int64_t ns, int64_t begin, int64_t span)
 {
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (span >= FINE_NS)
         return format_clock(out, room, ns, span < INT64_C(120000000000));
     if (ns <= begin)
@@ -278,7 +278,7 @@ void strip_axis_layout(const struct stage *s, const struct timeline *l, double y
         timeline_axis(s, l, y);
         return;
     }
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     double step = nice_ceil((double)span * 92 / fmax(l->w, 1));
     for (double at = step; at < (double)span; at += step) {
         int64_t ns = l->begin + (int64_t)at;
@@ -300,7 +300,7 @@ void strip_band_layout(struct stage *s, struct commgram_drawing *d, struct box b
     if (newest_ns <= oldest)
         return;
     struct timeline whole = {box.x, box.w, oldest, newest_ns};
-    draw_curve(s, d, &whole, box, 1, color_fade(t->accent, 0.75));
+    strip_draw_curve(s, d, &whole, box, 1, color_fade(t->accent, 0.75));
     timeline_alerts(s, &whole, box, 0);
     double x0 = fmin(fmax(timeline_x(&whole, begin), box.x), box.x + box.w - 6),
            x1 = fmin(timeline_x(&whole, end), box.x + box.w);

@@ -1,9 +1,10 @@
+/* View "commgram": curve, picture of phases and communities, path, legend, badges. */
 #include "viewer/views/commgram/view_commgram.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/commgram/strip.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,17 +24,16 @@ void commgram_drawing_destroy(struct commgram_drawing *d)
     free(d);
 }
 
-/* ---- path and detail ---------------------------------------------------------------------------
- */
+/* ---- path and detail ---- */
 
-/* A level of the path in words: its time, and the ranks that it is of where it narrows them. */
-static void level_text(const struct stage *s, int level, char *out, size_t room)
+/* A level of the path as text: its time span, and its ranks where it narrows them. */
+static void commgram_view_format_level(const struct stage *s, int level, char *out, size_t room)
 {
     const struct ui *ui = s->ui;
     struct ui_level here = {
         .follow = ui->time.follow, .span_ns = ui->time.span_ns, .end_ns = ui->time.end_ns};
     const char *ranks = ui->commgram.opened, *before = "";
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     if (level < ui->commgram.level) {
         here = ui->commgram.levels[level];
         ranks = ui->commgram.levels[level].opened;
@@ -61,8 +61,8 @@ static void level_text(const struct stage *s, int level, char *out, size_t room)
                  format_clock(a, sizeof a, begin, end - begin < INT64_C(20000000000)), b);
 }
 
-/* The path from what was first in sight to what is now; the last parts where there is little room.
- */
+/* The path from the first view to the present detail; only its last parts where there is little
+ * room. */
 static void commgram_view_add_path(const struct stage *s, double x, double y, double w)
 {
     static const char sign[] = "\xe2\x80\xba"; /* single right-pointing angle */
@@ -70,7 +70,7 @@ static void commgram_view_add_path(const struct stage *s, double x, double y, do
     double widths[UI_LEVELS + 1], used = 0;
     int first = s->ui->commgram.level;
     for (int i = 0; i <= s->ui->commgram.level; i++) {
-        level_text(s, i, texts[i], sizeof texts[i]);
+        commgram_view_format_level(s, i, texts[i], sizeof texts[i]);
         widths[i] = scene_width(s->brush.scene, TEXT_SMALL, 0, texts[i]) + 20;
     }
     for (; first >= 0 && used + widths[first] <= w; first--)
@@ -93,7 +93,7 @@ static void commgram_view_add_path(const struct stage *s, double x, double y, do
 static double commgram_view_add_stepper(const struct stage *s, double right, double y,
                                         uint64_t value, const char *what, uint64_t command)
 {
-    char text[64], a[FORMAT_ROOM];
+    char text[64], a[FORMAT_CAPACITY];
     snprintf(text, sizeof text, "%s %s", format_count(a, sizeof a, value), what);
     double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text), x = right;
     double button = scene_width(s->brush.scene, TEXT_SMALL, 0, "+") + 20;
@@ -130,23 +130,23 @@ static void commgram_view_title_row(const struct stage *s, struct box box)
     commgram_view_add_path(s, x, y, right - x);
 }
 
-/* ---- foot: figures, legend, badges -------------------------------------------------------------
- */
+/* ---- foot: figures, legend, badges ---- */
 
-/* The map of sizes with the range that is drawn; right edge at x. @return width */
+/* Colour map of message sizes with the visible range marked; right edge at x. @return width */
 static double commgram_view_add_legend(const struct stage *s, const struct commgram_drawing *d,
                                        double right, double y)
 {
     const struct theme *t = s->brush.theme;
     const struct columns *c = &d->columns;
     struct scene *scene = s->brush.scene;
-    char low_text[FORMAT_ROOM], high_text[FORMAT_ROOM + 16], a[FORMAT_ROOM];
+    char low_text[FORMAT_CAPACITY], high_text[FORMAT_CAPACITY + 16], a[FORMAT_CAPACITY];
     const double bar = 150, gap = 10;
     double low = fmin(fmax(s->ui->commgram.size_low, c->size_least), c->size_most),
            high = fmin(fmax(s->ui->commgram.size_high, low), c->size_most),
            range = c->size_most - c->size_least;
-    tip_size(low_text, sizeof low_text, low);
-    snprintf(high_text, sizeof high_text, "%s per message", tip_size(a, sizeof a, high));
+    commgram_format_size(low_text, sizeof low_text, low);
+    snprintf(high_text, sizeof high_text, "%s per message",
+             commgram_format_size(a, sizeof a, high));
     double wh = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, high_text),
            wl = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, low_text);
     scene_text(scene, right - wh, y + 3, wh + 1, TEXT_AXIS, TEXT_FIGURES, t->second, high_text);
@@ -177,7 +177,7 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
                                    struct box box)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[160];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[160];
     scene_panel(s->brush.scene, box, 0, "commgram.foot");
     if (!d->columns.version)
         return;
@@ -197,7 +197,7 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
                    s->brush.theme->faint, help);
 }
 
-/* What the picture does not show one by one, or not at all. */
+/* Badges: what the picture simplifies or omits. */
 struct badges {
     char text[8][96];
     color_t color[8];
@@ -218,13 +218,13 @@ static void commgram_view_badge(struct badges *b, color_t color, const char *for
     b->color[b->count++] = color;
 }
 
-static void badges_of_filter(const struct stage *s, const struct commgram_drawing *d,
-                             struct badges *b)
+static void commgram_view_collect_filter_badges(const struct stage *s,
+                                                const struct commgram_drawing *d, struct badges *b)
 {
     const struct theme *t = s->brush.theme;
     const struct commgram *g = &s->model->commgram;
     struct commgram_request wish;
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (g->now.asked.ranks[0])
         commgram_view_badge(b, t->accent, "only messages from or to rank%s %.*s%s",
                             strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
@@ -240,13 +240,14 @@ static void badges_of_filter(const struct stage *s, const struct commgram_drawin
         commgram_view_badge(b, t->second, "without collectives");
 }
 
-static struct badges badges_of(const struct stage *s, const struct commgram_drawing *d)
+static struct badges commgram_view_collect_badges(const struct stage *s,
+                                                  const struct commgram_drawing *d)
 {
     const struct theme *t = s->brush.theme;
     const struct commgram *g = &s->model->commgram;
     const struct commgram_picture *p = &g->now;
     struct badges b = {0};
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     uint64_t modelled = 0, folded = 0;
     for (uint32_t k = 0; k < p->column_count; k++) {
         modelled += p->columns[k].modelled != 0;
@@ -254,9 +255,9 @@ static struct badges badges_of(const struct stage *s, const struct commgram_draw
     }
     if (g->error)
         commgram_view_badge(&b, t->bad, "an older picture: %.60s", g->error_text);
-    badges_of_filter(s, d, &b);
+    commgram_view_collect_filter_badges(s, d, &b);
     if (p->resolved && p->resolved < p->asked.phases)
-        commgram_view_badge(&b, t->warn, "finer phases are no longer kept");
+        commgram_view_badge(&b, t->warn, "finer phases are no longer stored");
     if (folded)
         commgram_view_badge(&b, t->warn, "%s messages whose pair is not known are not drawn",
                             format_count(a, sizeof a, folded));
@@ -270,11 +271,12 @@ static struct badges badges_of(const struct stage *s, const struct commgram_draw
         commgram_view_badge(&b, t->second, "%s bars with no pixel between them",
                             format_count(a, sizeof a, d->columns.thin_bars));
     if (modelled)
-        commgram_view_badge(&b, t->second, "hatched: stand for collectives");
+        commgram_view_badge(&b, t->second, "hatched: model collectives");
     return b;
 }
 
-static void badge_row(const struct stage *s, const struct badges *b, struct box box)
+static void commgram_view_add_badge_row(const struct stage *s, const struct badges *b,
+                                        struct box box)
 {
     const struct theme *t = s->brush.theme;
     double x = box.x;
@@ -297,8 +299,7 @@ static void badge_row(const struct stage *s, const struct badges *b, struct box 
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void commgram_layout(struct stage *s, struct box box)
 {
@@ -339,8 +340,9 @@ static void commgram_layout(struct stage *s, struct box box)
     commgram_view_add_foot(s, d, (struct box){inner.x, foot_y - FOOT - BADGES, inner.w, FOOT});
     struct badges badges = {0};
     if (d->columns.version)
-        badges = badges_of(s, d);
-    badge_row(s, &badges, (struct box){inner.x, foot_y - BADGES, inner.w, BADGES});
+        badges = commgram_view_collect_badges(s, d);
+    commgram_view_add_badge_row(s, &badges,
+                                (struct box){inner.x, foot_y - BADGES, inner.w, BADGES});
 }
 
 static void commgram_icon(const struct brush *b, struct box box, color_t color)
@@ -361,4 +363,11 @@ static void commgram_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view commgram_view = {"commgram", "CommGram", commgram_icon, commgram_layout};
+static void commgram_view_finish(struct pictures *pictures)
+{
+    commgram_drawing_destroy(pictures->commgram);
+    pictures->commgram = NULL;
+}
+
+const struct view commgram_view = {"commgram", "CommGram", commgram_icon, commgram_layout,
+                                   commgram_view_finish};

@@ -1,7 +1,9 @@
+/* The frame around the view: header, rail, status line, and the scene as a whole. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/views.h"
 
 #include "proto/client.h"
 
@@ -9,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RAIL_ICONS: lowest entry of the rail that has room for an icon above its name. */
+/* RAIL_ICONS: minimum height of a rail entry with an icon above its name. */
 enum {
     HEADER = 46,
     RAIL = 68,
@@ -21,28 +23,21 @@ enum {
     FACTS_LEFT = 14
 };
 
-const char *frame_app_name(const char *app)
-{
-    const char *slash = strrchr(app, '/');
-    return slash && slash[1] ? slash + 1 : app;
-}
-
 /* "Open MPI v4.1.4, package: ..." up to the first comma or line. */
-static void mpi_name(char *out, size_t room, const char *mpi)
+static void frame_format_mpi_name(char *out, size_t room, const char *mpi)
 {
     snprintf(out, room, "%.*s", (int)strcspn(mpi, ",\n\r"), mpi);
 }
 
-/* ---- header ------------------------------------------------------------------------------------
- */
+/* ---- header ---- */
 
 struct state_text {
     const char *text;
     color_t color, ground;
 };
 
-/* Of a replay: what it does, or that the user looks at something else than where it is. */
-static struct state_text replay_state(const struct stage *s)
+/* State of a replay, or that the user looks at another time than its position. */
+static struct state_text frame_replay_state(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     const struct playback *p = &s->model->playback;
@@ -75,7 +70,7 @@ static struct state_text frame_state_of(const struct stage *s)
     if (!s->model->job[0])
         return (struct state_text){"NO JOB", t->second, t->raised};
     if (s->model->playback.known)
-        return replay_state(s);
+        return frame_replay_state(s);
     if (!s->ui->time.follow)
         return (struct state_text){"PAUSED", t->warn, t->warn_ground};
     if (!strcmp(s->model->state, "died"))
@@ -87,7 +82,7 @@ static struct state_text frame_state_of(const struct stage *s)
     return (struct state_text){"LIVE", t->good, t->good_ground};
 }
 
-static double state_pill(const struct stage *s, double right, double y)
+static double frame_add_state_pill(const struct stage *s, double right, double y)
 {
     struct state_text state = frame_state_of(s);
     double w = scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, state.text) + 36;
@@ -103,11 +98,11 @@ static double state_pill(const struct stage *s, double right, double y)
     return w;
 }
 
-static void facts_line(const struct stage *s, char *out, size_t room)
+static void frame_format_facts(const struct stage *s, char *out, size_t room)
 {
     static const char dot[] = " \xc2\xb7 ";
     const struct model *m = s->model;
-    char ranks[FORMAT_ROOM], mpi[129], clock[FORMAT_ROOM];
+    char ranks[FORMAT_CAPACITY], mpi[129], clock[FORMAT_CAPACITY];
     int64_t begin, end;
     if (!m->job[0]) {
         snprintf(out, room, "%s", s->ui->connection.endpoint);
@@ -115,7 +110,7 @@ static void facts_line(const struct stage *s, char *out, size_t room)
     }
     ui_whole_time(m, &begin, &end);
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
-    mpi_name(mpi, sizeof mpi, m->mpi);
+    frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     snprintf(out, room, "job %s%s%s ranks on %u node%s%s%s%s%s", m->job, dot,
              format_count(ranks, sizeof ranks, m->world), m->host_count,
              m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
@@ -158,20 +153,19 @@ static void frame_add_header(const struct stage *s, int folded)
                       0);
         right -= w + 8;
     }
-    right -= state_pill(s, right, 12) + 16;
-    const char *name = s->model->job[0] ? frame_app_name(s->model->app) : "";
+    right -= frame_add_state_pill(s, right, 12) + 16;
+    const char *name = s->model->job[0] ? piece_app_name(s->model->app) : "";
     double used = scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, 0, t->text, name);
     x += used > 0 ? used + 16 : 0;
     char facts[512];
-    facts_line(s, facts, sizeof facts);
+    frame_format_facts(s, facts, sizeof facts);
     scene_text(scene, x, 14, right - x, TEXT_BODY, 0, t->second, facts);
 }
 
-/* ---- rail --------------------------------------------------------------------------------------
- */
+/* ---- rail ---- */
 
-/* How many are firing. */
-static void alert_badge(const struct stage *s, struct box box)
+/* Number of firing alerts. */
+static void frame_add_alert_badge(const struct stage *s, struct box box)
 {
     uint32_t firing = alerts_count(&s->model->alerts, ALERT_FIRING);
     if (!firing)
@@ -205,20 +199,19 @@ static void frame_add_rail(const struct stage *s)
         scene_text(scene, 1, y + cell.h / 2 + (room ? 6 : -7), RAIL - 3, TEXT_AXIS, TEXT_CENTRE,
                    on ? t->text : color, views[i]->label);
         if (i == VIEW_ALERTS)
-            alert_badge(s, (struct box){RAIL / 2.0 + (room ? 5 : 12),
-                                        y + cell.h / 2 - (room ? 21 : 7), 20, 14});
+            frame_add_alert_badge(s, (struct box){RAIL / 2.0 + (room ? 5 : 12),
+                                                  y + cell.h / 2 - (room ? 21 : 7), 20, 14});
         scene_hit(scene, cell, HIT_BUTTON, COMMAND_VIEW, (uint64_t)i);
         y += h;
     }
 }
 
-/* ---- status ------------------------------------------------------------------------------------
- */
+/* ---- status ---- */
 
 struct cost {
-    double cpu_share; /* of one core, mean over agents */
-    double uplink;    /* bytes a second, mean over agents */
-    double call_ns;   /* mean of those that measured it; 0: none did */
+    double cpu_share; /* share of one core, mean over agents */
+    double uplink;    /* bytes per second, mean over agents */
+    double call_ns;   /* mean over agents that measured it; 0: none did */
     uint64_t lost, dropped, clock_error_ns;
     uint32_t rated, measured;
 };
@@ -249,7 +242,8 @@ static struct cost frame_cost_of(const struct model *m)
     return c;
 }
 
-/* One fact after the other, set apart by dots; stops where the room ends. */
+/* Append a fact to the status line, separated by a dot; omitted when there is no room. @return x
+ * after it */
 static double frame_add_fact(const struct stage *s, double x, double end, color_t color,
                              const char *text)
 {
@@ -262,16 +256,16 @@ static double frame_add_fact(const struct stage *s, double x, double end, color_
     return x + w + 18;
 }
 
-/* What became of the messages whose two ends were to be found. */
-static double latency_facts(const struct stage *s, double x, double end)
+/* Share of messages of which both ends were matched. */
+static double frame_add_latency_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
     const struct latency *l = &s->model->latency;
     double share = latency_matched(l);
-    char a[FORMAT_ROOM], text[128];
+    char a[FORMAT_CAPACITY], text[128];
     if (isnan(share))
         return x;
-    /* rounded down: 100 % is said of all only */
+    /* rounded down: 100 % only if all were matched */
     snprintf(text, sizeof text, "matched %.*f\xc2\xa0%%", share < 1 ? 2 : 0,
              share < 1 ? floor(share * 1e4) / 100 : 100);
     x = frame_add_fact(s, x, end, share < 0.99 ? t->warn : t->second, text);
@@ -282,34 +276,19 @@ static double latency_facts(const struct stage *s, double x, double end)
     return x;
 }
 
-static void cost_facts(const struct stage *s, double x, double end)
+/* What the agents and the daemon lost. @return x after the facts */
+static double frame_add_loss_facts(const struct stage *s, double x, double end,
+                                   const struct cost *c)
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
-    struct cost c = frame_cost_of(m);
-    char a[FORMAT_ROOM], text[128];
-    if (c.measured) {
-        snprintf(text, sizeof text, "probe %s/call", format_duration(a, sizeof a, c.call_ns));
-        x = frame_add_fact(s, x, end, t->second, text);
-    }
-    if (c.rated) {
-        snprintf(text, sizeof text, "agents %s of a core", format_share(a, sizeof a, c.cpu_share));
-        x = frame_add_fact(s, x, end, t->second, text);
-        snprintf(text, sizeof text, "uplink %s per node", format_si(a, sizeof a, c.uplink, "B/s"));
-        x = frame_add_fact(s, x, end, t->second, text);
-    }
-    if (m->daemon.known && m->daemon.now_ns > m->daemon.before_ns) {
-        double share = (double)(m->daemon.cpu_ns - m->daemon.cpu_before_ns) /
-                       (double)(m->daemon.now_ns - m->daemon.before_ns);
-        snprintf(text, sizeof text, "daemon %s of a core", format_share(a, sizeof a, share));
-        x = frame_add_fact(s, x, end, t->second, text);
-    }
+    char a[FORMAT_CAPACITY], text[128];
     if (m->node_count) {
-        snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c.lost));
-        x = frame_add_fact(s, x, end, c.lost ? t->bad : t->second, text);
+        snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c->lost));
+        x = frame_add_fact(s, x, end, c->lost ? t->bad : t->second, text);
     }
-    if (c.dropped) {
-        snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c.dropped));
+    if (c->dropped) {
+        snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c->dropped));
         x = frame_add_fact(s, x, end, t->bad, text);
     }
     if (m->series.missing) {
@@ -317,17 +296,15 @@ static void cost_facts(const struct stage *s, double x, double end)
                  format_count(a, sizeof a, m->series.missing));
         x = frame_add_fact(s, x, end, t->warn, text);
     }
-    x = latency_facts(s, x, end);
-    if (m->node_count) {
-        /* between two nodes where latency is joined, else of one node towards the daemon */
-        uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
-        if (error == WIRE_ANY)
-            snprintf(text, sizeof text, "clocks not aligned yet");
-        else
-            snprintf(text, sizeof text, "clock \xc2\xb1%s",
-                     format_duration(a, sizeof a, (double)error));
-        x = frame_add_fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
-    }
+    return x;
+}
+
+/* What this viewer missed, and whether all MPI functions in use are covered. */
+static void frame_add_coverage_facts(const struct stage *s, double x, double end)
+{
+    const struct theme *t = s->brush.theme;
+    const struct model *m = s->model;
+    char a[FORMAT_CAPACITY], text[128];
     if (s->ui->connection.missed) {
         snprintf(text, sizeof text, "%s frames missed here",
                  format_count(a, sizeof a, s->ui->connection.missed));
@@ -344,25 +321,63 @@ static void cost_facts(const struct stage *s, double x, double end)
     }
 }
 
-static void recording_text(const struct stage *s, char *out, size_t room, color_t *color)
+static void frame_add_cost_facts(const struct stage *s, double x, double end)
+{
+    const struct theme *t = s->brush.theme;
+    const struct model *m = s->model;
+    struct cost c = frame_cost_of(m);
+    char a[FORMAT_CAPACITY], text[128];
+    if (c.measured) {
+        snprintf(text, sizeof text, "probe %s/call", format_duration(a, sizeof a, c.call_ns));
+        x = frame_add_fact(s, x, end, t->second, text);
+    }
+    if (c.rated) {
+        snprintf(text, sizeof text, "agents %s of a core", format_share(a, sizeof a, c.cpu_share));
+        x = frame_add_fact(s, x, end, t->second, text);
+        snprintf(text, sizeof text, "uplink %s per node", format_si(a, sizeof a, c.uplink, "B/s"));
+        x = frame_add_fact(s, x, end, t->second, text);
+    }
+    if (m->daemon.known && m->daemon.now_ns > m->daemon.before_ns) {
+        double share = (double)(m->daemon.cpu_ns - m->daemon.cpu_before_ns) /
+                       (double)(m->daemon.now_ns - m->daemon.before_ns);
+        snprintf(text, sizeof text, "daemon %s of a core", format_share(a, sizeof a, share));
+        x = frame_add_fact(s, x, end, t->second, text);
+    }
+    x = frame_add_loss_facts(s, x, end, &c);
+    x = frame_add_latency_facts(s, x, end);
+    if (m->node_count) {
+        /* clock uncertainty between two nodes where the latency of pairs is computed, else between
+         * a node and the daemon */
+        uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
+        if (error == WIRE_ANY)
+            snprintf(text, sizeof text, "clocks not aligned yet");
+        else
+            snprintf(text, sizeof text, "clock \xc2\xb1%s",
+                     format_duration(a, sizeof a, (double)error));
+        x = frame_add_fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
+    }
+    frame_add_coverage_facts(s, x, end);
+}
+
+static void frame_format_recording(const struct stage *s, char *out, size_t room, color_t *color)
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
-    char size[FORMAT_ROOM];
+    char size[FORMAT_CAPACITY];
     *color = t->second;
     if (s->ui->overlay.notice[0]) {
         *color = t->text;
         snprintf(out, room, "%s", s->ui->overlay.notice);
     } else if (m->playback.known) {
-        snprintf(out, room, "replaying %s", frame_app_name(m->playback.file));
+        snprintf(out, room, "replaying %s", piece_app_name(m->playback.file));
     } else if (m->daemon.recorder_error[0]) {
         *color = t->bad;
         snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
     } else if (m->recording[0] && m->daemon.recorded_bytes) {
-        snprintf(out, room, "recording %s %s", frame_app_name(m->recording),
+        snprintf(out, room, "recording %s %s", piece_app_name(m->recording),
                  format_si(size, sizeof size, (double)m->daemon.recorded_bytes, "B"));
     } else if (m->recording[0]) {
-        snprintf(out, room, "recording %s", frame_app_name(m->recording));
+        snprintf(out, room, "recording %s", piece_app_name(m->recording));
     } else if (m->job[0]) {
         snprintf(out, room, "not recording");
     } else {
@@ -378,22 +393,21 @@ static void frame_add_status(const struct stage *s)
     color_t color;
     scene_panel(s->brush.scene, box, t->panel, "status");
     scene_rect(s->brush.scene, (struct box){0, box.y, box.w, 1}, 0, t->line);
-    recording_text(s, recording, sizeof recording, &color);
+    frame_format_recording(s, recording, sizeof recording, &color);
     double w = fmin(scene_width(s->brush.scene, TEXT_AXIS, 0, recording), box.w * 0.4);
     double right = box.w - 14 - w;
     scene_text(s->brush.scene, right, box.y + 6, w + 1, TEXT_AXIS, 0, color, recording);
     const struct ui_connection *c = &s->ui->connection;
     if (c->state == CLIENT_CONNECTED || !c->error[0])
-        cost_facts(s, FACTS_LEFT, right - 16);
+        frame_add_cost_facts(s, FACTS_LEFT, right - 16);
     else
         scene_text(s->brush.scene, 14, box.y + 6, right - 30, TEXT_AXIS, 0, t->bad, c->error);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
-/* Show where the data stand still: the last picture stays, a line says since when it is old. */
-static void stale_note(const struct stage *s, struct box box)
+/* Note over the last picture since when no new data has arrived. */
+static void frame_add_stale_note(const struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     if (s->ui->connection.state == CLIENT_CONNECTED || !s->model->job[0])
@@ -410,7 +424,7 @@ static void stale_note(const struct stage *s, struct box box)
     scene_text(s->brush.scene, note.x + 14, note.y + 6, w - 28, TEXT_SMALL, 0, t->text, text);
 }
 
-void frame_layout(struct stage *s)
+static void frame_layout(struct stage *s)
 {
     const struct ui *ui = s->ui;
     const struct theme *t = s->brush.theme;
@@ -429,7 +443,7 @@ void frame_layout(struct stage *s)
     views[view]->layout(s, main_box);
     if (bar_h > 0)
         transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
-    stale_note(s, main_box);
+    frame_add_stale_note(s, main_box);
     if (folded && ui->overlay.drawer) {
         scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h}, HIT_COVER, 0, 0);
         s->tip.count = 0;

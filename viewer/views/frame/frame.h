@@ -1,23 +1,28 @@
-/* What stands around every view: header, rail, status, context column, help and search. */
+/* The frame around every view: header, rail, status, context column, transport bar, help and
+ * search. */
 #ifndef HOLTER_VIEWER_VIEWS_FRAME_FRAME_H
 #define HOLTER_VIEWER_VIEWS_FRAME_FRAME_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
-/** Last part of a path. */
-const char *frame_app_name(const char *app);
+/** Lay out the viewer's whole window (header, rail, view, context, status and overlays) from facts
+ * and choices.
+ *  @param scene  filled; on entry the previous scene, for what the mouse is over */
+void frame_scene(struct scene *scene, const struct model *model, const struct range *range,
+                 const struct ui *ui, const struct theme *theme, struct pictures *pictures,
+                 struct text_measure measure);
 
-/** Selection, alerts, busiest pairs and who waits most. drawer: it lies over the view. */
+/** Context column: selection, alerts, busiest pairs and longest waiting ranks. drawer: it covers
+ * the view. */
 void context_layout(struct stage *stage, struct box box, int drawer);
 
-/** The transport bar of a replay: buttons, where it is, the line of the whole recording with its
- * alerts. */
+/** Transport bar of a replay: buttons, position, line of the whole recording with its alerts. */
 void transport_layout(struct stage *stage, struct box box);
 
 void help_layout(struct stage *stage);
 void search_layout(struct stage *stage);
 
-/** A line of a card: what it is and its figure. y is moved below it. */
+/** A line of a card: name and value. y is advanced to the next line. */
 void context_fact(const struct stage *stage, struct box box, double *y, const char *name,
                   const char *value);
 

@@ -1,9 +1,10 @@
+/* Context column: facts about the selection, alerts, busiest pairs, waiting ranks. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/frame/frame_network.h"
-#include "viewer/views/pieces.h"
 
 #include "holter/call.h"
 
@@ -13,8 +14,7 @@
 
 static const char arrow[] = "\xe2\x86\x92";
 
-/* ---- selection ---------------------------------------------------------------------------------
- */
+/* ---- selection ---- */
 
 void context_fact(const struct stage *s, struct box box, double *y, const char *name,
                   const char *value)
@@ -25,20 +25,20 @@ void context_fact(const struct stage *s, struct box box, double *y, const char *
     *y += 18;
 }
 
-static void latency_fact(const struct stage *s, struct box box, double *y, const char *name,
-                         double ratio)
+static void context_add_latency(const struct stage *s, struct box box, double *y, const char *name,
+                                double ratio)
 {
-    char a[FORMAT_ROOM], text[96];
+    char a[FORMAT_CAPACITY], text[96];
     snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
              format_ratio(a, sizeof a, ratio));
     context_fact(s, box, y, name, text);
 }
 
-static void rank_facts(const struct stage *s, struct box box, double *y, uint32_t rank)
+static void context_add_rank_facts(const struct stage *s, struct box box, double *y, uint32_t rank)
 {
     const struct range *r = s->range;
     const struct model *m = s->model;
-    char a[FORMAT_ROOM], text[160];
+    char a[FORMAT_CAPACITY], text[160];
     if (rank >= m->rank_count || rank >= r->rank_count)
         return;
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
@@ -49,10 +49,10 @@ static void rank_facts(const struct stage *s, struct box box, double *y, uint32_
     *y += 20;
     context_fact(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
     snprintf(text, sizeof text, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
-    context_fact(s, box, y, "most of it in", text);
+    context_fact(s, box, y, "mostly in", text);
     if (!isnan(range_latency(r, rank)))
-        latency_fact(s, box, y, "latency", range_latency(r, rank));
-    char b[FORMAT_ROOM];
+        context_add_latency(s, box, y, "latency", range_latency(r, rank));
+    char b[FORMAT_CAPACITY];
     snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)figures[RANK_SENT], ""),
              format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B"));
     context_fact(s, box, y, "sent", text);
@@ -69,15 +69,15 @@ static void rank_facts(const struct stage *s, struct box box, double *y, uint32_
         context_fact(s, box, y, "state", "died");
 }
 
-static void pair_facts(const struct stage *s, struct box box, double *y, uint32_t source,
-                       uint32_t destination)
+static void context_add_pair_facts(const struct stage *s, struct box box, double *y,
+                                   uint32_t source, uint32_t destination)
 {
     const struct range *r = s->range;
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     for (int back = 0; back < 2; back++) {
         uint32_t n = back ? model_pair_find(s->model, destination, source)
                           : model_pair_find(s->model, source, destination);
-        char name[48], text[128], b[FORMAT_ROOM];
+        char name[48], text[128], b[FORMAT_CAPACITY];
         snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
                  back ? source : destination);
         if (n >= r->pair_count || !r->pairs[(size_t)n * PAIR_COLUMNS]) {
@@ -97,9 +97,9 @@ static void pair_facts(const struct stage *s, struct box box, double *y, uint32_
     }
 }
 
-static void node_facts(const struct stage *s, struct box box, double *y, uint64_t host)
+static void context_add_node_facts(const struct stage *s, struct box box, double *y, uint64_t host)
 {
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (host >= s->model->host_count)
         return;
     context_fact(s, box, y, "ranks", format_count(a, sizeof a, s->model->hosts[host].ranks));
@@ -114,9 +114,10 @@ static void node_facts(const struct stage *s, struct box box, double *y, uint64_
     context_fact(s, box, y, "waiting, mean", format_share(a, sizeof a, n ? waiting / n : 0));
 }
 
-static void call_facts(const struct stage *s, struct box box, double *y, uint64_t number)
+static void context_add_call_facts(const struct stage *s, struct box box, double *y,
+                                   uint64_t number)
 {
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (number >= s->range->call_count)
         return;
     const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
@@ -125,14 +126,14 @@ static void call_facts(const struct stage *s, struct box box, double *y, uint64_
     context_fact(s, box, y, "longest", format_duration(a, sizeof a, (double)c[CALLS_LONGEST_NS]));
 }
 
-static void region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+static void context_add_region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
 {
     static const char *const trends[] = {"calm", "growing since ", "high since "};
     const struct latency *l = &s->model->latency;
     const struct latency_series *series = latency_find(l, SERIES_REGION, id);
     const struct window_totals *w = series_newest(&s->model->series);
     struct latency_point sum;
-    char a[FORMAT_ROOM], text[160];
+    char a[FORMAT_CAPACITY], text[160];
     uint64_t first, last;
     uint32_t region = latency_region_find(l, id);
     if (region != LATENCY_NONE) {
@@ -144,8 +145,8 @@ static void region_facts(const struct stage *s, struct box box, double *y, uint6
     if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
         !latency_between(series, first, last, &sum) || !sum.messages)
         return;
-    latency_fact(s, box, y, "latency", sum.typical);
-    latency_fact(s, box, y, "highest window", sum.highest);
+    context_add_latency(s, box, y, "latency", sum.typical);
+    context_add_latency(s, box, y, "highest window", sum.highest);
     snprintf(text, sizeof text, "%s of %s",
              format_share(a, sizeof a, (double)sum.delayed / (double)sum.messages), "its messages");
     context_fact(s, box, y, "delayed", text);
@@ -155,19 +156,19 @@ static void region_facts(const struct stage *s, struct box box, double *y, uint6
     context_fact(s, box, y, "trend", text);
 }
 
-static void alert_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+static void context_add_alert_facts(const struct stage *s, struct box box, double *y, uint64_t id)
 {
     const struct alert *alert = alerts_find(&s->model->alerts, id);
     if (alert && alert->ranks[0])
         context_fact(s, box, y, "ranks", alert->ranks);
 }
 
-/* Of a community, in the phase where it was selected. */
-static void community_facts(const struct stage *s, struct box box, double *y)
+/* Facts about a community in the phase where it was selected. */
+static void context_add_community_facts(const struct stage *s, struct box box, double *y)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct selection *sel = &s->ui->selection;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[128];
     for (uint32_t i = 0; sel->b <= p->column_count && i < p->bar_count; i++) {
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
@@ -186,10 +187,10 @@ static void community_facts(const struct stage *s, struct box box, double *y)
     context_fact(s, box, y, "in sight", "not in this picture");
 }
 
-static void selection_name(const struct stage *s, char *out, size_t room)
+static void context_format_selection(const struct stage *s, char *out, size_t room)
 {
     const struct selection *sel = &s->ui->selection;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     if (context_is_network(sel->kind))
         context_network_name(s, out, room);
     else if (sel->kind == SELECT_RANK)
@@ -214,7 +215,7 @@ static void selection_name(const struct stage *s, char *out, size_t room)
                      : "?");
 }
 
-static double selection_height(const struct stage *s)
+static double context_selection_height(const struct stage *s)
 {
     switch (s->ui->selection.kind) {
     case SELECT_RANK:
@@ -241,46 +242,45 @@ static double selection_height(const struct stage *s)
     }
 }
 
-static double selection_card(struct stage *s, struct box box)
+static double context_add_selection(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
-    double h = selection_height(s);
+    double h = context_selection_height(s);
     if (h <= 0 || h > box.h)
         return 0;
     char name[160];
     struct box card = {box.x, box.y, box.w, h};
     scene_rect(s->brush.scene, card, 6, t->panel);
     scene_rect(s->brush.scene, (struct box){card.x, card.y + 6, 3, h - 12}, 1.5, t->accent);
-    selection_name(s, name, sizeof name);
+    context_format_selection(s, name, sizeof name);
     scene_text(s->brush.scene, card.x + 14, card.y + 9, card.w - 80, TEXT_TITLE, 0, t->text, name);
-    widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "let go", 0, COMMAND_DESELECT, 0);
+    widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "clear", 0, COMMAND_DESELECT, 0);
     struct box inner = {card.x + 14, card.y, card.w - 28, h};
     double y = card.y + 38;
     if (context_is_network(sel->kind))
         context_network_facts(s, inner, &y);
     else if (sel->kind == SELECT_RANK)
-        rank_facts(s, inner, &y, (uint32_t)sel->a);
+        context_add_rank_facts(s, inner, &y, (uint32_t)sel->a);
     else if (sel->kind == SELECT_PAIR)
-        pair_facts(s, inner, &y, (uint32_t)sel->a, (uint32_t)sel->b);
+        context_add_pair_facts(s, inner, &y, (uint32_t)sel->a, (uint32_t)sel->b);
     else if (sel->kind == SELECT_NODE)
-        node_facts(s, inner, &y, sel->a);
+        context_add_node_facts(s, inner, &y, sel->a);
     else if (sel->kind == SELECT_REGION)
-        region_facts(s, inner, &y, sel->a);
+        context_add_region_facts(s, inner, &y, sel->a);
     else if (sel->kind == SELECT_ALERT)
-        alert_facts(s, inner, &y, sel->a);
+        context_add_alert_facts(s, inner, &y, sel->a);
     else if (sel->kind == SELECT_COMMUNITY)
-        community_facts(s, inner, &y);
+        context_add_community_facts(s, inner, &y);
     else
-        call_facts(s, inner, &y, sel->a);
+        context_add_call_facts(s, inner, &y, sel->a);
     return h + 12;
 }
 
-/* ---- alerts ------------------------------------------------------------------------------------
- */
+/* ---- alerts ---- */
 
-/* The picked one, else the first, in full; the others in a line or two. */
-static double frame_context_add_alerts(struct stage *s, struct box box)
+/* The selected alert, else the first, in full; the others in one or two lines. */
+static double context_add_alerts(struct stage *s, struct box box)
 {
     static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
     const struct alerts *all = &s->model->alerts;
@@ -312,11 +312,10 @@ static double frame_context_add_alerts(struct stage *s, struct box box)
     return used > 0 ? used + 6 : 0;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
-static double frame_context_add_section(const struct stage *s, struct box box, const char *title,
-                                        const char *what)
+static double context_add_section(const struct stage *s, struct box box, const char *title,
+                                  const char *what)
 {
     scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.5, TEXT_TITLE, 0, s->brush.theme->text,
                title);
@@ -325,14 +324,14 @@ static double frame_context_add_section(const struct stage *s, struct box box, c
     return 26;
 }
 
-static double busiest_pairs(struct stage *s, struct box box)
+static double context_add_busiest_pairs(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
-    char text[FORMAT_ROOM], name[64];
-    double used = frame_context_add_section(s, box, "Busiest pairs",
-                                            q == PAIR_BYTES ? "bytes, share" : "messages, share");
+    char text[FORMAT_CAPACITY], name[64];
+    double used = context_add_section(s, box, "Busiest pairs",
+                                      q == PAIR_BYTES ? "bytes, share" : "messages, share");
     for (uint32_t i = 0; i < r->top_count[q] && used + 32 <= box.h; i++) {
         uint32_t n = r->top[q][i];
         struct model_pair p = model_pair_at(s->model, n);
@@ -366,12 +365,12 @@ static double busiest_pairs(struct stage *s, struct box box)
     return used + 10;
 }
 
-static void waiting_most(struct stage *s, struct box box)
+static void context_add_waiting_ranks(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
-    char text[FORMAT_ROOM];
-    double used = frame_context_add_section(s, box, "Waiting the most", "share of time");
+    char text[FORMAT_CAPACITY];
+    double used = context_add_section(s, box, "Waiting the most", "share of time");
     for (uint32_t i = 0; i < r->by_waiting_count && used + 38 <= box.h; i++) {
         uint32_t rank = r->by_waiting[i];
         struct box row = {box.x, box.y + used, box.w, 34};
@@ -406,21 +405,21 @@ void context_layout(struct stage *s, struct box box, int drawer)
         return;
     struct box inner = {box.x + (drawer ? 14 : 2), box.y + 12, box.w - (drawer ? 28 : 16),
                         box.h - 20};
-    /* the view of alerts says it all */
-    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : frame_context_add_alerts(s, inner);
+    /* the alerts view shows all alerts itself */
+    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : context_add_alerts(s, inner);
     inner.y += used;
     inner.h -= used;
-    used = selection_card(s, inner);
+    used = context_add_selection(s, inner);
     inner.y += used;
     inner.h -= used;
     if (inner.h < 90)
         return;
-    /* links say more than pairs where they are known */
+    /* links are more informative than pairs where they are known */
     double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
     used = context_hot_links(s, (struct box){inner.x, inner.y, inner.w, links_h});
     double pairs_h =
         fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
     if (!used)
-        used = busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
-    waiting_most(s, (struct box){inner.x, inner.y + used, inner.w, inner.h - used});
+        used = context_add_busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
+    context_add_waiting_ranks(s, (struct box){inner.x, inner.y + used, inner.w, inner.h - used});
 }

@@ -1,20 +1,20 @@
+/* Network part of the context column. */
 #include "viewer/views/frame/frame_network.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP_ROUTES = 4, NAMED = 32 }; /* letters of a list of ranks, at most */
+enum { TOP_ROUTES = 4, NAMED = 32 }; /* maximum number of characters of a list of ranks */
 
 static const char arrow[] = "\xe2\x86\x92";
 
-/* ---- facts about the selection -----------------------------------------------------------------
- */
+/* ---- facts about the selection ---- */
 
 int context_is_network(enum select_kind kind)
 {
@@ -22,7 +22,7 @@ int context_is_network(enum select_kind kind)
            kind == SELECT_PLANE;
 }
 
-static uint32_t listed_routes(const struct stage *s, const struct network_route **first)
+static uint32_t context_listed_routes(const struct stage *s, const struct network_route **first)
 {
     uint32_t count = 0;
     *first = s->ui->selection.kind == SELECT_LINK
@@ -31,7 +31,7 @@ static uint32_t listed_routes(const struct stage *s, const struct network_route 
     return count < TOP_ROUTES ? count : TOP_ROUTES;
 }
 
-static const struct network_link *measured_row(const struct stage *s)
+static const struct network_link *context_measured_row(const struct stage *s)
 {
     const struct network_link *row = network_row(&s->model->network, (uint32_t)s->ui->selection.a);
     return row && row->measured != NETWORK_UNKNOWN ? row : NULL;
@@ -44,8 +44,8 @@ double context_network_height(const struct stage *s)
                      : s->ui->selection.kind == SELECT_PLANE ? 3
                                                              : 5;
     if (s->ui->selection.kind == SELECT_LINK) {
-        uint32_t routes = listed_routes(s, &first);
-        lines = 5u + (measured_row(s) ? 1u : 0u) + (routes ? routes + 1 : 0);
+        uint32_t routes = context_listed_routes(s, &first);
+        lines = 5u + (context_measured_row(s) ? 1u : 0u) + (routes ? routes + 1 : 0);
     }
     return 40 + 18 * lines + 6;
 }
@@ -76,7 +76,7 @@ void context_network_name(const struct stage *s, char *out, size_t room)
     }
 }
 
-static uint32_t marked_ranks(const struct flows *f)
+static uint32_t context_count_marked_ranks(const struct flows *f)
 {
     uint32_t n = 0;
     for (uint32_t r = 0; r < f->rank_count; r++)
@@ -84,11 +84,12 @@ static uint32_t marked_ranks(const struct flows *f)
     return n;
 }
 
-/* "8: 0, 2, 5-7" where they can be named in a line, else how many they are. */
-static char *marked_text(const struct flows *f, char *out, size_t room)
+/* Marked ranks: "8: 0, 2, 5-7" if the list fits in a line, else their number. */
+static char *context_format_marked(const struct flows *f, char *out, size_t room)
 {
-    char a[FORMAT_ROOM];
-    size_t used = (size_t)snprintf(out, room, "%s", format_count(a, sizeof a, marked_ranks(f)));
+    char a[FORMAT_CAPACITY];
+    size_t used =
+        (size_t)snprintf(out, room, "%s", format_count(a, sizeof a, context_count_marked_ranks(f)));
     size_t count = used;
     for (uint32_t r = 0; r < f->rank_count && used < NAMED; r++) {
         uint32_t last = r;
@@ -105,13 +106,14 @@ static char *marked_text(const struct flows *f, char *out, size_t room)
     return out;
 }
 
-/* Nodes with the same coordinate, and what crosses the border of their plane or stays in it. */
-static void plane_facts(const struct stage *s, struct box box, double *y)
+/* Facts about a plane (nodes with one coordinate in common): traffic that crosses its border, and
+ * inside it. */
+static void context_add_plane_facts(const struct stage *s, struct box box, double *y)
 {
     const struct topology *t = s->model->network.topology;
     const struct selection *sel = &s->ui->selection;
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     uint32_t nodes = 0, from, to, at[TOPOLOGY_DIMENSIONS], end[TOPOLOGY_DIMENSIONS];
     double inside = 0, leaves = 0;
     for (uint32_t node = 0; t && node < topology_nodes(t); node++)
@@ -131,13 +133,13 @@ static void plane_facts(const struct stage *s, struct box box, double *y)
     context_fact(s, box, y, "over links out of it", format_si(a, sizeof a, leaves, "B"));
 }
 
-static void link_facts(const struct stage *s, struct box box, double *y, uint32_t link)
+static void context_add_link_facts(const struct stage *s, struct box box, double *y, uint32_t link)
 {
     const struct flows *f = &s->range->flows;
     const struct network_route *first;
-    const struct network_link *row = measured_row(s);
+    const struct network_link *row = context_measured_row(s);
     struct link_figures figures;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[160];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[160];
     link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
     context_fact(s, box, y, "state", network_state_name(figures.state));
     snprintf(
@@ -150,17 +152,17 @@ static void link_facts(const struct stage *s, struct box box, double *y, uint32_
              format_ratio(a, sizeof a, figures.latency));
     context_fact(s, box, y, "latency over it", text);
     context_fact(s, box, y, "routes", format_count(a, sizeof a, f->selected_routes));
-    context_fact(s, box, y, "ranks", marked_text(f, text, sizeof text));
+    context_fact(s, box, y, "ranks", context_format_marked(f, text, sizeof text));
     if (row) {
         snprintf(text, sizeof text, "%s, %s the model",
                  format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B"),
                  format_ratio(b, sizeof b, row->ratio));
         context_fact(s, box, y, "measured", text);
     }
-    uint32_t routes = listed_routes(s, &first);
+    uint32_t routes = context_listed_routes(s, &first);
     if (routes) {
         scene_text(s->brush.scene, box.x, *y, box.w, TEXT_SMALL, 0, s->brush.theme->second,
-                   "most of it, in the newest window:");
+                   "largest routes in the newest window:");
         *y += 18;
     }
     for (uint32_t i = 0; i < routes; i++) {
@@ -175,11 +177,11 @@ static void link_facts(const struct stage *s, struct box box, double *y, uint32_
     }
 }
 
-static void route_facts(const struct stage *s, struct box box, double *y, uint32_t from,
-                        uint32_t to)
+static void context_add_route_facts(const struct stage *s, struct box box, double *y, uint32_t from,
+                                    uint32_t to)
 {
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[128];
     uint32_t number = flows_find(f, from, to);
     if (number == FLOWS_NONE) {
         context_fact(s, box, y, "in sight", "no messages");
@@ -190,7 +192,7 @@ static void route_facts(const struct stage *s, struct box box, double *y, uint32
         context_fact(s, box, y, "messages", text);
         context_fact(s, box, y, "length",
                      r->length == TOPOLOGY_NONE
-                         ? "no way"
+                         ? "no path"
                          : piece_metric_text(text, sizeof text, METRIC_LENGTH, (double)r->length));
         if (r->length != TOPOLOGY_NONE)
             context_fact(s, box, y, "hop-bytes",
@@ -200,10 +202,11 @@ static void route_facts(const struct stage *s, struct box box, double *y, uint32
     context_fact(s, box, y, "to", piece_vertex_ranks(s, to, text, sizeof text));
 }
 
-static void vertex_facts(const struct stage *s, struct box box, double *y, uint32_t vertex)
+static void context_add_vertex_facts(const struct stage *s, struct box box, double *y,
+                                     uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[128];
     if (vertex >= f->vertex_count)
         return;
     const struct flow_vertex *v = &f->vertices[vertex];
@@ -221,23 +224,22 @@ void context_network_facts(const struct stage *s, struct box box, double *y)
 {
     const struct selection *sel = &s->ui->selection;
     if (sel->kind == SELECT_LINK)
-        link_facts(s, box, y, (uint32_t)sel->a);
+        context_add_link_facts(s, box, y, (uint32_t)sel->a);
     else if (sel->kind == SELECT_ROUTE)
-        route_facts(s, box, y, (uint32_t)sel->a, (uint32_t)sel->b);
+        context_add_route_facts(s, box, y, (uint32_t)sel->a, (uint32_t)sel->b);
     else if (sel->kind == SELECT_PLANE)
-        plane_facts(s, box, y);
+        context_add_plane_facts(s, box, y);
     else
-        vertex_facts(s, box, y, (uint32_t)sel->a);
+        context_add_vertex_facts(s, box, y, (uint32_t)sel->a);
 }
 
-/* ---- hot links ---------------------------------------------------------------------------------
- */
+/* ---- hot links ---- */
 
-static void hot_link(struct stage *s, struct box row, uint32_t link)
+static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
-    char name[200], text[FORMAT_ROOM];
+    char name[200], text[FORMAT_CAPACITY];
     struct link_figures f;
     uint32_t routes;
     link_figures(s, 1, link, &f);
@@ -248,7 +250,7 @@ static void hot_link(struct stage *s, struct box row, uint32_t link)
     double room = row.w - 30 - 142;
     scene_text(s->brush.scene, row.x + 30, row.y + 2, room, TEXT_SMALL_STRONG, 0, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
-    if (links_measured_only(s))
+    if (piece_loads_are_measured(s))
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s%s",
                     format_si(text, sizeof text, f.load, f.packets ? "" : "B"),
                     f.packets ? " packets" : "");
@@ -274,7 +276,7 @@ double context_hot_links(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     if (!n->rows_known || !n->link_count || s->ui->view == VIEW_LINKS)
         return 0;
-    const struct links_drawing *counted = links_measured_only(s) ? links_order(s) : NULL;
+    const struct links_drawing *counted = piece_loads_are_measured(s) ? links_order(s) : NULL;
     uint32_t count = counted ? counted->count : n->link_count;
     int shares = !isnan(n->links[0].share);
     scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.4, TEXT_TITLE, 0, t->text, "Hot links");
@@ -287,7 +289,7 @@ double context_hot_links(struct stage *s, struct box box)
               VIEW_LINKS);
     double used = 26;
     for (uint32_t i = 0; i < count && used + 38 <= box.h; i++, used += 38)
-        hot_link(s, (struct box){box.x, box.y + used, box.w, 34},
-                 counted ? counted->order[i] : n->links[i].link);
+        context_add_hot_link(s, (struct box){box.x, box.y + used, box.w, 34},
+                             counted ? counted->order[i] : n->links[i].link);
     return used + 10;
 }

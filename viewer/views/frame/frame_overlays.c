@@ -1,7 +1,8 @@
+/* Overlays: help on keys and mouse, search for a rank or node. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@ static const char *const keys[][2] = {
     {"1 \xe2\x80\xa6 9, j", "views, j the jobs; Tab the next one"},
     {"space", "pause: hold this span of time; a replay: pause, play"},
     {",  .", "replay: a window back, a window on"},
-    {"<  >", "replay: slower, faster, up to as fast as it goes"},
+    {"<  >", "replay: slower, faster, up to maximum speed"},
     {"(  )", "replay: to the alert before, to the next"},
     {"L", "replay: in a loop, or not"},
     {"f, End", "follow the newest data"},
@@ -31,7 +32,7 @@ static const char *const keys[][2] = {
     {"x y z p a", "torus: look along a dimension; pin the picture; play"},
     {"r  [ ]  o", "captures: the view, older or newer, rank by rank"},
     {"/", "find a rank or a node"},
-    {"Esc", "close, or let the selection go"},
+    {"Esc", "close, or clear the selection"},
     {"Backspace", "back to where you were"},
     {"d  t", "context column in small windows; dark or light"},
     {"s", "save a picture"},
@@ -51,9 +52,9 @@ static const char *const mouse[][2] = {
               "move in time"},
 };
 
-/* @param step  from row to row */
-static void frame_overlays_add_rows(const struct stage *s, struct box box,
-                                    const char *const (*table)[2], size_t count, double step)
+/* @param step  distance between rows */
+static void overlays_add_rows(const struct stage *s, struct box box, const char *const (*table)[2],
+                              size_t count, double step)
 {
     double y = box.y;
     for (size_t i = 0; i < count; i++) {
@@ -65,9 +66,9 @@ static void frame_overlays_add_rows(const struct stage *s, struct box box,
     }
 }
 
-/* A card in the middle of a dimmed window. */
-static struct box frame_overlays_card(const struct stage *s, double w, double h, double y,
-                                      const char *name)
+/* A card in the centre of the viewer's window, which is dimmed. */
+static struct box overlays_card(const struct stage *s, double w, double h, double y,
+                                const char *name)
 {
     const struct theme *t = s->brush.theme;
     const struct ui *ui = s->ui;
@@ -89,19 +90,20 @@ void help_layout(struct stage *s)
     const struct theme *t = s->brush.theme;
     size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2,
            below = sizeof mouse / sizeof *mouse;
-    const double besides = 112, usual = 21; /* titles and margins; from row to row */
+    const double besides = 112,
+                 usual = 21; /* height of titles and margins; usual distance between rows */
     double h = besides + (double)(half + below) * usual;
-    struct box box = frame_overlays_card(s, 820, h, (s->ui->h - h) / 2, "help");
+    struct box box = overlays_card(s, 820, h, (s->ui->h - h) / 2, "help");
     double step = fmin(floor((box.h - besides) / (double)(half + below)), usual);
     double column = (box.w - 60) / 2, y = box.y + 20;
     scene_text(s->brush.scene, box.x + 24, y, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");
     y += 32;
-    frame_overlays_add_rows(s, (struct box){box.x + 24, y, column, h}, keys, half, step);
-    frame_overlays_add_rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half,
-                            count - half, step);
+    overlays_add_rows(s, (struct box){box.x + 24, y, column, h}, keys, half, step);
+    overlays_add_rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half, count - half,
+                      step);
     y += (double)half * step;
     scene_text(s->brush.scene, box.x + 24, y + 12, box.w - 48, TEXT_TITLE, 0, t->text, "Mouse");
-    frame_overlays_add_rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, below, step);
+    overlays_add_rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, below, step);
 }
 
 void search_layout(struct stage *s)
@@ -110,7 +112,7 @@ void search_layout(struct stage *s)
     struct selection found[16];
     int n = ui_search(s->model, s->ui->overlay.search, found, 8);
     double h = 62 + (n ? n * 28 + 10 : s->ui->overlay.search[0] ? 30 : 0);
-    struct box box = frame_overlays_card(s, 480, h, s->ui->h * 0.18, "search");
+    struct box box = overlays_card(s, 480, h, s->ui->h * 0.18, "search");
     double x = box.x + 20, end = x;
     if (s->ui->overlay.search[0])
         end = x + scene_text(s->brush.scene, x, box.y + 20, box.w - 60, TEXT_TITLE, 0, t->text,

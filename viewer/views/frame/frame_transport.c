@@ -1,3 +1,4 @@
+/* Transport bar of a replay: buttons, position, marks of alerts, seek line. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
@@ -7,29 +8,27 @@
 
 enum {
     BUTTON = 30,
-    GAP = 10,         /* pixels within which marks become one */
-    TRACK_LEAST = 90, /* what else there is makes room for it */
+    GAP = 10,         /* marks closer than this are merged, pixels */
+    TRACK_LEAST = 90, /* minimum width of the line: other parts give way */
 };
 
-/* Where the parts stand. */
+/* Layout of the bar. */
 struct transport_bar {
     struct box box, track;
-    double middle; /* of the line, y */
-    int times;     /* there is room for where it is, in figures */
+    double middle; /* y of the line */
+    int times;     /* there is room for the position as text */
 };
 
-static double frame_transport_x_of(const struct transport_bar *b, const struct playback *p,
-                                   uint64_t ns)
+static double transport_x_of(const struct transport_bar *b, const struct playback *p, uint64_t ns)
 {
     double whole = (double)(p->end_ns - p->begin_ns);
     return b->track.x + b->track.w * (double)(playback_clamp(p, ns) - p->begin_ns) / whole;
 }
 
-/* ---- buttons -----------------------------------------------------------------------------------
- */
+/* ---- buttons ---- */
 
-static void frame_transport_triangle(const struct brush *b, double x, double y, double size,
-                                     int left, color_t color)
+static void transport_triangle(const struct brush *b, double x, double y, double size, int left,
+                               color_t color)
 {
     double way = left ? -1 : 1;
     scene_points(b->scene);
@@ -39,9 +38,9 @@ static void frame_transport_triangle(const struct brush *b, double x, double y, 
     scene_polygon(b->scene, color);
 }
 
-/* Ground and hit of a button; @return colour of what is on it */
-static color_t frame_transport_button(const struct stage *s, struct box box, int raised,
-                                      enum ui_command command, uint64_t argument)
+/* Background and hit of a button. @return colour of its symbol */
+static color_t transport_button(const struct stage *s, struct box box, int raised,
+                                enum ui_command command, uint64_t argument)
 {
     const struct theme *t = s->brush.theme;
     int hover = box_has(box, s->brush.mouse_x, s->brush.mouse_y);
@@ -51,31 +50,31 @@ static color_t frame_transport_button(const struct stage *s, struct box box, int
     return hover || raised ? t->text : t->second;
 }
 
-static void step_button(const struct stage *s, double x, double y, int forward)
+static void transport_add_step_button(const struct stage *s, double x, double y, int forward)
 {
-    color_t color = frame_transport_button(s, (struct box){x, y, BUTTON, BUTTON}, 0,
-                                           COMMAND_REPLAY_STEP, (uint64_t)forward);
+    color_t color = transport_button(s, (struct box){x, y, BUTTON, BUTTON}, 0, COMMAND_REPLAY_STEP,
+                                     (uint64_t)forward);
     double cx = x + BUTTON / 2.0, cy = y + BUTTON / 2.0, way = forward ? 1 : -1;
-    frame_transport_triangle(&s->brush, cx - way * 1.5, cy, 9, !forward, color);
+    transport_triangle(&s->brush, cx - way * 1.5, cy, 9, !forward, color);
     scene_rect(s->brush.scene, (struct box){cx + way * 6 - 1, cy - 6, 2, 12}, 0, color);
 }
 
-static void play_button(const struct stage *s, double x, double y)
+static void transport_add_play_button(const struct stage *s, double x, double y)
 {
     int plays = transport_plays(&s->ui->transport, &s->model->playback);
-    color_t color = frame_transport_button(s, (struct box){x, y, BUTTON + 6, BUTTON}, 1,
-                                           COMMAND_REPLAY_PLAY, 0);
+    color_t color =
+        transport_button(s, (struct box){x, y, BUTTON + 6, BUTTON}, 1, COMMAND_REPLAY_PLAY, 0);
     double cx = x + BUTTON / 2.0 + 3, cy = y + BUTTON / 2.0;
     if (!plays) {
-        frame_transport_triangle(&s->brush, cx, cy, 12, 0, color);
+        transport_triangle(&s->brush, cx, cy, 12, 0, color);
         return;
     }
     scene_rect(s->brush.scene, (struct box){cx - 5, cy - 6, 3.5, 12}, 0, color);
     scene_rect(s->brush.scene, (struct box){cx + 1.5, cy - 6, 3.5, 12}, 0, color);
 }
 
-/* Slower, how fast it is, faster. @return where they begin, x */
-static double speed_buttons(const struct stage *s, double right, double y)
+/* Buttons for slower and faster around the present speed. @return x where they begin */
+static double transport_add_speed_buttons(const struct stage *s, double right, double y)
 {
     char text[32];
     const double figure = 48, sign = 24;
@@ -83,9 +82,9 @@ static double speed_buttons(const struct stage *s, double right, double y)
                          transport_speed_shown(&s->ui->transport, &s->model->playback));
     struct box more = {right - sign, y + 3, sign, 24},
                less = {right - 2 * sign - figure, y + 3, sign, 24};
-    color_t color = frame_transport_button(s, more, 0, COMMAND_REPLAY_SPEED, 1);
+    color_t color = transport_button(s, more, 0, COMMAND_REPLAY_SPEED, 1);
     scene_text(s->brush.scene, more.x, more.y + 3, sign, TEXT_STRONG, TEXT_CENTRE, color, "+");
-    color = frame_transport_button(s, less, 0, COMMAND_REPLAY_SPEED, 0);
+    color = transport_button(s, less, 0, COMMAND_REPLAY_SPEED, 0);
     scene_text(s->brush.scene, less.x, less.y + 3, sign, TEXT_STRONG, TEXT_CENTRE, color,
                "\xe2\x88\x92");
     scene_text(s->brush.scene, less.x + sign, y + 6, figure, TEXT_SMALL_STRONG,
@@ -93,26 +92,25 @@ static double speed_buttons(const struct stage *s, double right, double y)
     return less.x;
 }
 
-static double loop_button(const struct stage *s, double right, double y)
+static double transport_add_loop_button(const struct stage *s, double right, double y)
 {
     int loops = transport_loops(&s->ui->transport, &s->model->playback);
     double w = scene_width(s->brush.scene, TEXT_SMALL, 0, "loop") + 20;
     struct box box = {right - w, y + 3, w, 24};
-    color_t color = frame_transport_button(s, box, 0, COMMAND_REPLAY_LOOP, 0);
+    color_t color = transport_button(s, box, 0, COMMAND_REPLAY_LOOP, 0);
     scene_outline(s->brush.scene, box, 6, 1, loops ? s->brush.theme->accent : s->brush.theme->line);
     scene_text(s->brush.scene, box.x, box.y + 4, w, TEXT_SMALL, TEXT_CENTRE,
                loops ? s->brush.theme->text : color, "loop");
     return box.x;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
-/* Short recordings are told in tenths, as long ones in seconds. */
-static char *frame_transport_passed(char *out, size_t room, const struct playback *p, uint64_t ns)
+/* Position of a replay: short recordings in tenths of seconds, long ones in seconds. */
+static char *transport_passed(char *out, size_t room, const struct playback *p, uint64_t ns)
 {
     uint64_t since = playback_clamp(p, ns) - p->begin_ns;
-    char whole[FORMAT_ROOM];
+    char whole[FORMAT_CAPACITY];
     format_elapsed(whole, sizeof whole, (int64_t)since);
     if (p->end_ns - p->begin_ns < UINT64_C(60000000000))
         snprintf(out, room, "%s.%u", whole, (unsigned)(since / 100000000 % 10));
@@ -121,15 +119,15 @@ static char *frame_transport_passed(char *out, size_t room, const struct playbac
     return out;
 }
 
-static void frame_transport_multiply_saturating(const struct stage *s, double x, double y, double w)
+static void transport_multiply_saturating(const struct stage *s, double x, double y, double w)
 {
     const struct playback *p = &s->model->playback;
     const struct theme *t = s->brush.theme;
-    char at[64], all[64], line[160], wall[FORMAT_ROOM];
+    char at[64], all[64], line[160], wall[FORMAT_CAPACITY];
     uint64_t ns = transport_position(&s->ui->transport, p);
     double used = scene_text(s->brush.scene, x, y, w, TEXT_STRONG, TEXT_FIGURES, t->text,
-                             frame_transport_passed(at, sizeof at, p, ns));
-    snprintf(line, sizeof line, " / %s", frame_transport_passed(all, sizeof all, p, p->end_ns));
+                             transport_passed(at, sizeof at, p, ns));
+    snprintf(line, sizeof line, " / %s", transport_passed(all, sizeof all, p, p->end_ns));
     scene_text(s->brush.scene, x + used, y, w - used, TEXT_BODY, TEXT_FIGURES, t->second, line);
     if (p->fault[0])
         scene_text(s->brush.scene, x, y + 18, w, TEXT_AXIS, 0, t->warn, p->fault);
@@ -138,13 +136,12 @@ static void frame_transport_multiply_saturating(const struct stage *s, double x,
                    format_date(wall, sizeof wall, (int64_t)ns));
 }
 
-/* ---- marks -------------------------------------------------------------------------------------
- */
+/* ---- marks ---- */
 
-/* Severity by shape as well as by colour: a disc, a triangle, a diamond. Alerts that never fired
- * are pale. */
-static void frame_transport_shape(const struct brush *b, double x, double y,
-                                  enum mark_severity severity, int fired)
+/* Mark of an alert: severity by shape as well as by colour (disc, triangle, diamond). Alerts that
+ * never fired are pale. */
+static void transport_shape(const struct brush *b, double x, double y, enum mark_severity severity,
+                            int fired)
 {
     const struct theme *t = b->theme;
     color_t color = severity == MARK_CRITICAL  ? t->bad
@@ -169,17 +166,17 @@ static void frame_transport_shape(const struct brush *b, double x, double y,
     scene_polygon(b->scene, color);
 }
 
-/* Marks from first on whose places are next to each other. @return how many */
-static uint32_t frame_transport_cluster(const struct transport_bar *b, const struct playback *p,
-                                        uint32_t first, enum mark_severity *severity, int *fired)
+/* Number of marks, from `first` on, that are close enough to be merged. */
+static uint32_t transport_cluster(const struct transport_bar *b, const struct playback *p,
+                                  uint32_t first, enum mark_severity *severity, int *fired)
 {
-    double x = frame_transport_x_of(b, p, playback_mark_ns(&p->marks[first]));
+    double x = transport_x_of(b, p, playback_mark_ns(&p->marks[first]));
     uint32_t count = 0;
     *severity = MARK_INFO;
     *fired = 0;
     for (uint32_t i = first; i < p->mark_count; i++, count++) {
         const struct playback_mark *m = &p->marks[i];
-        if (fabs(frame_transport_x_of(b, p, playback_mark_ns(m)) - x) > GAP)
+        if (fabs(transport_x_of(b, p, playback_mark_ns(m)) - x) > GAP)
             break;
         *severity = m->severity > *severity ? m->severity : *severity;
         *fired |= m->fired_ns != 0;
@@ -187,21 +184,21 @@ static uint32_t frame_transport_cluster(const struct transport_bar *b, const str
     return count;
 }
 
-/* How long they lasted, below the line, and their shapes above it. */
-static void frame_transport_add_marks(const struct stage *s, const struct transport_bar *b)
+/* Durations of alerts below the line, and their marks above it. */
+static void transport_add_marks(const struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
     const struct theme *t = s->brush.theme;
     enum mark_severity severity;
     int fired;
     for (uint32_t i = 0, count; i < p->mark_count; i += count) {
-        count = frame_transport_cluster(b, p, i, &severity, &fired);
-        double x = frame_transport_x_of(b, p, playback_mark_ns(&p->marks[i])),
+        count = transport_cluster(b, p, i, &severity, &fired);
+        double x = transport_x_of(b, p, playback_mark_ns(&p->marks[i])),
                from = b->track.x + b->track.w, to = b->track.x;
         for (uint32_t k = i; k < i + count; k++) {
-            from = fmin(from, frame_transport_x_of(b, p, p->marks[k].since_ns));
-            to = fmax(to, frame_transport_x_of(
-                              b, p, p->marks[k].end_ns ? p->marks[k].end_ns : p->end_ns));
+            from = fmin(from, transport_x_of(b, p, p->marks[k].since_ns));
+            to =
+                fmax(to, transport_x_of(b, p, p->marks[k].end_ns ? p->marks[k].end_ns : p->end_ns));
         }
         color_t color = severity == MARK_CRITICAL  ? t->bad
                         : severity == MARK_WARNING ? t->warn
@@ -210,16 +207,16 @@ static void frame_transport_add_marks(const struct stage *s, const struct transp
                    color_mix(color, t->panel, 0.5));
         scene_line(s->brush.scene, x, b->middle - 9, x, b->middle - 4, 1,
                    color_mix(color, t->panel, 0.4));
-        frame_transport_shape(&s->brush, x, b->middle - 14, severity, fired);
+        transport_shape(&s->brush, x, b->middle - 14, severity, fired);
         scene_hit(s->brush.scene, (struct box){x - 7, b->middle - 21, 14, 15}, HIT_MARK, i, count);
     }
 }
 
-static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
+static void transport_add_mark_tip(struct stage *s, uint64_t first, uint64_t count)
 {
     enum { LINES = 6 };
     const struct playback *p = &s->model->playback;
-    char at[64], length[FORMAT_ROOM];
+    char at[64], length[FORMAT_CAPACITY];
     if (count > 1)
         tooltip_add(&s->tip, 0, "%llu alerts", (unsigned long long)count);
     for (uint64_t i = first; i < first + count && i < p->mark_count; i++) {
@@ -229,9 +226,8 @@ static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
             break;
         }
         if (count > 1) {
-            tooltip_add(&s->tip, 0, "%s  %s, %s",
-                        frame_transport_passed(at, sizeof at, p, m->since_ns), m->title,
-                        playback_severity_name(m->severity));
+            tooltip_add(&s->tip, 0, "%s  %s, %s", transport_passed(at, sizeof at, p, m->since_ns),
+                        m->title, playback_severity_name(m->severity));
             continue;
         }
         tooltip_add(&s->tip, 0, "%s", m->title);
@@ -239,27 +235,26 @@ static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
                     m->fired_ns ? "" : ", pending: it never fired");
         if (m->end_ns > m->since_ns)
             tooltip_add(&s->tip, 0, "from %s, for %s",
-                        frame_transport_passed(at, sizeof at, p, m->since_ns),
+                        transport_passed(at, sizeof at, p, m->since_ns),
                         format_duration(length, sizeof length, (double)(m->end_ns - m->since_ns)));
         else
             tooltip_add(&s->tip, 0, "from %s to the end",
-                        frame_transport_passed(at, sizeof at, p, m->since_ns));
+                        transport_passed(at, sizeof at, p, m->since_ns));
     }
     tooltip_add(&s->tip, 0, "click: go there");
 }
 
-/* ---- the line ----------------------------------------------------------------------------------
- */
+/* ---- the line ---- */
 
-static void frame_transport_add_line(const struct stage *s, const struct transport_bar *b)
+static void transport_add_line(const struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
     const struct transport *wish = &s->ui->transport;
     const struct theme *t = s->brush.theme;
     struct scene *scene = s->brush.scene;
     double left = b->track.x, y = b->middle - 3,
-           at = frame_transport_x_of(b, p, transport_position(wish, p)),
-           indexed = frame_transport_x_of(b, p, p->indexed_ns);
+           at = transport_x_of(b, p, transport_position(wish, p)),
+           indexed = transport_x_of(b, p, p->indexed_ns);
     int hover = wish->held || (s->hover && s->hover->kind == HIT_PLAYBACK);
     scene_rect(scene, (struct box){left, y, b->track.w, 6}, 3, t->line);
     if (p->indexed_ns > p->begin_ns && p->indexed_ns < p->end_ns)
@@ -267,27 +262,27 @@ static void frame_transport_add_line(const struct stage *s, const struct transpo
                    color_mix(t->line, t->second, 0.35));
     int away = p->state == PLAYBACK_SEEKING || (wish->wanted & WISH_PLACE);
     double played =
-        !away ? at : frame_transport_x_of(b, p, p->reached_ns ? p->reached_ns : p->position_ns);
+        !away ? at : transport_x_of(b, p, p->reached_ns ? p->reached_ns : p->position_ns);
     if (played > left)
         scene_rect(scene, (struct box){left, y, fmin(played, left + b->track.w) - left, 6},
                    fmin(3, (played - left) / 2),
                    away ? color_mix(t->accent, t->panel, 0.45) : t->accent);
-    frame_transport_add_marks(s, b);
+    transport_add_marks(s, b);
     scene_disc(scene, at, b->middle, hover ? 8 : 7, t->panel);
     scene_disc(scene, at, b->middle, hover ? 7 : 6, t->accent);
     if (p->state == PLAYBACK_SEEKING && !wish->held)
         scene_disc(scene, at, b->middle, 3.5, t->panel);
 }
 
-/* The time under the mouse. */
-static void line_tip(struct stage *s, const struct transport_bar *b)
+/* Tooltip of the time under the mouse. */
+static void transport_add_line_tip(struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
-    char at[64], wall[FORMAT_ROOM];
+    char at[64], wall[FORMAT_CAPACITY];
     if (!s->hover || s->ui->mouse.dragging)
         return;
     if (s->hover->kind == HIT_MARK)
-        mark_tip(s, s->hover->a, s->hover->b);
+        transport_add_mark_tip(s, s->hover->a, s->hover->b);
     if (s->hover->kind != HIT_PLAYBACK)
         return;
     double x = fmin(fmax(s->brush.mouse_x, b->track.x), b->track.x + b->track.w);
@@ -295,10 +290,10 @@ static void line_tip(struct stage *s, const struct transport_bar *b)
         p->begin_ns + (uint64_t)((x - b->track.x) / b->track.w * (double)(p->end_ns - p->begin_ns));
     scene_rect(s->brush.scene, (struct box){x - 0.5, b->middle - 8, 1, 16}, 0,
                s->brush.theme->text);
-    tooltip_add(&s->tip, 0, "%s", frame_transport_passed(at, sizeof at, p, ns));
+    tooltip_add(&s->tip, 0, "%s", transport_passed(at, sizeof at, p, ns));
     tooltip_add(&s->tip, 0, "%s", format_date(wall, sizeof wall, (int64_t)ns));
     if (ns > p->indexed_ns)
-        tooltip_add(&s->tip, 0, "not indexed yet: going there takes a while");
+        tooltip_add(&s->tip, 0, "not indexed yet: seeking takes a while");
 }
 
 void transport_layout(struct stage *s, struct box box)
@@ -310,18 +305,18 @@ void transport_layout(struct stage *s, struct box box)
     scene_panel(scene, box, t->panel, "transport");
     scene_rect(scene, (struct box){box.x, box.y, box.w, 1}, 0, t->line);
     double x = box.x + 10, y = box.y + (box.h - BUTTON) / 2 + 1, right = box.x + box.w - 12;
-    step_button(s, x, y, 0);
-    play_button(s, x + BUTTON + 2, y);
-    step_button(s, x + 2 * BUTTON + 10, y, 1);
+    transport_add_step_button(s, x, y, 0);
+    transport_add_play_button(s, x + BUTTON + 2, y);
+    transport_add_step_button(s, x + 2 * BUTTON + 10, y, 1);
     x += 3 * BUTTON + 22;
-    right = loop_button(s, right, y) - 6;
-    right = speed_buttons(s, right, y) - 18;
-    frame_transport_passed(all, sizeof all, p, p->end_ns);
+    right = transport_add_loop_button(s, right, y) - 6;
+    right = transport_add_speed_buttons(s, right, y) - 18;
+    transport_passed(all, sizeof all, p, p->end_ns);
     snprintf(widest, sizeof widest, "%s / %s", all, all);
     double w = fmax(scene_width(scene, TEXT_STRONG, TEXT_FIGURES, widest), 118) + 4;
     struct transport_bar bar = {.box = box, .times = right - x - w - 34 >= TRACK_LEAST};
     if (bar.times)
-        frame_transport_multiply_saturating(s, x, box.y + 7, w);
+        transport_multiply_saturating(s, x, box.y + 7, w);
     x += bar.times ? w + 22 : 12;
     bar.track = (struct box){x, box.y + 4, fmax(right - x, 20), box.h - 8};
     bar.middle = floor(box.y + box.h / 2) + 5;
@@ -329,6 +324,6 @@ void transport_layout(struct stage *s, struct box box)
     double ns = (double)(p->end_ns - p->begin_ns), beyond = ns * 8 / bar.track.w;
     hit->x0 = (double)p->begin_ns - beyond;
     hit->x1 = (double)p->end_ns + beyond;
-    frame_transport_add_line(s, &bar);
-    line_tip(s, &bar);
+    transport_add_line(s, &bar);
+    transport_add_line_tip(s, &bar);
 }

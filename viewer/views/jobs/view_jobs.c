@@ -1,8 +1,8 @@
+/* View "jobs": table of jobs; a click chooses one. */
 #include "viewer/views/jobs/view_jobs.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "proto/client.h"
 
@@ -34,11 +34,11 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
                               uint32_t at)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     jobs_view_add_cell(s, row, JOB, here ? t->accent : t->text, job->job);
-    jobs_view_add_cell(s, row, APP, t->text, frame_app_name(job->app));
+    jobs_view_add_cell(s, row, APP, t->text, piece_app_name(job->app));
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
     jobs_view_add_cell(s, row, STATE, color, job->state);
@@ -53,7 +53,7 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
                            format_duration(text, sizeof text, (double)(end - job->start_ns)));
 }
 
-/* Why there is no list, and what to do about it. */
+/* Explanation in place of the list when no job is known. */
 static void jobs_view_add_nothing(struct stage *s, struct box box)
 {
     const struct ui_connection *c = &s->ui->connection;
@@ -78,7 +78,8 @@ static void jobs_layout(struct stage *s, struct box box)
     scene_panel(s->brush.scene, panel, 0, "jobs");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Jobs",
-                 s->model->job_count ? "click one, or take it with the arrows and Enter" : "");
+                 s->model->job_count ? "click one, or select it with the arrow keys and Enter"
+                                     : "");
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     if (!s->model->job_count) {
@@ -102,4 +103,4 @@ static void jobs_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view jobs_view = {"jobs", "Jobs", jobs_icon, jobs_layout};
+const struct view jobs_view = {"jobs", "Jobs", jobs_icon, jobs_layout, NULL};

@@ -1,6 +1,7 @@
+/* Better mappings and routes: questions to the daemon, their results, buttons to apply them. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +9,8 @@
 
 enum { LINE = 17, FIGURES = 128, CHANGE = 58 };
 
-static double links_better_add_button(const struct stage *s, double x, double y, const char *label,
-                                      enum ui_command command, uint64_t argument)
+static double better_add_button(const struct stage *s, double x, double y, const char *label,
+                                enum ui_command command, uint64_t argument)
 {
     const struct theme *t = s->brush.theme;
     double w = scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
@@ -17,8 +18,8 @@ static double links_better_add_button(const struct stage *s, double x, double y,
     return widget_button(&s->brush, x, y, label, 0, command, argument) + 6;
 }
 
-/* "hop-bytes" and the like; max-link is the daemon's word. */
-static const char *measure_name(const char *name)
+/* Name of a measure for people; measures without an entry keep the daemon's name. */
+static const char *better_measure_name(const char *name)
 {
     static const char *const words[][2] = {
         {"max-link", "largest link load"},
@@ -33,20 +34,21 @@ static const char *measure_name(const char *name)
     return name;
 }
 
-static int in_bytes(const char *name)
+static int better_is_in_bytes(const char *name)
 {
     return strstr(name, "bytes") || !strcmp(name, "max-link");
 }
 
-static void gain_line(const struct stage *s, struct box box, const struct network_gain *g)
+static void better_add_gain_line(const struct stage *s, struct box box,
+                                 const struct network_gain *g)
 {
     const struct theme *t = s->brush.theme;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[2 * FORMAT_ROOM + 8], change[32] = "";
-    const char *unit = in_bytes(g->name) ? "B" : "";
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[2 * FORMAT_CAPACITY + 8], change[32] = "";
+    const char *unit = better_is_in_bytes(g->name) ? "B" : "";
     double share = g->before > 0 ? (g->after - g->before) / g->before : 0;
     double label = fmax(box.w - CHANGE - FIGURES, 0);
     scene_text(s->brush.scene, box.x, box.y, label, TEXT_SMALL, 0, t->second,
-               measure_name(g->name));
+               better_measure_name(g->name));
     snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", format_si(a, sizeof a, g->before, unit),
              format_si(b, sizeof b, g->after, unit));
     scene_text(s->brush.scene, box.x + label, box.y, FIGURES, TEXT_SMALL, TEXT_RIGHT | TEXT_FIGURES,
@@ -61,11 +63,10 @@ static void gain_line(const struct stage *s, struct box box, const struct networ
                change[0] ? change : "same");
 }
 
-static void links_better_add_gains(const struct stage *s, struct box box,
-                                   const struct suggestion *g)
+static void better_add_gains(const struct stage *s, struct box box, const struct suggestion *g)
 {
     for (uint32_t i = 0; i < g->gain_count && (i + 1) * LINE <= box.h; i++)
-        gain_line(s, (struct box){box.x, box.y + i * LINE, box.w, LINE}, &g->gains[i]);
+        better_add_gain_line(s, (struct box){box.x, box.y + i * LINE, box.w, LINE}, &g->gains[i]);
 }
 
 static uint32_t better_routes(const struct suggestion *g)
@@ -76,7 +77,7 @@ static uint32_t better_routes(const struct suggestion *g)
     return n;
 }
 
-static void result_line(const struct stage *s, struct box box, enum suggestion_kind kind)
+static void better_add_result_line(const struct stage *s, struct box box, enum suggestion_kind kind)
 {
     const struct suggestion *g = &s->model->network.suggestions[kind];
     int applied = (s->ui->network.applied & 1u << kind) != 0;
@@ -86,38 +87,38 @@ static void result_line(const struct stage *s, struct box box, enum suggestion_k
         snprintf(text, sizeof text, "%u of %u routes better", better_routes(g), g->route_count);
     else
         snprintf(text, sizeof text, g->optimal ? "none has less %s" : "for less %s", g->objective);
-    x += links_better_add_button(s, x, box.y, applied ? "Undo" : "Show it", COMMAND_APPLY, kind);
+    x += better_add_button(s, x, box.y, applied ? "Undo" : "Show it", COMMAND_APPLY, kind);
     if (kind == SUGGEST_MAPPING)
-        x += links_better_add_button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
-    x += links_better_add_button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
+        x += better_add_button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
+    x += better_add_button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
     scene_text(s->brush.scene, x + 4, box.y + 4, box.x + box.w - x - 4, TEXT_SMALL, 0,
                applied ? s->brush.theme->info : s->brush.theme->second,
                applied ? "in all views now" : text);
 }
 
-/* What became of a question, below its button. */
-static void links_better_add_outcome(const struct stage *s, struct box box,
-                                     enum suggestion_kind kind, const char *hint)
+/* State or result of a question, below its button. */
+static void better_add_outcome(const struct stage *s, struct box box, enum suggestion_kind kind,
+                               const char *hint)
 {
     const struct theme *t = s->brush.theme;
     const struct suggestion *g = &s->model->network.suggestions[kind];
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     if (g->waiting && !g->ready) {
-        double w = links_better_add_button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
+        double w = better_add_button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
         scene_textf(s->brush.scene, box.x + w + 4, box.y + 2, box.w - w - 4, TEXT_SMALL, 0,
                     t->second, "searching, %s", format_share(text, sizeof text, g->progress));
         widget_bar(&s->brush, (struct box){box.x, box.y + 30, box.w, 6}, g->progress, t->accent);
     } else if (g->error) {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);
     } else if (g->ready) {
-        result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
-        links_better_add_gains(s, (struct box){box.x, box.y + 26, box.w, box.h - 26}, g);
+        better_add_result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
+        better_add_gains(s, (struct box){box.x, box.y + 26, box.w, box.h - 26}, g);
     } else {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->faint, 3, hint);
     }
 }
 
-static const char *route_hint(const struct stage *s)
+static const char *better_route_hint(const struct stage *s)
 {
     switch (s->ui->selection.kind) {
     case SELECT_NONE:
@@ -141,11 +142,12 @@ void better_layout(struct stage *s, struct box panel)
     double half = floor(panel.w * 0.58), x = panel.x + 12, y = panel.y + 8;
     struct box left = {x, y + 34, half - 24, panel.h - 48};
     struct box right = {panel.x + half + 12, y + 34, panel.w - half - 24, panel.h - 48};
-    x += links_better_add_button(s, x, y, "Suggest mapping", COMMAND_REMAP, 0);
+    x += better_add_button(s, x, y, "Suggest mapping", COMMAND_REMAP, 0);
     double end = panel.x + half - 12, wide = 4;
     for (int i = 0; i < REMAP_OBJECTIVES; i++)
         wide += scene_width(s->brush.scene, TEXT_SMALL, 0, objectives[i]) + 18;
-    double second = end - x >= wide ? y : y + 30; /* below the button where there is no room */
+    double second =
+        end - x >= wide ? y : y + 30; /* below the first button where there is no room beside it */
     widget_choice(&s->brush, end, second, objectives, REMAP_OBJECTIVES,
                   (int)s->ui->network.objective, COMMAND_OBJECTIVE);
     left.y = second + 34;
@@ -158,12 +160,12 @@ void better_layout(struct stage *s, struct box panel)
         left.y += 26;
     }
     left.h = panel.y + panel.h - 10 - left.y;
-    links_better_add_outcome(
+    better_add_outcome(
         s, left, SUGGEST_MAPPING,
         "The daemon looks for places of the ranks that make it smaller, from the messages since "
         "the start.");
     scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half, panel.y + panel.h - 10,
                1, t->line);
-    links_better_add_button(s, right.x, y, "Suggest routes", COMMAND_REROUTE, 0);
-    links_better_add_outcome(s, right, SUGGEST_ROUTES, route_hint(s));
+    better_add_button(s, right.x, y, "Suggest routes", COMMAND_REROUTE, 0);
+    better_add_outcome(s, right, SUGGEST_ROUTES, better_route_hint(s));
 }

@@ -1,8 +1,9 @@
+/* Ranking of hot links: figures of each link, order, rows with sparklines. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 enum { ROW = 40 };
 enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLUMNS };
 
-/* What the load is told in terms of: the network's capacity where it is known. */
+/* What the load is relative to: the network's capacity where it is known. */
 static const char of_capacity[] = "of capacity";
 
 static const struct column columns[COLUMNS] = {
@@ -25,8 +26,7 @@ static const struct column columns[COLUMNS] = {
     [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
 };
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 static uint64_t hot_links_visible(const struct stage *s, uint64_t *first)
 {
@@ -36,26 +36,15 @@ static uint64_t hot_links_visible(const struct stage *s, uint64_t *first)
     return last;
 }
 
-/* Mean load of links that have any, in the newest window. */
-static double live_mean(const struct network *n)
+/* Mean load of the loaded links in the newest window. */
+static double hot_links_live_mean(const struct network *n)
 {
     const struct network_counts *c = &n->counts;
     uint64_t loaded = c->states[LINK_BUSY] + c->states[LINK_HOT] + c->states[LINK_CONGESTED];
     return loaded ? c->hop_bytes / (double)loaded : 0;
 }
 
-int links_measured_only(const struct stage *s)
-{
-    const struct network *n = &s->model->network;
-    if (s->range->flows.links_used || s->ui->network.applied)
-        return 0;
-    for (uint32_t i = 0; i < n->link_count; i++)
-        if (n->links[i].measured != NETWORK_UNKNOWN)
-            return n->counts.hop_bytes <= 0;
-    return 0;
-}
-
-/* Most recent windows of the visible time that samples may be kept of. */
+/* The most recent visible windows, as many as samples are stored for. */
 static uint64_t hot_links_sampled(const struct stage *s, uint64_t *first)
 {
     uint64_t last = hot_links_visible(s, first);
@@ -75,7 +64,8 @@ static void hot_links_add_counted(const struct stage *s, uint32_t link, struct l
         out->load += (double)sample->measured;
         out->packets |= sample->unit;
     }
-    out->state = out->load > 0 ? LINK_BUSY : LINK_IDLE; /* more the counts do not tell */
+    out->state = out->load > 0 ? LINK_BUSY
+                               : LINK_IDLE; /* hot or congested cannot be derived from counters */
     out->multiple = d && d->mean > 0 ? out->load / d->mean : NAN;
 }
 
@@ -85,18 +75,18 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
     const enum link_state would = LINK_BUSY;
-    double mean = live ? live_mean(n) : f->mean;
+    double mean = live ? hot_links_live_mean(n) : f->mean;
     *out =
         (struct link_figures){.state = s->ui->network.applied ? would : piece_link_state(s, link),
                               .multiple = NAN,
                               .share = NAN,
                               .latency = NAN,
                               .ratio = NAN};
-    if (links_measured_only(s)) {
+    if (piece_loads_are_measured(s)) {
         hot_links_add_counted(s, link, out);
         return;
     }
-    if (s->ui->network.applied) { /* nothing but the load can be foretold */
+    if (s->ui->network.applied) { /* only the load can be predicted for a suggested mapping */
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
     } else if (live) {
         out->load = row ? (double)row->bytes : 0;
@@ -115,8 +105,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     out->multiple = mean > 0 ? out->load / mean : NAN;
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 struct sorted {
     double figure;
@@ -139,7 +128,7 @@ static int hot_links_compare_rising(const void *left, const void *right)
     return a->link < b->link ? -1 : a->link > b->link;
 }
 
-/* Each figure is looked up once, not for each comparison. */
+/* Sort links by a figure; figures are computed once, not for each comparison. */
 static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
     int column = s->ui->list.sort[LIST_LINKS];
@@ -180,9 +169,9 @@ static int hot_links_passes(const struct stage *s, uint32_t link)
     return link < f->link_count && (f->link_marks[link] & FLOW_SHOWN);
 }
 
-static int is_live(const struct stage *s)
+static int hot_links_is_live(const struct stage *s)
 {
-    return s->ui->time.follow && !links_measured_only(s) && s->ui->time.range == RANGE_SPAN &&
+    return s->ui->time.follow && !piece_loads_are_measured(s) && s->ui->time.range == RANGE_SPAN &&
            !s->ui->network.applied && s->model->network.link_count;
 }
 
@@ -191,7 +180,7 @@ static uint64_t hot_links_mix_hash(uint64_t key, uint64_t value)
     return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
 }
 
-static uint64_t order_key(const struct stage *s)
+static uint64_t hot_links_compute_key(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     uint64_t first, last = hot_links_visible(s, &first), key = 1;
@@ -200,13 +189,13 @@ static uint64_t order_key(const struct stage *s)
     key = hot_links_mix_hash(key, f->version);
     key = hot_links_mix_hash(key, s->ui->network.filter.version);
     key = hot_links_mix_hash(key, last);
-    key = hot_links_mix_hash(key, (uint64_t)is_live(s) * 64 +
+    key = hot_links_mix_hash(key, (uint64_t)hot_links_is_live(s) * 64 +
                                       (uint64_t)(s->ui->list.sort[LIST_LINKS] + 1) * 2 +
                                       (uint64_t)(s->ui->list.descending[LIST_LINKS] != 0));
     return key | 1;
 }
 
-static int fill_order(const struct stage *s, struct links_drawing *d)
+static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
@@ -232,21 +221,21 @@ static int fill_order(const struct stage *s, struct links_drawing *d)
 
 const struct links_drawing *links_order(struct stage *s)
 {
-    uint64_t key = order_key(s);
+    uint64_t key = hot_links_compute_key(s);
     if (!s->pictures->links && !(s->pictures->links = calloc(1, sizeof *s->pictures->links)))
         return NULL;
     struct links_drawing *d = s->pictures->links;
     if (d->key == key)
         return d;
-    d->live = is_live(s);
-    d->measured = links_measured_only(s);
+    d->live = hot_links_is_live(s);
+    d->measured = piece_loads_are_measured(s);
     d->mean = 0;
     d->key = 0;
-    if (fill_order(s, d) < 0) {
+    if (hot_links_fill_order(s, d) < 0) {
         d->count = 0;
         return NULL;
     }
-    /* the daemon's order is the largest load first */
+    /* the daemon orders by falling load */
     if ((s->ui->list.sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
         d->count = 0;
         return NULL;
@@ -255,8 +244,7 @@ const struct links_drawing *links_order(struct stage *s)
     return d;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static double hot_links_height_of(const struct network_sample *sample, int measured)
 {
@@ -267,7 +255,7 @@ static double hot_links_height_of(const struct network_sample *sample, int measu
 void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_t color)
 {
     const struct network *n = &s->model->network;
-    int measured = links_measured_only(s);
+    int measured = piece_loads_are_measured(s);
     uint64_t first, last = hot_links_sampled(s, &first);
     double most = 0;
     for (uint64_t w = first; w <= last; w++) {
@@ -279,12 +267,12 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     if (most <= 0)
         return;
     double step = box.w / (double)(last > first ? last - first : 1);
-    if (first == last) /* a single window is no line */
+    if (first == last) /* a single window cannot form a line */
         scene_disc(s->brush.scene, box.x + box.w / 2, box.y, 2, color);
     scene_points(s->brush.scene);
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(n, link, w);
-        if (!sample) { /* a gap, or nothing crossed it */
+        if (!sample) { /* a gap, or no traffic */
             scene_curve(s->brush.scene, 1.4, color);
             scene_points(s->brush.scene);
             continue;
@@ -295,19 +283,19 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     scene_curve(s->brush.scene, 1.4, color);
 }
 
-/* "congested for 12 s, 0 → 31, 5 → 77 and 2 more" */
-static void under_text(const struct stage *s, const struct link_figures *f, uint32_t link, int live,
-                       char *out, size_t room)
+/* Second line of a row: "congested for 12 s, 0 → 31, 5 → 77 and 2 more". */
+static void hot_links_format_detail(const struct stage *s, const struct link_figures *f,
+                                    uint32_t link, int live, char *out, size_t room)
 {
     const struct network *n = &s->model->network;
     const struct window_totals *w = series_newest(&s->model->series);
-    char time[FORMAT_ROOM];
+    char time[FORMAT_CAPACITY];
     uint32_t count = 0;
-    if (links_measured_only(s)) {
+    if (piece_loads_are_measured(s)) {
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
         return;
     }
-    if (s->ui->network.applied) { /* what is known of it is of the network as it is */
+    if (s->ui->network.applied) { /* state and latency are known for the present routes only */
         snprintf(out, room, "as suggested");
         return;
     }
@@ -334,10 +322,11 @@ static void hot_links_add_cell(const struct stage *s, struct box row, int c, col
                    columns[c].flags | TEXT_FIGURES, color, text);
 }
 
-static void figures_cells(const struct stage *s, struct box row, const struct link_figures *f)
+static void hot_links_add_figures(const struct stage *s, struct box row,
+                                  const struct link_figures *f)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     hot_links_add_cell(s, row, LOAD, t->text,
                        format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
     if (!isnan(f->share))
@@ -369,7 +358,7 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, LIST_LINKS,
               at);
     if (sel->kind != SELECT_NONE && sel->kind != SELECT_LINK && link < flows->link_count &&
-        (flows->link_marks[link] & FLOW_SELECTED)) /* its routes are among what is selected */
+        (flows->link_marks[link] & FLOW_SELECTED)) /* its routes are selected */
         scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
                    color_fade(t->accent, 0.7));
     snprintf(text, sizeof text, "%u", at + 1);
@@ -378,26 +367,25 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
-    under_text(s, &f, link, d->live, text, sizeof text);
+    hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
     scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(columns, COLUMNS, SPARK, row.x, row.w);
     if (box.w > 0 && !s->ui->network.applied)
         link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
                        piece_state_color(t, f.state));
-    figures_cells(s, row, &f);
+    hot_links_add_figures(s, row, &f);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         piece_link_tip(s, link);
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
 static void hot_links_what_text(const struct stage *s, const struct links_drawing *d, char *out,
                                 size_t room)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], e[FORMAT_ROOM], range[80];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], e[FORMAT_CAPACITY], range[80];
     if (d->live) {
         snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
                  format_count(a, sizeof a, c->states[LINK_CONGESTED]),
@@ -414,11 +402,12 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
              range, s->ui->network.applied ? ", as suggested" : "");
 }
 
-/* What the figures leave out is said below them. */
-static double left_out(const struct stage *s, struct box panel, const struct links_drawing *d)
+/* Note below the list: links that are not listed. @return its height */
+static double hot_links_add_omitted(const struct stage *s, struct box panel,
+                                    const struct links_drawing *d)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_ROOM], text[600];
+    char a[FORMAT_CAPACITY], text[600];
     if (s->model->network.topology && s->model->network.fault[0])
         snprintf(text, sizeof text, "%s", s->model->network.fault);
     else if (d->live && c->left_out)
@@ -434,7 +423,7 @@ static double left_out(const struct stage *s, struct box panel, const struct lin
     return 22;
 }
 
-static void empty_list(const struct stage *s, struct box box)
+static void hot_links_explain_empty(const struct stage *s, struct box box)
 {
     const char *fault = s->model->daemon.topology_fault;
     if (flow_filter_active(&s->ui->network.filter))
@@ -471,9 +460,9 @@ void hot_links_layout(struct stage *s, struct box panel)
     widget_table_head(&s->brush, head, titles, COLUMNS, LIST_LINKS, sorted,
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
-    list.h -= left_out(s, panel, d);
+    list.h -= hot_links_add_omitted(s, panel, d);
     if (!d->count) {
-        empty_list(s, list);
+        hot_links_explain_empty(s, list);
         return;
     }
     uint32_t last, first = piece_list(s, list, LIST_LINKS, d->count, ROW, &last);

@@ -1,7 +1,8 @@
+/* Bars of a figure by rank (Visuco, section 4.3), with axes, filter and tooltip. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +10,11 @@
 
 enum { LEFT = 58, FOOT = 66, STEP = 2, NAMED = 16 };
 
-/* Where the ranks lie on the axis. */
+/* Axis of ranks and scale of the figure. */
 struct axis {
     struct box plot;
-    double places; /**< from the first rank to behind the last */
-    double most;   /**< figure at the right edge */
+    double places; /**< extent of the axis, from the first rank to the end of the last */
+    double most;   /**< value at the right edge */
 };
 
 static double metric_rank_place_of(const struct stage *s, double rank)
@@ -59,10 +60,9 @@ static void metric_rank_name_of(const struct stage *s, uint32_t number, char *ou
     }
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
-/* One bar for the ranks from first to last: as long as the largest of them. */
+/* One bar for the ranks from first to last, as long as the largest value among them. */
 static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t first,
                                 uint32_t last, double y, double h)
 {
@@ -97,7 +97,7 @@ static void metric_rank_add_bars(struct stage *s, const struct axis *a)
     while (y < foot && next < n) {
         uint32_t first = next, last = first;
         double until = metric_rank_y_of(s, a, first + 1.0);
-        if (until < y + STEP) { /* several share a row of pixels */
+        if (until < y + STEP) { /* several ranks share a row of pixels */
             double place = (y + STEP - a->plot.y) / a->plot.h * a->places;
             double rank = ceil(ui_rank_at(s->ui, place)) - 1;
             last = rank >= n ? n - 1 : rank > first ? (uint32_t)rank : first;
@@ -110,13 +110,12 @@ static void metric_rank_add_bars(struct stage *s, const struct axis *a)
     }
 }
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
-static void rank_tick(const struct stage *s, const struct axis *a, double rank)
+static void metric_rank_add_rank_tick(const struct stage *s, const struct axis *a, double rank)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     double y = metric_rank_y_of(s, a, rank) + 0.5;
     scene_line(s->brush.scene, a->plot.x, y, a->plot.x + a->plot.w, y, 1, t->grid);
     double top = fmin(fmax(y - 8, a->plot.y - 2), a->plot.y + a->plot.h - 13);
@@ -129,17 +128,17 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
 {
     const struct theme *t = s->brush.theme;
     double n = s->range->flows.ranked_count;
-    char text[FORMAT_ROOM];
-    rank_tick(s, a, 0);
+    char text[FORMAT_CAPACITY];
+    metric_rank_add_rank_tick(s, a, 0);
     if (s->ui->network.rank_log) {
         for (double rank = 10; rank <= n; rank *= 10)
             if (metric_rank_y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
-                rank_tick(s, a, rank - 1);
+                metric_rank_add_rank_tick(s, a, rank - 1);
     } else {
         double step = nice_ceil(n / fmax(floor(a->plot.h / 60), 1));
         for (double rank = fmax(step, 1); rank < n && step >= 1; rank += step)
             if (metric_rank_y_of(s, a, rank - 1) > a->plot.y + 16)
-                rank_tick(s, a, rank - 1);
+                metric_rank_add_rank_tick(s, a, rank - 1);
     }
     double step = nice_ceil(a->most / fmax(floor(a->plot.w / 90), 1));
     for (double value = step; value <= a->most && step > 0; value += step) {
@@ -155,8 +154,8 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
     }
 }
 
-/* What the filter keeps, when it is by this figure. */
-static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
+/* Range of the filter, if it filters by this figure. */
+static void metric_rank_add_filter(const struct stage *s, const struct axis *a)
 {
     const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
@@ -176,7 +175,7 @@ static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
 static void metric_rank_add_tip(struct stage *s, const struct axis *a)
 {
     const struct flows *f = &s->range->flows;
-    char text[FORMAT_ROOM], rank[FORMAT_ROOM], all[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY], rank[FORMAT_CAPACITY], all[FORMAT_CAPACITY];
     double y = s->brush.mouse_y;
     if (!box_has(a->plot, s->brush.mouse_x, y) || s->ui->mouse.dragging)
         return;
@@ -203,10 +202,9 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
                 format_count(all, sizeof all, f->ranked_count));
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
-/* The figures to choose from, in as many rows as they need. @return y below them */
+/* Buttons to choose the figure, in as many rows as needed. @return y below them */
 static double metric_rank_add_choices(const struct stage *s, struct box panel, double y)
 {
     double x = panel.x + 8;
@@ -234,7 +232,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
     static const char *const scales[] = {"linear", "log"};
     const struct theme *t = s->brush.theme;
     const struct flows *f = &s->range->flows;
-    char what[120], a[FORMAT_ROOM];
+    char what[120], a[FORMAT_CAPACITY];
     scene_panel(s->brush.scene, panel, 0, "metric-rank");
     scene_rect(s->brush.scene, panel, 6, t->panel);
     double right = panel.x + panel.w - 12;
@@ -242,7 +240,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
                            COMMAND_RANK_SCALE) +
              8;
     snprintf(
-        what, sizeof what, "%s %s; drag to keep some",
+        what, sizeof what, "%s %s; drag to filter",
         format_count(a, sizeof a, f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0),
         metric_rank_things(s->ui->network.metric));
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
@@ -254,12 +252,13 @@ void metric_rank_layout(struct stage *s, struct box panel)
     if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
-                        links_measured_only(s) ? "No messages are known, only counters." : NULL);
+                        piece_loads_are_measured(s) ? "No messages are known, only counters."
+                                                    : NULL);
         return;
     }
     metric_rank_add_ticks(s, &axis);
     metric_rank_add_bars(s, &axis);
-    metric_rank_add_kept(s, &axis);
+    metric_rank_add_filter(s, &axis);
     struct scene_hit *hit =
         scene_hit(s->brush.scene, axis.plot, HIT_METRIC, s->ui->network.metric, 0);
     hit->x1 = axis.most;

@@ -1,7 +1,8 @@
+/* View "links": arrangement of its panels. */
 #include "viewer/views/links/view_links.h"
 
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@ void links_drawing_destroy(struct links_drawing *d)
     free(d);
 }
 
-/* Hot links and what could be better on the left, figures by rank on the right; in narrow windows
- * one below the other. */
+/* Hot links and better mappings on the left, figures by rank on the right; in narrow windows one
+ * below the other. */
 static void links_layout(struct stage *s, struct box box)
 {
     struct box all = box_inset(box, 14, 10);
@@ -49,4 +50,10 @@ static void links_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view links_view = {"links", "Links", links_icon, links_layout};
+static void links_view_finish(struct pictures *pictures)
+{
+    links_drawing_destroy(pictures->links);
+    pictures->links = NULL;
+}
+
+const struct view links_view = {"links", "Links", links_icon, links_layout, links_view_finish};

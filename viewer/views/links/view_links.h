@@ -1,13 +1,12 @@
-/* View "links": hot links of the network as they are ranked, and the figures of routes, links and
- * vertices by rank (Visuco, section 4.3). */
+/* View "links": ranking of hot links, and the figures of routes, links and vertices by rank
+ * (Visuco, section 4.3). */
 #ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_H
 #define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view links_view;
 
-/** NULL is fine. */
 void links_drawing_destroy(struct links_drawing *drawing);
 
 #endif

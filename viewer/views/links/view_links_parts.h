@@ -2,35 +2,32 @@
 #ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
 #define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
-/** Links in the order of the list, kept while facts, time and filter stay the same. */
+/** Links in the order of the list, valid while facts, time and filter stay the same. */
 struct links_drawing {
     uint64_t key;
-    uint32_t *order; /**< owned; numbers of links */
+    uint32_t *order; /**< owned; indices of links */
     uint32_t count, room;
-    int measured; /**< no message is known: by what interfaces counted in the visible time */
-    double mean;  /**< load of those with any, when measured */
-    int live;     /**< as the daemon ranked the newest window; 0: by loads of the visible time */
+    int measured; /**< 1: no message is known; loads are interface counters over the visible time */
+    double mean;  /**< mean load of loaded links, when measured */
+    int live; /**< 1: order of the daemon for the newest window; 0: by loads of the visible time */
 };
 
-/** What a link did, in the window or the visible time that the list is of. */
+/** Figures of a link, in the newest window or over the visible time. */
 struct link_figures {
     enum link_state state;
     uint64_t since; /**< window in which the state began; 0: not known */
-    int packets;    /**< load is of packets, not bytes */
-    double load, multiple, share, latency, ratio; /**< multiple of the mean; NaN: not known */
+    int packets;    /**< load is in packets, not bytes */
+    double load, multiple, share, latency, ratio; /**< multiple: of the mean; NaN: not known */
 };
 
-/** Order of the list, brought up to date. NULL: no memory */
+/** Update the order of the list. @return NULL when memory ran out */
 const struct links_drawing *links_order(struct stage *stage);
-
-/** Did interfaces count, and no message cross a link? Then loads are what they counted. */
-int links_measured_only(const struct stage *stage);
 
 void link_figures(const struct stage *stage, int live, uint32_t link, struct link_figures *out);
 
-/** Load of a link over the visible windows, each on its own. */
+/** Load of a link in each visible window. */
 void link_sparkline(const struct stage *stage, struct box box, uint32_t link, color_t color);
 
 /** The ranking of links. */

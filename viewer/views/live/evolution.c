@@ -1,8 +1,9 @@
+/* Evolution strip: rows of circles, marks of periods, labels, tooltips, legend. */
 #include "viewer/views/live/evolution.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/live/evolution_time.h"
-#include "viewer/views/pieces.h"
 
 #include "holter/size_class.h"
 
@@ -14,8 +15,8 @@
 enum {
     HEAD = 32,    /* title and legend */
     FOOT = 20,    /* time axis */
-    ROW = 21,     /* least height of a row */
-    TALLEST = 34, /* most */
+    ROW = 21,     /* minimum height of a row */
+    TALLEST = 34, /* maximum height of a row */
     FIXED = 3,    /* rows of the job and both localities, which do not scroll */
 };
 
@@ -32,18 +33,18 @@ double evolution_height(const struct model *m, uint32_t most)
     return HEAD + FOOT + (FIXED + (double)(regions < most ? regions : most)) * ROW;
 }
 
-/* ---- a row -------------------------------------------------------------------------------------
- */
+/* ---- a row ---- */
 
 struct row {
     const struct latency_series *series;
     const char *name; /* NULL: a region */
     struct box box;   /* over the whole panel */
-    double most;      /* messages a window that the largest circle stands for */
+    double most;      /* messages per window that the largest circle represents */
 };
 
-/* Growth thickens to the right; a steady period is a bracket: told apart without colour. */
-static void growth_mark(const struct stage *s, double x0, double x1, double y)
+/* Growth is a wedge that thickens to the right, a steady period a bracket: distinct without colour.
+ */
+static void evolution_add_growth_mark(const struct stage *s, double x0, double x1, double y)
 {
     scene_points(s->brush.scene);
     scene_point(s->brush.scene, x0, y);
@@ -53,7 +54,7 @@ static void growth_mark(const struct stage *s, double x0, double x1, double y)
     scene_polygon(s->brush.scene, s->brush.theme->bad);
 }
 
-static void steady_mark(const struct stage *s, double x0, double x1, double y)
+static void evolution_add_steady_mark(const struct stage *s, double x0, double x1, double y)
 {
     color_t color = s->brush.theme->warn;
     scene_rect(s->brush.scene, (struct box){x0, y - 1.5, x1 - x0, 1.5}, 0, color);
@@ -81,9 +82,9 @@ static void evolution_add_marks(const struct stage *s, const struct evolution_pl
         double x1 = fmin(evolution_x(p, series->points[end].last + 1), p->box.x + p->box.w);
         double y = floor(row->box.y + row->box.h - 1);
         if (x1 > x0 + 1 && trend == TREND_GROWTH)
-            growth_mark(s, x0, x1 - 1, y);
+            evolution_add_growth_mark(s, x0, x1 - 1, y);
         else if (x1 > x0 + 1)
-            steady_mark(s, x0, x1 - 1, y);
+            evolution_add_steady_mark(s, x0, x1 - 1, y);
         i = end;
     }
 }
@@ -103,13 +104,13 @@ static void evolution_add_circles(const struct stage *s, const struct evolution_
             continue;
         }
         double share = (double)at.delayed / (double)at.windows / fmax(row->most, 1);
-        /* the area tells how many: a circle of few messages has to show its colour */
+        /* the area represents the count, but even the smallest circle must show its colour */
         scene_disc(s->brush.scene, c->x, y, fmax(sqrt(fmin(share, 1)) * largest, 1.6),
                    theme_latency(s->brush.theme, at.typical));
     }
 }
 
-/* Newest visible figure, and in words what its trend is. */
+/* Newest visible latency, and its trend in words. */
 static void evolution_add_reading(const struct stage *s, const struct evolution_plot *p,
                                   const struct row *row)
 {
@@ -120,7 +121,7 @@ static void evolution_add_reading(const struct stage *s, const struct evolution_
         if (p->columns[i].x < p->box.x + p->box.w &&
             evolution_at(row->series, &p->columns[i], &at) && !isnan(at.typical))
             break;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     double right = row->box.x + row->box.w - 14, y = row->box.y + row->box.h / 2 - 8;
     color_t color = at.trend == TREND_GROWTH   ? t->bad
                     : at.trend == TREND_STEADY ? t->warn
@@ -131,7 +132,8 @@ static void evolution_add_reading(const struct stage *s, const struct evolution_
                words[at.trend]);
 }
 
-static void row_label(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+static void evolution_add_label(const struct stage *s, const struct evolution_plot *p,
+                                const struct row *row)
 {
     const struct theme *t = s->brush.theme;
     double y = row->box.y + row->box.h / 2 - 8, x = row->box.x + 10, w = p->box.x - x - 8;
@@ -147,10 +149,9 @@ static void row_label(const struct stage *s, const struct evolution_plot *p, con
     scene_text(s->brush.scene, x + 12, y + 1, w - 12, TEXT_AXIS, 0, t->text, fits ? text : number);
 }
 
-/* ---- what the mouse is over --------------------------------------------------------------------
- */
+/* ---- what the mouse is over ---- */
 
-static void parts_line(struct stage *s, const struct latency_point *at)
+static void evolution_add_parts_line(struct stage *s, const struct latency_point *at)
 {
     double transfer = (double)at->part_ns[LATENCY_NETWORK] +
                       (double)at->part_ns[LATENCY_LATE_RECEIVER] +
@@ -164,8 +165,8 @@ static void parts_line(struct stage *s, const struct latency_point *at)
                 (double)at->part_ns[LATENCY_LATE_SENDER] / transfer * 100);
 }
 
-/* What is normal: the size class with most messages. */
-static void criterion_line(struct stage *s, const struct latency_series *series)
+/* The criterion of the size class with most messages. */
+static void evolution_add_criterion_line(struct stage *s, const struct latency_series *series)
 {
     const struct latency *l = &s->model->latency;
     const struct wire_criterion_row *best = NULL;
@@ -176,14 +177,15 @@ static void criterion_line(struct stage *s, const struct latency_series *series)
             best = &l->criteria[i];
     if (!best || (series->scope != SERIES_INTRA && series->scope != SERIES_INTER))
         return;
-    char size[FORMAT_ROOM], now[FORMAT_ROOM], reference[FORMAT_ROOM];
+    char size[FORMAT_CAPACITY], now[FORMAT_CAPACITY], reference[FORMAT_CAPACITY];
     format_si(size, sizeof size, (double)size_class_floor((uint16_t)best->size_class), "B");
     format_duration(now, sizeof now, (double)best->recent_ns);
     format_duration(reference, sizeof reference, (double)best->reference_ns);
     tooltip_add(&s->tip, 0, "%s take %s, reference %s", size, now, reference);
 }
 
-static void row_tip(struct stage *s, const struct evolution_plot *p, const struct row *row)
+static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *p,
+                                  const struct row *row)
 {
     if (!box_has(row->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return;
@@ -192,13 +194,13 @@ static void row_tip(struct stage *s, const struct evolution_plot *p, const struc
         if (fabs(s->brush.mouse_x - p->columns[i].x) <= p->columns[i].w / 2)
             c = &p->columns[i];
     struct latency_point at;
-    char name[48], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char name[48], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     snprintf(name, sizeof name, "%s", row->name ? row->name : "");
     if (!row->name)
         snprintf(name, sizeof name, "region %llu", (unsigned long long)row->series->id);
     if (!c || s->brush.mouse_x < p->box.x || !evolution_at(row->series, c, &at)) {
         tooltip_add(&s->tip, 0, "%s", name);
-        criterion_line(s, row->series);
+        evolution_add_criterion_line(s, row->series);
         return;
     }
     format_clock(a, sizeof a, (int64_t)(at.first * p->length_ns), p->length_ns < 1000000000);
@@ -216,18 +218,17 @@ static void row_tip(struct stage *s, const struct evolution_plot *p, const struc
     format_count(a, sizeof a, at.delayed);
     format_count(b, sizeof b, at.messages);
     tooltip_add(&s->tip, 0, "%s of %s messages delayed", a, b);
-    parts_line(s, &at);
+    evolution_add_parts_line(s, &at);
     if (at.trend != TREND_CALM)
         tooltip_add(&s->tip, at.trend == TREND_GROWTH ? s->brush.theme->bad : s->brush.theme->warn,
                     at.trend == TREND_GROWTH ? "in a period of growth"
                                              : "in a steady period: high without return");
-    criterion_line(s, row->series);
+    evolution_add_criterion_line(s, row->series);
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
-static void row_ground(const struct stage *s, const struct row *row)
+static void evolution_add_background(const struct stage *s, const struct row *row)
 {
     const struct theme *t = s->brush.theme;
     int selected = !row->name && s->ui->selection.kind == SELECT_REGION &&
@@ -241,8 +242,8 @@ static void row_ground(const struct stage *s, const struct row *row)
         scene_rect(s->brush.scene, (struct box){box.x, box.y + 2, 3, box.h - 4}, 1.5, t->accent);
 }
 
-static void row_hits(const struct stage *s, const struct evolution_plot *p, const struct row *row,
-                     uint32_t number)
+static void evolution_add_row_hits(const struct stage *s, const struct evolution_plot *p,
+                                   const struct row *row, uint32_t number)
 {
     struct scene *scene = s->brush.scene;
     struct box label = {row->box.x, row->box.y, p->box.x - row->box.x, row->box.h};
@@ -262,16 +263,16 @@ static void row_hits(const struct stage *s, const struct evolution_plot *p, cons
     }
 }
 
-/* What was compressed, under the rows: a bracket over the three circles and how long it was. */
-static void compressed_axis(const struct stage *s, const struct evolution *e,
-                            const struct evolution_plot *p)
+/* Axis of compressed time: a bracket over three circles and the length of the segment. */
+static void evolution_add_compressed_axis(const struct stage *s, const struct evolution *e,
+                                          const struct evolution_plot *p)
 {
     const struct theme *t = s->brush.theme;
     double y = p->box.y + p->box.h, free_from = p->box.x - 30;
     for (uint32_t i = 0; i < e->segment_count; i++) {
         const struct evolution_segment *seg = &e->segments[i];
         double x0 = evolution_x(p, seg->first), x1 = evolution_x(p, seg->last + 1);
-        char text[FORMAT_ROOM];
+        char text[FORMAT_CAPACITY];
         if (i + 1 == e->segment_count && p->count)
             x1 = p->columns[p->count - 1].x + p->columns[p->count - 1].w / 2;
         if (seg->calm) {
@@ -279,7 +280,7 @@ static void compressed_axis(const struct stage *s, const struct evolution *e,
             scene_rect(s->brush.scene, (struct box){x0 + 3, y + 1, x1 - x0 - 6, 1}, 0, t->faint);
             scene_rect(s->brush.scene, (struct box){x0 + 3, y - 2, 1, 4}, 0, t->faint);
             scene_rect(s->brush.scene, (struct box){x1 - 4, y - 2, 1, 4}, 0, t->faint);
-            if (length >= 120e9 && length < 3600e9) /* seconds matter no more */
+            if (length >= 120e9 && length < 3600e9) /* seconds are omitted */
                 snprintf(text, sizeof text, "%.0f\xc2\xa0min", length / 60e9);
             else
                 format_duration(text, sizeof text, length);
@@ -297,7 +298,7 @@ static void compressed_axis(const struct stage *s, const struct evolution *e,
     }
 }
 
-/* Legend from right to left, as far as there is room. @return where it begins */
+/* Legend from right to left, as far as it fits. @return x where it begins */
 static double evolution_add_legend(const struct stage *s, double left, double right, double y)
 {
     static const char *const labels[] = {"as it ran", "compressed"};
@@ -310,13 +311,14 @@ static double evolution_add_legend(const struct stage *s, double left, double ri
         double w = scene_width(s->brush.scene, TEXT_AXIS, 0, word);
         scene_text(s->brush.scene, right - w, y + 5, w + 1, TEXT_AXIS, 0, t->second, word);
         right -= w + 30;
-        (steady ? steady_mark : growth_mark)(s, right, right + 24, y + 15);
+        (steady ? evolution_add_steady_mark : evolution_add_growth_mark)(s, right, right + 24,
+                                                                         y + 15);
         right -= 14;
     }
     return right;
 }
 
-static void panel_title(const struct stage *s, struct box box, uint32_t shown, uint32_t all)
+static void evolution_add_title(const struct stage *s, struct box box, uint32_t shown, uint32_t all)
 {
     const char *name = "Latency by region";
     char what[160];
@@ -333,21 +335,21 @@ static void panel_title(const struct stage *s, struct box box, uint32_t shown, u
 static void evolution_add_row(struct stage *s, const struct evolution_plot *p, struct row *row,
                               uint32_t number)
 {
-    row_ground(s, row);
-    row_label(s, p, row);
+    evolution_add_background(s, row);
+    evolution_add_label(s, p, row);
     scene_rect(s->brush.scene,
                (struct box){p->box.x, floor(row->box.y + row->box.h / 2 - 1), p->box.w, 1}, 0,
                s->brush.theme->grid);
     evolution_add_circles(s, p, row);
     evolution_add_marks(s, p, row);
     evolution_add_reading(s, p, row);
-    row_hits(s, p, row, number);
-    row_tip(s, p, row);
+    evolution_add_row_hits(s, p, row, number);
+    evolution_add_row_tip(s, p, row);
 }
 
-/* Rows of the job and the localities. @return how many */
-static uint32_t fixed_rows(struct stage *s, const struct evolution_plot *p, struct box rows,
-                           double row_h, uint32_t most)
+/* Rows of the job and the localities. @return number of rows */
+static uint32_t evolution_add_fixed_rows(struct stage *s, const struct evolution_plot *p,
+                                         struct box rows, double row_h, uint32_t most)
 {
     static const char *const names[FIXED] = {"job", "intra-node", "inter-node"};
     const struct latency *l = &s->model->latency;
@@ -357,7 +359,7 @@ static uint32_t fixed_rows(struct stage *s, const struct evolution_plot *p, stru
         struct row row = {series,
                           names[scope],
                           {rows.x, rows.y + n * row_h, rows.w - 8, row_h},
-                          evolution_most(series, p)};
+                          evolution_max_messages(series, p)};
         if (!series)
             continue;
         evolution_add_row(s, p, &row, 0);
@@ -366,14 +368,14 @@ static uint32_t fixed_rows(struct stage *s, const struct evolution_plot *p, stru
     return n;
 }
 
-static uint32_t region_rows(struct stage *s, const struct evolution_plot *p,
-                            const struct evolution *e, struct box rows, double row_h)
+static uint32_t evolution_add_region_rows(struct stage *s, const struct evolution_plot *p,
+                                          const struct evolution *e, struct box rows, double row_h)
 {
     const struct latency *l = &s->model->latency;
     uint32_t last, first = piece_list(s, rows, LIST_SERIES, e->order_count, row_h, &last);
     double scale = 0;
     for (uint32_t i = first; i < last; i++)
-        scale = fmax(scale, evolution_most(&l->series[e->order[i]], p));
+        scale = fmax(scale, evolution_max_messages(&l->series[e->order[i]], p));
     for (uint32_t i = first; i < last; i++) {
         struct row row = {&l->series[e->order[i]],
                           NULL,
@@ -405,13 +407,13 @@ void evolution_layout(struct stage *s, struct box box, const struct timeline *li
         hit->x0 = (double)line->begin;
         hit->x1 = (double)line->end;
     }
-    fixed = fixed_rows(s, &p, rows, row_h, fixed);
+    fixed = evolution_add_fixed_rows(s, &p, rows, row_h, fixed);
     rows.y += fixed * row_h;
     rows.h -= fixed * row_h;
-    uint32_t shown = rows.h >= row_h ? region_rows(s, &p, e, rows, row_h) : 0;
-    panel_title(s, box, shown, e->order_count);
+    uint32_t shown = rows.h >= row_h ? evolution_add_region_rows(s, &p, e, rows, row_h) : 0;
+    evolution_add_title(s, box, shown, e->order_count);
     if (p.compressed) {
-        compressed_axis(s, e, &p);
+        evolution_add_compressed_axis(s, e, &p);
     } else {
         timeline_axis(s, line, p.box.y + p.box.h + 3);
         timeline_cursor(s, line, p.box);

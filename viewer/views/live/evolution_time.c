@@ -1,25 +1,25 @@
+/* Time columns and row order of the evolution strip. */
 #include "viewer/views/live/evolution_time.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-    COLUMN = 15, /* least distance of two circles */
-    WIDEST = 44, /* most, where time is compressed */
-    THIRDS = 3,  /* circles that stand for a stretch of compressed time: start, middle, end */
+    COLUMN = 15, /* minimum distance of two circles */
+    WIDEST = 44, /* maximum distance, where time is compressed */
+    THIRDS = 3,  /* circles for a compressed segment: start, middle, end */
 };
 
-/* ---- which rows, and which stretches of time matter --------------------------------------------
- */
+/* ---- which rows, and which stretches of time matter ---- */
 
 struct weighed {
     uint32_t series;
     int trend;
-    double latency; /* in steps, so that rows do not change places for nothing */
+    double latency; /* quantised, so that rows do not change places for small differences */
     uint64_t id;
 };
 
-static int evolution_time_compare_by_weight(const void *left, const void *right)
+static int evolution_compare_by_weight(const void *left, const void *right)
 {
     const struct weighed *a = left, *b = right;
     if (a->trend != b->trend)
@@ -29,8 +29,8 @@ static int evolution_time_compare_by_weight(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int order_regions(const struct latency *l, uint64_t first, uint64_t last,
-                         struct evolution *e)
+static int evolution_order_regions(const struct latency *l, uint64_t first, uint64_t last,
+                                   struct evolution *e)
 {
     struct weighed *w = malloc((l->series_count + 1) * sizeof *w);
     uint32_t *order = realloc(e->order, (l->series_count + 1) * sizeof *order), n = 0;
@@ -47,7 +47,7 @@ static int order_regions(const struct latency *l, uint64_t first, uint64_t last,
         double steps = sum.typical > 0 ? floor(log2(sum.typical) * 3 + 0.5) : 0;
         w[n++] = (struct weighed){i, sum.trend != TREND_CALM, steps, l->series[i].id};
     }
-    qsort(w, n, sizeof *w, evolution_time_compare_by_weight);
+    qsort(w, n, sizeof *w, evolution_compare_by_weight);
     for (uint32_t i = 0; i < n; i++)
         order[i] = w[i].series;
     e->order_count = n;
@@ -55,16 +55,17 @@ static int order_regions(const struct latency *l, uint64_t first, uint64_t last,
     return 0;
 }
 
-static int evolution_time_compare_by_begin(const void *left, const void *right)
+static int evolution_compare_by_begin(const void *left, const void *right)
 {
     const struct evolution_segment *a = left, *b = right;
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* All periods of growth and steady ones, of any series; united where they touch or where less than
- * gap windows lie between. @return how many */
-static size_t evolution_time_periods(const struct latency *l, uint64_t gap,
-                                     struct evolution_segment *out, size_t room)
+/* Collect the periods of growth and the steady periods of all series; periods that touch, or are
+ * less than `gap` windows apart, are united.
+ * @return number of periods */
+static size_t evolution_collect_periods(const struct latency *l, uint64_t gap,
+                                        struct evolution_segment *out, size_t room)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < l->series_count; i++) {
@@ -79,7 +80,7 @@ static size_t evolution_time_periods(const struct latency *l, uint64_t gap,
                 out[n++] = (struct evolution_segment){p->first, p->last, 0};
         }
     }
-    qsort(out, n, sizeof *out, evolution_time_compare_by_begin);
+    qsort(out, n, sizeof *out, evolution_compare_by_begin);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (kept && out[i].first <= out[kept - 1].last + gap)
@@ -91,16 +92,16 @@ static size_t evolution_time_periods(const struct latency *l, uint64_t gap,
     return kept;
 }
 
-/* Cut the whole job into what matters and what lies between. */
-static void find_segments(const struct model *m, struct evolution *e)
+/* Cut the whole job into periods of interest and the calm time between them. */
+static void evolution_find_segments(const struct model *m, struct evolution *e)
 {
     struct evolution_segment found[4 * EVOLUTION_SEGMENTS];
     const struct series *s = &m->series;
     uint64_t at = s->first, end = s->first + s->count, gap = 4;
-    size_t n = evolution_time_periods(&m->latency, gap, found, sizeof found / sizeof *found);
+    size_t n = evolution_collect_periods(&m->latency, gap, found, sizeof found / sizeof *found);
     while (2 * n + 1 > EVOLUTION_SEGMENTS) {
         gap *= 2;
-        n = evolution_time_periods(&m->latency, gap, found, sizeof found / sizeof *found);
+        n = evolution_collect_periods(&m->latency, gap, found, sizeof found / sizeof *found);
     }
     e->segment_count = 0;
     for (size_t i = 0; i < n && at < end; i++) {
@@ -133,17 +134,16 @@ const struct evolution *evolution_update(const struct stage *s)
         key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
     if (e->key == key)
         return e;
-    if (order_regions(l, first, last, e) < 0)
+    if (evolution_order_regions(l, first, last, e) < 0)
         return e;
-    find_segments(s->model, e);
+    evolution_find_segments(s->model, e);
     e->key = key;
     return e;
 }
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
-static void columns_as_in_curve(const struct stage *s, struct evolution_plot *p)
+static void evolution_fill_linear(const struct stage *s, struct evolution_plot *p)
 {
     uint64_t first, last;
     if (!timeline_windows(s->model, p->line, &first, &last))
@@ -157,7 +157,7 @@ static void columns_as_in_curve(const struct stage *s, struct evolution_plot *p)
     }
 }
 
-static uint64_t columns_of(const struct evolution_segment *seg, uint64_t per)
+static uint64_t evolution_columns_in_segment(const struct evolution_segment *seg, uint64_t per)
 {
     uint64_t windows = seg->last - seg->first + 1;
     if (seg->calm)
@@ -165,21 +165,21 @@ static uint64_t columns_of(const struct evolution_segment *seg, uint64_t per)
     return (windows + per - 1) / per;
 }
 
-static void columns_compressed(const struct evolution *e, struct evolution_plot *p)
+static void evolution_fill_compressed(const struct evolution *e, struct evolution_plot *p)
 {
     uint64_t per = 1, total;
     uint64_t most = (uint64_t)fmin(fmax(floor(p->box.w / COLUMN), 8), EVOLUTION_COLUMNS);
     for (;; per *= 2) {
         total = 0;
         for (uint32_t i = 0; i < e->segment_count; i++)
-            total += columns_of(&e->segments[i], per);
+            total += evolution_columns_in_segment(&e->segments[i], per);
         if (total <= most || per > UINT64_C(1) << 40)
             break;
     }
     double w = fmin(p->box.w / fmax((double)total, 1), WIDEST), x = p->box.x + w / 2;
     for (uint32_t i = 0; i < e->segment_count; i++) {
         const struct evolution_segment *seg = &e->segments[i];
-        uint64_t n = columns_of(seg, per), windows = seg->last - seg->first + 1;
+        uint64_t n = evolution_columns_in_segment(seg, per), windows = seg->last - seg->first + 1;
         for (uint64_t k = 0; k < n && p->count < EVOLUTION_COLUMNS; k++, x += w) {
             uint64_t first = seg->calm ? windows * k / n : k * per,
                      last = seg->calm ? windows * (k + 1) / n - 1 : (k + 1) * per - 1;
@@ -194,9 +194,9 @@ void evolution_columns(const struct stage *s, const struct evolution *e, struct 
 {
     p->count = 0;
     if (p->compressed)
-        columns_compressed(e, p);
+        evolution_fill_compressed(e, p);
     else
-        columns_as_in_curve(s, p);
+        evolution_fill_linear(s, p);
 }
 
 double evolution_x(const struct evolution_plot *p, uint64_t window)
@@ -229,7 +229,7 @@ int evolution_at(const struct latency_series *s, const struct evolution_column *
     return sum.windows > 0;
 }
 
-double evolution_most(const struct latency_series *s, const struct evolution_plot *p)
+double evolution_max_messages(const struct latency_series *s, const struct evolution_plot *p)
 {
     double most = 0;
     struct latency_point at;

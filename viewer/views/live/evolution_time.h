@@ -1,10 +1,10 @@
-/* How the evolution strip runs in time: which windows each column of circles stands for, with time
- * as in the curve or with what does not matter compressed; and the order of its rows. */
+/* Time and order of the evolution strip: which windows each column of circles represents, with
+ * linear time or with calm time compressed; and the order of its rows. */
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
 #define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
 
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/common/view.h"
 
 enum { EVOLUTION_COLUMNS = 512 };
 
@@ -22,8 +22,7 @@ struct evolution_plot {
     int compressed;
 };
 
-/** Rows in their order and the job cut into stretches, computed anew where facts or span changed.
- */
+/** Order of rows and segments of the job, recomputed when facts or the span changed. */
 const struct evolution *evolution_update(const struct stage *stage);
 
 /** Fill the columns of a plot whose line, box, length_ns and compressed are set. */
@@ -33,11 +32,12 @@ void evolution_columns(const struct stage *stage, const struct evolution *evolut
 /** Where a window begins, in pixels. */
 double evolution_x(const struct evolution_plot *plot, uint64_t window);
 
-/** What a series tells of a column: of the points whose middle lies in it. @return 0: nothing */
+/** Aggregate the points of a series whose middle lies in a column. @return 0: there are none */
 int evolution_at(const struct latency_series *series, const struct evolution_column *column,
                  struct latency_point *out);
 
-/** Most messages a window in any column; series may be NULL. */
-double evolution_most(const struct latency_series *series, const struct evolution_plot *plot);
+/** Largest number of messages per window in any column; series may be NULL. */
+double evolution_max_messages(const struct latency_series *series,
+                              const struct evolution_plot *plot);
 
 #endif

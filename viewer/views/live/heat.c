@@ -1,7 +1,8 @@
+/* Heat map of ranks over time. */
 #include "viewer/views/live/heat.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@ struct raster {
     int w, h;
 };
 
-static struct raster raster_for(const struct stage *s, struct box plot, const struct timeline *l)
+static struct raster heat_fit_raster(const struct stage *s, struct box plot,
+                                     const struct timeline *l)
 {
     struct raster r = {0};
     const struct model *m = s->model;
@@ -31,9 +33,10 @@ static struct raster raster_for(const struct stage *s, struct box plot, const st
     return r;
 }
 
-/* Add one slot's ranks to all columns it covers. Waiting goes to cells, watched time to weights. */
-static void add_slot(const struct raster *r, const struct history_slot *slot, double *waiting,
-                     double *watched)
+/* Add the ranks of one slot to all columns that it covers: waiting time to cells, observed time to
+ * weights. */
+static void heat_add_slot(const struct raster *r, const struct history_slot *slot, double *waiting,
+                          double *watched)
 {
     uint64_t a = slot->first > r->first ? slot->first : r->first;
     uint64_t b = slot->last < r->last ? slot->last : r->last;
@@ -47,7 +50,7 @@ static void add_slot(const struct raster *r, const struct history_slot *slot, do
     }
 }
 
-static uint64_t raster_key(const struct stage *s, const struct raster *r)
+static uint64_t heat_compute_key(const struct stage *s, const struct raster *r)
 {
     const uint64_t parts[] = {
         s->model->details_version, r->first, r->last, (uint64_t)r->w, (uint64_t)r->h,
@@ -58,8 +61,8 @@ static uint64_t raster_key(const struct stage *s, const struct raster *r)
     return key;
 }
 
-/* The share that the map's bright end stands for: a round one, so that it seldom changes. */
-static double scale_end(const double *waiting, const double *watched, size_t cells)
+/* Share at the bright end of the map: rounded, so that it seldom changes. */
+static double heat_scale_end(const double *waiting, const double *watched, size_t cells)
 {
     static const double ends[] = {0.05, 0.1, 0.2, 0.5};
     double most = 0;
@@ -72,13 +75,14 @@ static double scale_end(const double *waiting, const double *watched, size_t cel
     return 1;
 }
 
-static int live_heat_paint(const struct stage *s, const struct raster *r)
+static int heat_paint(const struct stage *s, const struct raster *r)
 {
     struct picture *p = &s->pictures->heat;
-    uint64_t key = raster_key(s, r);
+    uint64_t key = heat_compute_key(s, r);
     if (p->key == key && p->image.w == r->w && p->image.h == r->h)
         return 0;
-    /* cells hold waiting above and watched time below: twice the height, then cut in half */
+    /* cells hold waiting time in the upper half and observed time in the lower half: double height,
+     * cut afterwards */
     if (picture_size(s->pictures, p, r->w, r->h * 2) < 0)
         return -1;
     p->image.h = r->h;
@@ -87,8 +91,8 @@ static int live_heat_paint(const struct stage *s, const struct raster *r)
     const struct history *h = &s->model->rank_history;
     for (size_t i = 0; i < h->count; i++)
         if (h->slots[i].last >= r->first && h->slots[i].first <= r->last)
-            add_slot(r, &h->slots[i], waiting, watched);
-    p->high = scale_end(waiting, watched, cells);
+            heat_add_slot(r, &h->slots[i], waiting, watched);
+    p->high = heat_scale_end(waiting, watched, cells);
     for (size_t i = 0; i < cells; i++)
         if (watched[i] > 0)
             p->image.pixels[i] =
@@ -98,7 +102,7 @@ static int live_heat_paint(const struct stage *s, const struct raster *r)
     return 0;
 }
 
-static void live_heat_rank_axis(const struct stage *s, const struct raster *r, struct box plot)
+static void heat_add_rank_axis(const struct stage *s, const struct raster *r, struct box plot)
 {
     double step = fmax(nice_ceil(r->ranks * 30 / plot.h), 1);
     if (step < 3)
@@ -125,10 +129,10 @@ static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
                     rank / r->per_row * r->per_row + r->per_row - 1);
 }
 
-/* Of what was before a viewer came nobody may have told it (jobs of very many ranks, seeks of a
- * replay into the midst of a stretch): say so where the picture is empty, once. */
-static void unknown_stretch(const struct stage *s, const struct timeline *line, struct box plot,
-                            uint64_t length)
+/* The daemon does not report earlier windows rank by rank for very large jobs, or after a seek of a
+ * replay: explain an empty part of the picture, once. */
+static void heat_explain_empty(const struct stage *s, const struct timeline *line, struct box plot,
+                               uint64_t length)
 {
     const struct history *h = &s->model->rank_history;
     int replay = s->model->playback.known;
@@ -150,8 +154,8 @@ static void unknown_stretch(const struct stage *s, const struct timeline *line, 
                           : "rank by rank only since this viewer connected");
 }
 
-/* Frames of the selected ranks; neighbours share one. */
-static void live_heat_selected_rows(const struct stage *s, const struct raster *r, struct box plot)
+/* Frames around selected ranks; neighbours share a frame. */
+static void heat_mark_selected(const struct stage *s, const struct raster *r, struct box plot)
 {
     enum select_kind kind = s->ui->selection.kind;
     for (uint32_t rank = 0; rank < r->ranks && kind != SELECT_NONE; rank++) {
@@ -171,11 +175,11 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
 {
     const struct theme *t = s->brush.theme;
     struct box plot = {line->x, box.y + 34, line->w, box.h - 34 - 20};
-    struct raster r = raster_for(s, plot, line);
+    struct raster r = heat_fit_raster(s, plot, line);
     char what[96];
     scene_panel(s->brush.scene, box, 0, "heat");
     scene_rect(s->brush.scene, box, 6, t->panel);
-    int shown = r.w > 0 && plot.h >= 24 && live_heat_paint(s, &r) == 0;
+    int shown = r.w > 0 && plot.h >= 24 && heat_paint(s, &r) == 0;
     double used = 0;
     if (shown && s->model->rank_history.count && box.w > 430) {
         char end[16];
@@ -191,7 +195,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
         piece_empty(s, plot, "No figures of single ranks yet", NULL);
         return;
     }
-    live_heat_rank_axis(s, &r, plot);
+    heat_add_rank_axis(s, &r, plot);
     timeline_axis(s, line, plot.y + plot.h + 3);
     scene_panel(s->brush.scene, plot, 0, "heat.plot");
     scene_overlay(s->brush.scene);
@@ -200,8 +204,8 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
     double x1 = timeline_x(line, (int64_t)((r.first + (uint64_t)r.w * r.per_column) * length));
     scene_image(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h},
                 &s->pictures->heat.image);
-    unknown_stretch(s, line, plot, length);
-    live_heat_selected_rows(s, &r, plot);
+    heat_explain_empty(s, line, plot, length);
+    heat_mark_selected(s, &r, plot);
     timeline_gaps(s, line, plot, 0);
     timeline_cursor(s, line, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 1, 0);

@@ -1,45 +1,47 @@
+/* View "live": strips, overview band, evolution strip, matrix and heat map. */
 #include "viewer/views/live/view_live.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
 #include "viewer/views/live/evolution.h"
 #include "viewer/views/live/heat.h"
-#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/matrix/view_matrix.h"
-#include "viewer/views/pieces.h"
 
 #include "holter/call.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { GUTTER = 84, READOUT = 108 }; /* room for the figures left and right of a plot */
+enum { GUTTER = 84, READOUT = 108 }; /* width of the figures left and right of a plot */
 
-static double seconds_of(const struct window_totals *w)
+static double live_view_seconds(const struct window_totals *w)
 {
     return w->length_ns ? (double)w->length_ns / 1e9 : 1;
 }
 
-static double messages_rate(const struct window_totals *w)
+static double live_view_messages_rate(const struct window_totals *w)
 {
-    return (double)w->sent / seconds_of(w);
+    return (double)w->sent / live_view_seconds(w);
 }
 
 static double live_view_bytes_rate(const struct window_totals *w)
 {
-    return (double)w->sent_bytes / seconds_of(w);
+    return (double)w->sent_bytes / live_view_seconds(w);
 }
 
-static double class_share(const struct window_totals *w, int k)
+static double live_view_class_share(const struct window_totals *w, int k)
 {
     double time = (double)w->ranks * (double)w->length_ns;
     return time > 0 ? (double)w->class_ns[k] / time : 0;
 }
 
-static double mpi_share(const struct window_totals *w)
+static double live_view_mpi_share(const struct window_totals *w)
 {
     double sum = 0;
     for (int k = 0; k < MODEL_CLASSES; k++)
-        sum += class_share(w, k);
+        sum += live_view_class_share(w, k);
     return sum;
 }
 
@@ -50,12 +52,12 @@ struct strip {
 };
 
 static const struct strip strips[] = {
-    {"messages", "Messages", "/s", messages_rate, 0},
+    {"messages", "Messages", "/s", live_view_messages_rate, 0},
     {"bytes", "Bytes", "B/s", live_view_bytes_rate, 0},
-    {"mpi", "Time in MPI", "", mpi_share, 1},
+    {"mpi", "Time in MPI", "", live_view_mpi_share, 1},
 };
 
-/* Newest window in sight, and the mean over those in sight. */
+/* Values of the newest visible window and the mean over all visible ones. */
 static void live_view_add_readings(const struct stage *s, const struct timeline *l,
                                    timeline_value *value, double *newest, double *mean)
 {
@@ -90,7 +92,7 @@ static void live_view_figure(const struct strip *strip, double value, char *out,
 static void live_view_add_readout(const struct stage *s, const struct strip *strip,
                                   const struct timeline *l, struct box box, color_t color)
 {
-    char text[FORMAT_ROOM], mean_text[FORMAT_ROOM + 8];
+    char text[FORMAT_CAPACITY], mean_text[FORMAT_CAPACITY + 8];
     double newest, mean;
     live_view_add_readings(s, l, strip->value, &newest, &mean);
     live_view_figure(strip, newest, text, sizeof text);
@@ -104,10 +106,10 @@ static void live_view_add_readout(const struct stage *s, const struct strip *str
                s->brush.theme->second, mean_text);
 }
 
-static void value_axis(const struct stage *s, const struct strip *strip, struct box plot,
-                       double top)
+static void live_view_add_value_axis(const struct stage *s, const struct strip *strip,
+                                     struct box plot, double top)
 {
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     double unit = (plot.h - (strip->stacked ? 0 : 4)) / top;
     for (int i = 0; i <= 2; i++) {
         double value = top * i / 2, y = floor(plot.y + plot.h - value * unit) + 0.5;
@@ -117,7 +119,7 @@ static void value_axis(const struct stage *s, const struct strip *strip, struct 
             format_axis(text, sizeof text, value, strip->unit);
         scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, s->brush.theme->grid);
         if (i == 1 && plot.h < 34)
-            continue; /* its figure would touch its neighbours' */
+            continue; /* its label would touch its neighbours */
         if (i > 0 || !strip->stacked)
             scene_text(s->brush.scene, plot.x - GUTTER,
                        fmin(fmax(y - 7, plot.y - 4), plot.y + plot.h - 12), GUTTER - 8, TEXT_AXIS,
@@ -125,7 +127,7 @@ static void value_axis(const struct stage *s, const struct strip *strip, struct 
     }
 }
 
-/* The beat at the newest data: a disc with a halo, where the curve ends. */
+/* The beat at the end of the curve: a disc with a halo at the newest data. */
 static void live_view_add_head(const struct stage *s, const struct strip *strip,
                                const struct timeline *l, struct box plot, double top, color_t color)
 {
@@ -138,8 +140,8 @@ static void live_view_add_head(const struct stage *s, const struct strip *strip,
     scene_disc(s->brush.scene, x, y, 3.5, color);
 }
 
-/* Shares of the classes over the windows in sight; only their being there matters. */
-static void classes_in_sight(const struct stage *s, double *shares)
+/* Shares of the classes over the visible windows; callers only test whether they are positive. */
+static void live_view_visible_classes(const struct stage *s, double *shares)
 {
     uint64_t first, last;
     if (!ui_windows(s->ui, s->model, &first, &last))
@@ -147,17 +149,18 @@ static void classes_in_sight(const struct stage *s, double *shares)
     for (uint64_t k = first; k <= last; k++) {
         const struct window_totals *w = series_at(&s->model->series, k);
         for (int c = 0; w && c < MODEL_CLASSES; c++)
-            shares[c] += class_share(w, c);
+            shares[c] += live_view_class_share(w, c);
     }
 }
 
-static void strip_title(const struct stage *s, const struct strip *strip, struct box box)
+static void live_view_add_strip_title(const struct stage *s, const struct strip *strip,
+                                      struct box box)
 {
     static const char *const what[] = {"sent per second", "sent per second",
                                        "share of the ranks' time, by class of call"};
     double shares[MODEL_CLASSES] = {0}, right = box.x + box.w - 12;
     if (strip->stacked) {
-        classes_in_sight(s, shares);
+        live_view_visible_classes(s, shares);
         right = box.x + box.w - READOUT;
         right -= piece_class_legend(s, right, box.y + 9, shares) + 12;
     }
@@ -165,8 +168,8 @@ static void strip_title(const struct stage *s, const struct strip *strip, struct
                  what[strip - strips]);
 }
 
-static void strip_layout(struct stage *s, const struct strip *strip, const struct timeline *l,
-                         struct box box)
+static void live_view_layout_strip(struct stage *s, const struct strip *strip,
+                                   const struct timeline *l, struct box box)
 {
     const struct theme *t = s->brush.theme;
     color_t colors[] = {t->accent, t->info, t->text};
@@ -176,15 +179,15 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
     double top = strip->stacked ? 1 : nice_ceil(peak > 0 ? peak : 1);
     scene_panel(s->brush.scene, box, 0, "strip.%s", strip->name);
     scene_rect(s->brush.scene, box, 6, t->panel);
-    strip_title(s, strip, box);
-    value_axis(s, strip, plot, top);
+    live_view_add_strip_title(s, strip, box);
+    live_view_add_value_axis(s, strip, plot, top);
     timeline_grid(s, l, plot.y, plot.h);
     live_view_add_readout(s, strip, l, (struct box){plot.x + plot.w, plot.y, READOUT, plot.h},
                           color);
     scene_panel(s->brush.scene, plot, 0, "strip.%s.plot", strip->name);
     scene_overlay(s->brush.scene);
     if (strip->stacked)
-        timeline_stack(s, l, plot, class_share, MODEL_CLASSES, t->classes);
+        timeline_stack(s, l, plot, live_view_class_share, MODEL_CLASSES, t->classes);
     else
         timeline_curve(s, l, plot, top, strip->value, color);
     timeline_gaps(s, l, plot, strip == strips);
@@ -200,8 +203,8 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
         timeline_captures(s, l, plot);
 }
 
-/* The whole job in one band, with the visible span framed. */
-static void band_layout(struct stage *s, struct box box, int64_t begin, int64_t end)
+/* Overview: the whole job in a band, with the visible span framed. */
+static void live_view_layout_band(struct stage *s, struct box box, int64_t begin, int64_t end)
 {
     const struct theme *t = s->brush.theme;
     int64_t oldest, newest;
@@ -212,8 +215,9 @@ static void band_layout(struct stage *s, struct box box, int64_t begin, int64_t 
         return;
     struct timeline whole = {box.x, box.w, oldest, newest};
     struct box plot = box_inset(box, 0, 3);
-    double top = timeline_peak(s->model, &whole, messages_rate);
-    timeline_curve(s, &whole, plot, top > 0 ? top : 1, messages_rate, color_fade(t->accent, 0.75));
+    double top = timeline_peak(s->model, &whole, live_view_messages_rate);
+    timeline_curve(s, &whole, plot, top > 0 ? top : 1, live_view_messages_rate,
+                   color_fade(t->accent, 0.75));
     timeline_gaps(s, &whole, plot, 0);
     timeline_alerts(s, &whole, plot, 0);
     double x0 = fmax(timeline_x(&whole, begin), box.x),
@@ -228,7 +232,7 @@ static void band_layout(struct stage *s, struct box box, int64_t begin, int64_t 
     hit->x1 = (double)newest;
 }
 
-static void window_tip(struct stage *s)
+static void live_view_add_window_tip(struct stage *s)
 {
     const struct window_totals *newest = series_newest(&s->model->series);
     if (!s->hover || s->hover->kind != HIT_TIME || !newest || !newest->length_ns ||
@@ -236,20 +240,20 @@ static void window_tip(struct stage *s)
         return;
     int64_t at = (int64_t)scene_hit_x(s->hover, s->brush.mouse_x);
     const struct window_totals *w = series_at(&s->model->series, (uint64_t)at / newest->length_ns);
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, at, newest->length_ns < 1000000000));
     if (!w) {
-        tooltip_add(&s->tip, 0, "no data: this window never came");
+        tooltip_add(&s->tip, 0, "no data: this window was not received");
         return;
     }
-    format_si(a, sizeof a, messages_rate(w), "/s");
+    format_si(a, sizeof a, live_view_messages_rate(w), "/s");
     format_si(b, sizeof b, live_view_bytes_rate(w), "B/s");
     tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
     tooltip_add(&s->tip, s->brush.theme->text, "%s of the time in MPI",
-                format_share(a, sizeof a, mpi_share(w)));
+                format_share(a, sizeof a, live_view_mpi_share(w)));
     for (int c = 0; c < MODEL_CLASSES; c++)
-        if (class_share(w, c) >= 0.0005)
-            tooltip_add(&s->tip, 0, "%s %s", format_share(a, sizeof a, class_share(w, c)),
+        if (live_view_class_share(w, c) >= 0.0005)
+            tooltip_add(&s->tip, 0, "%s %s", format_share(a, sizeof a, live_view_class_share(w, c)),
                         call_class_name((enum call_class)c));
     if (w->agents_missing)
         tooltip_add(&s->tip, s->brush.theme->warn, "%u of %u nodes did not report in time",
@@ -261,7 +265,7 @@ static void window_tip(struct stage *s)
 
 static void live_view_title_row(struct stage *s, struct box box)
 {
-    char what[96], a[FORMAT_ROOM];
+    char what[96], a[FORMAT_CAPACITY];
     const struct window_totals *w = series_newest(&s->model->series);
     int64_t begin, end;
     ui_visible(s->ui, s->model, &begin, &end);
@@ -273,7 +277,7 @@ static void live_view_title_row(struct stage *s, struct box box)
     widget_button(&s->brush, right - 30, box.y + 2, "\xe2\x88\x92", 0, COMMAND_TIME_OUT, 0);
     right -= 40;
     if (w) {
-        char per[FORMAT_ROOM + 32];
+        char per[FORMAT_CAPACITY + 32];
         format_duration(a, sizeof a, (double)w->length_ns);
         snprintf(per, sizeof per, "one point per window of %s", a);
         struct timeline l = {0, box.w - GUTTER - READOUT, begin, end};
@@ -289,8 +293,8 @@ static void live_view_title_row(struct stage *s, struct box box)
     widget_title(&s->brush, box.x, box.y + 4, right - box.x, "Live", what);
 }
 
-/* Who talks to whom, and who waits when, side by side under the strips. */
-static void lower_half(struct stage *s, struct box box)
+/* Matrix and heat map side by side under the strips. */
+static void live_view_layout_lower_half(struct stage *s, struct box box)
 {
     double side = fmin(fmin(box.h, box.w * 0.42), 460);
     double matrix_w = side + 16;
@@ -302,13 +306,13 @@ static void lower_half(struct stage *s, struct box box)
     heat_layout(s, right, &line);
 }
 
-/* Heights of the parts: the strips keep theirs, then latency, then matrix and waiting. */
+/* Heights of the parts: the strips have priority, then latency, then matrix and heat map. */
 struct split {
     double strips, evolution;
     int lower;
 };
 
-static struct split split_for(const struct stage *s, double room)
+static struct split live_view_split_height(const struct stage *s, double room)
 {
     struct split split = {0};
     if (!evolution_known(s->model)) {
@@ -318,11 +322,11 @@ static struct split split_for(const struct stage *s, double room)
     }
     split.strips = fmin(fmax(room * 0.36, 244), 420);
     double rest = room - split.strips - 8, wanted = evolution_height(s->model, 12);
-    if (rest < 96) { /* a very low window shows the curve alone */
+    if (rest < 96) { /* a very low window shows the curve only */
         split.strips = room;
         return split;
     }
-    wanted *= fmin(fmax(rest / 700, 1), 1.5); /* larger circles where there is room */
+    wanted *= fmin(fmax(rest / 700, 1), 1.5); /* enlarge circles where there is room */
     split.evolution = floor(fmin(wanted, fmax(rest * 0.56, 200)));
     split.lower = rest - split.evolution > 176;
     if (!split.lower)
@@ -344,24 +348,24 @@ static void live_layout(struct stage *s, struct box box)
         return;
     }
     struct timeline line = {inner.x + GUTTER, inner.w - GUTTER - READOUT, begin, end};
-    struct split split = split_for(s, foot - y - 18 - 38);
+    struct split split = live_view_split_height(s, foot - y - 18 - 38);
     double h = floor((split.strips - 16) / 3);
     for (size_t i = 0; i < 3; i++) {
-        strip_layout(s, &strips[i], &line, (struct box){inner.x, y, inner.w, h});
+        live_view_layout_strip(s, &strips[i], &line, (struct box){inner.x, y, inner.w, h});
         y += h + 8;
     }
     scene_panel(s->brush.scene, (struct box){inner.x, y - 6, inner.w, 18}, 0, "live.axis");
     timeline_axis(s, &line, y - 4);
     y += 14;
-    band_layout(s, (struct box){line.x, y, line.w, 28}, begin, end);
+    live_view_layout_band(s, (struct box){line.x, y, line.w, 28}, begin, end);
     y += 38;
     if (split.evolution > 0) {
         evolution_layout(s, (struct box){inner.x, y, inner.w, split.evolution}, &line);
         y += split.evolution + 8;
     }
     if (split.lower)
-        lower_half(s, (struct box){inner.x, y, inner.w, foot - y});
-    window_tip(s);
+        live_view_layout_lower_half(s, (struct box){inner.x, y, inner.w, foot - y});
+    live_view_add_window_tip(s);
 }
 
 static void live_icon(const struct brush *b, struct box box, color_t color)
@@ -374,4 +378,11 @@ static void live_icon(const struct brush *b, struct box box, color_t color)
     scene_curve(b->scene, 1.8, color);
 }
 
-const struct view live_view = {"live", "Live", live_icon, live_layout};
+static void live_view_finish(struct pictures *pictures)
+{
+    picture_finish(&pictures->heat);
+    free(pictures->evolution.order);
+    pictures->evolution = (struct evolution){0};
+}
+
+const struct view live_view = {"live", "Live", live_icon, live_layout, live_view_finish};

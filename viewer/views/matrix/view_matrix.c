@@ -1,27 +1,28 @@
+/* View "matrix": cells of pairs, axes, node borders, selection, hits. */
 #include "viewer/views/matrix/view_matrix.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* How the visible ranks fall on cells. */
+/* Mapping of the visible ranks to cells. */
 struct grid {
-    double column, row, extent; /* ranks in sight */
+    double column, row, extent; /* visible ranks */
     uint32_t first_column, first_row;
     uint32_t per_cell; /* ranks along each side of a cell */
-    int cells;         /* along each side of the picture; the outer ones may be cut */
+    int cells;         /* cells along each side of the picture; the outer cells may be clipped */
     double cell;       /* logical pixels */
     struct box plot;
 };
 
-static struct grid grid_for(const struct stage *s, struct box plot)
+static struct grid matrix_view_fit_grid(const struct stage *s, struct box plot)
 {
     struct grid g = {.plot = plot};
     ui_matrix(s->ui, s->model, &g.column, &g.row, &g.extent);
-    /* A cell of device pixels holds as many ranks as must share it: added up, never dropped. Powers
-     * of two, so that cells keep their ranks while one pans. */
+    /* A cell of at least a device pixel sums as many ranks as share it; none is
+     * dropped. Powers of two, so that cells contain the same ranks while panning. */
     double least = 1 / fmax(s->brush.scene->scale, 0.5);
     g.per_cell = 1;
     while (plot.w / (g.extent / g.per_cell) < least)
@@ -33,7 +34,7 @@ static struct grid grid_for(const struct stage *s, struct box plot)
     return g;
 }
 
-static uint64_t grid_key(const struct stage *s, const struct grid *g)
+static uint64_t matrix_view_compute_key(const struct stage *s, const struct grid *g)
 {
     const uint64_t parts[] = {s->range->version,     g->first_column,    g->first_row,
                               g->per_cell,           (uint64_t)g->cells, (uint64_t)s->ui->quantity,
@@ -61,7 +62,8 @@ static void matrix_view_add_pairs(const struct stage *s, const struct grid *g, d
     }
 }
 
-/* Round the ends of the colours to 1, 2, 5 so that they stay while figures tremble. */
+/* Round the ends of the colour scale to 1, 2, 5, so that it does not change with small
+ * fluctuations. */
 static void matrix_view_scale_of(struct picture *p, const double *cells, size_t count)
 {
     double low = 0, high = 0;
@@ -80,7 +82,7 @@ static void matrix_view_scale_of(struct picture *p, const double *cells, size_t 
 static int matrix_view_paint(const struct stage *s, const struct grid *g)
 {
     struct picture *p = &s->pictures->matrix;
-    uint64_t key = grid_key(s, g);
+    uint64_t key = matrix_view_compute_key(s, g);
     if (p->key == key)
         return 0;
     if (picture_size(s->pictures, p, g->cells, g->cells) < 0)
@@ -130,9 +132,8 @@ static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
     }
 }
 
-/* Where one node ends and the next begins, if ranks are placed in blocks and the lines stay apart.
- */
-static void node_lines(const struct stage *s, const struct grid *g)
+/* Borders between nodes, if ranks are placed in blocks and the lines are far enough apart. */
+static void matrix_view_add_node_lines(const struct stage *s, const struct grid *g)
 {
     const struct model *m = s->model;
     uint32_t first = (uint32_t)fmax(g->column < g->row ? g->column : g->row, 0), lines = 0;
@@ -154,8 +155,8 @@ static void node_lines(const struct stage *s, const struct grid *g)
     }
 }
 
-/* Thin lines between cells, once a cell is large enough to be looked at by itself. */
-static void cell_lines(const struct stage *s, const struct grid *g)
+/* Thin lines between cells that are large enough to be examined one by one. */
+static void matrix_view_add_cell_lines(const struct stage *s, const struct grid *g)
 {
     if (g->cell < 7)
         return;
@@ -169,7 +170,7 @@ static void cell_lines(const struct stage *s, const struct grid *g)
     }
 }
 
-static void cell_figures(const struct stage *s, const struct grid *g)
+static void matrix_view_add_cell_figures(const struct stage *s, const struct grid *g)
 {
     const struct picture *p = &s->pictures->matrix;
     if (g->cell < 54 || g->per_cell > 1)
@@ -181,10 +182,10 @@ static void cell_figures(const struct stage *s, const struct grid *g)
             uint32_t pixel = p->image.pixels[row * p->image.w + column];
             if (n >= s->range->pair_count || !pixel)
                 continue;
-            char text[FORMAT_ROOM];
+            char text[FORMAT_CAPACITY];
             piece_quantity(text, sizeof text, s->ui->quantity,
                            s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
-            /* luma of the cell decides between dark and light letters */
+            /* the cell's luma decides between dark and light text */
             double luma =
                 0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
             double x = matrix_view_x_of(g, g->first_column + (double)column),
@@ -198,7 +199,7 @@ static void cell_figures(const struct stage *s, const struct grid *g)
     }
 }
 
-static void selected_lines(const struct stage *s, const struct grid *g)
+static void matrix_view_mark_selected(const struct stage *s, const struct grid *g)
 {
     const struct selection *sel = &s->ui->selection;
     color_t color = s->brush.theme->accent;
@@ -234,11 +235,11 @@ static void selected_lines(const struct stage *s, const struct grid *g)
     }
 }
 
-/* @return width */
+/* Legend of the colours. @return width */
 static double matrix_view_add_legend(const struct stage *s, double right, double y)
 {
     const struct picture *p = &s->pictures->matrix;
-    char low[FORMAT_ROOM], high[FORMAT_ROOM];
+    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY];
     if (!(p->high > 0))
         return 0;
     piece_quantity(low, sizeof low, s->ui->quantity, (uint64_t)fmax(p->low, 1));
@@ -246,7 +247,7 @@ static double matrix_view_add_legend(const struct stage *s, double right, double
     return widget_map_legend(&s->brush, right, y, low, high);
 }
 
-/* What was added up, and what is not in the picture. */
+/* Footnote: aggregation, and pairs that are not in the picture. */
 static void matrix_view_add_footnote(const struct stage *s, const struct grid *g, double x,
                                      double y, double w)
 {
@@ -260,12 +261,12 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
         n = snprintf(text, sizeof text, "Each cell is one pair of ranks.");
     if (s->model->folded && n > 0 && (size_t)n < sizeof text)
         snprintf(text + n, sizeof text - (size_t)n,
-                 " %llu lesser pairs came only as sums of their sources and are not drawn.",
+                 " %llu smaller pairs are known only as sums of their sources and are not drawn.",
                  (unsigned long long)s->model->folded);
     scene_text(s->brush.scene, x, y, w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
 
-static void plot_items(struct stage *s, const struct grid *g)
+static void matrix_view_add_plot(struct stage *s, const struct grid *g)
 {
     const struct theme *t = s->brush.theme;
     scene_panel(s->brush.scene, g->plot, color_mix(t->panel, t->ground, 0.6), "matrix.plot");
@@ -275,10 +276,10 @@ static void plot_items(struct stage *s, const struct grid *g)
                 (struct box){matrix_view_x_of(g, g->first_column),
                              matrix_view_y_of(g, g->first_row), side, side},
                 &s->pictures->matrix.image);
-    cell_lines(s, g);
-    cell_figures(s, g);
-    node_lines(s, g);
-    selected_lines(s, g);
+    matrix_view_add_cell_lines(s, g);
+    matrix_view_add_cell_figures(s, g);
+    matrix_view_add_node_lines(s, g);
+    matrix_view_mark_selected(s, g);
     struct scene_hit *hit = scene_hit(s->brush.scene, g->plot, HIT_MATRIX, g->per_cell, 0);
     hit->x0 = g->column;
     hit->x1 = g->column + g->extent;
@@ -297,8 +298,8 @@ static void plot_items(struct stage *s, const struct grid *g)
     piece_pair_tip(s, row, column, g->per_cell);
 }
 
-/* Title and choices over the plot. @return left end of the choices */
-static double large_head(const struct stage *s, struct box box)
+/* Title and choices above the plot. @return left end of the choices */
+static double matrix_view_add_head(const struct stage *s, struct box box)
 {
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 6) + 8;
@@ -319,10 +320,10 @@ void matrix_panel(struct stage *s, struct box box, int large)
     double top = large ? 66 : 50, foot = large ? 30 : 10;
     double side = floor(fmin(box.h - top - foot, box.w - 62));
     double x = large ? box.x + 50 + fmax((box.w - 62 - side) / 2, 0) : box.x + 48;
-    struct grid g =
-        grid_for(s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
+    struct grid g = matrix_view_fit_grid(
+        s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
     int shown = s->range->pairs_used && side >= 40 && matrix_view_paint(s, &g) == 0;
-    double right = large ? large_head(s, box) : box.x + box.w - 12;
+    double right = large ? matrix_view_add_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
         right -= matrix_view_add_legend(s, right, box.y + 10);
     piece_pairs_range_text(s, range, sizeof range);
@@ -342,7 +343,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
                    t->second, "source \xe2\x86\x93   destination \xe2\x86\x92");
         matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side);
     }
-    plot_items(s, &g);
+    matrix_view_add_plot(s, &g);
 }
 
 static void matrix_layout(struct stage *s, struct box box)
@@ -361,4 +362,10 @@ static void matrix_icon(const struct brush *b, struct box box, color_t color)
                    1, color_fade(color, strength[i]));
 }
 
-const struct view matrix_view = {"matrix", "Matrix", matrix_icon, matrix_layout};
+static void matrix_view_finish(struct pictures *pictures)
+{
+    picture_finish(&pictures->matrix);
+}
+
+const struct view matrix_view = {"matrix", "Matrix", matrix_icon, matrix_layout,
+                                 matrix_view_finish};

@@ -1,13 +1,14 @@
-/* Who sends to whom: source down, destination across, colour on a log scale. */
+/* View "matrix": messages or bytes of each pair; source down, destination across, colour on a log
+ * scale. */
 #ifndef HOLTER_VIEWER_VIEWS_MATRIX_VIEW_MATRIX_H
 #define HOLTER_VIEWER_VIEWS_MATRIX_VIEW_MATRIX_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view matrix_view;
 
-/** The matrix as a panel. large: with choices, axes' titles and figures in the cells where they
- * fit. */
+/** The matrix as a panel. large: with choices, titles of axes, and figures in cells that are large
+ * enough. */
 void matrix_panel(struct stage *stage, struct box box, int large);
 
 #endif

@@ -1,3 +1,5 @@
+/* Layout of the network's graph: building the wiring, positions by the spring layout, transitions.
+ */
 #include "viewer/views/network/view_network.h"
 #include "viewer/views/network/view_network_parts.h"
 
@@ -6,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of work that one frame does: a few milliseconds each. */
+/* Work done in one frame: a few milliseconds each. */
 enum {
     ROUTES_SHARE = 8000,
     SPRING_SHARE = 400000,
-    RESTARTS = 3, /* then the whole is built in one frame */
-    GLIDE = 800,  /* more units than these jump to their places */
+    RESTARTS = 3, /* after this many restarts the whole is built in one frame */
+    GLIDE = 800,  /* above this number units jump to their positions */
 };
 
-static const double drift = 0.3;  /* share of the weights that may change before places do */
-static const double glide = 0.35; /* share of the way that is gone in a frame */
+static const double drift = 0.3; /* change of the weights, as a share, that triggers a new layout */
+static const double glide = 0.35; /* share of the distance that a unit moves in a frame */
 
-static void arrangement_finish(struct arrangement *a)
+static void network_arrangement_finish(struct arrangement *a)
 {
     wiring_finish(&a->wiring);
     spring_finish(&a->spring);
@@ -30,21 +32,20 @@ void network_drawing_destroy(struct network_drawing *d)
 {
     if (!d)
         return;
-    arrangement_finish(&d->now);
-    arrangement_finish(&d->next);
+    network_arrangement_finish(&d->now);
+    network_arrangement_finish(&d->next);
     strokes_finish(&d->strokes);
     free(d->colors);
     free(d);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
-/* How much an edge pulls: its load as a part of what its ends exchange at all, so that nodes and
- * groups of nodes are measured alike, and softened so that a heavy one does not tear the picture
- * apart.
- *  @param weights  set, by edge; both directions of a link the same  @return 0 or -ENOMEM */
-static int network_arrange_weigh(const struct wiring *w, double *weights)
+/* Attraction of an edge: its load as a share of all traffic of its ends, so that nodes and groups
+ * are treated alike, and damped so that a heavy edge does not distort the picture.
+ * @param weights  receives the weights by edge; equal for both directions of a link
+ * @return 0 or -ENOMEM */
+static int network_weigh(const struct wiring *w, double *weights)
 {
     double *all = calloc(w->unit_count + 1u, sizeof *all);
     uint32_t links = 0;
@@ -55,7 +56,8 @@ static int network_arrange_weigh(const struct wiring *w, double *weights)
         all[w->edges[e].to] += (double)w->edges[e].bytes;
         links += w->edges[e].back == WIRING_NONE || w->edges[e].back > e;
     }
-    double usual = 2.0 * links / fmax(w->unit_count, 1); /* neighbours of a unit */
+    double usual =
+        2.0 * links / fmax(w->unit_count, 1); /* average number of neighbours of a unit */
     for (uint32_t e = 0; e < w->edge_count; e++) {
         const struct wiring_edge *edge = &w->edges[e];
         double bytes = (double)edge->bytes;
@@ -68,11 +70,10 @@ static int network_arrange_weigh(const struct wiring *w, double *weights)
     return 0;
 }
 
-/* Where the units of one wiring lie in another: the middle of their vertices there; several that
- * were one unit begin around its place. */
-static void network_arrange_copy_places(const struct arrangement *to,
-                                        const struct arrangement *from,
-                                        struct spring_vertex *vertices, uint32_t *order)
+/* Copy positions from one wiring to another: a unit begins at the centre of its vertices there;
+ * units that were one unit before begin around its position. */
+static void network_copy_places(const struct arrangement *to, const struct arrangement *from,
+                                struct spring_vertex *vertices, uint32_t *order)
 {
     const struct wiring *w = &to->wiring, *was = &from->wiring;
     if (!from->at)
@@ -95,14 +96,14 @@ static void network_arrange_copy_places(const struct arrangement *to,
     }
 }
 
-static int begin_places(struct arrangement *a, const struct arrangement *from)
+static int network_begin_places(struct arrangement *a, const struct arrangement *from)
 {
     const struct wiring *w = &a->wiring;
     struct spring_vertex *vertices = calloc(w->unit_count + 1u, sizeof *vertices);
     struct spring_edge *edges = calloc(w->edge_count + 1u, sizeof *edges);
     double *weights = calloc(w->edge_count + 1u, sizeof *weights);
     uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order), count = 0;
-    int error = vertices && edges && weights && order ? network_arrange_weigh(w, weights) : -ENOMEM;
+    int error = vertices && edges && weights && order ? network_weigh(w, weights) : -ENOMEM;
     for (uint32_t i = 0; i < w->unit_count && !error; i++) {
         const struct wiring_unit *u = &w->units[i];
         int group = u->group != NETWORK_ALONE;
@@ -116,7 +117,7 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
     if (!error) {
         double grown =
             from->wiring.unit_count ? sqrt((double)w->unit_count / from->wiring.unit_count) : 1;
-        network_arrange_copy_places(a, from, vertices, order);
+        network_copy_places(a, from, vertices, order);
         error = spring_set(&a->spring, vertices, w->unit_count, edges, count,
                            from->spring.unit / fmax(grown, 1), grown > 0.9 && grown < 1.1);
     }
@@ -128,12 +129,12 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
     return error;
 }
 
-/* Did the loads change so much that places should, too? */
-static int network_arrange_drifted(const struct arrangement *a)
+/* 1 if the loads changed so much that a new layout is due. */
+static int network_drifted(const struct arrangement *a)
 {
     const struct wiring *w = &a->wiring;
     double changed = 0, sum = 0, *weights = malloc((w->edge_count + 1u) * sizeof *weights);
-    if (!weights || network_arrange_weigh(w, weights) < 0) {
+    if (!weights || network_weigh(w, weights) < 0) {
         free(weights);
         return 0;
     }
@@ -145,8 +146,8 @@ static int network_arrange_drifted(const struct arrangement *a)
     return changed > drift * sum;
 }
 
-/* Towards the places of the spring. @return 1 while something moves */
-static int network_arrange_move(struct arrangement *a)
+/* Move units towards the positions of the spring layout. @return 1 while something moves */
+static int network_move(struct arrangement *a)
 {
     const struct spring *s = &a->spring;
     double most = 0;
@@ -170,8 +171,8 @@ static int network_arrange_move(struct arrangement *a)
     return !jump;
 }
 
-/* Begin where the units before were, and go from there. */
-static void hold_places(struct arrangement *a, const struct arrangement *from)
+/* Start at the previous positions and move from there. */
+static void network_hold_places(struct arrangement *a, const struct arrangement *from)
 {
     struct spring_vertex *v = calloc(a->wiring.unit_count + 1u, sizeof *v);
     uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order);
@@ -181,7 +182,7 @@ static void hold_places(struct arrangement *a, const struct arrangement *from)
     if (v && order && from->at)
         a->at = calloc(a->wiring.unit_count + 1u, sizeof *a->at);
     if (a->at) {
-        network_arrange_copy_places(a, from, v, order);
+        network_copy_places(a, from, v, order);
         for (uint32_t i = 0; i < a->wiring.unit_count; i++)
             a->at[i] = v[i].known || !a->spring.count ? v[i].at : a->spring.places[i];
     }
@@ -189,10 +190,9 @@ static void hold_places(struct arrangement *a, const struct arrangement *from)
     free(order);
 }
 
-/* ---- building ----------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
-static uint64_t current_key(struct network_drawing *d, const struct stage *s)
+static uint64_t network_compute_key(struct network_drawing *d, const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     if (d->key && d->flows_version == f->version && d->graph_version == s->ui->graph.version)
@@ -203,12 +203,12 @@ static uint64_t current_key(struct network_drawing *d, const struct stage *s)
     return d->key;
 }
 
-static int build_next(struct network_drawing *d, const struct stage *s, uint64_t key)
+static int network_build_next(struct network_drawing *d, const struct stage *s, uint64_t key)
 {
     const struct flows *f = &s->range->flows;
     struct arrangement *a = &d->next;
     if (a->wiring.key && a->wiring.key != key) {
-        arrangement_finish(a);
+        network_arrangement_finish(a);
         d->restarts++;
     }
     if (!a->wiring.key && wiring_begin(&a->wiring, s->ui, s->model, f, key) < 0)
@@ -219,22 +219,22 @@ static int build_next(struct network_drawing *d, const struct stage *s, uint64_t
         if (more)
             return more;
         if (wiring_pair(&a->wiring) < 0 || wiring_figures(&a->wiring, f) < 0 ||
-            begin_places(a, &d->now) < 0)
+            network_begin_places(a, &d->now) < 0)
             return -ENOMEM;
     }
     spring_work(&a->spring, SPRING_SHARE);
     if (!a->spring.count && a->wiring.unit_count)
         return 1;
-    hold_places(a, &d->now);
-    arrangement_finish(&d->now);
+    network_hold_places(a, &d->now);
+    network_arrangement_finish(&d->now);
     d->now = *a;
     d->next = (struct arrangement){0};
     d->restarts = 0;
     return 0;
 }
 
-/* New figures of what is shown. */
-static int network_arrange_renew(struct network_drawing *d, const struct stage *s)
+/* Update the figures of the visible graph. */
+static int network_update_figures(struct network_drawing *d, const struct stage *s)
 {
     struct arrangement *a = &d->now;
     const struct flows *f = &s->range->flows;
@@ -242,8 +242,8 @@ static int network_arrange_renew(struct network_drawing *d, const struct stage *
     if (changed < 0)
         return -ENOMEM;
     wiring_marks(&a->wiring, f);
-    if (changed && !a->spring.layout && network_arrange_drifted(a))
-        return begin_places(a, a);
+    if (changed && !a->spring.layout && network_drifted(a))
+        return network_begin_places(a, a);
     return 0;
 }
 
@@ -253,19 +253,19 @@ struct network_drawing *network_arrange(struct stage *s)
     if (!pictures->network && !(pictures->network = calloc(1, sizeof *pictures->network)))
         return NULL;
     struct network_drawing *d = pictures->network;
-    uint64_t key = current_key(d, s);
+    uint64_t key = network_compute_key(d, s);
     int error = 0;
     if (key != d->now.wiring.key)
-        error = build_next(d, s, key);
+        error = network_build_next(d, s, key);
     if (error < 0)
-        arrangement_finish(&d->next);
+        network_arrangement_finish(&d->next);
     if (key == d->now.wiring.key && error >= 0)
-        error = network_arrange_renew(d, s);
+        error = network_update_figures(d, s);
     int moving = 0;
     if (d->now.wiring.key) {
         if (d->now.spring.layout && !d->next.wiring.key)
             spring_work(&d->now.spring, SPRING_SHARE);
-        moving = network_arrange_move(&d->now);
+        moving = network_move(&d->now);
     }
     if (error >= 0 && wiring_order(&d->now.wiring, network_metric(s->ui)) < 0)
         return NULL;

@@ -1,16 +1,16 @@
+/* Choices and legend of view "network". */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- buttons -----------------------------------------------------------------------------------
- */
+/* ---- buttons ---- */
 
-/* Choices from left to right, in as many rows as they need. */
+/* Places choices from left to right, in as many rows as needed. */
 struct shelf {
     const struct stage *s;
     struct box box;
@@ -25,7 +25,8 @@ static void network_legend_wrap(struct shelf *h, double w)
     h->y += 29;
 }
 
-static double choice_width(const struct stage *s, const char *const *labels, int count)
+static double network_legend_choice_width(const struct stage *s, const char *const *labels,
+                                          int count)
 {
     double w = 4;
     for (int i = 0; i < count; i++)
@@ -33,7 +34,7 @@ static double choice_width(const struct stage *s, const char *const *labels, int
     return w;
 }
 
-static void network_legend_caption(struct shelf *h, const char *text, double w)
+static void network_legend_add_caption(struct shelf *h, const char *text, double w)
 {
     double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, text) + 6;
     network_legend_wrap(h, own + w);
@@ -42,24 +43,25 @@ static void network_legend_caption(struct shelf *h, const char *text, double w)
     h->x += own;
 }
 
-static void network_legend_choice(struct shelf *h, const char *title, const char *const *labels,
-                                  int count, int active, enum ui_command command)
+static void network_legend_add_choice(struct shelf *h, const char *title, const char *const *labels,
+                                      int count, int active, enum ui_command command)
 {
-    double w = choice_width(h->s, labels, count);
-    network_legend_caption(h, title, w);
+    double w = network_legend_choice_width(h->s, labels, count);
+    network_legend_add_caption(h, title, w);
     widget_choice(&h->s->brush, h->x + w, h->y, labels, count, active, command);
     h->x += w + 14;
 }
 
-/* Which coordinates tell nodes apart: each a button of its own. */
-static void network_legend_dimensions(struct shelf *h, const struct topology_spec *spec)
+/* A button for each dimension: groups are the nodes with equal coordinates in the chosen
+ * dimensions. */
+static void network_legend_add_dimensions(struct shelf *h, const struct topology_spec *spec)
 {
     const struct network_graph *g = &h->s->ui->graph;
     const struct theme *t = h->s->brush.theme;
     double w = 0;
     for (uint32_t d = 0; d < spec->dimension_count; d++)
         w += scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 22;
-    network_legend_caption(h, "together by", w);
+    network_legend_add_caption(h, "together by", w);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         int on = (g->applied & 1u << d) != 0;
         double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 20;
@@ -72,14 +74,14 @@ static void network_legend_dimensions(struct shelf *h, const struct topology_spe
     h->x += 12;
 }
 
-static void network_legend_levels(struct shelf *h)
+static void network_legend_add_levels(struct shelf *h)
 {
     static const char *const names[] = {"none", "1 up", "2 up", "3 up", "4 up"};
     const struct network_graph *g = &h->s->ui->graph;
     int count = (int)(g->levels < 4 ? g->levels : 4) + 1;
     if (count > 1)
-        network_legend_choice(h, "together by switch", names, count, (int)g->applied_level,
-                              COMMAND_NET_LEVEL);
+        network_legend_add_choice(h, "together by switch", names, count, (int)g->applied_level,
+                                  COMMAND_NET_LEVEL);
 }
 
 double network_choices(struct stage *s, struct box box)
@@ -89,23 +91,23 @@ double network_choices(struct stage *s, struct box box)
     static const char *const metrics[] = {"message size", "length", "hop-bytes", "link load"};
     const struct topology *t = s->model->network.topology;
     struct shelf h = {s, box, box.x, box.y};
-    network_legend_choice(&h, "drag", tools, 3, (int)s->ui->graph.tool, COMMAND_NET_TOOL);
-    network_legend_choice(&h, "lines", metrics, 4, (int)network_metric(s->ui), COMMAND_METRIC);
-    network_legend_choice(&h, "circles", sizes, 2, (int)s->ui->graph.size, COMMAND_NET_SIZE);
+    network_legend_add_choice(&h, "drag", tools, 3, (int)s->ui->graph.tool, COMMAND_NET_TOOL);
+    network_legend_add_choice(&h, "lines", metrics, 4, (int)network_metric(s->ui), COMMAND_METRIC);
+    network_legend_add_choice(&h, "circles", sizes, 2, (int)s->ui->graph.size, COMMAND_NET_SIZE);
     if (!t)
         return h.y + 30;
     const struct topology_spec *spec = topology_spec(t);
     if (spec->kind == TOPOLOGY_CARTESIAN || spec->kind == TOPOLOGY_DRAGONFLY)
-        network_legend_dimensions(&h, spec);
+        network_legend_add_dimensions(&h, spec);
     else
-        network_legend_levels(&h);
+        network_legend_add_levels(&h);
     return h.y + 30;
 }
 
-/* ---- what colours mean -------------------------------------------------------------------------
- */
+/* ---- what colours mean ---- */
 
-static void in_degree(struct stage *s, struct network_drawing *d, double right, double y)
+static void network_legend_add_degrees(struct stage *s, struct network_drawing *d, double right,
+                                       double y)
 {
     const struct theme *t = s->brush.theme;
     const double bar = 96;
@@ -128,14 +130,14 @@ void network_legend(struct stage *s, struct network_drawing *d, struct box box)
     const struct theme *t = s->brush.theme;
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
-    char low[FORMAT_ROOM], high[FORMAT_ROOM], text[200], a[FORMAT_ROOM];
+    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY], text[200], a[FORMAT_CAPACITY];
     piece_metric_text(low, sizeof low, metric, s->ui->network.colour_low[metric] * w->most[metric]);
     piece_metric_text(high, sizeof high, metric,
                       s->ui->network.colour_high[metric] * w->most[metric]);
     double right = box.x + box.w;
     right -= widget_map_legend(&s->brush, right, box.y, low, high) + 22;
     if (right - box.x > 280) {
-        in_degree(s, d, right, box.y);
+        network_legend_add_degrees(s, d, right, box.y);
         right -= 270;
     }
     snprintf(text, sizeof text, "widest line %s%s",

@@ -1,3 +1,4 @@
+/* Routes of view "network": colours, stacking on edges, drawing, hit tests. */
 #include "viewer/views/network/view_network_parts.h"
 
 #include <math.h>
@@ -5,9 +6,9 @@
 #include <string.h>
 
 enum {
-    PAINT_SHARE = 600000, /* pixels that one frame paints */
-    MANY = 4000,          /* edges: then lines are a little coarser */
-    FEW = 7,              /* so many selected routes have a colour each (Visuco, section 8) */
+    PAINT_SHARE = 600000, /* pixels painted in one frame */
+    MANY = 4000,          /* number of edges above which lines are coarser */
+    FEW = 7, /* up to this many selected routes have a colour each (Visuco, section 8) */
 };
 
 static const double near_enough = 5; /* logical pixels */
@@ -18,30 +19,29 @@ static uint64_t network_routes_mix_hash(uint64_t key, uint64_t part)
     return key ^ key >> 29;
 }
 
-static uint64_t mix_double(uint64_t key, double part)
+static uint64_t network_routes_mix_double(uint64_t key, double part)
 {
     uint64_t bits;
     memcpy(&bits, &part, sizeof bits);
     return network_routes_mix_hash(key, bits);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
-double plot_x(const struct plot *p, double x)
+double network_plot_x(const struct plot *p, double x)
 {
     return p->box.x + p->box.w / 2 + (x - p->cx) * p->ux;
 }
 
-double plot_y(const struct plot *p, double y)
+double network_plot_y(const struct plot *p, double y)
 {
     return p->box.y + p->box.h / 2 + (y - p->cy) * p->uy;
 }
 
-/* Screens are wider than high, so that what is round may be drawn wider. */
+/* Screens are wider than high: horizontal stretch of the layout. */
 static const double stretch = 1.4;
 
-struct plot plot_of(const struct stage *s, const struct arrangement *a, struct box box)
+struct plot network_plot_make(const struct stage *s, const struct arrangement *a, struct box box)
 {
     const struct network_graph *g = &s->ui->graph;
     const struct point half = a->spring.half;
@@ -51,7 +51,7 @@ struct plot plot_of(const struct stage *s, const struct arrangement *a, struct b
     double uy = fmin(fmin(fit_x, fit_y), longest), ux = fmin(fit_x, uy * stretch);
     uy = fmax(uy, 1) * g->zoom;
     ux = fmax(fmin(ux, longest), 1) * g->zoom;
-    /* a circle fills a part of the room that it has on average */
+    /* radius: a share of the average space of a unit */
     double room = 3.1 * fmax(half.x * ux, 20) * fmax(half.y * uy, 20) / fmax(a->spring.count, 1);
     double spacing = fmin(sqrt(room), uy * a->spring.unit * 1.2);
     double radius = fmin(fmax(spacing * 0.25, 2), 24);
@@ -74,22 +74,21 @@ int network_selects(const struct stage *s, const struct wiring *w)
     return 0;
 }
 
-/* ---- colours -----------------------------------------------------------------------------------
- */
+/* ---- colours ---- */
 
-/* What the colour of a route depends on besides itself. */
+/* Context of the colour of a route. */
 struct paint {
     const struct stage *s;
     const struct wiring *w;
     enum flow_metric metric;
-    int some;          /* there is a selection */
-    uint32_t few[FEW]; /* routes that have a colour of their own */
+    int some;          /* 1: there is a selection */
+    uint32_t few[FEW]; /* routes with a colour of their own */
     uint32_t few_count;
     const color_t *colors; /* by route */
-    double least;          /* routes that are thinner together share a line */
+    double least;          /* minimum width of a line: thinner neighbouring routes are merged */
 };
 
-static struct paint paint_of(const struct stage *s, const struct wiring *w)
+static struct paint network_routes_make_paint(const struct stage *s, const struct wiring *w)
 {
     struct paint p = {.s = s, .w = w, .metric = network_metric(s->ui)};
     p.some = network_selects(s, w);
@@ -106,7 +105,7 @@ static struct paint paint_of(const struct stage *s, const struct wiring *w)
     return p;
 }
 
-static color_t route_color(const struct paint *p, uint32_t r)
+static color_t network_routes_choose_color(const struct paint *p, uint32_t r)
 {
     const struct theme *t = p->s->brush.theme;
     const struct wiring_route *route = &p->w->routes[r];
@@ -128,26 +127,27 @@ static color_t route_color(const struct paint *p, uint32_t r)
     return color;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------
- */
+/* ---- stacks ---- */
 
-static double edge_width(const struct wiring *w, const struct plot *plot, uint32_t e)
+static double network_routes_edge_width(const struct wiring *w, const struct plot *plot, uint32_t e)
 {
     double share = w->heaviest ? (double)w->edges[e].bytes / (double)w->heaviest : 0;
     return fmax(plot->thick * share, 0.7);
 }
 
-/* An edge in logical pixels; right: to the right-hand side of its direction, 1 long. */
+/* An edge in logical pixels; right: unit vector to the right of its direction. */
 struct course {
     struct point from, to, right;
     double length;
 };
 
-static struct course course_of(const struct arrangement *a, const struct plot *plot,
-                               const struct wiring_edge *e)
+static struct course network_routes_make_course(const struct arrangement *a,
+                                                const struct plot *plot,
+                                                const struct wiring_edge *e)
 {
-    struct course c = {.from = {plot_x(plot, a->at[e->from].x), plot_y(plot, a->at[e->from].y)},
-                       .to = {plot_x(plot, a->at[e->to].x), plot_y(plot, a->at[e->to].y)}};
+    struct course c = {
+        .from = {network_plot_x(plot, a->at[e->from].x), network_plot_y(plot, a->at[e->from].y)},
+        .to = {network_plot_x(plot, a->at[e->to].x), network_plot_y(plot, a->at[e->to].y)}};
     double dx = c.to.x - c.from.x, dy = c.to.y - c.from.y;
     c.length = fmax(sqrt(dx * dx + dy * dy), 1e-9);
     c.right = (struct point){-dy / c.length, dx / c.length};
@@ -159,10 +159,10 @@ static struct point network_routes_beside(struct point at, const struct course *
     return (struct point){at.x + c->right.x * by, at.y + c->right.y * by};
 }
 
-/* A line that stands for one or several routes that are next to each other on an edge. */
+/* A line that represents one or several neighbouring routes on an edge. */
 struct strip {
     double offset, width;
-    double red, green, blue; /* sums over the width */
+    double red, green, blue; /* colour components weighted by width */
     int marks;
 };
 
@@ -173,8 +173,8 @@ static color_t network_routes_color_of(const struct strip *s)
            (color_t)(s->blue * share) << 8 | 0xff;
 }
 
-static void add_strip(struct strokes *strokes, const struct plot *plot, const struct course *c,
-                      const struct strip *strip, double k)
+static void network_routes_add_strip(struct strokes *strokes, const struct plot *plot,
+                                     const struct course *c, const struct strip *strip, double k)
 {
     double by = strip->offset + strip->width / 2, x = k > 0 ? plot->box.x : 0,
            y = k > 0 ? plot->box.y : 0, scale = k > 0 ? k : 1;
@@ -198,15 +198,18 @@ static int network_routes_in_sight(const struct plot *p, const struct course *c)
            fmin(c->from.y, c->to.y) < p->box.y + p->box.h + r;
 }
 
-/* @param k  pixels of a logical one in a picture whose left top is the plot's; 0: as it is */
-static void stack_edge(struct strokes *strokes, const struct arrangement *a,
-                       const struct plot *plot, const struct paint *paint, uint32_t edge, double k)
+/* Add the strokes of an edge.
+ * @param k  pixels for each logical pixel in a picture whose top left is the plot's; 0: logical
+ * pixels of the scene */
+static void network_routes_stack_edge(struct strokes *strokes, const struct arrangement *a,
+                                      const struct plot *plot, const struct paint *paint,
+                                      uint32_t edge, double k)
 {
     const struct wiring *w = &a->wiring;
     const struct wiring_edge *e = &w->edges[edge];
-    double width = edge_width(w, plot, edge), offset = 0.4;
+    double width = network_routes_edge_width(w, plot, edge), offset = 0.4;
     struct strip strip = {.offset = offset};
-    struct course course = course_of(a, plot, e);
+    struct course course = network_routes_make_course(a, plot, e);
     if (!e->bytes || !network_routes_in_sight(plot, &course))
         return;
     for (uint32_t i = 0; i < e->count; i++) {
@@ -218,7 +221,7 @@ static void stack_edge(struct strokes *strokes, const struct arrangement *a,
         int whole = strip.width >= paint->least || (paint->some && marks != strip.marks) ||
                     (marks & FLOW_SHOWN) != (strip.marks & FLOW_SHOWN);
         if (strip.width > 0 && whole) {
-            add_strip(strokes, plot, &course, &strip, k);
+            network_routes_add_strip(strokes, plot, &course, &strip, k);
             strip = (struct strip){.offset = strip.offset + strip.width};
         }
         color_t color = paint->colors[r];
@@ -229,18 +232,20 @@ static void stack_edge(struct strokes *strokes, const struct arrangement *a,
         strip.marks = marks;
     }
     if (strip.width > 0)
-        add_strip(strokes, plot, &course, &strip, k);
+        network_routes_add_strip(strokes, plot, &course, &strip, k);
 }
 
-/* The colours of all routes, unless nothing changed. */
-static int color_routes(const struct stage *s, struct network_drawing *d, struct paint *paint)
+/* Update the colours of all routes if something changed. */
+static int network_routes_color_routes(const struct stage *s, struct network_drawing *d,
+                                       struct paint *paint)
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = paint->metric;
     uint64_t key = network_routes_mix_hash(network_routes_mix_hash(w->order_key, w->key),
                                            (uint64_t)s->ui->theme);
-    key = mix_double(mix_double(key, s->ui->network.colour_low[metric]),
-                     s->ui->network.colour_high[metric]);
+    key =
+        network_routes_mix_double(network_routes_mix_double(key, s->ui->network.colour_low[metric]),
+                                  s->ui->network.colour_high[metric]);
     key = network_routes_mix_hash(key, (uint64_t)paint->some) | 1;
     if (d->color_count < w->route_count || !d->colors) {
         free(d->colors);
@@ -251,24 +256,24 @@ static int color_routes(const struct stage *s, struct network_drawing *d, struct
     if (!d->colors)
         return -1;
     for (uint32_t i = 0; key != d->colors_key && i < w->route_count; i++)
-        d->colors[i] = route_color(paint, i);
+        d->colors[i] = network_routes_choose_color(paint, i);
     d->colors_key = key;
     paint->colors = d->colors;
     return 0;
 }
 
-/* What is faded lies below what is not. */
-static void make_strokes(const struct stage *s, struct network_drawing *d, const struct plot *plot,
-                         double k)
+/* Make the strokes of all routes and units; faded ones come first. */
+static void network_routes_make_strokes(const struct stage *s, struct network_drawing *d,
+                                        const struct plot *plot, double k)
 {
     const struct arrangement *a = &d->now;
-    struct paint paint = paint_of(s, &a->wiring);
+    struct paint paint = network_routes_make_paint(s, &a->wiring);
     strokes_clear(&d->strokes);
     paint.least = a->wiring.edge_count > MANY ? 1.2 : 0.8;
-    if (color_routes(s, d, &paint) < 0)
+    if (network_routes_color_routes(s, d, &paint) < 0)
         return;
     for (uint32_t e = 0; e < a->wiring.edge_count; e++)
-        stack_edge(&d->strokes, a, plot, &paint, e, k);
+        network_routes_stack_edge(&d->strokes, a, plot, &paint, e, k);
     for (uint32_t i = 0; i < d->strokes.count; i++) {
         struct stroke *t = &d->strokes.all[i];
         int marks = (int)t->away;
@@ -278,8 +283,7 @@ static void make_strokes(const struct stage *s, struct network_drawing *d, const
     strokes_sort(&d->strokes);
 }
 
-/* ---- drawing -----------------------------------------------------------------------------------
- */
+/* ---- drawing ---- */
 
 static uint64_t network_routes_key_of(const struct stage *s, const struct network_drawing *d,
                                       const struct plot *plot)
@@ -293,19 +297,22 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
                                   (uint64_t)s->ui->selection.kind);
     key = network_routes_mix_hash(network_routes_mix_hash(key, s->ui->selection.a),
                                   s->ui->selection.b);
-    key = mix_double(mix_double(key, s->ui->network.colour_low[metric]),
-                     s->ui->network.colour_high[metric]);
-    key = mix_double(mix_double(mix_double(key, plot->ux), plot->uy), s->brush.scene->scale);
-    key = mix_double(mix_double(key, plot->box.x), plot->box.y);
-    key = mix_double(mix_double(key, plot->box.w), plot->box.h);
-    return mix_double(mix_double(key, plot->cx), plot->cy) | 1;
+    key =
+        network_routes_mix_double(network_routes_mix_double(key, s->ui->network.colour_low[metric]),
+                                  s->ui->network.colour_high[metric]);
+    key = network_routes_mix_double(
+        network_routes_mix_double(network_routes_mix_double(key, plot->ux), plot->uy),
+        s->brush.scene->scale);
+    key = network_routes_mix_double(network_routes_mix_double(key, plot->box.x), plot->box.y);
+    key = network_routes_mix_double(network_routes_mix_double(key, plot->box.w), plot->box.h);
+    return network_routes_mix_double(network_routes_mix_double(key, plot->cx), plot->cy) | 1;
 }
 
-static void begin_picture(const struct stage *s, struct network_drawing *d, const struct plot *plot,
-                          uint64_t key)
+static void network_routes_begin_picture(const struct stage *s, struct network_drawing *d,
+                                         const struct plot *plot, uint64_t key)
 {
     double k = s->brush.scene->scale;
-    make_strokes(s, d, plot, k);
+    network_routes_make_strokes(s, d, plot, k);
     d->strokes_key = 0;
     if (strokes_begin(&d->strokes, (int)lround(plot->box.w * k), (int)lround(plot->box.h * k),
                       s->brush.theme->panel) < 0)
@@ -316,12 +323,12 @@ static void begin_picture(const struct stage *s, struct network_drawing *d, cons
                      plot->box.w / plot->ux, plot->box.h / plot->uy};
 }
 
-/* The last finished picture where it belongs now, and a share of the next. */
-static void draw_picture(struct stage *s, struct network_drawing *d, const struct plot *plot,
-                         uint64_t key)
+/* Draw the last finished picture at its present position, and do a part of the next one. */
+static void network_routes_draw_picture(struct stage *s, struct network_drawing *d,
+                                        const struct plot *plot, uint64_t key)
 {
     if (key != d->drawn_key && !d->strokes.busy)
-        begin_picture(s, d, plot, key);
+        network_routes_begin_picture(s, d, plot, key);
     if (d->strokes.busy && !strokes_work(&d->strokes, PAINT_SHARE)) {
         d->drawn_key = d->making_key;
         d->drawn = d->making;
@@ -330,13 +337,13 @@ static void draw_picture(struct stage *s, struct network_drawing *d, const struc
     if (!d->strokes.image.pixels || !d->drawn_key)
         return;
     const struct box *b = &d->drawn;
-    scene_image(
-        s->brush.scene,
-        (struct box){plot_x(plot, b->x), plot_y(plot, b->y), b->w * plot->ux, b->h * plot->uy},
-        &d->strokes.image);
+    scene_image(s->brush.scene,
+                (struct box){network_plot_x(plot, b->x), network_plot_y(plot, b->y),
+                             b->w * plot->ux, b->h * plot->uy},
+                &d->strokes.image);
 }
 
-/* Few lines are drawn as such: crisp, and to be read in the scene's text. */
+/* A few lines are drawn as items of the scene: crisp, and readable in its text. */
 int network_few(const struct wiring *w)
 {
     return w->step_count <= STROKES_ITEMS / 2;
@@ -346,13 +353,13 @@ void network_draw_routes(struct stage *s, struct network_drawing *d, const struc
 {
     uint64_t key = network_routes_key_of(s, d, plot);
     if (!network_few(&d->now.wiring)) {
-        draw_picture(s, d, plot, key);
+        network_routes_draw_picture(s, d, plot, key);
         return;
     }
     d->drawn_key = 0;
     if (d->strokes_key != key) {
         d->strokes.busy = 0;
-        make_strokes(s, d, plot, 0);
+        network_routes_make_strokes(s, d, plot, 0);
         d->strokes_key = key;
     }
     for (uint32_t i = 0; i < d->strokes.count; i++) {
@@ -366,7 +373,7 @@ void network_draw_routes(struct stage *s, struct network_drawing *d, const struc
     }
 }
 
-/* An arrowhead in the middle of the selected link, on its side. */
+/* Arrowhead in the middle of the selected link, on the side of its direction. */
 void network_draw_link(const struct stage *s, const struct arrangement *a, const struct plot *plot)
 {
     const struct wiring *w = &a->wiring;
@@ -380,11 +387,12 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
         keymap_find(&w->edge_keys, (struct keymap_key){w->unit_of[from], w->unit_of[to], 0});
     if (e == KEYMAP_NONE || e >= w->edge_count)
         return;
-    struct course c = course_of(a, plot, &w->edges[e]);
-    double half = fmax(edge_width(w, plot, e) / 2 + 3, 5), dx = c.right.y, dy = -c.right.x;
+    struct course c = network_routes_make_course(a, plot, &w->edges[e]);
+    double half = fmax(network_routes_edge_width(w, plot, e) / 2 + 3, 5), dx = c.right.y,
+           dy = -c.right.x;
     struct point at = network_routes_beside(
                      (struct point){(c.from.x + c.to.x) / 2, (c.from.y + c.to.y) / 2}, &c,
-                     edge_width(w, plot, e) / 2),
+                     network_routes_edge_width(w, plot, e) / 2),
                  left = network_routes_beside(at, &c, -half),
                  right = network_routes_beside(at, &c, half);
     scene_points(s->brush.scene);
@@ -394,21 +402,22 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
     scene_polygon(s->brush.scene, s->brush.theme->accent);
 }
 
-/* ---- the mouse ---------------------------------------------------------------------------------
- */
+/* ---- the mouse ---- */
 
-/* How far the mouse is to the right-hand side of an edge; NaN: it is before or behind it. */
-static double network_routes_add_aside(const struct stage *s, const struct course *c)
+/* Distance of the mouse to the right of an edge; NaN: the mouse is before its begin or beyond its
+ * end. */
+static double network_routes_mouse_offset(const struct stage *s, const struct course *c)
 {
     double mx = s->brush.mouse_x - c->from.x, my = s->brush.mouse_y - c->from.y;
     double along = mx * c->right.y - my * c->right.x;
     return along < 0 || along > c->length ? NAN : mx * c->right.x + my * c->right.y;
 }
 
-static uint32_t route_at(const struct wiring *w, const struct plot *plot, uint32_t edge, double off)
+static uint32_t network_routes_route_at(const struct wiring *w, const struct plot *plot,
+                                        uint32_t edge, double off)
 {
     const struct wiring_edge *e = &w->edges[edge];
-    double width = edge_width(w, plot, edge), at = 0.4;
+    double width = network_routes_edge_width(w, plot, edge), at = 0.4;
     uint32_t last = WIRING_NONE;
     for (uint32_t i = 0; i < e->count; i++) {
         uint32_t r = w->stack[e->first + i];
@@ -430,8 +439,9 @@ uint32_t network_route_under(const struct stage *s, const struct wiring *w,
     if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return WIRING_NONE;
     for (uint32_t e = 0; e < w->edge_count; e++) {
-        struct course c = course_of(a, plot, &w->edges[e]);
-        double off = network_routes_add_aside(s, &c), width = edge_width(w, plot, e);
+        struct course c = network_routes_make_course(a, plot, &w->edges[e]);
+        double off = network_routes_mouse_offset(s, &c),
+               width = network_routes_edge_width(w, plot, e);
         if (!w->edges[e].bytes || isnan(off))
             continue;
         double away = off < 0 ? -off : off > width ? off - width : 0;
@@ -441,7 +451,7 @@ uint32_t network_route_under(const struct stage *s, const struct wiring *w,
             edge = e;
         }
     }
-    return edge == WIRING_NONE ? WIRING_NONE : route_at(w, plot, edge, best_off);
+    return edge == WIRING_NONE ? WIRING_NONE : network_routes_route_at(w, plot, edge, best_off);
 }
 
 void network_draw_route(const struct stage *s, const struct arrangement *a, const struct plot *plot,
@@ -452,12 +462,12 @@ void network_draw_route(const struct stage *s, const struct arrangement *a, cons
     for (uint32_t k = 0; k < r->count; k++) {
         uint32_t edge = w->steps[r->first + k];
         const struct wiring_edge *e = &w->edges[edge];
-        double width = edge_width(w, plot, edge), before = 0.4;
+        double width = network_routes_edge_width(w, plot, edge), before = 0.4;
         for (uint32_t i = 0; i < e->count && w->stack[e->first + i] != route; i++)
             before +=
                 width * (double)w->routes[w->stack[e->first + i]].bytes / fmax((double)e->bytes, 1);
         double own = width * (double)r->bytes / fmax((double)e->bytes, 1);
-        struct course c = course_of(a, plot, e);
+        struct course c = network_routes_make_course(a, plot, e);
         struct point from = network_routes_beside(c.from, &c, before + own / 2),
                      to = network_routes_beside(c.to, &c, before + own / 2);
         scene_line(s->brush.scene, from.x, from.y, to.x, to.y, fmax(own, 2), s->brush.theme->text);

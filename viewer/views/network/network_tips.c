@@ -1,14 +1,15 @@
+/* Names and tooltips of units and routes. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "A 1, B 0", of a group's number. */
-static void name_coordinates(const struct topology_spec *spec, unsigned kept, uint32_t group,
-                             char *out, size_t room)
+/* Coordinates of a group: "A 1, B 0". */
+static void network_tips_name_coordinates(const struct topology_spec *spec, unsigned kept,
+                                          uint32_t group, char *out, size_t room)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS] = {0};
     size_t used = 0;
@@ -32,38 +33,38 @@ char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char
     if (u->group == NETWORK_ALONE || !n->topology)
         return network_vertex_name(n, u->vertex, out, room);
     if (s->ui->graph.applied)
-        name_coordinates(topology_spec(n->topology), s->ui->graph.applied, u->group, name,
-                         sizeof name);
+        network_tips_name_coordinates(topology_spec(n->topology), s->ui->graph.applied, u->group,
+                                      name, sizeof name);
     else
         network_vertex_name(n, u->group, name, sizeof name);
     snprintf(out, room, "%s: %u node%s", name, u->vertices, u->vertices == 1 ? "" : "s");
     return out;
 }
 
-/* Ranks of all vertices of a group, the first of them. */
+/* The first ranks of a group's vertices. */
 static void network_tips_group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct flows *f = &s->range->flows;
-    char text[128], ranks[FORMAT_ROOM];
+    char text[128], ranks[FORMAT_CAPACITY];
     size_t used = 0;
-    uint32_t told = 0;
+    uint32_t listed = 0;
     for (uint32_t v = 0; v < w->vertex_count && v < f->vertex_count && used < 60; v++) {
         if (w->unit_of[v] != unit)
             continue;
-        for (uint32_t k = f->first_rank[v]; k < f->first_rank[v + 1] && used < 60; k++, told++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", told ? ", " : "",
+        for (uint32_t k = f->first_rank[v]; k < f->first_rank[v + 1] && used < 60; k++, listed++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", listed ? ", " : "",
                                      f->ranks[k]);
     }
     format_count(ranks, sizeof ranks, w->units[unit].ranks);
-    if (told)
+    if (listed)
         tooltip_add(&s->tip, 0, "%s ranks: %s%s", ranks, text,
-                    told < w->units[unit].ranks ? " \xe2\x80\xa6" : "");
+                    listed < w->units[unit].ranks ? " \xe2\x80\xa6" : "");
 }
 
-static void group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
+static void network_tips_add_group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct wiring_unit *u = &w->units[unit];
-    char name[128], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char name[128], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "%s", network_unit_name(s, u, name, sizeof name));
     network_tips_group_ranks(s, w, unit);
     format_count(a, sizeof a, u->in);
@@ -79,7 +80,7 @@ static void group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
     tooltip_add(&s->tip, 0, "click: its nodes one by one");
 }
 
-/* Coordinates of a node that has a name of its own. */
+/* Coordinates of a node that has a name. */
 static void network_tips_add_coordinates(struct stage *s, uint32_t vertex)
 {
     const struct topology *t = s->model->network.topology;
@@ -95,7 +96,7 @@ static void network_tips_add_coordinates(struct stage *s, uint32_t vertex)
         tooltip_add(&s->tip, 0, "at %s", text);
 }
 
-/* The host that its ranks run on. */
+/* Host that the node's ranks run on. */
 static void network_tips_add_host(struct stage *s, uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;
@@ -115,7 +116,7 @@ void network_unit_tip(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct wiring_unit *u = &w->units[unit];
     if (u->group != NETWORK_ALONE) {
-        group_tip(s, w, unit);
+        network_tips_add_group_tip(s, w, unit);
         return;
     }
     piece_vertex_tip(s, u->vertex);
@@ -128,11 +129,11 @@ void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
 {
     const struct flows *f = &s->range->flows;
     const struct wiring_route *r = &w->routes[route];
-    char from[96], to[96], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char from[96], to[96], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     format_si(a, sizeof a, r->values[METRIC_LOAD], "B");
     if (r->flows == 1 && r->flow < f->route_count) {
         piece_route_tip(s, f->routes[r->flow].source, f->routes[r->flow].destination);
-        tooltip_add(&s->tip, 0, "most loaded link on the way: %s", a);
+        tooltip_add(&s->tip, 0, "most loaded link on the path: %s", a);
         return;
     }
     network_unit_name(s, &w->units[r->source], from, sizeof from);
@@ -144,5 +145,5 @@ void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
     tooltip_add(&s->tip, 0, "%u link%s on average, hop-bytes %s", r->length,
                 r->length == 1 ? "" : "s",
                 format_si(b, sizeof b, r->values[METRIC_HOP_BYTES], "B"));
-    tooltip_add(&s->tip, 0, "most loaded step on the way: %s", a);
+    tooltip_add(&s->tip, 0, "most loaded step on the path: %s", a);
 }

@@ -1,13 +1,14 @@
+/* Nodes, switches and groups of view "network": circles, squares, names, hits. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED = 72 }; /* most units in sight that have their name beside them */
+enum { NAMED = 72 }; /* maximum number of visible units with names beside them */
 
 color_t network_in_color(const struct theme *t, double share)
 {
@@ -16,7 +17,7 @@ color_t network_in_color(const struct theme *t, double share)
     return color_mix(calm, t->diverging[share < 0.5 ? 0 : 255], sqrt(side));
 }
 
-static int is_switch(const struct wiring_unit *u)
+static int network_units_is_switch(const struct wiring_unit *u)
 {
     return u->group == NETWORK_ALONE && (u->kind == VERTEX_SWITCH || u->kind == VERTEX_NUMA) &&
            !u->in && !u->out;
@@ -29,12 +30,12 @@ double network_radius(const struct stage *s, const struct wiring *w, const struc
     double share = s->ui->graph.size == NETWORK_PARTNERS
                        ? (double)u->partners / fmax(w->most_partners, 1)
                        : ((double)u->in + (double)u->out) / fmax(w->most_degree, 1);
-    if (is_switch(u))
+    if (network_units_is_switch(u))
         return fmax(plot->radius * 0.36, 1.6);
     return fmax(plot->radius * sqrt(share), fmax(plot->radius * 0.36, 1.3));
 }
 
-static color_t unit_color(const struct stage *s, const struct wiring_unit *u)
+static color_t network_units_color(const struct stage *s, const struct wiring_unit *u)
 {
     double all = (double)u->in + (double)u->out;
     return all > 0 ? network_in_color(s->brush.theme, (double)u->in / all) : s->brush.theme->faint;
@@ -53,24 +54,25 @@ static int network_units_visible(const struct plot *p, double x, double y, doubl
            y - r < p->box.y + p->box.h;
 }
 
-/* ---- circles -----------------------------------------------------------------------------------
- */
+/* ---- circles ---- */
 
-/* A disc, or a square, of a unit; the larger one lies below. */
+/* A disc or square of a unit; larger ones lie below. */
 struct layer {
     double radius;
     color_t color;
 };
 
-/* Messages within a group are a ring around it, in the colour of their bytes. @return how many */
-static int layers_of(const struct stage *s, const struct wiring *w, const struct plot *plot,
-                     uint32_t i, int faded, int marked, struct layer out[4])
+/* Layers of a unit's symbol; messages within a group are a ring around it, in the colour of their
+ * bytes. @return number of layers */
+static int network_units_make_layers(const struct stage *s, const struct wiring *w,
+                                     const struct plot *plot, uint32_t i, int faded, int marked,
+                                     struct layer out[4])
 {
     const struct theme *t = s->brush.theme;
     const struct wiring_unit *u = &w->units[i];
     double r = network_radius(s, w, plot, i);
     int n = 0;
-    color_t color = is_switch(u) ? t->second : unit_color(s, u);
+    color_t color = network_units_is_switch(u) ? t->second : network_units_color(s, u);
     if (u->inside && u->group != NETWORK_ALONE) {
         color_t ring = theme_map(t, (double)u->inside / fmax((double)w->most_inside, 1));
         out[n++] =
@@ -85,12 +87,12 @@ static int layers_of(const struct stage *s, const struct wiring *w, const struct
     return n;
 }
 
-static void draw_unit(const struct stage *s, const struct wiring_unit *u, double x, double y,
-                      const struct layer *layers, int count)
+static void network_units_draw_unit(const struct stage *s, const struct wiring_unit *u, double x,
+                                    double y, const struct layer *layers, int count)
 {
     for (int i = 0; i < count; i++) {
         double r = layers[i].radius;
-        if (is_switch(u))
+        if (network_units_is_switch(u))
             scene_rect(s->brush.scene, (struct box){x - r, y - r, 2 * r, 2 * r}, r > 3 ? 1 : 0,
                        layers[i].color);
         else
@@ -107,11 +109,12 @@ void network_add_units(const struct stage *s, struct network_drawing *d, const s
     for (uint32_t i = 0; i < w->unit_count; i++) {
         struct layer layers[4];
         int faded = network_faded(s, w, some, i);
-        int count = faded || k > 0 ? layers_of(s, w, plot, i, faded, 0, layers) : 0;
-        double x = (plot_x(plot, d->now.at[i].x) - left) * scale,
-               y = (plot_y(plot, d->now.at[i].y) - top) * scale;
+        int count = faded || k > 0 ? network_units_make_layers(s, w, plot, i, faded, 0, layers) : 0;
+        double x = (network_plot_x(plot, d->now.at[i].x) - left) * scale,
+               y = (network_plot_y(plot, d->now.at[i].y) - top) * scale;
         for (int n = 0; n < count; n++) {
-            double r = layers[n].radius * scale, side = is_switch(&w->units[i]) ? r : 0;
+            double r = layers[n].radius * scale,
+                   side = network_units_is_switch(&w->units[i]) ? r : 0;
             strokes_add(&d->strokes,
                         &(struct stroke){(float)(x - side), (float)y, (float)(x + side), (float)y,
                                          (float)(2 * r), faded ? 2.5f : -1, layers[n].color});
@@ -119,8 +122,9 @@ void network_add_units(const struct stage *s, struct network_drawing *d, const s
     }
 }
 
-/* For a lasso, wherever it lies. */
-static void place_hit(const struct stage *s, const struct wiring_unit *u, double x, double y)
+/* Position of a unit for lasso selection, also outside the visible section. */
+static void network_units_add_place_hit(const struct stage *s, const struct wiring_unit *u,
+                                        double x, double y)
 {
     int group = u->group != NETWORK_ALONE;
     struct scene_hit *hit = scene_hit(s->brush.scene, (struct box){0, 0, 0, 0}, HIT_PLACE,
@@ -137,21 +141,21 @@ static void network_units_add_hits(const struct stage *s, const struct wiring_un
     scene_hit(s->brush.scene, box, group ? HIT_UNIT : HIT_VERTEX, group ? u->group : u->vertex, 0);
 }
 
-static int is_chosen(const struct stage *s, const struct wiring_unit *u)
+static int network_units_is_chosen(const struct stage *s, const struct wiring_unit *u)
 {
     const struct selection *sel = &s->ui->selection;
     return sel->kind == SELECT_VERTEX && u->group == NETWORK_ALONE && sel->a == u->vertex;
 }
 
-static uint32_t unit_under(const struct stage *s, const struct network_drawing *d,
-                           const struct plot *plot)
+static uint32_t network_units_under_mouse(const struct stage *s, const struct network_drawing *d,
+                                          const struct plot *plot)
 {
     uint32_t best = WIRING_NONE;
     double nearest = INFINITY;
     if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t i = 0; i < d->now.wiring.unit_count; i++) {
-        double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+        double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
         double away = hypot(s->brush.mouse_x - x, s->brush.mouse_y - y);
         if (away < nearest && away <= network_radius(s, &d->now.wiring, plot, i) + 2) {
             nearest = away;
@@ -161,8 +165,7 @@ static uint32_t unit_under(const struct stage *s, const struct network_drawing *
     return best;
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static int network_units_overlaps(struct box a, struct box b)
 {
@@ -181,12 +184,13 @@ static int network_units_is_free(const struct box *taken, uint32_t count, struct
     return 1;
 }
 
-static void place_name(const struct stage *s, const struct network_drawing *d,
-                       const struct plot *plot, uint32_t i, struct box *taken, uint32_t *count)
+static void network_units_place_name(const struct stage *s, const struct network_drawing *d,
+                                     const struct plot *plot, uint32_t i, struct box *taken,
+                                     uint32_t *count)
 {
     char name[80];
     const struct wiring_unit *u = &d->now.wiring.units[i];
-    double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+    double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
     double r = network_radius(s, &d->now.wiring, plot, i) + (u->inside ? 7 : 3);
     network_unit_name(s, u, name, sizeof name);
     char *more = strchr(name, ':');
@@ -208,7 +212,7 @@ static void place_name(const struct stage *s, const struct network_drawing *d,
     }
 }
 
-/* Beside each, where nothing is covered, as long as they are few. */
+/* Names beside units where nothing is covered, while there are few units. */
 static void network_units_add_names(const struct stage *s, const struct network_drawing *d,
                                     const struct plot *plot)
 {
@@ -216,7 +220,7 @@ static void network_units_add_names(const struct stage *s, const struct network_
     uint32_t seen[NAMED], count = 0;
     const struct wiring *w = &d->now.wiring;
     for (uint32_t i = 0; i < w->unit_count; i++) {
-        double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+        double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
         double r = network_radius(s, w, plot, i);
         if (!network_units_visible(plot, x, y, r))
             continue;
@@ -226,27 +230,28 @@ static void network_units_add_names(const struct stage *s, const struct network_
         seen[count++] = i;
     }
     for (uint32_t i = 0, all = count; i < all; i++)
-        place_name(s, d, plot, seen[i], taken, &count);
+        network_units_place_name(s, d, plot, seen[i], taken, &count);
 }
 
 uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,
                             const struct plot *plot)
 {
     const struct wiring *w = &d->now.wiring;
-    uint32_t under = unit_under(s, d, plot);
+    uint32_t under = network_units_under_mouse(s, d, plot);
     int some = network_selects(s, w), few = network_few(w);
     for (uint32_t i = 0; i < w->unit_count; i++) {
         const struct wiring_unit *u = &w->units[i];
         struct layer layers[4];
-        double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+        double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
         double r = network_radius(s, w, plot, i);
-        place_hit(s, u, x, y);
+        network_units_add_place_hit(s, u, x, y);
         if (!network_units_visible(plot, x, y, r + 4))
             continue;
         network_units_add_hits(s, u, x, y, r);
-        int marked = i == under || is_chosen(s, u);
+        int marked = i == under || network_units_is_chosen(s, u);
         if (marked || (few && !network_faded(s, w, some, i)))
-            draw_unit(s, u, x, y, layers, layers_of(s, w, plot, i, 0, marked, layers));
+            network_units_draw_unit(s, u, x, y, layers,
+                                    network_units_make_layers(s, w, plot, i, 0, marked, layers));
     }
     network_units_add_names(s, d, plot);
     return under;

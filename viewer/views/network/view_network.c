@@ -1,9 +1,10 @@
+/* View "network": head, graph, lasso, hits. */
 #include "viewer/views/network/view_network.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ enum { FOOT = 26 };
 static const char *network_view_things(const struct stage *s, const struct wiring *w, char *out,
                                        size_t room)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint32_t switches = 0;
     for (uint32_t i = 0; i < w->unit_count; i++)
         switches += w->units[i].group == NETWORK_ALONE && w->units[i].kind == VERTEX_SWITCH;
@@ -37,7 +38,7 @@ static const char *network_view_things(const struct stage *s, const struct wirin
 static void network_view_add_head(struct stage *s, const struct wiring *w, struct box box)
 {
     const struct network_graph *g = &s->ui->graph;
-    char what[320], range[64], a[160], b[FORMAT_ROOM];
+    char what[320], range[64], a[160], b[FORMAT_CAPACITY];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
     if (g->zoom != 1 || g->x != 0 || g->y != 0)
@@ -59,7 +60,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 
-/* The lasso as far as it is drawn. */
+/* The part of the lasso drawn so far. */
 static void network_view_add_lasso(const struct stage *s)
 {
     const struct network_graph *g = &s->ui->graph;
@@ -73,8 +74,9 @@ static void network_view_add_lasso(const struct stage *s)
                g->lasso[0].x, g->lasso[0].y, 1, color_fade(s->brush.theme->accent, 0.5));
 }
 
-/* What a click on the line under the mouse selects: its route; of groups it opens nothing. */
-static void route_hit(const struct stage *s, const struct wiring *w, uint32_t route)
+/* Hit of the line under the mouse: a click selects its route; lines between groups have none. */
+static void network_view_add_route_hit(const struct stage *s, const struct wiring *w,
+                                       uint32_t route)
 {
     const struct flows *f = &s->range->flows;
     const struct wiring_route *r = &w->routes[route];
@@ -85,7 +87,7 @@ static void route_hit(const struct stage *s, const struct wiring *w, uint32_t ro
 
 static void network_view_add_draw(struct stage *s, struct network_drawing *d, struct box box)
 {
-    struct plot plot = plot_of(s, &d->now, box);
+    struct plot plot = network_plot_make(s, &d->now, box);
     scene_panel(s->brush.scene, box, s->brush.theme->panel, "network.plot");
     struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_NETWORK, 0, 0);
     hit->x0 = plot.cx - box.w / 2 / plot.ux;
@@ -97,7 +99,7 @@ static void network_view_add_draw(struct stage *s, struct network_drawing *d, st
     uint32_t route = network_route_under(s, &d->now.wiring, &d->now, &plot);
     if (route != WIRING_NONE) {
         network_draw_route(s, &d->now, &plot, route);
-        route_hit(s, &d->now.wiring, route);
+        network_view_add_route_hit(s, &d->now.wiring, route);
     }
     uint32_t unit = network_draw_units(s, d, &plot);
     network_view_add_lasso(s);
@@ -142,4 +144,11 @@ static void network_icon(const struct brush *b, struct box box, color_t color)
         scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], i % 2 ? 2.4 : 3, color);
 }
 
-const struct view network_view = {"network", "Network", network_icon, network_layout};
+static void network_view_finish(struct pictures *pictures)
+{
+    network_drawing_destroy(pictures->network);
+    pictures->network = NULL;
+}
+
+const struct view network_view = {"network", "Network", network_icon, network_layout,
+                                  network_view_finish};

@@ -1,3 +1,4 @@
+/* Building of the network's graph: units, paths, figures, stacks of routes. */
 #include "viewer/views/network/wiring.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ void wiring_finish(struct wiring *w)
     *w = (struct wiring){0};
 }
 
-static uint64_t network_wiring_mix_hash(uint64_t key, uint64_t part)
+static uint64_t wiring_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
@@ -30,30 +31,27 @@ static uint64_t network_wiring_mix_hash(uint64_t key, uint64_t part)
 
 uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flows *f)
 {
-    uint64_t key =
-        network_wiring_mix_hash(network_wiring_mix_hash(7, m->network.version), ui->graph.version);
-    key = network_wiring_mix_hash(network_wiring_mix_hash(key, f->applied), f->vertex_count);
+    uint64_t key = wiring_mix_hash(wiring_mix_hash(7, m->network.version), ui->graph.version);
+    key = wiring_mix_hash(wiring_mix_hash(key, f->applied), f->vertex_count);
     for (int k = 0; k < SUGGESTIONS; k++)
-        key = network_wiring_mix_hash(key,
-                                      f->applied & 1u << k ? m->network.suggestions[k].version : 0);
+        key = wiring_mix_hash(key, f->applied & 1u << k ? m->network.suggestions[k].version : 0);
     for (uint32_t i = 0; i < f->route_count; i++) {
         const struct flow *r = &f->routes[i];
-        key = network_wiring_mix_hash(key, (uint64_t)r->source << 32 | r->destination);
+        key = wiring_mix_hash(key, (uint64_t)r->source << 32 | r->destination);
         key = (key ^ r->given) * UINT64_C(0x100000001b3);
     }
     return key | 1;
 }
 
-/* ---- units -------------------------------------------------------------------------------------
- */
+/* ---- units ---- */
 
-static int network_wiring_used(const struct flow_vertex *v)
+static int wiring_is_used(const struct flow_vertex *v)
 {
     return v->in || v->out || v->transit;
 }
 
-static int make_units(struct wiring *w, const struct ui *ui, const struct model *m,
-                      const struct flows *f)
+static int wiring_make_units(struct wiring *w, const struct ui *ui, const struct model *m,
+                             const struct flows *f)
 {
     const struct network_graph *g = &ui->graph;
     uint32_t n = f->vertex_count, groups = g->groups;
@@ -70,7 +68,7 @@ static int make_units(struct wiring *w, const struct ui *ui, const struct model 
         uint32_t group = v < g->vertex_count ? g->group_of[v] : NETWORK_ALONE;
         group = group < groups ? group : NETWORK_ALONE;
         w->unit_of[v] = WIRING_NONE;
-        if (!network_wiring_used(&f->vertices[v]))
+        if (!wiring_is_used(&f->vertices[v]))
             continue;
         uint32_t at = group == NETWORK_ALONE ? WIRING_NONE : unit_of_group[group];
         if (at == WIRING_NONE) {
@@ -100,16 +98,15 @@ int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
     w->routes = calloc(f->route_count + 1u, sizeof *w->routes);
     w->walk_room = f->vertex_count + 1;
     w->walk = malloc(2 * w->walk_room * sizeof *w->walk);
-    if (w->route_of && w->routes && w->walk && make_units(w, ui, m, f) == 0)
+    if (w->route_of && w->routes && w->walk && wiring_make_units(w, ui, m, f) == 0)
         return 0;
     wiring_finish(w);
     return -ENOMEM;
 }
 
-/* ---- ways --------------------------------------------------------------------------------------
- */
+/* ---- ways ---- */
 
-static uint32_t edge_between(struct wiring *w, uint32_t from, uint32_t to)
+static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
 {
     uint32_t e = keymap_add(&w->edge_keys, (struct keymap_key){from, to, 0});
     if (e == KEYMAP_NONE || e < w->edge_count)
@@ -126,9 +123,9 @@ static uint32_t edge_between(struct wiring *w, uint32_t from, uint32_t to)
     return e;
 }
 
-/* Edges that a route goes over, at the end of steps. @return how many, or -ENOMEM */
-static int walk_units(struct wiring *w, const struct model *m, const struct flows *f,
-                      uint32_t route)
+/* Append the edges of a route to steps. @return their number, or -ENOMEM */
+static int wiring_walk_route(struct wiring *w, const struct model *m, const struct flows *f,
+                             uint32_t route)
 {
     uint32_t length = flows_walk(f, m, route, w->walk, w->walk_room), from, to, count = 0;
     if (length == TOPOLOGY_NONE || length > w->walk_room)
@@ -145,7 +142,7 @@ static int walk_units(struct wiring *w, const struct model *m, const struct flow
         if (!topology_link(m->network.topology, w->walk[k], &from, &to) ||
             w->unit_of[to] == WIRING_NONE || w->unit_of[to] == at)
             continue;
-        uint32_t e = edge_between(w, at, w->unit_of[to]);
+        uint32_t e = wiring_find_edge(w, at, w->unit_of[to]);
         if (e == KEYMAP_NONE)
             return -ENOMEM;
         w->steps[w->step_count + count++] = e;
@@ -154,14 +151,16 @@ static int walk_units(struct wiring *w, const struct model *m, const struct flow
     return (int)count;
 }
 
-/* Of the same way over units. Of units that are no groups each route is one of its own. */
-static uint32_t route_for(struct wiring *w, uint32_t flow, const struct flow *f, uint32_t count)
+/* Find or create the route with the same edges. Between single vertices every route remains
+ * separate. */
+static uint32_t wiring_find_route(struct wiring *w, uint32_t flow, const struct flow *f,
+                                  uint32_t count)
 {
     uint32_t a = w->unit_of[f->source], b = w->unit_of[f->destination], r = w->route_count;
     if (w->grouped) {
         uint64_t way = 1;
         for (uint32_t k = 0; k < count; k++)
-            way = network_wiring_mix_hash(way, w->steps[w->step_count + k]);
+            way = wiring_mix_hash(way, w->steps[w->step_count + k]);
         r = keymap_add(&w->route_keys, (struct keymap_key){a, b, way});
     }
     if (r == w->route_count) {
@@ -182,8 +181,8 @@ int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, 
             w->unit_of[flow->destination] == WIRING_NONE ||
             w->unit_of[flow->source] == w->unit_of[flow->destination])
             continue;
-        int count = walk_units(w, m, f, i);
-        uint32_t r = count > 0 ? route_for(w, i, flow, (uint32_t)count) : WIRING_NONE;
+        int count = wiring_walk_route(w, m, f, i);
+        uint32_t r = count > 0 ? wiring_find_route(w, i, flow, (uint32_t)count) : WIRING_NONE;
         if (count < 0 || (count > 0 && r == KEYMAP_NONE))
             return -ENOMEM;
         w->route_of[i] = r;
@@ -193,8 +192,8 @@ int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, 
     return w->cursor < w->flow_count;
 }
 
-/* Pairs of units that exchange something, each counted once at both ends. */
-static int count_partners(struct wiring *w)
+/* Count the partners of units: each pair that communicates counts once at both ends. */
+static int wiring_count_partners(struct wiring *w)
 {
     struct keymap pairs = {0};
     for (uint32_t i = 0; i < w->route_count; i++) {
@@ -218,13 +217,12 @@ int wiring_pair(struct wiring *w)
     for (uint32_t e = 0; e < w->edge_count; e++)
         w->edges[e].back =
             keymap_find(&w->edge_keys, (struct keymap_key){w->edges[e].to, w->edges[e].from, 0});
-    return count_partners(w);
+    return wiring_count_partners(w);
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
-static void clear_figures(struct wiring *w)
+static void wiring_clear_figures(struct wiring *w)
 {
     for (uint32_t i = 0; i < w->unit_count; i++) {
         struct wiring_unit *u = &w->units[i];
@@ -244,7 +242,7 @@ static void clear_figures(struct wiring *w)
     w->most_partners = 0;
 }
 
-static void add_flows(struct wiring *w, const struct flows *f)
+static void wiring_add_flows(struct wiring *w, const struct flows *f)
 {
     for (uint32_t i = 0; i < w->flow_count; i++) {
         const struct flow *flow = &f->routes[i];
@@ -262,7 +260,7 @@ static void add_flows(struct wiring *w, const struct flows *f)
     }
 }
 
-static void network_wiring_add_routes(struct wiring *w)
+static void wiring_add_routes(struct wiring *w)
 {
     for (uint32_t i = 0; i < w->route_count; i++) {
         const struct wiring_route *r = &w->routes[i];
@@ -279,7 +277,7 @@ static void network_wiring_add_routes(struct wiring *w)
     }
 }
 
-static void network_wiring_find_most(struct wiring *w)
+static void wiring_find_maxima(struct wiring *w)
 {
     for (uint32_t i = 0; i < w->edge_count; i++)
         w->heaviest = w->edges[i].bytes > w->heaviest ? w->edges[i].bytes : w->heaviest;
@@ -305,13 +303,13 @@ static void network_wiring_find_most(struct wiring *w)
 
 int wiring_figures(struct wiring *w, const struct flows *f)
 {
-    uint64_t key = network_wiring_mix_hash(network_wiring_mix_hash(3, f->version), w->key) | 1;
+    uint64_t key = wiring_mix_hash(wiring_mix_hash(3, f->version), w->key) | 1;
     if (key == w->figures_key || f->route_count != w->flow_count)
         return 0;
-    clear_figures(w);
-    add_flows(w, f);
-    network_wiring_add_routes(w);
-    network_wiring_find_most(w);
+    wiring_clear_figures(w);
+    wiring_add_flows(w, f);
+    wiring_add_routes(w);
+    wiring_find_maxima(w);
     w->figures_key = key;
     return 1;
 }
@@ -319,9 +317,7 @@ int wiring_figures(struct wiring *w, const struct flows *f)
 int wiring_marks(struct wiring *w, const struct flows *f)
 {
     uint64_t key =
-        network_wiring_mix_hash(
-            network_wiring_mix_hash(network_wiring_mix_hash(9, f->marks_version), f->version),
-            w->key) |
+        wiring_mix_hash(wiring_mix_hash(wiring_mix_hash(9, f->marks_version), f->version), w->key) |
         1;
     if (key == w->marks_key || f->route_count != w->flow_count)
         return 0;
@@ -339,12 +335,12 @@ int wiring_marks(struct wiring *w, const struct flows *f)
     return 1;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------
- */
+/* ---- stacks ---- */
 
-/* By figure, the largest first; of equal ones the lower number. The bits of figures that are not
- * negative rise with them: turned over and sorted by parts, lowest first. */
-static int sort_routes(struct wiring *w, int metric)
+/* Sort routes by a figure, the largest first, then by index. Radix sort: the bits of non-negative
+ * floating-point numbers order like the numbers, so they are inverted and sorted digit by digit,
+ * lowest first. */
+static int wiring_sort_routes(struct wiring *w, int metric)
 {
     enum { DIGITS = 1 << 16 };
     uint32_t n = w->route_count, *from = malloc((n + 1u) * sizeof *from),
@@ -380,8 +376,9 @@ static int sort_routes(struct wiring *w, int metric)
     return error;
 }
 
-/* First what is shown and selected, then what is shown, then the rest; within, by figure. */
-static void network_wiring_divide(struct wiring *w)
+/* Order: visible and selected routes first, then visible ones, then the rest; each part by figure.
+ */
+static void wiring_partition_routes(struct wiring *w)
 {
     static const uint8_t first[] = {FLOW_SHOWN | FLOW_SELECTED, FLOW_SHOWN, FLOW_SELECTED, 0};
     uint32_t at = 0;
@@ -391,7 +388,7 @@ static void network_wiring_divide(struct wiring *w)
                 w->order[at++] = w->by_figure[i];
 }
 
-static int network_wiring_make_room(struct wiring *w)
+static int wiring_reserve_stack(struct wiring *w)
 {
     if (!w->order)
         w->order = malloc((w->route_count + 1u) * sizeof *w->order);
@@ -405,20 +402,19 @@ static int network_wiring_make_room(struct wiring *w)
 int wiring_order(struct wiring *w, enum flow_metric metric)
 {
     uint64_t key =
-        network_wiring_mix_hash(
-            network_wiring_mix_hash(network_wiring_mix_hash(13, w->figures_key), w->marks_key),
-            (uint64_t)metric) |
+        wiring_mix_hash(wiring_mix_hash(wiring_mix_hash(13, w->figures_key), w->marks_key),
+                        (uint64_t)metric) |
         1;
     if (key == w->order_key)
         return 0;
-    if (network_wiring_make_room(w) < 0)
+    if (wiring_reserve_stack(w) < 0)
         return -ENOMEM;
     int figure = (int)metric < WIRING_METRICS ? (int)metric : METRIC_BYTES;
-    uint64_t sorted = network_wiring_mix_hash(w->figures_key, (uint64_t)figure) | 1;
-    if (sorted != w->sorted_key && sort_routes(w, figure) < 0)
+    uint64_t sorted = wiring_mix_hash(w->figures_key, (uint64_t)figure) | 1;
+    if (sorted != w->sorted_key && wiring_sort_routes(w, figure) < 0)
         return -ENOMEM;
     w->sorted_key = sorted;
-    network_wiring_divide(w);
+    wiring_partition_routes(w);
     for (uint32_t i = 0; i < w->edge_count; i++)
         w->edges[i].first = w->edges[i].count = 0;
     for (uint32_t i = 0; i < w->step_count; i++)

@@ -1,7 +1,8 @@
+/* View "nodes": table of agents. */
 #include "viewer/views/nodes/view_nodes.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void nodes_view_add_cell(const struct stage *s, struct box row, int c, co
                color, text);
 }
 
-static void detail_text(uint64_t degraded, char *out, size_t room)
+static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
 {
     static const struct {
         uint64_t bit;
@@ -70,7 +71,7 @@ static void detail_text(uint64_t degraded, char *out, size_t room)
 static void nodes_view_add_rates(const struct stage *s, struct box row, const struct model_node *n)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     if (n->window <= n->window_before || !s->model->window_ns) {
         nodes_view_add_cell(s, row, CPU, t->faint, "\xe2\x80\x93");
         nodes_view_add_cell(s, row, UPLINK, t->faint, "\xe2\x80\x93");
@@ -86,7 +87,7 @@ static void nodes_view_add_rates(const struct stage *s, struct box row, const st
                                   "B/s"));
 }
 
-static uint64_t host_index(const struct model *m, const char *name)
+static uint64_t nodes_view_host_index(const struct model *m, const char *name)
 {
     for (uint32_t i = 0; i < m->host_count; i++)
         if (!strcmp(m->hosts[i].name, name))
@@ -99,12 +100,12 @@ static void nodes_view_node_row(struct stage *s, struct box row, const struct mo
 {
     const struct theme *t = s->brush.theme;
     char text[96];
-    uint64_t host = host_index(s->model, n->name);
+    uint64_t host = nodes_view_host_index(s->model, n->name);
     int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
     nodes_view_add_cell(s, row, HOST, t->text, n->name);
     nodes_view_add_cell(s, row, STATE, n->now.connected ? t->good : t->bad,
-                        n->now.connected ? "connected" : "not heard");
+                        n->now.connected ? "connected" : "no contact");
     nodes_view_add_cell(s, row, RANKS, t->text, format_count(text, sizeof text, n->now.ranks));
     nodes_view_add_cell(s, row, EVENTS, t->text,
                         format_si(text, sizeof text, (double)n->now.events, ""));
@@ -119,13 +120,13 @@ static void nodes_view_node_row(struct stage *s, struct box row, const struct mo
     nodes_view_add_cell(s, row, CALL, measured ? t->text : t->faint,
                         measured ? format_duration(text, sizeof text, n->now.call_cost_ns)
                                  : "\xe2\x80\x93");
-    char error[FORMAT_ROOM];
+    char error[FORMAT_CAPACITY];
     snprintf(text, sizeof text, "\xc2\xb1%s",
              format_duration(error, sizeof error, (double)n->now.clock_error_ns));
     nodes_view_add_cell(s, row, CLOCK, t->text, text);
     nodes_view_add_cell(s, row, RESTARTS, n->now.restarts ? t->warn : t->text,
                         format_count(text, sizeof text, n->now.restarts));
-    detail_text(n->now.degraded, text, sizeof text);
+    nodes_view_format_detail(n->now.degraded, text, sizeof text);
     nodes_view_add_cell(s, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
 }
 
@@ -162,4 +163,4 @@ static void nodes_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view nodes_view = {"nodes", "Nodes", nodes_icon, nodes_layout};
+const struct view nodes_view = {"nodes", "Nodes", nodes_icon, nodes_layout, NULL};

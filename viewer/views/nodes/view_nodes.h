@@ -1,8 +1,8 @@
-/* Nodes: what the monitor costs there, what was lost, how well the clock is known. */
+/* View "nodes": cost of the monitor on each node, losses, accuracy of its clock. */
 #ifndef HOLTER_VIEWER_VIEWS_NODES_VIEW_NODES_H
 #define HOLTER_VIEWER_VIEWS_NODES_VIEW_NODES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view nodes_view;
 

@@ -1,7 +1,8 @@
+/* View "pairs": table of pairs of ranks, busiest first. */
 #include "viewer/views/pairs/view_pairs.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <errno.h>
 #include <math.h>
@@ -38,8 +39,8 @@ static int pairs_view_compare_busier(const void *left, const void *right, void *
     return x != y ? (x < y ? 1 : -1) : a < b ? -1 : a > b;
 }
 
-/* All pairs of the selected rank, in order. @return how many, or -ENOMEM */
-static int pairs_of_rank(const struct stage *s, uint64_t rank, enum pair_column q)
+/* All pairs of the selected rank, in order. @return number of pairs, or -ENOMEM */
+static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum pair_column q)
 {
     struct pictures *p = s->pictures;
     const struct range *r = s->range;
@@ -75,14 +76,15 @@ static void pairs_view_add_cell(const struct stage *s, struct box row, int c, co
                color, text);
 }
 
-static void pair_row(struct stage *s, struct box row, uint32_t number, uint32_t at, double most)
+static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t number, uint32_t at,
+                                    double most)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     const uint64_t *figures = r->pairs + (size_t)number * PAIR_COLUMNS;
     struct model_pair p = model_pair_at(s->model, number);
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
     snprintf(text, sizeof text, "%u", p.source);
@@ -114,9 +116,9 @@ static void pairs_layout(struct stage *s, struct box box)
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     struct box panel = box_inset(box, 14, 10);
-    char what[224], range[64], count[FORMAT_ROOM];
+    char what[224], range[64], count[FORMAT_CAPACITY];
     int one = s->ui->selection.kind == SELECT_RANK;
-    int found = one ? pairs_of_rank(s, s->ui->selection.a, q) : 0;
+    int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;
     const uint32_t *order = one ? s->pictures->order : r->top[q];
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
     scene_panel(s->brush.scene, panel, 0, "pairs");
@@ -146,8 +148,9 @@ static void pairs_layout(struct stage *s, struct box box)
     uint32_t last, first = piece_list(s, list, LIST_PAIRS, rows, ROW, &last);
     double most = (double)r->pairs[(size_t)order[0] * PAIR_COLUMNS + q];
     for (uint32_t i = first; i < last; i++)
-        pair_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1}, order[i], i,
-                 most);
+        pairs_view_add_pair_row(s,
+                                (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                                order[i], i, most);
 }
 
 static void pairs_icon(const struct brush *b, struct box box, color_t color)
@@ -160,4 +163,4 @@ static void pairs_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, box.x + r, y1, r, color_fade(color, 0.45));
 }
 
-const struct view pairs_view = {"pairs", "Pairs", pairs_icon, pairs_layout};
+const struct view pairs_view = {"pairs", "Pairs", pairs_icon, pairs_layout, NULL};

@@ -1,7 +1,8 @@
+/* View "ranks": profile of all ranks and sortable table. */
 #include "viewer/views/ranks/view_ranks.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
@@ -59,7 +60,7 @@ static int ranks_view_compare(const void *left, const void *right, void *user)
     return ascending ? (o->descending ? -ascending : ascending) : a < b ? -1 : a > b;
 }
 
-/* Ranks in the chosen order; by waiting unless another column was asked for. */
+/* Ranks in the chosen order; by default by waiting time. */
 static const uint32_t *ranks_view_order_of(const struct stage *s)
 {
     struct pictures *p = s->pictures;
@@ -100,7 +101,7 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
     const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
     snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
     ranks_view_add_cell(s, row, RANK, dead ? t->bad : t->text, text);
@@ -123,7 +124,8 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
                         format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
 }
 
-/* All ranks side by side, in order of their numbers: mean of those that share a bar. */
+/* Profile: all ranks side by side in rank order; a bar shows the mean of the ranks that share it.
+ */
 static void ranks_view_add_profile(struct stage *s, struct box plot)
 {
     const struct theme *t = s->brush.theme;
@@ -185,7 +187,7 @@ static void ranks_view_rank_axis(const struct stage *s, struct box plot, double 
     }
 }
 
-static void profile_panel(struct stage *s, struct box panel, const char *range)
+static void ranks_view_add_profile_panel(struct stage *s, struct box panel, const char *range)
 {
     char what[160];
     uint32_t ranks = s->range->rank_count;
@@ -226,7 +228,7 @@ static void ranks_layout(struct stage *s, struct box box)
         return;
     }
     double top = fmin(fmax(inner.h * 0.3, 130), 260);
-    profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
+    ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
     struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
     scene_panel(s->brush.scene, panel, 0, "ranks");
     scene_rect(s->brush.scene, panel, 6, t->panel);
@@ -252,4 +254,4 @@ static void ranks_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view ranks_view = {"ranks", "Ranks", ranks_icon, ranks_layout};
+const struct view ranks_view = {"ranks", "Ranks", ranks_icon, ranks_layout, NULL};

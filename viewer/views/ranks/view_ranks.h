@@ -1,8 +1,8 @@
-/* Ranks: where the time of each goes, by class of call. */
+/* View "ranks": time of each rank by class of call, as a profile and a table. */
 #ifndef HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
 #define HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view ranks_view;
 

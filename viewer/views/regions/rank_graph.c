@@ -1,3 +1,4 @@
+/* The job as a graph of rank regions: vertices, edges, figures. */
 #include "viewer/views/regions/rank_graph.h"
 
 #include <errno.h>
@@ -38,18 +39,17 @@ uint64_t rank_graph_key(const struct model *m, uint64_t open)
     return key;
 }
 
-/* ---- vertices ----------------------------------------------------------------------------------
- */
+/* ---- vertices ---- */
 
-/* Which unit a rank is drawn as. */
+/* Unit in which a rank is drawn. */
 static enum rank_graph_unit rank_graph_unit_of(const struct rank_graph *n, uint64_t region,
                                                uint64_t open)
 {
     return n->opened && region == open ? UNIT_RANK : n->unit;
 }
 
-static struct keymap_key vertex_key(const struct rank_graph *n, const struct model *m,
-                                    uint32_t rank, uint64_t open)
+static struct keymap_key rank_graph_vertex_key(const struct rank_graph *n, const struct model *m,
+                                               uint32_t rank, uint64_t open)
 {
     uint64_t region = latency_region_of(&m->latency, rank);
     switch (rank_graph_unit_of(n, region, open)) {
@@ -57,16 +57,16 @@ static struct keymap_key vertex_key(const struct rank_graph *n, const struct mod
         return (struct keymap_key){UNIT_RANK, rank, 0};
     case UNIT_NODE:
         return (struct keymap_key){UNIT_NODE, region, m->ranks[rank].node};
-    default: /* ranks of no region in blocks, so that there are not too many */
+    default: /* ranks without a region are grouped in blocks to limit their number */
         return (struct keymap_key){UNIT_REGION, region, region ? 0 : rank / 1024 + 1};
     }
 }
 
-static int number_vertices(struct rank_graph *n, const struct model *m, uint64_t open,
-                           struct keymap *keys)
+static int rank_graph_number_vertices(struct rank_graph *n, const struct model *m, uint64_t open,
+                                      struct keymap *keys)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
-        uint32_t v = keymap_add(keys, vertex_key(n, m, rank, open));
+        uint32_t v = keymap_add(keys, rank_graph_vertex_key(n, m, rank, open));
         if (v == KEYMAP_NONE)
             return -ENOMEM;
         n->vertex_of[rank] = v;
@@ -82,9 +82,9 @@ static uint32_t rank_graph_ranks_in(const struct model *m, uint64_t region)
     return count;
 }
 
-/* The finest unit that keeps the picture legible. */
-static int choose_units(struct rank_graph *n, const struct model *m, uint64_t open,
-                        struct keymap *keys)
+/* Choose the finest unit that keeps the picture legible. */
+static int rank_graph_choose_units(struct rank_graph *n, const struct model *m, uint64_t open,
+                                   struct keymap *keys)
 {
     n->opened = 0;
     n->unit = UNIT_RANK;
@@ -94,14 +94,14 @@ static int choose_units(struct rank_graph *n, const struct model *m, uint64_t op
     }
     for (;; n->unit++) {
         keymap_finish(keys);
-        if (number_vertices(n, m, open, keys) < 0)
+        if (rank_graph_number_vertices(n, m, open, keys) < 0)
             return -ENOMEM;
         if (n->unit == UNIT_REGION || keys->count <= NETWORK_VERTICES * 2)
             return 0;
     }
 }
 
-static void fill_vertices(struct rank_graph *n, const struct model *m)
+static void rank_graph_fill_vertices(struct rank_graph *n, const struct model *m)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         struct rank_graph_vertex *v = &n->vertices[n->vertex_of[rank]];
@@ -116,8 +116,9 @@ static void fill_vertices(struct rank_graph *n, const struct model *m)
     }
 }
 
-/* Groups are the regions, in the order of their lowest ranks; too many are one group together. */
-static int fill_groups(struct rank_graph *n)
+/* Groups are the regions in the order of their lowest ranks; regions beyond the maximum form one
+ * group. */
+static int rank_graph_fill_groups(struct rank_graph *n)
 {
     struct keymap regions = {0};
     n->groups = calloc(NETWORK_GROUPS + 1, sizeof *n->groups);
@@ -140,8 +141,7 @@ static int fill_groups(struct rank_graph *n)
     return error;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ---- */
 
 static int rank_graph_number_edges(struct rank_graph *n, const struct model *m, struct keymap *keys)
 {
@@ -173,8 +173,8 @@ static uint64_t rank_graph_name_of(const struct rank_graph_vertex *v)
                                                              : 0);
 }
 
-/* Hand it to the layout. Weights are those since the start, by their logarithm: they change slowly,
- * and a pair that sends much does not tear the picture apart. */
+/* Begin the layout. Weights are logarithms of totals since the start: they change slowly, and a
+ * heavy pair does not distort the picture. */
 static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_graph *from,
                                      const struct model *m, const struct keymap *edge_keys)
 {
@@ -213,7 +213,7 @@ static int rank_graph_build_graph(struct rank_graph *n, const struct rank_graph 
     n->rank_count = m->rank_count;
     n->pair_count = m->pairs.keys.count;
     n->vertex_of = malloc((n->rank_count + 1) * sizeof *n->vertex_of);
-    int error = n->vertex_of ? choose_units(n, m, open, &vertices) : -ENOMEM;
+    int error = n->vertex_of ? rank_graph_choose_units(n, m, open, &vertices) : -ENOMEM;
     if (!error) {
         n->vertex_count = vertices.count;
         n->vertices = calloc(n->vertex_count + 1, sizeof *n->vertices);
@@ -222,8 +222,8 @@ static int rank_graph_build_graph(struct rank_graph *n, const struct rank_graph 
     for (uint32_t i = 0; i < n->vertex_count && !error; i++)
         n->vertices[i].unit = (enum rank_graph_unit)vertices.keys[i].a;
     if (!error) {
-        fill_vertices(n, m);
-        error = fill_groups(n);
+        rank_graph_fill_vertices(n, m);
+        error = rank_graph_fill_groups(n);
     }
     if (!error)
         error = rank_graph_number_edges(n, m, &edges);
@@ -244,10 +244,10 @@ int rank_graph_build(struct rank_graph *n, const struct rank_graph *from, const 
     return error;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
-static void edge_figures(struct rank_graph *n, const struct range *r, enum pair_column column)
+static void rank_graph_sum_edges(struct rank_graph *n, const struct range *r,
+                                 enum pair_column column)
 {
     memset(n->edge_values, 0, n->edge_count * sizeof *n->edge_values);
     for (uint32_t i = 0; i < n->pair_count && i < r->pair_count; i++)
@@ -258,8 +258,8 @@ static void edge_figures(struct rank_graph *n, const struct range *r, enum pair_
         n->most = fmax(n->most, n->edge_values[i]);
 }
 
-/* Geometric means over the messages of the ranks. */
-static void rank_graph_ratios(struct rank_graph *n, const struct range *r, double *messages)
+/* Relative latencies of vertices and groups: geometric means weighted by the ranks' messages. */
+static void rank_graph_average_ratios(struct rank_graph *n, const struct range *r, double *messages)
 {
     uint32_t both = n->vertex_count + n->group_count;
     memset(messages, 0, both * sizeof *messages);
@@ -296,8 +296,8 @@ int rank_graph_figures(struct rank_graph *n, const struct range *r, enum pair_co
         free(messages);
         return -ENOMEM;
     }
-    edge_figures(n, r, column);
-    rank_graph_ratios(n, r, messages);
+    rank_graph_sum_edges(n, r, column);
+    rank_graph_average_ratios(n, r, messages);
     free(messages);
     n->values_key = key;
     n->figures_version++;

@@ -1,5 +1,5 @@
-/* The job as a graph of regions: which vertices stand for which ranks, and the sums of their edges.
- * Many ranks are put together: by region and node, or by region alone. */
+/* The job as a graph of rank regions: which vertices represent which ranks, and the sums of their
+ * edges. Many ranks are grouped: by region and node, or by region only. */
 #ifndef HOLTER_VIEWER_VIEWS_REGIONS_RANK_GRAPH_H
 #define HOLTER_VIEWER_VIEWS_REGIONS_RANK_GRAPH_H
 
@@ -8,18 +8,18 @@
 #include "viewer/model/range.h"
 
 enum {
-    NETWORK_VERTICES = 2048, /* most ranks that are drawn one by one */
-    NETWORK_GROUPS = 256,    /* most regions that are drawn as groups of their own */
+    NETWORK_VERTICES = 2048, /* maximum number of ranks drawn one by one */
+    NETWORK_GROUPS = 256,    /* maximum number of regions drawn as separate groups */
 };
 
-/** What a vertex stands for. */
+/** What a vertex represents. */
 enum rank_graph_unit { UNIT_RANK, UNIT_NODE, UNIT_REGION };
 
 struct rank_graph_vertex {
     enum rank_graph_unit unit;
     uint64_t region; /**< id; 0: none */
-    uint32_t host;   /**< index in the model; UINT32_MAX: not known, or several */
-    uint32_t rank;   /**< lowest rank in it */
+    uint32_t host;   /**< index of the host in the model; UINT32_MAX: not known, or several */
+    uint32_t rank;   /**< lowest rank of the vertex */
     uint32_t ranks;
     uint32_t group;
 };
@@ -33,20 +33,20 @@ struct rank_graph_group {
 
 /** Zero-initialised is empty. Arrays are owned. */
 struct rank_graph {
-    uint64_t key; /**< what it was built from */
+    uint64_t key; /**< hash of the facts it was built from */
     struct rank_graph_vertex *vertices;
     struct rank_graph_group *groups;
     uint32_t vertex_count, group_count, edge_count;
     uint32_t *vertex_of; /**< by rank */
     uint32_t rank_count;
-    uint32_t *edge_of; /**< by pair's number; NETWORK_NONE: within one vertex, or others */
+    uint32_t *edge_of; /**< by index of the pair; NETWORK_NONE: within one vertex, or with others */
     uint32_t pair_count;
-    enum rank_graph_unit unit; /**< the coarsest that is drawn */
-    int opened;                /**< a region's ranks are drawn one by one, others are not */
+    enum rank_graph_unit unit; /**< the coarsest unit in the graph */
+    int opened;                /**< only one region's ranks are drawn one by one */
 
-    struct graph graph; /**< its places; vertices, groups and edges in the order of those above */
+    struct graph graph; /**< layout; vertices, groups and edges in the order of those above */
 
-    /* figures of the visible time, or since the start, as the range has them */
+    /* figures of the range: the visible time, or since the start */
     uint64_t figures_version;
     double *edge_values;   /**< messages or bytes, both directions */
     double *vertex_ratios; /**< mean relative latency; NaN: none */
@@ -57,18 +57,18 @@ struct rank_graph {
 
 void rank_graph_finish(struct rank_graph *graph);
 
-/** What a graph of the model as it is now would be built from: ranks, nodes, regions, pairs. */
+/** Key of the facts that a graph would be built from now: ranks, nodes, regions, pairs. */
 uint64_t rank_graph_key(const struct model *model, uint64_t open);
 
-/** Build it and begin its layout.
- *  @param graph  empty
- *  @param from   graph whose places are taken over
- *  @param open     region whose ranks are drawn one by one where they are many; 0: none
- *  @return 0 or -ENOMEM (it stays empty) */
+/** Build the graph and begin its layout.
+ * @param graph  empty
+ * @param from   graph whose positions are reused
+ * @param open   region whose ranks are drawn one by one even where there are many; 0: none
+ * @return 0 or -ENOMEM (it stays empty) */
 int rank_graph_build(struct rank_graph *graph, const struct rank_graph *from,
                      const struct model *model, uint64_t open);
 
-/** Sum up the figures of the range, if they changed. @return 0 or -ENOMEM */
+/** Sum the figures of the range if they changed. @return 0 or -ENOMEM */
 int rank_graph_figures(struct rank_graph *graph, const struct range *range,
                        enum pair_column column);
 

@@ -1,8 +1,9 @@
+/* View "regions": layout and drawing of the graph of rank regions, labels, hits, tooltips. */
 #include "viewer/views/regions/view_regions.h"
 
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/regions/rank_graph.h"
 
 #include <math.h>
@@ -10,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of work that one frame does: a few milliseconds each. */
+/* Work done in one frame: a few milliseconds each. */
 enum { LAYOUT_UNITS = 120000, BUNDLE_UNITS = 80000 };
 
 enum {
     HEAD = 40,
     FOOT = 26,
-    HOVER_EDGES = 48, /* most edges of the vertex under the mouse that are drawn */
+    HOVER_EDGES = 48, /* maximum number of edges drawn for the vertex under the mouse */
     HOVER_POINTS = 20,
 };
 
 struct regions_picture {
-    struct rank_graph now, next; /* what is shown, and what is being arranged */
-    struct bundle bundle;        /* the edges */
+    struct rank_graph now, next; /* the visible graph, and the one whose layout is in progress */
+    struct bundle bundle;        /* picture of the edges */
     uint64_t drawn_key, making_key;
-    struct box drawn, making; /* in places of the graph */
+    struct box drawn, making; /* section of the graph that the pictures show */
 };
 
 void regions_picture_destroy(struct regions_picture *p)
@@ -37,11 +38,11 @@ void regions_picture_destroy(struct regions_picture *p)
     free(p);
 }
 
-/* How the graph lies in the plot. */
+/* Transformation from the graph to the plot. */
 struct view_of {
     struct box plot;
     double unit;   /* logical pixels of one unit of the graph */
-    double cx, cy; /* place in the middle of the plot */
+    double cx, cy; /* position of the graph at the centre of the plot */
 };
 
 static double regions_view_to_x(const struct view_of *v, double x)
@@ -54,8 +55,9 @@ static double regions_view_to_y(const struct view_of *v, double y)
     return v->plot.y + v->plot.h / 2 + (y - v->cy) * v->unit;
 }
 
-/* The box of the graph's groups: usually wider than high or the other way round. */
-static struct view_of regions_view_of(const struct stage *s, const struct graph *g, struct box plot)
+/* Fit the bounding box of the graph's groups into the plot. */
+static struct view_of regions_view_fit_graph(const struct stage *s, const struct graph *g,
+                                             struct box plot)
 {
     double w = 0.05, h = 0.05;
     for (uint32_t i = 0; i < g->group_count; i++) {
@@ -67,10 +69,10 @@ static struct view_of regions_view_of(const struct stage *s, const struct graph 
                             s->ui->regions.y};
 }
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
-/* Arrange anew where ranks, regions or pairs changed; until that is done the old one is shown. */
+/* Begin a new layout when ranks, regions or pairs changed; the previous graph stays visible until
+ * it is complete. */
 static struct regions_picture *regions_view_arrange(struct stage *s)
 {
     struct pictures *pictures = s->pictures;
@@ -92,14 +94,16 @@ static struct regions_picture *regions_view_arrange(struct stage *s)
     return p;
 }
 
-static color_t vertex_color(const struct stage *s, const struct rank_graph *n, uint32_t i)
+static color_t regions_view_vertex_color(const struct stage *s, const struct rank_graph *n,
+                                         uint32_t i)
 {
     return s->ui->regions.colour == COLOUR_LATENCY
                ? theme_latency(s->brush.theme, n->vertex_ratios[i])
                : theme_region(s->brush.theme, n->vertices[i].region);
 }
 
-/* Is a part of it selected? A vertex of many ranks is when its first one is, or its place. */
+/* 1 if a vertex is selected. A vertex of many ranks counts as selected if its first rank, or its
+ * position, is. */
 static int regions_view_marked(const struct stage *s, const struct rank_graph_vertex *v)
 {
     const struct selection *sel = &s->ui->selection;
@@ -110,13 +114,12 @@ static int regions_view_marked(const struct stage *s, const struct rank_graph_ve
     return ui_marks_rank(s->ui, s->model, v->rank);
 }
 
-static int selects_ranks(const struct stage *s)
+static int regions_view_selects_ranks(const struct stage *s)
 {
     return s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ---- */
 
 static uint64_t regions_view_hash(uint64_t key, uint64_t part)
 {
@@ -131,8 +134,8 @@ static uint64_t regions_view_hash_double(uint64_t key, double part)
     return regions_view_hash(key, bits);
 }
 
-static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
-                          const struct view_of *v)
+static uint64_t regions_view_compute_edges_key(const struct stage *s, const struct rank_graph *n,
+                                               const struct view_of *v)
 {
     uint64_t key = regions_view_hash(regions_view_hash(n->key, n->figures_version),
                                      (uint64_t)s->ui->regions.colour);
@@ -144,20 +147,22 @@ static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
     return regions_view_hash_double(regions_view_hash_double(key, v->cx), v->cy);
 }
 
-static color_t edge_color(const struct stage *s, const struct rank_graph *n,
-                          const struct graph_edge *e)
+static color_t regions_view_edge_color(const struct stage *s, const struct rank_graph *n,
+                                       const struct graph_edge *e)
 {
     if (s->ui->regions.colour == COLOUR_LATENCY)
         return theme_latency(s->brush.theme, fmax(n->vertex_ratios[e->a], n->vertex_ratios[e->b]));
-    color_t a = vertex_color(s, n, e->a), b = vertex_color(s, n, e->b);
+    color_t a = regions_view_vertex_color(s, n, e->a), b = regions_view_vertex_color(s, n, e->b);
     return n->vertices[e->a].group == n->vertices[e->b].group
                ? a
                : color_mix(color_mix(a, b, 0.5), s->brush.theme->second, 0.25);
 }
 
-/* An edge in pixels of a picture whose left top is at the view's, k of them a logical one. */
-static struct bundle_edge curve_of(const struct rank_graph *n, const struct view_of *v,
-                                   const struct graph_edge *e, double k)
+/* An edge in pixels of a picture whose top left is at the view's; k pixels for each logical pixel.
+ */
+static struct bundle_edge regions_view_make_curve(const struct rank_graph *n,
+                                                  const struct view_of *v,
+                                                  const struct graph_edge *e, double k)
 {
     const struct graph_vertex *a = &n->graph.vertices[e->a], *b = &n->graph.vertices[e->b];
     struct bundle_edge edge = {0};
@@ -181,20 +186,21 @@ static struct bundle_edge curve_of(const struct rank_graph *n, const struct view
     return edge;
 }
 
-static void begin_edges(const struct stage *s, struct regions_picture *p, const struct view_of *v)
+static void regions_view_begin_edges(const struct stage *s, struct regions_picture *p,
+                                     const struct view_of *v)
 {
     double k = s->brush.scene->scale;
     const struct rank_graph *n = &p->now;
     if (bundle_begin(&p->bundle, (int)lround(v->plot.w * k), (int)lround(v->plot.h * k),
                      s->brush.theme->panel) < 0)
         return;
-    int some = selects_ranks(s);
+    int some = regions_view_selects_ranks(s);
     for (uint32_t i = 0; i < n->edge_count; i++) {
         const struct graph_edge *e = &n->graph.edges[i];
         if (!(n->edge_values[i] > 0))
             continue;
-        struct bundle_edge edge = curve_of(n, v, e, k);
-        edge.color = edge_color(s, n, e);
+        struct bundle_edge edge = regions_view_make_curve(n, v, e, k);
+        edge.color = regions_view_edge_color(s, n, e);
         edge.weight = (float)(0.25 + 0.75 * log2(1 + n->edge_values[i]) / log2(1 + n->most));
         if (some && !regions_view_marked(s, &n->vertices[e->a]) &&
             !regions_view_marked(s, &n->vertices[e->b])) {
@@ -204,17 +210,18 @@ static void begin_edges(const struct stage *s, struct regions_picture *p, const 
         bundle_add(&p->bundle, &edge);
     }
     bundle_start(&p->bundle);
-    p->making_key = edges_key(s, n, v);
+    p->making_key = regions_view_compute_edges_key(s, n, v);
     p->making = (struct box){v->cx - v->plot.w / 2 / v->unit, v->cy - v->plot.h / 2 / v->unit,
                              v->plot.w / v->unit, v->plot.h / v->unit};
 }
 
-/* The last finished picture where it belongs now, and a share of the next. */
-static void draw_edges(struct stage *s, struct regions_picture *p, const struct view_of *v)
+/* Draw the last finished picture at its present position, and do a part of the next one. */
+static void regions_view_draw_edges(struct stage *s, struct regions_picture *p,
+                                    const struct view_of *v)
 {
-    uint64_t key = edges_key(s, &p->now, v);
+    uint64_t key = regions_view_compute_edges_key(s, &p->now, v);
     if (key != p->drawn_key && !p->bundle.busy)
-        begin_edges(s, p, v);
+        regions_view_begin_edges(s, p, v);
     if (p->bundle.busy && !bundle_work(&p->bundle, BUNDLE_UNITS)) {
         p->drawn_key = p->making_key;
         p->drawn = p->making;
@@ -227,16 +234,16 @@ static void draw_edges(struct stage *s, struct regions_picture *p, const struct 
                     &p->bundle.image);
 }
 
-/* Edges of the vertex under the mouse, one by one. */
-static void hover_edges(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
-                        uint32_t at)
+/* Draw the edges of the vertex under the mouse one by one. */
+static void regions_view_draw_hover_edges(const struct stage *s, const struct rank_graph *n,
+                                          const struct view_of *v, uint32_t at)
 {
     uint32_t drawn = 0;
     for (uint32_t i = 0; i < n->edge_count && drawn < HOVER_EDGES; i++) {
         const struct graph_edge *e = &n->graph.edges[i];
         if ((e->a != at && e->b != at) || !(n->edge_values[i] > 0))
             continue;
-        struct bundle_edge c = curve_of(n, v, e, 1);
+        struct bundle_edge c = regions_view_make_curve(n, v, e, 1);
         scene_points(s->brush.scene);
         for (int k = 0; k <= HOVER_POINTS; k++) {
             double t = (double)k / HOVER_POINTS, u = 1 - t;
@@ -252,10 +259,9 @@ static void hover_edges(const struct stage *s, const struct rank_graph *n, const
     }
 }
 
-/* ---- vertices ----------------------------------------------------------------------------------
- */
+/* ---- vertices ---- */
 
-static double vertex_radius(const struct graph_vertex *v, const struct view_of *view)
+static double regions_view_vertex_radius(const struct graph_vertex *v, const struct view_of *view)
 {
     return fmin(fmax(v->radius * view->unit, 1.6), v->weight > 1 ? 40 : 18);
 }
@@ -266,8 +272,8 @@ static int regions_view_in_sight(const struct view_of *v, double x, double y, do
            y - r <= v->plot.y + v->plot.h;
 }
 
-static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
-                             const struct view_of *v)
+static uint32_t regions_view_vertex_under_mouse(const struct stage *s, const struct rank_graph *n,
+                                                const struct view_of *v)
 {
     uint32_t best = NETWORK_NONE;
     double nearest = INFINITY;
@@ -277,7 +283,7 @@ static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
         const struct graph_vertex *p = &n->graph.vertices[i];
         double d = hypot(regions_view_to_x(v, p->x) - s->brush.mouse_x,
                          regions_view_to_y(v, p->y) - s->brush.mouse_y);
-        if (d <= fmax(vertex_radius(p, v), 4) && d < nearest) {
+        if (d <= fmax(regions_view_vertex_radius(p, v), 4) && d < nearest) {
             nearest = d;
             best = i;
         }
@@ -285,8 +291,8 @@ static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
     return best;
 }
 
-static void vertex_hit(const struct stage *s, const struct rank_graph *n, uint32_t i, double x,
-                       double y, double r)
+static void regions_view_add_vertex_hit(const struct stage *s, const struct rank_graph *n,
+                                        uint32_t i, double x, double y, double r)
 {
     const struct rank_graph_vertex *v = &n->vertices[i];
     double reach = fmax(r, 4);
@@ -297,41 +303,40 @@ static void vertex_hit(const struct stage *s, const struct rank_graph *n, uint32
         scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_GRAPH_OPEN, v->region);
 }
 
-static void draw_vertices(const struct stage *s, const struct rank_graph *n,
-                          const struct view_of *v, uint32_t under)
+static void regions_view_draw_vertices(const struct stage *s, const struct rank_graph *n,
+                                       const struct view_of *v, uint32_t under)
 {
     const struct theme *t = s->brush.theme;
-    int some = selects_ranks(s);
+    int some = regions_view_selects_ranks(s);
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
         double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y),
-               r = vertex_radius(p, v);
+               r = regions_view_vertex_radius(p, v);
         if (!regions_view_in_sight(v, x, y, r))
             continue;
-        color_t color = vertex_color(s, n, i);
+        color_t color = regions_view_vertex_color(s, n, i);
         int chosen = some && regions_view_marked(s, &n->vertices[i]);
         if (some && !chosen)
             color = color_mix(color, t->panel, 0.68);
         if (chosen &&
             (s->ui->selection.kind == SELECT_RANK || s->ui->selection.kind == SELECT_PAIR))
             scene_disc(s->brush.scene, x, y, r + 3, t->text);
-        else if (r > 2.4) /* a thin rim sets it off from the edges */
+        else if (r > 2.4) /* a thin rim separates it from the edges */
             scene_disc(s->brush.scene, x, y, r + 0.8, color_fade(t->panel, 0.85));
         scene_disc(s->brush.scene, x, y, r, color);
-        vertex_hit(s, n, i, x, y, r);
+        regions_view_add_vertex_hit(s, n, i, x, y, r);
     }
     if (under == NETWORK_NONE)
         return;
     const struct graph_vertex *p = &n->graph.vertices[under];
-    double r = vertex_radius(p, v);
+    double r = regions_view_vertex_radius(p, v);
     scene_disc(s->brush.scene, regions_view_to_x(v, p->x), regions_view_to_y(v, p->y), r + 2.5,
                t->text);
     scene_disc(s->brush.scene, regions_view_to_x(v, p->x), regions_view_to_y(v, p->y), r + 0.5,
-               vertex_color(s, n, under));
+               regions_view_vertex_color(s, n, under));
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---- */
 
 static int regions_view_overlaps(struct box a, struct box b)
 {
@@ -367,15 +372,16 @@ static void regions_view_add_label(const struct stage *s, const struct rank_grap
     scene_hit(s->brush.scene, box, HIT_REGION, region, 0);
 }
 
-/* A group that is one disc has its number on it. */
-static int number_on_disc(const struct stage *s, const struct rank_graph *n,
-                          const struct view_of *v, uint32_t g, uint32_t vertex)
+/* A group drawn as a single disc has its number on the disc. */
+static int regions_view_add_disc_number(const struct stage *s, const struct rank_graph *n,
+                                        const struct view_of *v, uint32_t g, uint32_t vertex)
 {
     const struct graph_vertex *p = &n->graph.vertices[vertex];
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)n->groups[g].region);
     double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, TEXT_FIGURES, text);
-    double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y), r = vertex_radius(p, v);
+    double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y),
+           r = regions_view_vertex_radius(p, v);
     if (r < 8 || w > 2 * r - 4 || !regions_view_in_sight(v, x, y, 0))
         return 0;
     scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
@@ -383,9 +389,10 @@ static int number_on_disc(const struct stage *s, const struct rank_graph *n,
     return 1;
 }
 
-/* Places beside a disc, the one that looks away from the middle of the graph first. */
-static void places_beside(const struct graph_group *p, const struct view_of *v, double w,
-                          struct box *out)
+/* Candidate positions of a label beside a disc, the one that faces away from the centre of the
+ * graph first. */
+static void regions_view_label_places(const struct graph_group *p, const struct view_of *v,
+                                      double w, struct box *out)
 {
     double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y), r = p->radius * v->unit;
     const struct box above = {x - w / 2, y - r - 22, w, 20}, below = {x - w / 2, y + r + 2, w, 20},
@@ -403,10 +410,11 @@ static void places_beside(const struct graph_group *p, const struct view_of *v, 
 
 enum { PLACES = 4 };
 
-static void place_label(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
-                        uint32_t g, struct box *taken, uint32_t *count)
+static void regions_view_place_label(const struct stage *s, const struct rank_graph *n,
+                                     const struct view_of *v, uint32_t g, struct box *taken,
+                                     uint32_t *count)
 {
-    char name[40], what[112], ratio[FORMAT_ROOM], ranks[FORMAT_ROOM];
+    char name[40], what[112], ratio[FORMAT_CAPACITY], ranks[FORMAT_CAPACITY];
     struct box places[PLACES];
     snprintf(name, sizeof name, "region %llu", (unsigned long long)n->groups[g].region);
     format_ratio(ratio, sizeof ratio, n->group_ratios[g]);
@@ -416,7 +424,7 @@ static void place_label(const struct stage *s, const struct rank_graph *n, const
         snprintf(what, sizeof what, "%s", ratio);
     double w = ceil(scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, name) +
                     scene_width(s->brush.scene, TEXT_AXIS, 0, what) + 30);
-    places_beside(&n->graph.groups[g], v, w, places);
+    regions_view_label_places(&n->graph.groups[g], v, w, places);
     for (size_t i = 0; i < PLACES; i++) {
         places[i].x = floor(places[i].x);
         places[i].y = floor(places[i].y);
@@ -428,8 +436,8 @@ static void place_label(const struct stage *s, const struct rank_graph *n, const
     }
 }
 
-/* Name and latency beside each group, where nothing is covered: first of the chosen one and of
- * those with high latency. */
+/* Name and latency beside each group where nothing is covered; the selected group and groups with
+ * high latency are placed first. */
 static void regions_view_add_labels(const struct stage *s, const struct rank_graph *n,
                                     const struct view_of *v)
 {
@@ -450,19 +458,19 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
             int single = n->vertices[vertices[g]].ranks == n->groups[g].ranks;
             if (!region || urgent != (chosen || n->group_ratios[g] >= 1.5))
                 continue;
-            int named = single && number_on_disc(s, n, v, g, vertices[g]);
+            int named = single && regions_view_add_disc_number(s, n, v, g, vertices[g]);
             if (urgent || !named)
-                place_label(s, n, v, g, taken, &count);
+                regions_view_place_label(s, n, v, g, taken, &count);
         }
     }
 }
 
-/* ---- what the mouse is over --------------------------------------------------------------------
- */
+/* ---- what the mouse is over ---- */
 
-static void region_tip(struct stage *s, const struct rank_graph *n, uint64_t region)
+static void regions_view_add_region_tip(struct stage *s, const struct rank_graph *n,
+                                        uint64_t region)
 {
-    char text[96], ratio[FORMAT_ROOM];
+    char text[96], ratio[FORMAT_CAPACITY];
     uint32_t g = 0;
     while (g < n->group_count && n->groups[g].region != region)
         g++;
@@ -478,10 +486,10 @@ static void region_tip(struct stage *s, const struct rank_graph *n, uint64_t reg
     tooltip_add(&s->tip, 0, n->unit == UNIT_RANK ? "click: select" : "double click: its ranks");
 }
 
-static void vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
+static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
 {
     const struct rank_graph_vertex *v = &n->vertices[i];
-    char ratio[FORMAT_ROOM];
+    char ratio[FORMAT_CAPACITY];
     if (v->unit == UNIT_RANK) {
         piece_rank_tip(s, v->rank);
         return;
@@ -497,13 +505,12 @@ static void vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
         tooltip_add(&s->tip, 0, "click: the region's ranks one by one");
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
 static void regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
                                       struct box box)
 {
-    char text[256], ranks[FORMAT_ROOM], count[FORMAT_ROOM];
+    char text[256], ranks[FORMAT_CAPACITY], count[FORMAT_CAPACITY];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
     uint64_t together = s->model->latency.ranks_together;
     format_count(ranks, sizeof ranks, n->rank_count);
@@ -525,7 +532,7 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
     }
     if (together > 1)
         snprintf(text + used, sizeof text - used,
-                 " For the regions %llu ranks of a node stand for one.",
+                 " For the regions %llu ranks of a node are one vertex.",
                  (unsigned long long)together);
     scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
@@ -558,23 +565,24 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Regions", what);
 }
 
-static void group_hits(const struct stage *s, const struct rank_graph *n, const struct view_of *v)
+static void regions_view_add_group_hits(const struct stage *s, const struct rank_graph *n,
+                                        const struct view_of *v)
 {
     for (uint32_t g = 0; g < n->group_count; g++) {
         const struct graph_group *p = &n->graph.groups[g];
         double r = p->radius * v->unit, x = regions_view_to_x(v, p->x),
                y = regions_view_to_y(v, p->y);
         if (n->groups[g].region &&
-            regions_view_in_sight(v, x, y, r)) /* the square inside the disc */
+            regions_view_in_sight(v, x, y, r)) /* the square inscribed in the disc */
             scene_hit(s->brush.scene, (struct box){x - r * 0.75, y - r * 0.75, r * 1.5, r * 1.5},
                       HIT_REGION, n->groups[g].region, 0);
     }
 }
 
-static void draw_graph(struct stage *s, struct regions_picture *p, struct box plot)
+static void regions_view_draw_graph(struct stage *s, struct regions_picture *p, struct box plot)
 {
     const struct rank_graph *n = &p->now;
-    struct view_of v = regions_view_of(s, &n->graph, plot);
+    struct view_of v = regions_view_fit_graph(s, &n->graph, plot);
     scene_panel(s->brush.scene, plot, s->brush.theme->panel, "regions.plot");
     scene_overlay(s->brush.scene);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_GRAPH, 0, 0);
@@ -582,18 +590,18 @@ static void draw_graph(struct stage *s, struct regions_picture *p, struct box pl
     hit->x1 = v.cx + plot.w / 2 / v.unit;
     hit->y0 = v.cy - plot.h / 2 / v.unit;
     hit->y1 = v.cy + plot.h / 2 / v.unit;
-    group_hits(s, n, &v);
-    draw_edges(s, p, &v);
-    uint32_t under = vertex_under(s, n, &v);
+    regions_view_add_group_hits(s, n, &v);
+    regions_view_draw_edges(s, p, &v);
+    uint32_t under = regions_view_vertex_under_mouse(s, n, &v);
     if (under != NETWORK_NONE)
-        hover_edges(s, n, &v, under);
-    draw_vertices(s, n, &v, under);
+        regions_view_draw_hover_edges(s, n, &v, under);
+    regions_view_draw_vertices(s, n, &v, under);
     regions_view_add_labels(s, n, &v);
     if (under != NETWORK_NONE)
-        vertex_tip(s, n, under);
+        regions_view_add_vertex_tip(s, n, under);
     else if (s->hover && s->hover->kind == HIT_REGION && !s->ui->mouse.dragging &&
              box_has(plot, s->brush.mouse_x, s->brush.mouse_y))
-        region_tip(s, n, s->hover->a);
+        regions_view_add_region_tip(s, n, s->hover->a);
 }
 
 static void regions_layout(struct stage *s, struct box box)
@@ -613,7 +621,7 @@ static void regions_layout(struct stage *s, struct box box)
     regions_view_add_footnote(
         s, n, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT});
     if (plot.h >= 60)
-        draw_graph(s, p, plot);
+        regions_view_draw_graph(s, p, plot);
 }
 
 static void regions_icon(const struct brush *b, struct box box, color_t color)
@@ -629,4 +637,11 @@ static void regions_icon(const struct brush *b, struct box box, color_t color)
         scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], dots[i][2], color);
 }
 
-const struct view regions_view = {"regions", "Regions", regions_icon, regions_layout};
+static void regions_view_finish(struct pictures *pictures)
+{
+    regions_picture_destroy(pictures->regions);
+    pictures->regions = NULL;
+}
+
+const struct view regions_view = {"regions", "Regions", regions_icon, regions_layout,
+                                  regions_view_finish};

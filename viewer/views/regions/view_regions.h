@@ -1,11 +1,11 @@
-/* The graph of regions (PCLVis, Fig. 4): ranks that talk to each other more than to others lie
- * together; edges are bundled; colour is the region or the latency. */
+/* View "regions": the graph of rank regions (PCLVis, Fig. 4). Ranks that communicate more with each
+ * other than with others are close together; edges are bundled; colour is the region or the
+ * latency. */
 #ifndef HOLTER_VIEWER_VIEWS_REGIONS_VIEW_REGIONS_H
 #define HOLTER_VIEWER_VIEWS_REGIONS_VIEW_REGIONS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
-/** NULL is fine. */
 void regions_picture_destroy(struct regions_picture *picture);
 
 extern const struct view regions_view;

@@ -1,3 +1,4 @@
+/* Bands of coordinates beside the route matrix, and outlines of blocks on its diagonal. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
@@ -10,14 +11,14 @@ double route_bands_room(const struct routes_drawing *d)
     return BAND * fmin(d->order.levels, MOST_BANDS) + 4;
 }
 
-static double routes_bands_place(const struct route_window *w, double share, int down)
+static double route_bands_position(const struct route_window *w, double share, int down)
 {
     return down ? w->box.y + (share - w->y) / w->extent * w->box.h
                 : w->box.x + (share - w->x) / w->extent * w->box.w;
 }
 
-/* Row behind the block of a level that a row is in. */
-static uint32_t end_of_block(const struct route_order *o, uint32_t row, int level)
+/* First row after the block of a level that contains a row. */
+static uint32_t route_bands_block_end(const struct route_order *o, uint32_t row, int level)
 {
     uint32_t end = row + 1;
     while (end < o->count && o->starts[end] > level)
@@ -25,9 +26,9 @@ static uint32_t end_of_block(const struct route_order *o, uint32_t row, int leve
     return end;
 }
 
-/* One level along one side. */
-static void routes_bands_add_band(const struct stage *s, const struct routes_drawing *d,
-                                  const struct route_window *w, int level, int down, double at)
+/* One band: one level along one side. */
+static void route_bands_add_band(const struct stage *s, const struct routes_drawing *d,
+                                 const struct route_window *w, int level, int down, double at)
 {
     const struct route_order *o = &d->order;
     const struct adjacency_axis *a = &d->axis;
@@ -38,9 +39,9 @@ static void routes_bands_add_band(const struct stage *s, const struct routes_dra
     while (row > 0 && o->starts[row] > level)
         row--;
     for (uint32_t end; row < o->count && a->at[row] < from + w->extent; row = end, number++) {
-        end = end_of_block(o, row, level);
-        double begin = fmax(routes_bands_place(w, a->at[row], down), edge);
-        double stop = fmin(routes_bands_place(w, a->at[end], down), edge + length);
+        end = route_bands_block_end(o, row, level);
+        double begin = fmax(route_bands_position(w, a->at[row], down), edge);
+        double stop = fmin(route_bands_position(w, a->at[end], down), edge + length);
         char text[80];
         if (a->folded[row] || stop - begin < 2)
             continue;
@@ -54,9 +55,9 @@ static void routes_bands_add_band(const struct stage *s, const struct routes_dra
     }
 }
 
-/* Are its blocks wide enough to be told apart? */
-static int routes_bands_readable(const struct routes_drawing *d, const struct route_window *w,
-                                 int level)
+/* 1 if the blocks of a level are wide enough to be distinguished. */
+static int route_bands_is_readable(const struct routes_drawing *d, const struct route_window *w,
+                                   int level)
 {
     uint32_t blocks = 0;
     for (uint32_t r = 0; r < d->order.count; r++)
@@ -71,7 +72,7 @@ void route_bands(struct stage *s, const struct routes_drawing *d, const struct r
     for (int l = 0; l < levels; l++) {
         double x = w->box.x - room + BAND * l, y = w->box.y - room + BAND * l;
         const char *name = d->order.names[l];
-        int shown = routes_bands_readable(d, w, l);
+        int shown = route_bands_is_readable(d, w, l);
         if (scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, name) < BAND)
             scene_text(s->brush.scene, x, w->box.y + w->box.h + 1, BAND - 1, TEXT_AXIS_STRONG,
                        TEXT_CENTRE, s->brush.theme->second, name);
@@ -79,21 +80,20 @@ void route_bands(struct stage *s, const struct routes_drawing *d, const struct r
                    shown ? s->brush.theme->second : s->brush.theme->faint, name);
         if (!shown)
             continue;
-        routes_bands_add_band(s, d, w, l, 0, y);
-        routes_bands_add_band(s, d, w, l, 1, x);
+        route_bands_add_band(s, d, w, l, 0, y);
+        route_bands_add_band(s, d, w, l, 1, x);
     }
 }
 
-/* ---- blocks on the diagonal --------------------------------------------------------------------
- */
+/* ---- blocks on the diagonal ---- */
 
-static void block(const struct stage *s, const struct routes_drawing *d,
-                  const struct route_window *w, uint32_t row, uint32_t end, double width,
-                  color_t color)
+static void route_bands_add_block(const struct stage *s, const struct routes_drawing *d,
+                                  const struct route_window *w, uint32_t row, uint32_t end,
+                                  double width, color_t color)
 {
     double begin = d->axis.at[row], stop = d->axis.at[end];
-    double x0 = routes_bands_place(w, begin, 0), x1 = routes_bands_place(w, stop, 0);
-    double y0 = routes_bands_place(w, begin, 1), y1 = routes_bands_place(w, stop, 1);
+    double x0 = route_bands_position(w, begin, 0), x1 = route_bands_position(w, stop, 0);
+    double y0 = route_bands_position(w, begin, 1), y1 = route_bands_position(w, stop, 1);
     const struct box *b = &w->box;
     if (x1 - x0 < 8 || x1 < b->x || y1 < b->y || x0 > b->x + b->w || y0 > b->y + b->h)
         return;
@@ -115,7 +115,7 @@ static void block(const struct stage *s, const struct routes_drawing *d,
                    (struct box){fmax(x1 - width, b->x), cut_y0, width, cut_y1 - cut_y0}, 0, color);
 }
 
-static int routes_bands_passed(const struct routes_drawing *d, uint32_t row, uint32_t end)
+static int route_bands_is_passed(const struct routes_drawing *d, uint32_t row, uint32_t end)
 {
     for (uint32_t r = row; r < end; r++)
         if (d->used[r])
@@ -123,11 +123,11 @@ static int routes_bands_passed(const struct routes_drawing *d, uint32_t row, uin
     return 0;
 }
 
-/* Groups of a Cray XC are two cabinets side by side of one row. */
-static uint32_t group_end(const struct route_order *o, uint32_t row)
+/* A group of a Cray XC is two neighbouring cabinets of one row. */
+static uint32_t route_bands_group_end(const struct route_order *o, uint32_t row)
 {
-    uint32_t end = end_of_block(o, row, 1);
-    return end < o->count && o->starts[end] > 0 ? end_of_block(o, end, 1) : end;
+    uint32_t end = route_bands_block_end(o, row, 1);
+    return end < o->count && o->starts[end] > 0 ? route_bands_block_end(o, end, 1) : end;
 }
 
 uint32_t route_blocks_passed(const struct routes_drawing *d, int level, uint32_t *all)
@@ -135,8 +135,9 @@ uint32_t route_blocks_passed(const struct routes_drawing *d, int level, uint32_t
     uint32_t some = 0;
     *all = 0;
     for (uint32_t row = 0, end; row < d->order.count; row = end, ++*all) {
-        end = level < 0 ? group_end(&d->order, row) : end_of_block(&d->order, row, level);
-        some += routes_bands_passed(d, row, end) ? 1 : 0;
+        end = level < 0 ? route_bands_group_end(&d->order, row)
+                        : route_bands_block_end(&d->order, row, level);
+        some += route_bands_is_passed(d, row, end) ? 1 : 0;
     }
     return some;
 }
@@ -148,15 +149,16 @@ void route_blocks(struct stage *s, const struct routes_drawing *d, const struct 
     int last = (int)o->levels - 2, tiers = o->tiers;
     for (int l = tiers ? 2 : last < 1 ? last : 1; l >= (tiers ? 1 : 0); l--) {
         for (uint32_t row = 0, end; row < o->count; row = end) {
-            end = end_of_block(o, row, l);
-            if (!d->axis.folded[row] && routes_bands_passed(d, row, end))
-                block(s, d, w, row, end, tiers && l == 1 ? 2 : 1,
-                      tiers && l == 1 ? t->warn : color_fade(t->second, l ? 0.5 : 0.9));
+            end = route_bands_block_end(o, row, l);
+            if (!d->axis.folded[row] && route_bands_is_passed(d, row, end))
+                route_bands_add_block(s, d, w, row, end, tiers && l == 1 ? 2 : 1,
+                                      tiers && l == 1 ? t->warn
+                                                      : color_fade(t->second, l ? 0.5 : 0.9));
         }
     }
     for (uint32_t row = 0, end; tiers && row < o->count; row = end) {
-        end = group_end(o, row);
-        if (!d->axis.folded[row] && routes_bands_passed(d, row, end))
-            block(s, d, w, row, end, 1, t->text);
+        end = route_bands_group_end(o, row);
+        if (!d->axis.folded[row] && route_bands_is_passed(d, row, end))
+            route_bands_add_block(s, d, w, row, end, 1, t->text);
     }
 }

@@ -1,11 +1,12 @@
+/* Hover and tooltips of the route matrix. */
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static int routes_hover_compare_by_cells(const void *left, const void *right)
+static int route_hover_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
     if (a->from != b->from)
@@ -13,16 +14,17 @@ static int routes_hover_compare_by_cells(const void *left, const void *right)
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static const struct route_hop *routes_hover_find(const struct route_hop *hops, uint32_t count,
-                                                 uint32_t from, uint32_t to)
+static const struct route_hop *route_hover_find(const struct route_hop *hops, uint32_t count,
+                                                uint32_t from, uint32_t to)
 {
     struct route_hop key = {.from = from, .to = to};
-    return count ? bsearch(&key, hops, count, sizeof *hops, routes_hover_compare_by_cells) : NULL;
+    return count ? bsearch(&key, hops, count, sizeof *hops, route_hover_compare_by_cells) : NULL;
 }
 
-/* "(0,0,0,0,0)" or the first and last of several. */
-static void cell_name(const struct stage *s, const struct routes_drawing *d,
-                      const struct route_layer *l, uint32_t cell, char *out, size_t room)
+/* Name of a cell: "(0,0,0,0,0)", or the first and last vertex of several. */
+static void route_hover_format_cell_name(const struct stage *s, const struct routes_drawing *d,
+                                         const struct route_layer *l, uint32_t cell, char *out,
+                                         size_t room)
 {
     uint32_t first = l->cells.first[cell], last = l->cells.first[cell + 1] - 1;
     char a[80], b[80];
@@ -32,8 +34,8 @@ static void cell_name(const struct stage *s, const struct routes_drawing *d,
              last - first + 1);
 }
 
-/* A cell of one vertex each way. */
-static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t from, uint32_t to)
+/* Tooltip of a cell for a single pair of vertices. */
+static void route_hover_add_single(struct stage *s, struct box cell, uint32_t from, uint32_t to)
 {
     uint32_t link = topology_link_between(s->model->network.topology, from, to);
     if (from == to) {
@@ -45,7 +47,7 @@ static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t f
     } else if (flows_find(&s->range->flows, from, to) != FLOWS_NONE) {
         scene_hit(s->brush.scene, cell, HIT_ROUTE, from, to);
         piece_route_tip(s, from, to);
-    } else if (!s->ui->routes.lens) { /* which should not be covered for nothing */
+    } else if (!s->ui->routes.lens) { /* the tooltip must not cover the lens without need */
         char a[80], b[80];
         network_vertex_name(&s->model->network, from, a, sizeof a);
         network_vertex_name(&s->model->network, to, b, sizeof b);
@@ -54,22 +56,22 @@ static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t f
     }
 }
 
-static void routes_hover_add_several(struct stage *s, const struct routes_drawing *d,
-                                     const struct route_layer *l, uint32_t from, uint32_t to)
+static void route_hover_add_several(struct stage *s, const struct routes_drawing *d,
+                                    const struct route_layer *l, uint32_t from, uint32_t to)
 {
-    char name[200], load[FORMAT_ROOM];
+    char name[200], load[FORMAT_CAPACITY];
     if (s->ui->routes.lens)
         return;
-    cell_name(s, d, l, from, name, sizeof name);
+    route_hover_format_cell_name(s, d, l, from, name, sizeof name);
     tooltip_add(&s->tip, 0, "%s", name);
     if (from != to) {
-        cell_name(s, d, l, to, name, sizeof name);
+        route_hover_format_cell_name(s, d, l, to, name, sizeof name);
         tooltip_add(&s->tip, 0, "to %s", name);
-        const struct route_hop *h = routes_hover_find(l->hops, l->hop_count, from, to);
+        const struct route_hop *h = route_hover_find(l->hops, l->hop_count, from, to);
         if (h)
             tooltip_add(&s->tip, s->brush.theme->text, "routes step here; largest link load %s",
                         format_si(load, sizeof load, h->load, "B"));
-        else if (routes_hover_find(l->pairs, l->pair_count, from, to))
+        else if (route_hover_find(l->pairs, l->pair_count, from, to))
             tooltip_add(&s->tip, 0, "neighbours in the network; no route in sight between them");
         else
             tooltip_add(&s->tip, 0, "no neighbours in the network");
@@ -104,8 +106,8 @@ void route_hover(struct stage *s, const struct routes_drawing *d, const struct r
     if (cell.w >= 4 && cell.h >= 4)
         scene_outline(s->brush.scene, cell, 0, 1, s->brush.theme->text);
     if (rows == 1 && columns == 1)
-        routes_hover_add_single(s, cell, d->order.vertex[l->cells.first[from]],
-                                d->order.vertex[l->cells.first[to]]);
+        route_hover_add_single(s, cell, d->order.vertex[l->cells.first[from]],
+                               d->order.vertex[l->cells.first[to]]);
     else
-        routes_hover_add_several(s, d, l, from, to);
+        route_hover_add_several(s, d, l, from, to);
 }

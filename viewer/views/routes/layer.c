@@ -1,3 +1,4 @@
+/* Aggregation of the route matrix to cells at one resolution. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int routes_layer_compare_by_cells(const void *left, const void *right)
+static int route_layer_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
     if (a->from != b->from)
@@ -13,13 +14,13 @@ static int routes_layer_compare_by_cells(const void *left, const void *right)
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Sort, and put together what steps between the same cells. @return how many are left */
-static uint32_t routes_layer_gather(struct route_hop *hops, uint32_t count)
+/* Sort the hops and merge those between the same cells. @return number that remains */
+static uint32_t route_layer_gather(struct route_hop *hops, uint32_t count)
 {
     uint32_t kept = 0;
-    qsort(hops, count, sizeof *hops, routes_layer_compare_by_cells);
+    qsort(hops, count, sizeof *hops, route_layer_compare_by_cells);
     for (uint32_t i = 0; i < count; i++) {
-        if (!kept || routes_layer_compare_by_cells(&hops[kept - 1], &hops[i])) {
+        if (!kept || route_layer_compare_by_cells(&hops[kept - 1], &hops[i])) {
             hops[kept++] = hops[i];
             continue;
         }
@@ -29,7 +30,7 @@ static uint32_t routes_layer_gather(struct route_hop *hops, uint32_t count)
     return kept;
 }
 
-static int routes_layer_room_for(struct route_hop **hops, uint32_t *room, uint32_t count)
+static int route_layer_reserve(struct route_hop **hops, uint32_t *room, uint32_t count)
 {
     if (count <= *room)
         return 0;
@@ -41,12 +42,12 @@ static int routes_layer_room_for(struct route_hop **hops, uint32_t *room, uint32
     return 0;
 }
 
-static int routes_layer_find_pairs(const struct stage *s, const struct routes_drawing *d,
-                                   struct route_layer *l)
+static int route_layer_find_pairs(const struct stage *s, const struct routes_drawing *d,
+                                  struct route_layer *l)
 {
     const struct topology *t = s->model->network.topology;
     uint32_t links = topology_links(t), from, to, count = 0;
-    if (routes_layer_room_for(&l->pairs, &l->pair_room, links + 1u) < 0)
+    if (route_layer_reserve(&l->pairs, &l->pair_room, links + 1u) < 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < links; k++) {
         if (!topology_link(t, k, &from, &to))
@@ -54,15 +55,15 @@ static int routes_layer_find_pairs(const struct stage *s, const struct routes_dr
         l->pairs[count++] = (struct route_hop){l->cells.cell[d->order.row[from]],
                                                l->cells.cell[d->order.row[to]], ROUTE_ADJACENT, 0};
     }
-    l->pair_count = routes_layer_gather(l->pairs, count);
+    l->pair_count = route_layer_gather(l->pairs, count);
     return 0;
 }
 
-static int find_hops(const struct routes_drawing *d, struct route_layer *l)
+static int route_layer_find_hops(const struct routes_drawing *d, struct route_layer *l)
 {
     const struct route_set *set = &d->set;
     uint32_t count = 0;
-    if (routes_layer_room_for(&l->hops, &l->hop_room, set->count + 1u) < 0)
+    if (route_layer_reserve(&l->hops, &l->hop_room, set->count + 1u) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < set->count; i++) {
         struct route_hop hop = set->hops[i];
@@ -71,7 +72,7 @@ static int find_hops(const struct routes_drawing *d, struct route_layer *l)
         if (hop.from != hop.to)
             l->hops[count++] = hop;
     }
-    l->hop_count = routes_layer_gather(l->hops, count);
+    l->hop_count = route_layer_gather(l->hops, count);
     if (l->cells.count > l->mark_room) {
         uint8_t *marks = realloc(l->marks, l->cells.count);
         if (!marks)
@@ -88,7 +89,7 @@ static int find_hops(const struct routes_drawing *d, struct route_layer *l)
 int route_layer_update(struct stage *s, struct routes_drawing *d, struct route_layer *l,
                        const struct route_window *w)
 {
-    /* a cell has a pixel of the screen at least */
+    /* a cell covers at least a pixel of the screen */
     double least = w->extent / fmax(w->box.w * s->brush.scene->scale, 1);
     uint64_t axis = d->axis_version * 2 + 1;
     if (adjacency_reduce(&l->cells, &d->axis, d->order.starts, d->order.levels, least) < 0)
@@ -98,7 +99,7 @@ int route_layer_update(struct stage *s, struct routes_drawing *d, struct route_l
     if (l->pair_key != pairs) {
         l->pair_key = 0;
         l->key = 0;
-        if (routes_layer_find_pairs(s, d, l) < 0)
+        if (route_layer_find_pairs(s, d, l) < 0)
             return -ENOMEM;
         l->pair_key = pairs;
     }
@@ -106,7 +107,7 @@ int route_layer_update(struct stage *s, struct routes_drawing *d, struct route_l
     if (l->key != key) {
         l->key = 0;
         l->version++;
-        if (find_hops(d, l) < 0)
+        if (route_layer_find_hops(d, l) < 0)
             return -ENOMEM;
         l->key = key;
     }

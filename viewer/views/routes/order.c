@@ -1,3 +1,4 @@
+/* Order of the vertices in the route matrix, for each kind of network. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <errno.h>
@@ -7,13 +8,12 @@
 
 enum { NEIGHBOURS = 4096 };
 
-/* ---- Cartesian: digits by the order of dimensions ----------------------------------------------
- */
+/* ---- Cartesian: digits by the order of dimensions ---- */
 
-/* What people call what the five tiers number. */
+/* Names of the five tiers of a Cray XC. */
 static const char *const cray_words[] = {"row", "cabinet", "chassis", "blade", "node"};
 
-static int is_cray(const struct topology_spec *spec)
+static int route_order_is_cray(const struct topology_spec *spec)
 {
     static const char *const tiers[] = {"row", "column", "cage", "slot", "cpu"};
     if (spec->dimension_count != 5)
@@ -25,14 +25,15 @@ static int is_cray(const struct topology_spec *spec)
     return 1;
 }
 
-static void by_dimensions(struct route_order *o, const struct topology *t, const struct ui *ui)
+static void route_order_sort_by_dimensions(struct route_order *o, const struct topology *t,
+                                           const struct ui *ui)
 {
     const struct topology_spec *spec = topology_spec(t);
     const struct topology_grid *g = topology_grid(t);
     int chosen = ui->routes.dimensions == g->dimensions;
     uint32_t digit[TOPOLOGY_DIMENSIONS] = {0}, vertex = 0;
     o->levels = g->dimensions;
-    int cray = is_cray(spec);
+    int cray = route_order_is_cray(spec);
     o->tiers = cray && !chosen;
     for (uint32_t l = 0; l < o->levels; l++) {
         uint32_t d = o->dimension[l] = chosen ? ui->routes.order[l] : l;
@@ -54,22 +55,21 @@ static void by_dimensions(struct route_order *o, const struct topology *t, const
     }
 }
 
-/* ---- dragonflies and fat trees -----------------------------------------------------------------
- */
+/* ---- dragonflies and fat trees ---- */
 
-static void routes_order_names(struct route_order *o, uint32_t levels, const char *const *words)
+static void route_order_set_names(struct route_order *o, uint32_t levels, const char *const *words)
 {
     o->levels = levels;
     for (uint32_t l = 0; l < levels; l++)
         snprintf(o->names[l], sizeof o->names[l], "%s", words[l]);
 }
 
-static void by_group(struct route_order *o, const struct topology *t)
+static void route_order_sort_by_group(struct route_order *o, const struct topology *t)
 {
     static const char *const words[] = {"group", "router", "node"};
     const struct topology_dimension *d = topology_spec(t)->dimensions;
     uint32_t row = 0, nodes = topology_nodes(t);
-    routes_order_names(o, 3, words);
+    route_order_set_names(o, 3, words);
     for (uint32_t router = 0; router < d[0].size * d[1].size; router++) {
         o->starts[row] = router % d[1].size != 0;
         o->vertex[row++] = nodes + router;
@@ -80,8 +80,8 @@ static void by_group(struct route_order *o, const struct topology *t)
     }
 }
 
-/* Nodes by their digits, then the switches, which several nodes share. */
-static void by_leaves(struct route_order *o, const struct topology *t)
+/* Nodes by their digits, then the switches that several nodes share. */
+static void route_order_sort_by_leaves(struct route_order *o, const struct topology *t)
 {
     const struct topology_spec *spec = topology_spec(t);
     uint32_t nodes = topology_nodes(t), height = spec->dimension_count;
@@ -101,15 +101,15 @@ static void by_leaves(struct route_order *o, const struct topology *t)
     }
 }
 
-/* ---- trees: depth first from the last vertex, which is a switch if there is one
- * ------------------ */
+/* ---- trees: depth first from the last vertex, which is a switch if there is one ---- */
 
 struct walk {
-    uint32_t *parent, *next, *child, *depth; /* first child and next sibling; TOPOLOGY_NONE: none */
+    uint32_t *parent, *next, *child,
+        *depth; /* child: first child; next: next sibling; TOPOLOGY_NONE: none */
 };
 
-static void routes_order_adopt(struct walk *w, const struct topology *t, uint32_t count,
-                               uint32_t *order)
+static void route_order_add_children(struct walk *w, const struct topology *t, uint32_t count,
+                                     uint32_t *order)
 {
     uint32_t links[NEIGHBOURS], seen = 1, from, to;
     for (uint32_t v = 0; v < count; v++)
@@ -131,7 +131,7 @@ static void routes_order_adopt(struct walk *w, const struct topology *t, uint32_
     }
 }
 
-static int by_depth(struct route_order *o, const struct topology *t)
+static int route_order_sort_by_depth(struct route_order *o, const struct topology *t)
 {
     static const char *const words[] = {"root",    "below 1", "below 2", "below 3",
                                         "below 4", "below 5", "below 6", "below 7"};
@@ -139,7 +139,7 @@ static int by_depth(struct route_order *o, const struct topology *t)
     if (!memory)
         return -ENOMEM;
     struct walk w = {memory, memory + n, memory + 2 * (size_t)n, memory + 3 * (size_t)n};
-    routes_order_adopt(&w, t, n, o->vertex);
+    route_order_add_children(&w, t, n, o->vertex);
     for (uint32_t v = n - 1;;) {
         uint32_t depth = w.depth[v] < 7 ? w.depth[v] : 7;
         o->starts[row] = (uint8_t)depth;
@@ -154,30 +154,30 @@ static int by_depth(struct route_order *o, const struct topology *t)
         if (v == TOPOLOGY_NONE || row == n)
             break;
     }
-    for (uint32_t v = 0; v < n && row < n; v++) /* behind a switch with very many links */
+    for (uint32_t v = 0; v < n && row < n;
+         v++) /* vertices not reached through a switch with very many links */
         if (w.parent[v] == TOPOLOGY_NONE) {
             o->starts[row] = 0;
             o->vertex[row++] = v;
         }
-    routes_order_names(o, deepest + 1, words);
+    route_order_set_names(o, deepest + 1, words);
     free(memory);
     return 0;
 }
 
-static void routes_order_by_number(struct route_order *o)
+static void route_order_sort_by_number(struct route_order *o)
 {
     static const char *const words[] = {"vertex"};
-    routes_order_names(o, 1, words);
+    route_order_set_names(o, 1, words);
     for (uint32_t v = 0; v < o->count; v++) {
         o->vertex[v] = v;
         o->starts[v] = 0;
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---- public functions ---- */
 
-static uint64_t routes_order_key_of(const struct model *m, const struct ui *ui)
+static uint64_t route_order_key_of(const struct model *m, const struct ui *ui)
 {
     uint64_t key = m->network.version * 31 + ui->routes.dimensions;
     for (uint32_t d = 0; d < ui->routes.dimensions; d++)
@@ -185,7 +185,7 @@ static uint64_t routes_order_key_of(const struct model *m, const struct ui *ui)
     return key | UINT64_C(1) << 63;
 }
 
-static int routes_order_room_for(struct route_order *o, uint32_t count)
+static int route_order_reserve(struct route_order *o, uint32_t count)
 {
     uint32_t *vertex = realloc(o->vertex, ((size_t)count + 1) * sizeof *vertex);
     if (vertex)
@@ -202,30 +202,30 @@ static int routes_order_room_for(struct route_order *o, uint32_t count)
 int route_order_update(struct route_order *o, const struct model *m, const struct ui *ui)
 {
     const struct topology *t = m->network.topology;
-    uint64_t key = routes_order_key_of(m, ui);
+    uint64_t key = route_order_key_of(m, ui);
     int error = 0;
     if (o->key == key)
         return 0;
     o->key = 0;
-    if (routes_order_room_for(o, topology_vertices(t)) < 0)
+    if (route_order_reserve(o, topology_vertices(t)) < 0)
         return -ENOMEM;
     o->count = topology_vertices(t);
     o->tiers = 0;
     switch (topology_spec(t)->kind) {
     case TOPOLOGY_CARTESIAN:
-        by_dimensions(o, t, ui);
+        route_order_sort_by_dimensions(o, t, ui);
         break;
     case TOPOLOGY_DRAGONFLY:
-        by_group(o, t);
+        route_order_sort_by_group(o, t);
         break;
     case TOPOLOGY_FAT_TREE:
-        by_leaves(o, t);
+        route_order_sort_by_leaves(o, t);
         break;
     case TOPOLOGY_TREE:
-        error = by_depth(o, t);
+        error = route_order_sort_by_depth(o, t);
         break;
     default:
-        routes_order_by_number(o);
+        route_order_sort_by_number(o);
         break;
     }
     if (error < 0)

@@ -1,3 +1,4 @@
+/* Selection of the routes that the matrix shows, and their hops. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include "holter/bisect.h"
@@ -8,36 +9,36 @@
 
 enum { LONGEST = 4096 };
 
-/* While a set is made. */
+/* State while a set is computed. */
 struct making {
     const struct stage *stage;
     struct route_set *set;
-    uint32_t *hop_of; /* by link: its hop and 1 */
+    uint32_t *hop_of; /* by link: index of its hop + 1 */
     int failed;
 };
 
-static uint64_t routes_set_mix_hash(uint64_t key, uint64_t value)
+static uint64_t route_set_mix_hash(uint64_t key, uint64_t value)
 {
     return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
 }
 
-static uint64_t routes_set_key_of(const struct stage *s)
+static uint64_t route_set_key_of(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
-    uint64_t key = routes_set_mix_hash(7, f->version);
-    key = routes_set_mix_hash(key, f->marks_version);
-    key = routes_set_mix_hash(key, s->model->network.version);
-    key = routes_set_mix_hash(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
-    key = routes_set_mix_hash(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
-    key = routes_set_mix_hash(key, s->ui->network.filter.version);
-    key = routes_set_mix_hash(key, s->ui->selection.kind);
+    uint64_t key = route_set_mix_hash(7, f->version);
+    key = route_set_mix_hash(key, f->marks_version);
+    key = route_set_mix_hash(key, s->model->network.version);
+    key = route_set_mix_hash(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
+    key = route_set_mix_hash(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
+    key = route_set_mix_hash(key, s->ui->network.filter.version);
+    key = route_set_mix_hash(key, s->ui->selection.kind);
     if (s->ui->selection.kind == SELECT_ROUTE)
-        key = routes_set_mix_hash(routes_set_mix_hash(key, s->ui->selection.a), s->ui->selection.b);
-    key = routes_set_mix_hash(key, s->ui->routes.maximum);
+        key = route_set_mix_hash(route_set_mix_hash(key, s->ui->selection.a), s->ui->selection.b);
+    key = route_set_mix_hash(key, s->ui->routes.maximum);
     return key | 1;
 }
 
-static void routes_set_step(struct making *k, uint32_t link, uint32_t mark)
+static void route_set_step(struct making *k, uint32_t link, uint32_t mark)
 {
     const struct stage *s = k->stage;
     struct route_set *set = k->set;
@@ -66,8 +67,8 @@ static void routes_set_step(struct making *k, uint32_t link, uint32_t mark)
     set->marks[to] |= (uint8_t)mark;
 }
 
-/* The other way that is suggested for a route and not taken yet. @return 0: there is none */
-static int other_way(struct making *k, uint32_t source, uint32_t destination)
+/* Add the suggested path of a route that does not follow it yet. @return 0: there is none */
+static int route_set_add_suggested(struct making *k, uint32_t source, uint32_t destination)
 {
     const struct suggestion *g = &k->stage->model->network.suggestions[SUGGEST_ROUTES];
     const struct topology *t = k->stage->model->network.topology;
@@ -84,13 +85,13 @@ static int other_way(struct making *k, uint32_t source, uint32_t destination)
     for (uint32_t i = 0; i + 1 < r[at].count; i++) {
         uint32_t link = topology_link_between(t, path[i], path[i + 1]);
         if (link != TOPOLOGY_NONE)
-            routes_set_step(k, link, ROUTE_SUGGESTED);
+            route_set_step(k, link, ROUTE_SUGGESTED);
     }
     return 1;
 }
 
-/* The way that messages would take between two vertices that have none. */
-static void add_idle(struct making *k, uint64_t source, uint64_t destination)
+/* Add the path between two vertices without messages. */
+static void route_set_add_idle(struct making *k, uint64_t source, uint64_t destination)
 {
     const struct topology *t = k->stage->model->network.topology;
     uint32_t links[LONGEST], vertices = topology_vertices(t), length;
@@ -98,13 +99,13 @@ static void add_idle(struct making *k, uint64_t source, uint64_t destination)
         return;
     length = topology_route(t, (uint32_t)source, (uint32_t)destination, links, LONGEST);
     for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < LONGEST; i++)
-        routes_set_step(k, links[i], ROUTE_HOP);
+        route_set_step(k, links[i], ROUTE_HOP);
     k->set->marks[source] |= ROUTE_SOURCE;
     k->set->marks[destination] |= ROUTE_DESTINATION;
     k->set->routes = 1;
 }
 
-static void routes_set_add(struct making *k, uint32_t number)
+static void route_set_add(struct making *k, uint32_t number)
 {
     const struct flows *f = &k->stage->range->flows;
     const struct flow *r = &f->routes[number];
@@ -116,10 +117,10 @@ static void routes_set_add(struct making *k, uint32_t number)
     if (length == TOPOLOGY_NONE)
         return;
     for (uint32_t i = 0; i < length && i < LONGEST; i++)
-        routes_set_step(k, links[i], given ? ROUTE_SUGGESTED : ROUTE_HOP);
+        route_set_step(k, links[i], given ? ROUTE_SUGGESTED : ROUTE_HOP);
     k->set->marks[r->source] |= ROUTE_SOURCE;
     k->set->marks[r->destination] |= ROUTE_DESTINATION;
-    k->set->suggested += given || other_way(k, r->source, r->destination);
+    k->set->suggested += given || route_set_add_suggested(k, r->source, r->destination);
 }
 
 struct heavy {
@@ -127,7 +128,7 @@ struct heavy {
     uint32_t number;
 };
 
-static int routes_set_compare_heavier(const void *left, const void *right)
+static int route_set_compare_heavier(const void *left, const void *right)
 {
     const struct heavy *a = left, *b = right;
     if (a->bytes != b->bytes)
@@ -135,30 +136,31 @@ static int routes_set_compare_heavier(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Buckets that rise with the bytes, eight for each power of two. */
+/* Histogram of bytes with eight buckets for each power of two. */
 enum { BUCKETS = 64 * 8 };
 
-static uint32_t routes_set_bucket_of(uint64_t bytes)
+static uint32_t route_set_bucket_of(uint64_t bytes)
 {
     uint32_t power = bytes > 15 ? 60 - (uint32_t)__builtin_clzll(bytes) : 0;
-    return power * 8 + (uint32_t)(bytes >> power); /* of which 8 to 15 is left, or 0 to 15 */
+    return power * 8 + (uint32_t)(bytes >> power); /* the shifted value is 8 to 15, or 0 to 15 for
+                                                      the lowest bucket group */
 }
 
-/* Only those that may be among the first are sorted. */
-static uint32_t routes_set_candidates(const struct flows *f, uint32_t most, struct heavy *out)
+/* Collect the routes that can be among the heaviest; only these are sorted. */
+static uint32_t route_set_candidates(const struct flows *f, uint32_t most, struct heavy *out)
 {
     uint32_t sizes[BUCKETS] = {0}, found = 0, lowest = BUCKETS, count = 0;
     for (uint32_t i = 0; i < f->route_count; i++)
-        sizes[routes_set_bucket_of(f->routes[i].bytes)]++;
+        sizes[route_set_bucket_of(f->routes[i].bytes)]++;
     while (lowest > 0 && found < most)
         found += sizes[--lowest];
     for (uint32_t i = 0; i < f->route_count; i++)
-        if (routes_set_bucket_of(f->routes[i].bytes) >= lowest)
+        if (route_set_bucket_of(f->routes[i].bytes) >= lowest)
             out[count++] = (struct heavy){f->routes[i].bytes, i};
     return count;
 }
 
-static void add_heaviest(struct making *k, uint32_t most)
+static void route_set_add_heaviest(struct making *k, uint32_t most)
 {
     const struct flows *f = &k->stage->range->flows;
     struct heavy *all = malloc(((size_t)f->route_count + 1) * sizeof *all);
@@ -166,16 +168,16 @@ static void add_heaviest(struct making *k, uint32_t most)
         k->failed = 1;
         return;
     }
-    uint32_t count = routes_set_candidates(f, most, all);
+    uint32_t count = route_set_candidates(f, most, all);
     if (most < count)
-        qsort(all, count, sizeof *all, routes_set_compare_heavier);
+        qsort(all, count, sizeof *all, route_set_compare_heavier);
     k->set->heaviest = most < count ? most : count;
     for (uint32_t i = 0; i < k->set->heaviest; i++)
-        routes_set_add(k, all[i].number);
+        route_set_add(k, all[i].number);
     free(all);
 }
 
-static int routes_set_prepare(struct making *k, const struct topology *t)
+static int route_set_prepare(struct making *k, const struct topology *t)
 {
     uint32_t vertices = topology_vertices(t);
     uint8_t *marks = realloc(k->set->marks, (size_t)vertices + 1);
@@ -194,25 +196,25 @@ int route_set_update(struct route_set *set, const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     struct making k = {.stage = s, .set = set};
-    uint64_t key = routes_set_key_of(s);
+    uint64_t key = route_set_key_of(s);
     if (set->key == key)
         return 0;
     set->key = 0;
     set->version++;
     set->all = f->route_count;
-    if (routes_set_prepare(&k, s->model->network.topology) < 0)
+    if (route_set_prepare(&k, s->model->network.topology) < 0)
         return -ENOMEM;
     int picked = s->ui->selection.kind != SELECT_NONE && f->selected_routes > 0;
     uint8_t wanted = FLOW_SHOWN | (picked ? FLOW_SELECTED : 0);
     const struct selection *one = &s->ui->selection;
     if (!picked && one->kind == SELECT_ROUTE)
-        add_idle(&k, one->a, one->b);
+        route_set_add_idle(&k, one->a, one->b);
     else if (!picked && !flow_filter_active(&s->ui->network.filter))
-        add_heaviest(&k, s->ui->routes.maximum);
+        route_set_add_heaviest(&k, s->ui->routes.maximum);
     else
         for (uint32_t i = 0; i < f->route_count; i++)
             if ((f->route_marks[i] & wanted) == wanted)
-                routes_set_add(&k, i);
+                route_set_add(&k, i);
     free(k.hop_of);
     if (k.failed)
         return -ENOMEM;

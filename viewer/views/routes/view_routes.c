@@ -1,8 +1,9 @@
+/* View "routes": route matrix, lens, and the column of choices and figures beside it. */
 #include "viewer/views/routes/view_routes.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <errno.h>
@@ -25,8 +26,7 @@ void routes_drawing_destroy(struct routes_drawing *d)
     free(d);
 }
 
-/* ---- bring up to date --------------------------------------------------------------------------
- */
+/* ---- bring up to date ---- */
 
 static int routes_view_mark_used(struct routes_drawing *d)
 {
@@ -61,18 +61,18 @@ static int routes_view_update(struct stage *s, struct routes_drawing *d)
     return 0;
 }
 
-/* ---- the lens ----------------------------------------------------------------------------------
- */
+/* ---- the lens ---- */
 
-static int has_mouse(const struct stage *s, struct box box)
+static int routes_view_has_mouse(const struct stage *s, struct box box)
 {
     return box_has(box, s->brush.mouse_x, s->brush.mouse_y) && s->hover &&
            (s->hover->kind == HIT_ROUTES || s->hover->kind == HIT_LINK ||
             s->hover->kind == HIT_VERTEX || s->hover->kind == HIT_ROUTE);
 }
 
-/* What is under the mouse stays there, enlarged. */
-static struct route_window lens_window(const struct stage *s, const struct route_window *w)
+/* Section of the lens: the point under the mouse stays in place, enlarged. */
+static struct route_window routes_view_lens_window(const struct stage *s,
+                                                   const struct route_window *w)
 {
     double side = floor(fmin(LENS, w->box.w * 0.45)), mx = s->brush.mouse_x, my = s->brush.mouse_y;
     struct route_window lens = {.name = "routes.lens"};
@@ -85,8 +85,8 @@ static struct route_window lens_window(const struct stage *s, const struct route
     return lens;
 }
 
-static char *cell_text(const struct routes_drawing *d, const struct route_layer *l, char *out,
-                       size_t room)
+static char *routes_view_format_cell(const struct routes_drawing *d, const struct route_layer *l,
+                                     char *out, size_t room)
 {
     if (l->cells.most <= 1)
         snprintf(out, room, "one vertex a cell");
@@ -102,7 +102,7 @@ static char *cell_text(const struct routes_drawing *d, const struct route_layer 
 static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
                                  const struct route_window *whole)
 {
-    struct route_window w = lens_window(s, whole);
+    struct route_window w = routes_view_lens_window(s, whole);
     char text[80];
     if (route_layer_update(s, d, &d->lens, &w) < 0)
         return;
@@ -110,30 +110,29 @@ static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
     route_blocks(s, d, &w);
     route_hover(s, d, &d->lens, &w);
     scene_outline(s->brush.scene, w.box, 0, 2, s->brush.theme->accent);
-    cell_text(d, &d->lens, text, sizeof text);
+    routes_view_format_cell(d, &d->lens, text, sizeof text);
     scene_textf(s->brush.scene, w.box.x + 6, w.box.y + w.box.h - 18, w.box.w - 12, TEXT_AXIS, 0,
                 s->brush.theme->text, "%.0fx, %s", s->ui->routes.lens_zoom, text);
 }
 
-/* ---- beside the matrix -------------------------------------------------------------------------
- */
+/* ---- beside the matrix ---- */
 
 struct column_pen {
     const struct stage *s;
-    double x, y, w, at; /* at: where the next button begins */
-    double bottom;      /* what does not fit above it is left out */
+    double x, y, w, at; /* at: x at which the next button begins */
+    double bottom;      /* lower limit: what does not fit is omitted */
 };
 
 static int routes_view_fits(struct column_pen *c, double h)
 {
     if (c->y + h > c->bottom)
-        c->bottom = 0; /* nor does anything behind it */
+        c->bottom = 0; /* nor does anything after it */
     return c->bottom > 0;
 }
 
 static void routes_view_heading(struct column_pen *c, const char *text)
 {
-    if (!routes_view_fits(c, 46)) /* with what it is over */
+    if (!routes_view_fits(c, 46)) /* with at least one line below it */
         return;
     scene_text(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL_STRONG, 0, c->s->brush.theme->text,
                text);
@@ -155,7 +154,7 @@ static void routes_view_button(struct column_pen *c, const char *label, int acti
     c->at += widget_button(&c->s->brush, c->at, c->y, label, active, command, argument) + 4;
 }
 
-static void buttons_end(struct column_pen *c)
+static void routes_view_end_buttons(struct column_pen *c)
 {
     if (!routes_view_fits(c, 24))
         return;
@@ -170,10 +169,10 @@ static void routes_view_note(struct column_pen *c, color_t color, const char *te
     c->y += scene_paragraph(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL, color, 3, text) + 4;
 }
 
-static void shown_part(struct column_pen *c, const struct routes_drawing *d)
+static void routes_view_add_shown(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_set *set = &d->set;
-    char text[160], a[FORMAT_ROOM], b[FORMAT_ROOM], share[FORMAT_ROOM];
+    char text[160], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], share[FORMAT_CAPACITY];
     double all = (double)c->s->range->flows.bytes;
     routes_view_heading(c, "Routes");
     format_count(a, sizeof a, set->routes);
@@ -190,10 +189,10 @@ static void shown_part(struct column_pen *c, const struct routes_drawing *d)
         return;
     routes_view_button(c, "fewer", 0, COMMAND_ROUTES_MOST, 0);
     routes_view_button(c, "more", 0, COMMAND_ROUTES_MOST, 1);
-    buttons_end(c);
+    routes_view_end_buttons(c);
 }
 
-static void order_part(struct column_pen *c, const struct routes_drawing *d)
+static void routes_view_add_order(struct column_pen *c, const struct routes_drawing *d)
 {
     if (!topology_grid(c->s->model->network.topology))
         return;
@@ -202,17 +201,17 @@ static void order_part(struct column_pen *c, const struct routes_drawing *d)
         routes_view_button(c, d->order.names[l], 0, COMMAND_ROUTE_ORDER, l);
     if (c->s->ui->routes.dimensions)
         routes_view_button(c, "as numbered", 0, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
-    buttons_end(c);
+    routes_view_end_buttons(c);
 }
 
-static void fold_part(struct column_pen *c, const struct routes_drawing *d)
+static void routes_view_add_fold(struct column_pen *c, const struct routes_drawing *d)
 {
-    char text[120], a[FORMAT_ROOM];
+    char text[120], a[FORMAT_CAPACITY];
     routes_view_heading(c, "Fold what no route passes, by");
     for (uint32_t l = 0; l < d->order.levels; l++)
         routes_view_button(c, d->order.names[l], c->s->ui->routes.fold == (int)l + 1, COMMAND_FOLD,
                            l + 1);
-    buttons_end(c);
+    routes_view_end_buttons(c);
     if (!c->s->ui->routes.fold)
         return;
     if (!d->axis.blocks) {
@@ -225,7 +224,8 @@ static void fold_part(struct column_pen *c, const struct routes_drawing *d)
     routes_view_note(c, c->s->brush.theme->second, text);
 }
 
-static const struct network_gain *gain_of(const struct suggestion *g, const char *name)
+static const struct network_gain *routes_view_find_gain(const struct suggestion *g,
+                                                        const char *name)
 {
     for (uint32_t i = 0; i < g->gain_count; i++)
         if (!strcmp(g->gains[i].name, name))
@@ -234,11 +234,12 @@ static const struct network_gain *gain_of(const struct suggestion *g, const char
 }
 
 /* Reduction of length and load (Visuco, section 5.1). @return "" when nothing is suggested */
-static char *gains_text(const struct stage *s, char *out, size_t room)
+static char *routes_view_format_gains(const struct stage *s, char *out, size_t room)
 {
     const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
-    const struct network_gain *length = gain_of(g, "length"), *load = gain_of(g, "max-link");
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    const struct network_gain *length = routes_view_find_gain(g, "length"),
+                              *load = routes_view_find_gain(g, "max-link");
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint32_t better = 0;
     size_t used;
     out[0] = 0;
@@ -258,7 +259,7 @@ static char *gains_text(const struct stage *s, char *out, size_t room)
     return out;
 }
 
-static void better_part(struct column_pen *c, const struct routes_drawing *d)
+static void routes_view_add_better(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct suggestion *g = &c->s->model->network.suggestions[SUGGEST_ROUTES];
     const struct theme *t = c->s->brush.theme;
@@ -271,23 +272,23 @@ static void better_part(struct column_pen *c, const struct routes_drawing *d)
                            SUGGEST_ROUTES);
         routes_view_button(c, "Discard", 0, COMMAND_DISCARD, SUGGEST_ROUTES);
     }
-    buttons_end(c);
+    routes_view_end_buttons(c);
     if (g->waiting && !g->ready) {
-        char share[FORMAT_ROOM];
+        char share[FORMAT_CAPACITY];
         snprintf(text, sizeof text, "searching, %s",
                  format_share(share, sizeof share, g->progress));
         routes_view_note(c, t->second, text);
     } else if (g->error) {
         routes_view_note(c, t->bad, g->error_text);
     } else if (g->ready) {
-        snprintf(text, sizeof text, "%u of the routes in sight %s another way, in blue",
+        snprintf(text, sizeof text, "%u of the visible routes %s another path, in blue",
                  d->set.suggested,
                  c->s->ui->network.applied & FLOWS_ROUTES ? "take" : "could take");
         routes_view_note(c, t->second, text);
     }
 }
 
-static void legend_part(struct column_pen *c)
+static void routes_view_add_legend(struct column_pen *c)
 {
     const struct theme *t = c->s->brush.theme;
     struct scene *scene = c->s->brush.scene;
@@ -305,7 +306,7 @@ static void legend_part(struct column_pen *c)
         scene_text(scene, c->x + 24, c->y, c->w - 24, TEXT_SMALL, 0, t->second, words[i]);
     }
     if (c->s->ui->routes.loads) {
-        char high[FORMAT_ROOM];
+        char high[FORMAT_CAPACITY];
         format_si(high, sizeof high, (double)c->s->range->flows.largest, "B");
         c->y += 4;
         widget_map_legend(&c->s->brush, c->x + c->w, c->y, "load of a link 0", high);
@@ -313,8 +314,9 @@ static void legend_part(struct column_pen *c)
     }
 }
 
-/* How far the routes go: of each level, the blocks that they pass (Visuco, section 7.4). */
-static void spread_part(struct column_pen *c, const struct routes_drawing *d)
+/* Spread of the routes: for each level, the number of blocks that they pass (Visuco, section 7.4).
+ */
+static void routes_view_add_spread(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_order *o = &d->order;
     char text[200];
@@ -339,23 +341,22 @@ static void routes_view_add_beside(const struct stage *s, const struct routes_dr
                                    struct box box)
 {
     struct column_pen c = {s, box.x, box.y, box.w, box.x, box.y + box.h};
-    shown_part(&c, d);
-    order_part(&c, d);
-    fold_part(&c, d);
+    routes_view_add_shown(&c, d);
+    routes_view_add_order(&c, d);
+    routes_view_add_fold(&c, d);
     routes_view_heading(&c, "Look closer");
     routes_view_button(&c, "lens", s->ui->routes.lens, COMMAND_LENS, 0);
     routes_view_button(&c, "loads", s->ui->routes.loads, COMMAND_ROUTE_LOADS, 0);
     if (s->ui->routes.extent > 0 && s->ui->routes.extent < 1)
         routes_view_button(&c, "all", 0, COMMAND_ROUTES_ALL, 0);
-    buttons_end(&c);
-    better_part(&c, d);
-    spread_part(&c, d);
+    routes_view_end_buttons(&c);
+    routes_view_add_better(&c, d);
+    routes_view_add_spread(&c, d);
     if (routes_view_fits(&c, 118))
-        legend_part(&c);
+        routes_view_add_legend(&c);
 }
 
-/* ---- the view ----------------------------------------------------------------------------------
- */
+/* ---- the view ---- */
 
 static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
                                  const struct route_window *w)
@@ -364,7 +365,8 @@ static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
     if (route_layer_update(s, d, &d->whole, w) < 0)
         return;
     scene_textf(s->brush.scene, w->box.x, w->box.y + w->box.h + 6, w->box.w, TEXT_AXIS, TEXT_CENTRE,
-                s->brush.theme->second, "%s%s", cell_text(d, &d->whole, text, sizeof text),
+                s->brush.theme->second, "%s%s",
+                routes_view_format_cell(d, &d->whole, text, sizeof text),
                 w->extent < 1 ? "; a part of the matrix" : "");
     route_bands(s, d, w, route_bands_room(d));
     route_paint(s, d, &d->whole, w);
@@ -374,7 +376,7 @@ static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
     hit->x1 = w->x + w->extent;
     hit->y0 = w->y;
     hit->y1 = w->y + w->extent;
-    if (!has_mouse(s, w->box) || s->ui->mouse.dragging)
+    if (!routes_view_has_mouse(s, w->box) || s->ui->mouse.dragging)
         return;
     if (s->ui->routes.lens)
         routes_view_add_lens(s, d, w);
@@ -402,7 +404,7 @@ static void routes_layout(struct stage *s, struct box box)
     piece_pairs_range_text(s, range, sizeof range);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", range);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
-               gains_text(s, gains, sizeof gains));
+               routes_view_format_gains(s, gains, sizeof gains));
     double room = route_bands_room(d), top = panel.y + 56;
     double side = floor(fmin(panel.h - 56 - room - 26, panel.w - room - NAMES - SIDE - 30));
     if (side < 60)
@@ -429,4 +431,11 @@ static void routes_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, box.x + 0.9 * box.w, box.y + 0.9 * box.h, 3, color);
 }
 
-const struct view routes_view = {"routes", "Routes", routes_icon, routes_layout};
+static void routes_view_finish(struct pictures *pictures)
+{
+    routes_drawing_destroy(pictures->routes);
+    pictures->routes = NULL;
+}
+
+const struct view routes_view = {"routes", "Routes", routes_icon, routes_layout,
+                                 routes_view_finish};

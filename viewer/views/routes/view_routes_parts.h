@@ -3,18 +3,17 @@
 #define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_PARTS_H
 
 #include "viewer/layout/adjacency.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
-/** The vertices in the order of rows, and its levels, outermost first. */
+/** Order of the vertices as rows, and its levels, outermost first. */
 struct route_order {
     uint64_t key;
     uint32_t count;
     uint32_t *vertex; /**< owned; by row */
     uint32_t *row;    /**< owned; by vertex */
-    uint8_t *starts;  /**< owned; as adjacency.h has it */
+    uint8_t *starts;  /**< owned; as described in adjacency.h */
     uint32_t levels;
     char names[ADJACENCY_LEVELS][20]; /**< "A", "group", "node" */
     uint32_t dimension[ADJACENCY_LEVELS];
@@ -27,14 +26,13 @@ struct route_order {
 int route_order_update(struct route_order *order, const struct model *model, const struct ui *ui);
 void route_order_finish(struct route_order *order);
 
-/** "3", of the block of a level that a row is in. */
+/** Label of the block of a level that contains a row, as "3". */
 char *route_order_label(const struct route_order *order, const struct topology *topology, int level,
                         uint32_t row, char *out, size_t room);
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
-/** Bits of marks and hops. */
+/** Flags of marks and hops. */
 enum route_mark {
     ROUTE_HOP = 1,
     ROUTE_SUGGESTED = 2,
@@ -43,20 +41,20 @@ enum route_mark {
     ROUTE_ADJACENT = 16,
 };
 
-/** A pair of vertices, later of cells: routes step from one to the other. */
+/** A pair of vertices, later of cells, between which routes step. */
 struct route_hop {
     uint32_t from, to;
     uint32_t mark;
-    double load; /**< largest of its links */
+    double load; /**< largest load of its links */
 };
 
-/** Routes in sight: which, and the links they use, each once. */
+/** Visible routes and the links they use, each once. */
 struct route_set {
     uint64_t key, version;
-    uint32_t routes, all;   /**< routes shown, and used at all */
-    uint32_t suggested;     /**< shown routes that have, or take, a suggested way */
-    uint32_t heaviest;      /**< shown are so many of the largest; 0: not those */
-    double bytes;           /**< of them */
+    uint32_t routes, all; /**< visible routes, and all routes in use */
+    uint32_t suggested;   /**< visible routes that have, or follow, a suggested path */
+    uint32_t heaviest;    /**< number of largest routes that are shown; 0: the selection is shown */
+    double bytes;         /**< bytes of the visible routes */
     struct route_hop *hops; /**< owned; vertices */
     uint32_t count, room;
     uint8_t *marks; /**< owned; by vertex; enum route_mark */
@@ -66,16 +64,15 @@ struct route_set {
 int route_set_update(struct route_set *set, const struct stage *stage);
 void route_set_finish(struct route_set *set);
 
-/* ---- pictures ----------------------------------------------------------------------------------
- */
+/* ---- pictures ---- */
 
-/** The matrix at one resolution: cells, pairs of adjacent cells, steps of routes. */
+/** The matrix at one resolution: cells, pairs of adjacent cells, hops of routes. */
 struct route_layer {
     uint64_t key, pair_key, version;
     struct adjacency_cells cells;
-    struct route_hop *pairs; /**< owned; adjacent cells, each once, by from, then to */
+    struct route_hop *pairs; /**< owned; adjacent cells, each pair once, sorted by from, then to */
     uint32_t pair_count, pair_room;
-    struct route_hop *hops; /**< owned; cells; never from one to itself */
+    struct route_hop *hops; /**< owned; hops between cells; never from a cell to itself */
     uint32_t hop_count, hop_room;
     uint8_t *marks; /**< owned; by cell */
     uint32_t mark_room;
@@ -86,43 +83,43 @@ struct routes_drawing {
     struct route_order order;
     struct route_set set;
     struct adjacency_axis axis;
-    uint8_t *used; /**< owned; by row: a displayed route passes */
+    uint8_t *used; /**< owned; by row: 1 if a visible route passes */
     uint32_t used_room;
     uint64_t axis_key, axis_version;
     struct route_layer whole, lens;
 };
 
-/** A part of the matrix in a box: from x, y, so wide and high, as shares of the whole. */
+/** A section of the matrix shown in a box; x, y and size are shares of the whole matrix. */
 struct route_window {
     struct box box;
     double x, y, extent;
     const char *name;
 };
 
-/** Bring a layer up to what the window needs. @return 0 or -ENOMEM */
+/** Update a layer for what a section needs. @return 0 or -ENOMEM */
 int route_layer_update(struct stage *stage, struct routes_drawing *drawing,
                        struct route_layer *layer, const struct route_window *window);
 void route_layer_finish(struct route_layer *layer);
 
-/** Squares, routes and marks of a layer, in a panel of their own. */
+/** Draw squares, routes and marks of a layer in a panel. */
 void route_paint(struct stage *stage, struct routes_drawing *drawing, struct route_layer *layer,
                  const struct route_window *window);
 
-/** Coordinates of rows and columns, level by level, left of and above the matrix. @return height
- * and width that they take, at most that much */
+/** Bands with coordinates of rows and columns, level by level, left of and above the matrix.
+ * @return maximum height and width of the bands */
 double route_bands_room(const struct routes_drawing *drawing);
 void route_bands(struct stage *stage, const struct routes_drawing *drawing,
                  const struct route_window *window, double room);
 
-/** Outlines of blocks that routes pass, on the diagonal. */
+/** Outlines of the blocks on the diagonal that routes pass. */
 void route_blocks(struct stage *stage, const struct routes_drawing *drawing,
                   const struct route_window *window);
 
-/** Blocks of a level that routes in sight pass; -1: groups of a Cray XC. @param all  set: all there
- * are */
+/** Number of blocks of a level that visible routes pass; level -1: groups of a Cray XC. @param all
+ * receives the number of all blocks */
 uint32_t route_blocks_passed(const struct routes_drawing *drawing, int level, uint32_t *all);
 
-/** What the mouse is over in a window. */
+/** Hover and tooltip in a section. */
 void route_hover(struct stage *stage, const struct routes_drawing *drawing,
                  const struct route_layer *layer, const struct route_window *window);
 

@@ -1,12 +1,12 @@
+/* Controls of view "torus": axes, legend, choices, menu of restrictions. */
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
 static void torus_controls_add_toggle(const struct stage *s, double x, double y, uint32_t dimension,
                                       int on, const char *what)
@@ -22,8 +22,8 @@ static void torus_controls_add_toggle(const struct stage *s, double x, double y,
     (void)what;
 }
 
-/* Dimensions beyond the three: which are summed, which have a slice; a click on the name lets one
- * be seen, on the figure takes the next slice. */
+/* Dimensions beyond the three shown: summed, or a slice. A click on the name shows the dimension, a
+ * click on the figure chooses the next slice. */
 static double torus_controls_add_beyond(const struct stage *s, const struct torus_drawing *d,
                                         double x, double y, double w)
 {
@@ -87,8 +87,7 @@ void torus_axes(struct stage *s, const struct torus_drawing *d, struct box box)
     torus_controls_add_beyond(s, d, box.x, y + 16, box.w);
 }
 
-/* ---- legend ------------------------------------------------------------------------------------
- */
+/* ---- legend ---- */
 
 static const char *torus_controls_unit_of(const struct torus_panel *p)
 {
@@ -107,7 +106,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     const struct theme *t = s->brush.theme;
     const struct torus_choice *c = &s->ui->torus;
     const struct torus_panel *p = &c->panels[c->panel];
-    char low[FORMAT_ROOM], high[FORMAT_ROOM];
+    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY];
     double y = box.y + 20, h = 12, x0 = box.x + 4, w = box.w - 8;
     double left = x0 + c->low * w, right = x0 + c->high * w;
     const char *what = p->figure == TORUS_MEASURED   ? p->packets ? "packets measured" : "measured"
@@ -116,7 +115,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, t->second, what);
     scene_rect(s->brush.scene, (struct box){x0, y, w, h}, 0, t->line);
     scene_image(s->brush.scene, (struct box){left, y, fmax(right - left, 1), h}, &t->map_image);
-    if (x0 + w - right > 1) /* beyond the maximum all have its colour */
+    if (x0 + w - right > 1) /* loads above the maximum have its colour */
         scene_rect(s->brush.scene, (struct box){right, y + 3, x0 + w - right, h - 6}, 0,
                    t->map[255]);
     torus_controls_add_handle(s, left, y, h);
@@ -132,10 +131,9 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     hit->x1 = 1 + 4 / w;
 }
 
-/* ---- choices -----------------------------------------------------------------------------------
- */
+/* ---- choices ---- */
 
-static void context_text(const struct stage *s, char *out, size_t room)
+static void torus_controls_format_context(const struct stage *s, char *out, size_t room)
 {
     const struct torus_choice *c = &s->ui->torus;
     const struct model *m = s->model;
@@ -171,7 +169,7 @@ double torus_choices(struct stage *s, double right, double y, double least)
     if (right - least > 460)
         right -=
             widget_choice(&s->brush, right, y, paints, 3, (int)c->paint, COMMAND_TORUS_PAINT) + 6;
-    context_text(s, context, sizeof context);
+    torus_controls_format_context(s, context, sizeof context);
     if (right - least > 260)
         right -= torus_controls_add_button(s, right, y, context, c->menu || c->comm || c->region,
                                            COMMAND_TORUS_MENU);
@@ -183,9 +181,10 @@ double torus_choices(struct stage *s, double right, double y, double least)
     return right;
 }
 
-/* A column of the menu: all, then each that sent something. */
-static double menu_column(struct stage *s, struct box box, const char *title, uint64_t command,
-                          uint32_t count, uint32_t active, int regions)
+/* A column of the menu: "all", then each item that sent messages. */
+static double torus_controls_add_menu_column(struct stage *s, struct box box, const char *title,
+                                             uint64_t command, uint32_t count, uint32_t active,
+                                             int regions)
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
@@ -237,6 +236,8 @@ void torus_menu(struct stage *s, struct box box)
                                     : "what is sent within it, since the start");
     struct box left = {menu.x + 6, menu.y + 28, menu.w / 2 - 9, menu.h - 34},
                right = {menu.x + menu.w / 2 + 3, menu.y + 28, menu.w / 2 - 9, menu.h - 34};
-    menu_column(s, left, "Code region", COMMAND_TORUS_REGION, m->region_count, c->region, 1);
-    menu_column(s, right, "Communicator", COMMAND_TORUS_COMM, m->comm_count, c->comm, 0);
+    torus_controls_add_menu_column(s, left, "Code region", COMMAND_TORUS_REGION, m->region_count,
+                                   c->region, 1);
+    torus_controls_add_menu_column(s, right, "Communicator", COMMAND_TORUS_COMM, m->comm_count,
+                                   c->comm, 0);
 }

@@ -1,3 +1,4 @@
+/* State of view "torus": sides, values of panels, emphasis, colours of nodes. */
 #include "viewer/views/torus/drawing.h"
 
 #include "holter/bisect.h"
@@ -68,10 +69,9 @@ uint32_t torus_place(const struct torus_drawing *d, int from, int to, uint32_t p
     return projection_place_at(&d->sides[to].projection, seen);
 }
 
-/* ---- sides -------------------------------------------------------------------------------------
- */
+/* ---- sides ---- */
 
-static int make_side(const struct stage *s, struct torus_side *side, int view)
+static int torus_drawing_make_side(const struct stage *s, struct torus_side *side, int view)
 {
     const struct topology *t = s->model->network.topology;
     int error = torus_projection(&s->ui->torus, t, view, &side->projection);
@@ -95,7 +95,7 @@ static int make_side(const struct stage *s, struct torus_side *side, int view)
     return 0;
 }
 
-static int make_places(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_places(const struct stage *s, struct torus_drawing *d)
 {
     const struct topology *t = s->model->network.topology;
     const struct projection *p = &d->sides[TORUS_SPACE].projection;
@@ -122,9 +122,9 @@ static int make_places(const struct stage *s, struct torus_drawing *d)
     return 0;
 }
 
-static uint64_t network_key(const struct stage *s, const uint32_t shown[3])
+static uint64_t torus_drawing_network_key(const struct stage *s, const uint32_t shown[3])
 {
-    /* numbers of versions begin anew with each job, shapes differ */
+    /* version numbers restart with each job: include the shape */
     uint64_t key = torus_drawing_mix_hash(
         torus_drawing_mix_hash(s->ui->torus.panels[0].shape, s->model->network.version), shown[0]);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, shown[1]), shown[2]);
@@ -133,28 +133,27 @@ static uint64_t network_key(const struct stage *s, const uint32_t shown[3])
     return key | 1;
 }
 
-static int make_sides(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_sides(const struct stage *s, struct torus_drawing *d)
 {
     uint32_t shown[3];
     if (!torus_shown(&s->ui->torus, s->model->network.topology, shown))
         return -HOLTER_EUSAGE;
-    uint64_t key = network_key(s, shown);
+    uint64_t key = torus_drawing_network_key(s, shown);
     if (d->network_key == key)
         return 0;
     torus_drawing_discard(d);
     for (int i = 0; i < TORUS_SIDES; i++) {
-        int error = make_side(s, &d->sides[i], i);
+        int error = torus_drawing_make_side(s, &d->sides[i], i);
         if (error)
             return error;
     }
-    if (make_places(s, d) < 0)
+    if (torus_drawing_make_places(s, d) < 0)
         return -ENOMEM;
     d->network_key = key;
     return 0;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 int torus_belongs(const struct stage *s, int panel)
 {
@@ -166,8 +165,8 @@ int torus_belongs(const struct stage *s, int panel)
            t->panels[panel].link_count == topology_links(s->model->network.topology);
 }
 
-static int side_values(const struct torus_side *side, const struct torus_panel *panel,
-                       struct torus_values *v, int i)
+static int torus_drawing_sum_side(const struct torus_side *side, const struct torus_panel *panel,
+                                  struct torus_values *v, int i)
 {
     const struct projection *p = &side->projection;
     uint32_t halves = projection_halves(p), bundles = projection_bundles(p);
@@ -200,7 +199,7 @@ static int side_values(const struct torus_side *side, const struct torus_panel *
     return 0;
 }
 
-/* To two digits: colours tell more when they reach as far as the figures do. */
+/* Round up to two digits: the colour map then ends close to the largest value. */
 static double torus_drawing_round_up(double value)
 {
     if (!(value > 0))
@@ -209,7 +208,7 @@ static double torus_drawing_round_up(double value)
     return ceil(value / unit - 1e-9) * unit;
 }
 
-static int make_values(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_values(const struct stage *s, struct torus_drawing *d)
 {
     double largest = 0;
     for (int p = 0; p < s->ui->torus.panel_count; p++) {
@@ -221,7 +220,7 @@ static int make_values(const struct stage *s, struct torus_drawing *d)
             v->key = 0;
             v->largest = 0;
             for (int i = 0; i < TORUS_SIDES; i++)
-                if (side_values(&d->sides[i], &s->ui->torus.panels[p], v, i) < 0)
+                if (torus_drawing_sum_side(&d->sides[i], &s->ui->torus.panels[p], v, i) < 0)
                     return -ENOMEM;
             v->key = key;
         }
@@ -237,29 +236,28 @@ color_t torus_color(const struct stage *s, const struct torus_drawing *d, double
     double share = d->top > 0 ? value / d->top : 0;
     if (share < t->low)
         return 0;
-    if (value <= 0) /* there, but unused */
+    if (value <= 0) /* the link exists but is unused */
         return color_mix(s->brush.theme->panel, s->brush.theme->line, 0.75);
     return theme_map(s->brush.theme, 0.10 + 0.90 * fmin((share - t->low) / (t->high - t->low), 1));
 }
 
-/* ---- emphasis ----------------------------------------------------------------------------------
- */
+/* ---- emphasis ---- */
 
-static int in_set(const struct flow_set *set, uint64_t item)
+static int torus_drawing_in_set(const struct flow_set *set, uint64_t item)
 {
     uint32_t low = BISECT(i, 0, set->count, set->items[i] < item);
     return low < set->count && set->items[low] == item;
 }
 
-/* Does a node belong to what is selected, and to what the filter lets pass? */
-static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
+/* 1 if a node belongs to the selection and passes the filter. */
+static int torus_drawing_is_node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
 {
     const struct selection *sel = &s->ui->selection;
     const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (filter->picked && filter->kind == FLOW_VERTICES) {
-        if (!in_set(&filter->set, node))
+        if (!torus_drawing_in_set(&filter->set, node))
             return 0;
     } else if (flow_filter_active(filter) && f->vertex_marks && node < f->vertex_count) {
         if (!(f->vertex_marks[node] & FLOW_SHOWN))
@@ -271,7 +269,7 @@ static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
         return 1;
     case SELECT_VERTEX:
     case SELECT_RANK:
-    case SELECT_PAIR: /* and the other ends of their routes */
+    case SELECT_PAIR: /* includes the other ends of their routes */
         return (sel->kind == SELECT_VERTEX && sel->a == node) || (ranked && ranked[node]) ||
                (f->vertex_marks && node < f->vertex_count &&
                 (f->vertex_marks[node] & FLOW_SELECTED));
@@ -286,8 +284,9 @@ static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
     }
 }
 
-/* Nodes that hold a selected rank. */
-static uint8_t *ranked_nodes(const struct stage *s, const struct torus_drawing *d)
+/* By node: 1 if it holds a selected rank. @return owned by the caller */
+static uint8_t *torus_drawing_mark_ranked_nodes(const struct stage *s,
+                                                const struct torus_drawing *d)
 {
     const struct torus_panel *panel = &s->ui->torus.panels[s->ui->torus.panel];
     enum select_kind kind = s->ui->selection.kind;
@@ -301,8 +300,8 @@ static uint8_t *ranked_nodes(const struct stage *s, const struct torus_drawing *
     return nodes;
 }
 
-static int link_lit(const struct stage *s, const struct torus_drawing *d, const uint8_t *nodes,
-                    uint32_t link)
+static int torus_drawing_is_link_lit(const struct stage *s, const struct torus_drawing *d,
+                                     const uint8_t *nodes, uint32_t link)
 {
     const struct selection *sel = &s->ui->selection;
     const struct flow_filter *filter = &s->ui->network.filter;
@@ -312,7 +311,7 @@ static int link_lit(const struct stage *s, const struct torus_drawing *d, const 
     if (!topology_link(t, link, &from, &to))
         return 0;
     if (filter->picked && filter->kind == FLOW_LINKS)
-        return in_set(&filter->set, link);
+        return torus_drawing_in_set(&filter->set, link);
     if (filter->ranged && f->link_marks && link < f->link_count &&
         !(f->link_marks[link] & FLOW_SHOWN))
         return 0;
@@ -326,7 +325,7 @@ static int link_lit(const struct stage *s, const struct torus_drawing *d, const 
     return from < d->node_count && to < d->node_count && nodes[from] && nodes[to];
 }
 
-static uint64_t lit_key(const struct stage *s, const struct torus_drawing *d)
+static uint64_t torus_drawing_lit_key(const struct stage *s, const struct torus_drawing *d)
 {
     const struct selection *sel = &s->ui->selection;
     uint64_t key = torus_drawing_mix_hash(
@@ -338,28 +337,28 @@ static uint64_t lit_key(const struct stage *s, const struct torus_drawing *d)
     return torus_drawing_mix_hash(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
 }
 
-static int make_lit(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_lit(const struct stage *s, struct torus_drawing *d)
 {
-    uint64_t key = lit_key(s, d);
+    uint64_t key = torus_drawing_lit_key(s, d);
     d->some = flow_filter_active(&s->ui->network.filter) ||
               (s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL);
     if (key == d->lit_key)
         return 0;
-    uint8_t *ranked = ranked_nodes(s, d), *nodes = calloc(d->node_count + 1u, 1);
+    uint8_t *ranked = torus_drawing_mark_ranked_nodes(s, d), *nodes = calloc(d->node_count + 1u, 1);
     if (!nodes) {
         free(ranked);
         return -ENOMEM;
     }
     memset(d->lit, 0, d->places);
     for (uint32_t node = 0; node < d->node_count; node++) {
-        nodes[node] = (uint8_t)node_lit(s, node, ranked);
+        nodes[node] = (uint8_t)torus_drawing_is_node_lit(s, node, ranked);
         if (nodes[node] && d->place_of[node] != PROJECTION_NONE)
             d->lit[d->place_of[node]] = 1;
     }
     for (int i = 0; i < TORUS_SIDES; i++)
         memset(d->sides[i].lit, 0, projection_halves(&d->sides[i].projection));
     for (uint32_t link = 0; link < topology_links(s->model->network.topology); link++) {
-        uint8_t lit = (uint8_t)link_lit(s, d, nodes, link);
+        uint8_t lit = (uint8_t)torus_drawing_is_link_lit(s, d, nodes, link);
         for (int i = 0; lit && i < TORUS_SIDES; i++) {
             uint32_t half = d->sides[i].half_of[link];
             if (half != PROJECTION_NONE && d->sides[i].lit[half] < lit)
@@ -372,14 +371,14 @@ static int make_lit(const struct stage *s, struct torus_drawing *d)
     return 0;
 }
 
-/* ---- colours of nodes --------------------------------------------------------------------------
- */
+/* ---- colours of nodes ---- */
 
-static void paint_ranks(const struct stage *s, struct torus_drawing *d)
+static void torus_drawing_paint_ranks(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_panel *panel = &s->ui->torus.panels[s->ui->torus.panel];
     const struct theme *t = s->brush.theme;
-    for (uint32_t rank = panel->seat_count; rank-- > 0;) { /* of several the first */
+    for (uint32_t rank = panel->seat_count;
+         rank-- > 0;) { /* the lowest rank determines the colour */
         uint32_t node = panel->seats[rank];
         if (node < d->node_count && d->place_of[node] != PROJECTION_NONE)
             d->colors[d->place_of[node]] =
@@ -387,7 +386,7 @@ static void paint_ranks(const struct stage *s, struct torus_drawing *d)
     }
 }
 
-static void paint_figures(const struct stage *s, struct torus_drawing *d)
+static void torus_drawing_paint_figures(const struct stage *s, struct torus_drawing *d)
 {
     const struct theme *t = s->brush.theme;
     const struct flows *f = &s->range->flows;
@@ -411,7 +410,7 @@ static void paint_figures(const struct stage *s, struct torus_drawing *d)
     free(in);
 }
 
-static void make_colors(const struct stage *s, struct torus_drawing *d)
+static void torus_drawing_make_colors(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_choice *t = &s->ui->torus;
     uint64_t key = torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, t->paint),
@@ -424,9 +423,9 @@ static void make_colors(const struct stage *s, struct torus_drawing *d)
     for (uint32_t p = 0; p < d->places; p++)
         d->colors[p] = s->brush.theme->faint;
     if (t->paint == TORUS_RANKS)
-        paint_ranks(s, d);
+        torus_drawing_paint_ranks(s, d);
     else
-        paint_figures(s, d);
+        torus_drawing_paint_figures(s, d);
     d->color_key = key;
 }
 
@@ -454,10 +453,10 @@ int torus_prepare(struct stage *s, struct torus_drawing **out)
     if (!s->pictures->torus && !(s->pictures->torus = calloc(1, sizeof *s->pictures->torus)))
         return -ENOMEM;
     struct torus_drawing *d = s->pictures->torus;
-    int error = make_sides(s, d);
-    if (error || make_values(s, d) < 0 || make_lit(s, d) < 0)
+    int error = torus_drawing_make_sides(s, d);
+    if (error || torus_drawing_make_values(s, d) < 0 || torus_drawing_make_lit(s, d) < 0)
         return error ? error : -ENOMEM;
-    make_colors(s, d);
+    torus_drawing_make_colors(s, d);
     for (int i = 0; i < TORUS_SIDES; i++) {
         d->sides[i].axes = 0;
         for (int k = 0; k < PROJECTION_AXES; k++) {

@@ -1,3 +1,4 @@
+/* The projected torus as a panel: links, nodes, planes, minimaps. */
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
@@ -5,7 +6,7 @@
 
 enum { MARGIN_LEFT = 30, MARGIN_BELOW = 22, MARGIN = 8 };
 
-/* From lengths of the projection to logical pixels. */
+/* Transformation from the projection to logical pixels. */
 struct scale {
     struct box plot;
     double unit, x, y;
@@ -21,8 +22,8 @@ static double torus_plane_to_y(const struct scale *k, double y)
     return k->plot.y + k->plot.h / 2 + (y - k->y) * k->unit;
 }
 
-static struct scale scale_for(const struct stage *s, const struct projection *p, struct box plot,
-                              int large)
+static struct scale torus_plane_fit_scale(const struct stage *s, const struct projection *p,
+                                          struct box plot, int large)
 {
     double w, h;
     projection_extent(p, &w, &h);
@@ -33,8 +34,8 @@ static struct scale scale_for(const struct stage *s, const struct projection *p,
     return k;
 }
 
-/* Distance on the screen between nodes of a stack, across the diagonal. */
-static double pitch_of(const struct projection *p, const struct scale *k)
+/* Distance on the screen between nodes of a stack, measured across the diagonal. */
+static double torus_plane_pitch(const struct projection *p, const struct scale *k)
 {
     return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->unit;
 }
@@ -55,18 +56,18 @@ static int torus_plane_crosses(const struct scale *k, const struct projection_li
            y0 <= k->plot.y + k->plot.h + 4;
 }
 
-/* ---- links -------------------------------------------------------------------------------------
- */
+/* ---- links ---- */
 
-static void add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
-                     struct strokes *strokes, int panel, uint32_t half,
-                     const struct projection_line *l)
+static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                                 struct strokes *strokes, int panel, uint32_t half,
+                                 const struct projection_line *l)
 {
     int view = s->ui->torus.view;
     const struct torus_side *side = &d->sides[view];
     double value = d->values[panel].halves[view] ? d->values[panel].halves[view][half] : 0;
     color_t color = torus_color(s, d, value);
-    double pitch = pitch_of(&side->projection, k), width = fmin(fmax(pitch * 0.62, 0.7), 5);
+    double pitch = torus_plane_pitch(&side->projection, k),
+           width = fmin(fmax(pitch * 0.62, 0.7), 5);
     if (!(color & 0xff) || !torus_plane_crosses(k, l))
         return;
     int lit = !d->some || side->lit[half];
@@ -75,7 +76,7 @@ static void add_half(struct stage *s, struct torus_drawing *d, const struct scal
         color = color_mix(color, s->brush.theme->panel, 0.80);
     if (side->lit[half] == 2)
         width += 2;
-    /* what is selected lies above the rest, and large loads above small ones */
+    /* the selection is above the rest, large loads above small ones */
     strokes_add(strokes, &(struct stroke){
                              (float)torus_plane_to_x(k, l->x0), (float)torus_plane_to_y(k, l->y0),
                              (float)torus_plane_to_x(k, l->x1), (float)torus_plane_to_y(k, l->y1),
@@ -94,7 +95,7 @@ static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, cons
         projection_lines(p, wire, l);
         for (uint32_t half = 0; half < 2; half++)
             if (side->link_of[wire * 2 + half] != TOPOLOGY_NONE)
-                add_half(s, d, k, strokes, panel, wire * 2 + half, &l[half]);
+                torus_plane_add_half(s, d, k, strokes, panel, wire * 2 + half, &l[half]);
     }
 }
 
@@ -115,7 +116,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
     const struct projection *p = &side->projection;
     double x = (s->brush.mouse_x - k->plot.x - k->plot.w / 2) / k->unit + k->x;
     double y = (s->brush.mouse_y - k->plot.y - k->plot.h / 2) / k->unit + k->y;
-    double nearest = fmin(fmax(pitch_of(p, k) / 2, 2), 5) / k->unit;
+    double nearest = fmin(fmax(torus_plane_pitch(p, k) / 2, 2), 5) / k->unit;
     uint32_t best = PROJECTION_NONE;
     if (!box_has(k->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
@@ -136,10 +137,9 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
     return best;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
-static double radius_of(double pitch)
+static double torus_plane_radius(double pitch)
 {
     return fmin(fmax(pitch * 0.42, 0), 7);
 }
@@ -149,8 +149,9 @@ static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, cons
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
-    double radius = radius_of(pitch_of(p, k));
-    if (radius < 0.7) /* a stack has less than two pixels a node: links tell more */
+    double radius = torus_plane_radius(torus_plane_pitch(p, k));
+    if (radius <
+        0.7) /* less than two pixels for each node of a stack: links are more informative */
         return;
     for (uint32_t place = 0; place < p->places; place++) {
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
@@ -175,7 +176,7 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
-    double reach = fmax(radius_of(pitch_of(p, k)), 1);
+    double reach = fmax(torus_plane_radius(torus_plane_pitch(p, k)), 1);
     for (uint32_t place = 0; place < p->places; place++) {
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
@@ -188,16 +189,15 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
     }
 }
 
-/* ---- planes ------------------------------------------------------------------------------------
- */
+/* ---- planes ---- */
 
-static int plane_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
+static int torus_plane_is_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
 {
     const struct selection *sel = &s->ui->selection;
     return sel->kind == SELECT_PLANE && sel->a == dimension && sel->b == at;
 }
 
-/* Numbers beside the bands that planes are seen as; a click selects one. */
+/* Coordinates beside the bands that represent planes; a click selects a plane. */
 static void torus_plane_add_bands(const struct stage *s, const struct projection *p,
                                   const struct scale *k, struct box box)
 {
@@ -219,7 +219,7 @@ static void torus_plane_add_bands(const struct stage *s, const struct projection
                    until = from + (across ? k->plot.w : k->plot.h);
             if (middle < from + 7 || middle > until - 7)
                 continue;
-            int on = plane_chosen(s, p->axes[axis].dimension, i);
+            int on = torus_plane_is_chosen(s, p->axes[axis].dimension, i);
             int hover = box_has(band, s->brush.mouse_x, s->brush.mouse_y);
             scene_textf(s->brush.scene, across ? x - 14 : box.x + 2,
                         across ? box.y + box.h - 18 : y - 7, across ? 28 : MARGIN_LEFT - 8,
@@ -238,12 +238,13 @@ static void torus_plane_add_bands(const struct stage *s, const struct projection
     }
 }
 
-static void band_of_plane(const struct stage *s, const struct projection *p, const struct scale *k)
+static void torus_plane_add_selected_band(const struct stage *s, const struct projection *p,
+                                          const struct scale *k)
 {
     for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
         uint32_t size = p->axes[axis].size;
         double at = (double)s->ui->selection.b - (size - 1) / 2.0;
-        if (!plane_chosen(s, p->axes[axis].dimension, (uint32_t)s->ui->selection.b))
+        if (!torus_plane_is_chosen(s, p->axes[axis].dimension, (uint32_t)s->ui->selection.b))
             continue;
         color_t color = color_fade(s->brush.theme->accent, 0.10);
         if (axis == PROJECTION_ACROSS)
@@ -257,10 +258,9 @@ static void band_of_plane(const struct stage *s, const struct projection *p, con
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
-static void torus_plane_marked_box(const struct stage *s)
+static void torus_plane_add_marked_box(const struct stage *s)
 {
     const struct ui *ui = s->ui;
     if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
@@ -303,7 +303,7 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     plot = (struct box){floor(plot.x), floor(plot.y), floor(plot.w), floor(plot.h)};
     if (plot.w < 24 || plot.h < 24 || !torus_belongs(s, panel))
         return;
-    struct scale k = scale_for(s, &side->projection, plot, 1);
+    struct scale k = torus_plane_fit_scale(s, &side->projection, plot, 1);
     struct strokes *strokes = &d->flat[panel];
     uint64_t key = torus_strokes_key(
         s, d, panel, &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, k.unit, k.x, k.y},
@@ -328,13 +328,12 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     hit->y1 = k.y + plot.h / 2 / k.unit;
     if (!large)
         return;
-    band_of_plane(s, &side->projection, &k);
+    torus_plane_add_selected_band(s, &side->projection, &k);
     torus_plane_point_at(s, d, &k, panel);
-    torus_plane_marked_box(s);
+    torus_plane_add_marked_box(s);
 }
 
-/* ---- minimaps ----------------------------------------------------------------------------------
- */
+/* ---- minimaps ---- */
 
 void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box box, int panel,
                    int side)
@@ -342,7 +341,7 @@ void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box bo
     const struct torus_side *from = &d->sides[side];
     const struct projection *p = &from->projection;
     const struct torus_values *v = &d->values[panel];
-    struct scale k = scale_for(s, p, box_inset(box, 4, 4), 0);
+    struct scale k = torus_plane_fit_scale(s, p, box_inset(box, 4, 4), 0);
     double width = fmin(fmax(k.unit * 0.16, 0.8), 3);
     if (!torus_belongs(s, panel) || !v->bundles[side])
         return;

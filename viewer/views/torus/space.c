@@ -1,9 +1,10 @@
+/* The torus as a regular grid in space (Landge et al., section 4.3). */
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Middle and radius of the grid on the screen. */
+/* Centre and radius of the grid on the screen. */
 struct eye {
     struct lattice lattice;
     struct box plot;
@@ -20,24 +21,25 @@ static float torus_space_to_y(const struct eye *e, double y)
     return (float)(e->plot.y + e->plot.h / 2 + (y - e->y) * e->radius);
 }
 
-static struct eye eye_for(const struct stage *s, const struct torus_drawing *d, struct box plot)
+static struct eye torus_space_make_eye(const struct stage *s, const struct torus_drawing *d,
+                                       struct box plot)
 {
     const struct torus_choice *t = &s->ui->torus;
     struct eye e = {.plot = plot, .x = t->space_x, .y = t->space_y};
-    lattice_look(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
+    lattice_set_view(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
     e.radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space_zoom;
     return e;
 }
 
-/* What is farther away is fainter. */
-static color_t torus_space_dimmed(const struct stage *s, color_t color, double away, int lit)
+/* Fade a colour with the distance from the eye. */
+static color_t torus_space_fade(const struct stage *s, color_t color, double away, int lit)
 {
     double share = 0.10 + 0.40 * (away + 1) / 2;
     return color_mix(color, s->brush.theme->panel, lit ? share * 0.8 : 0.86);
 }
 
-/* What is selected lies above the rest. */
-static double torus_space_above(const struct torus_drawing *d, int lit)
+/* Offset that puts the selection above the rest. */
+static double torus_space_selection_offset(const struct torus_drawing *d, int lit)
 {
     return d->some && lit ? 3 : 0;
 }
@@ -78,8 +80,8 @@ static void torus_space_add_links(const struct stage *s, struct torus_drawing *d
                                (float)(width * (side->lit[at] == 2 ? 3
                                                 : lit && d->some   ? 1.5
                                                                    : 1)),
-                               (float)(l[half].away - torus_space_above(d, lit)),
-                               torus_space_dimmed(s, color, l[half].away, lit)};
+                               (float)(l[half].away - torus_space_selection_offset(d, lit)),
+                               torus_space_fade(s, color, l[half].away, lit)};
             if (!torus_space_outside(e, &k))
                 strokes_add(&d->space, &k);
         }
@@ -97,14 +99,14 @@ static void torus_space_add_nodes(const struct stage *s, struct torus_drawing *d
         double radius = fmin(fmax(spacing * (lit && d->some ? 0.20 : 0.13), 0.8), 9);
         if (!lit)
             radius = fmax(radius * 0.6, 0.6);
-        struct stroke k = {
-            torus_space_to_x(e, x),
-            torus_space_to_y(e, y),
-            torus_space_to_x(e, x),
-            torus_space_to_y(e, y),
-            (float)(2 * radius),
-            (float)(away - e->lattice.step * 0.4 - torus_space_above(d, lit)), /* above links */
-            torus_space_dimmed(s, d->colors[place], away, lit)};
+        struct stroke k = {torus_space_to_x(e, x),
+                           torus_space_to_y(e, y),
+                           torus_space_to_x(e, x),
+                           torus_space_to_y(e, y),
+                           (float)(2 * radius),
+                           (float)(away - e->lattice.step * 0.4 -
+                                   torus_space_selection_offset(d, lit)), /* above the links */
+                           torus_space_fade(s, d->colors[place], away, lit)};
         if (!torus_space_outside(e, &k))
             strokes_add(&d->space, &k);
     }
@@ -114,7 +116,7 @@ static void torus_space_node_hits(const struct stage *s, const struct torus_draw
                                   const struct eye *e)
 {
     double reach = fmin(fmax(e->lattice.step * e->radius * 0.2, 1), 9);
-    for (int lit = 0; lit < 2; lit++) /* those that are selected lie above the others */
+    for (int lit = 0; lit < 2; lit++) /* selected nodes are above the others */
         for (uint32_t place = 0; place < d->places; place++) {
             double x, y, away;
             if (d->node_of[place] == TOPOLOGY_NONE || (d->some && d->lit[place]) != lit)
@@ -135,7 +137,7 @@ static double torus_space_distance(double x, double y, double x0, double y0, dou
     return hypot(x - x0 - t * dx, y - y0 - t * dy);
 }
 
-/* The half under the mouse, of several the nearest to the eye. */
+/* Half under the mouse; of several the nearest to the eye. */
 static uint32_t torus_space_half_under(const struct stage *s, const struct torus_drawing *d,
                                        const struct eye *e)
 {
@@ -187,7 +189,7 @@ static void torus_space_point_at(struct stage *s, const struct torus_drawing *d,
         torus_link_tip(s, d, TORUS_SPACE, half);
 }
 
-/* Names of the dimensions where their edges of the grid end. */
+/* Names of the dimensions at the ends of the grid's edges. */
 static void torus_space_add_edges(const struct stage *s, const struct torus_drawing *d,
                                   const struct eye *e)
 {
@@ -211,7 +213,7 @@ static void torus_space_add_edges(const struct stage *s, const struct torus_draw
     }
 }
 
-static void torus_space_marked_box(const struct stage *s, const struct eye *e)
+static void torus_space_add_marked_box(const struct stage *s, const struct eye *e)
 {
     const struct ui *ui = s->ui;
     if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
@@ -228,7 +230,7 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     struct box plot = {floor(box.x + 4), floor(box.y + 4), floor(box.w - 8), floor(box.h - 8)};
     if (plot.w < 40 || plot.h < 40)
         return;
-    struct eye e = eye_for(s, d, plot);
+    struct eye e = torus_space_make_eye(s, d, plot);
     const struct torus_choice *c = &s->ui->torus;
     uint64_t key =
         torus_strokes_key(s, d, c->panel,
@@ -252,5 +254,5 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     hit->y0 = e.y - plot.h / 2 / e.radius;
     hit->y1 = e.y + plot.h / 2 / e.radius;
     torus_space_point_at(s, d, &e);
-    torus_space_marked_box(s, &e);
+    torus_space_add_marked_box(s, &e);
 }

@@ -1,6 +1,7 @@
+/* Time line of view "torus" with animation controls. */
 #include "viewer/layout/format.h"
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static void torus_time_add_buttons(const struct stage *s, struct box box)
                       c->playing == TORUS_REGIONS, COMMAND_TORUS_PLAY, TORUS_REGIONS);
 }
 
-/* What is in sight, of the whole job. */
+/* Mark of the visible time within the whole job. */
 static void torus_time_add_visible(const struct stage *s, const struct timeline *whole,
                                    struct box plot)
 {
@@ -45,7 +46,7 @@ void torus_time(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     int64_t oldest, newest, begin, end;
-    char text[64], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char text[64], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     scene_panel(s->brush.scene, box, 0, "torus.time");
     scene_rect(s->brush.scene, box, 6, t->panel);
     torus_time_add_buttons(s, box);

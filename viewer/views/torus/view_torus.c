@@ -1,8 +1,9 @@
+/* View "torus": projection, grid in space, minimaps, pinned panels, controls. */
 #include "viewer/views/torus/view_torus.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
 #include "holter/error.h"
@@ -12,11 +13,11 @@
 
 enum { HEAD = 36, TIME = 38, LEFT = 168, STRIP = 150, CARD = 232, GAP = 10 };
 
-/* Measured loads have a memory of their own, apart from the other sums. */
-static void measured_text(const struct stage *s, char *out, size_t room)
+/* Measured loads are stored separately from other sums, so their time span can differ. */
+static void torus_view_format_measured(const struct stage *s, char *out, size_t room)
 {
     const struct window_totals *w = series_newest(&s->model->series);
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint64_t first, last;
     if (s->ui->time.range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
         snprintf(out, room, "since the start");
@@ -27,7 +28,7 @@ static void measured_text(const struct stage *s, char *out, size_t room)
     snprintf(out, room, "%s to %s", a, b);
 }
 
-/* What is in sight, for the title. */
+/* Description of the visible data for the title. */
 static void torus_view_what_text(const struct stage *s, const struct torus_drawing *d, char *out,
                                  size_t room)
 {
@@ -38,7 +39,7 @@ static void torus_view_what_text(const struct stage *s, const struct torus_drawi
         return;
     }
     if (c->panels[0].figure == TORUS_MEASURED)
-        measured_text(s, range, sizeof range);
+        torus_view_format_measured(s, range, sizeof range);
     else if (c->comm || c->region)
         snprintf(range, sizeof range, "since the start");
     else
@@ -47,8 +48,7 @@ static void torus_view_what_text(const struct stage *s, const struct torus_drawi
     (void)d;
 }
 
-/* ---- minimaps ----------------------------------------------------------------------------------
- */
+/* ---- minimaps ---- */
 
 static const char *torus_view_along(const struct stage *s, const struct torus_drawing *d, int side)
 {
@@ -56,7 +56,7 @@ static const char *torus_view_along(const struct stage *s, const struct torus_dr
     return dimension == PROJECTION_NONE ? "" : torus_dimension(s, dimension);
 }
 
-/* One below the other; a click looks along that dimension. */
+/* Minimaps one below the other; a click chooses the viewing direction. */
 static double torus_view_add_minimaps(struct stage *s, const struct torus_drawing *d,
                                       struct box box)
 {
@@ -80,14 +80,13 @@ static double torus_view_add_minimaps(struct stage *s, const struct torus_drawin
     return y;
 }
 
-/* ---- panels side by side -----------------------------------------------------------------------
- */
+/* ---- panels side by side ---- */
 
-static void card_head(const struct stage *s, struct box box, int panel)
+static void torus_view_add_card_head(const struct stage *s, struct box box, int panel)
 {
     const struct theme *t = s->brush.theme;
     const struct torus_panel *p = &s->ui->torus.panels[panel];
-    char a[FORMAT_ROOM], text[160];
+    char a[FORMAT_CAPACITY], text[160];
     int on = panel == s->ui->torus.panel;
     const char *unit = p->figure == TORUS_MESSAGES || p->packets ? "" : "B";
     double w = box.w - 16 - (panel ? 20 : 0);
@@ -106,7 +105,7 @@ static void card_head(const struct stage *s, struct box box, int panel)
     scene_hit(s->brush.scene, close, HIT_BUTTON, COMMAND_TORUS_UNPIN, (uint64_t)panel);
 }
 
-/* Small multiples: minimaps of each panel, under the same colours. */
+/* Small multiples: minimaps of each panel with a common colour map. */
 static void torus_view_add_cards(struct stage *s, const struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
@@ -117,7 +116,7 @@ static void torus_view_add_cards(struct stage *s, const struct torus_drawing *d,
         double side = fmin(box.h - 48, (w - 8 * 4) / 3);
         scene_rect(s->brush.scene, card, 6, color_mix(t->panel, t->ground, 0.5));
         scene_outline(s->brush.scene, card, 6, 1, i == s->ui->torus.panel ? t->accent : t->line);
-        card_head(s, card, i);
+        torus_view_add_card_head(s, card, i);
         if (!torus_belongs(s, i)) {
             scene_text(s->brush.scene, card.x + 8, card.y + 60, card.w - 16, TEXT_AXIS, 0,
                        t->second, "of another network or figure");
@@ -144,19 +143,18 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
         struct box cell = {box.x + i % columns * (w + GAP), box.y + i / columns * (h + GAP), w, h};
         scene_panel(s->brush.scene, cell, 0, "torus.cell%d", i);
         scene_rect(s->brush.scene, cell, 6, s->brush.theme->panel);
-        card_head(s, (struct box){cell.x, cell.y, cell.w, 38}, i);
+        torus_view_add_card_head(s, (struct box){cell.x, cell.y, cell.w, 38}, i);
         torus_plane(s, d, (struct box){cell.x, cell.y + 38, cell.w, cell.h - 38}, i,
                     i == s->ui->torus.panel);
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
-static void large_panels(struct stage *s, struct torus_drawing *d, struct box box)
+static void torus_view_add_large_panels(struct stage *s, struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
-    /* beside each other, or below where it is narrow */
+    /* side by side, or one below the other in narrow windows */
     int beside = box.w > box.h * 1.25, both = beside ? box.w >= 560 : box.h >= 620;
     struct box rings = box, space = box;
     if (both && beside) {
@@ -212,7 +210,7 @@ static void torus_layout(struct stage *s, struct box box)
             piece_empty(s, box, "The network's description cannot be used",
                         s->model->daemon.topology_fault);
         else if (!s->model->network.topology)
-            piece_empty(s, box, "No network", "The daemon has told of none yet.");
+            piece_empty(s, box, "No network", "The daemon has not published one yet.");
         else if (error == -HOLTER_ELIMIT)
             piece_empty(s, box, "Too large to be drawn node by node",
                         "View links ranks its links.");
@@ -242,7 +240,7 @@ static void torus_layout(struct stage *s, struct box box)
     if (many && s->ui->torus.grid)
         torus_view_add_grid(s, d, body);
     else
-        large_panels(s, d, body);
+        torus_view_add_large_panels(s, d, body);
     torus_menu(s, box);
 }
 
@@ -257,4 +255,10 @@ static void torus_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view torus_view = {"torus", "Torus", torus_icon, torus_layout};
+static void torus_view_finish(struct pictures *pictures)
+{
+    torus_drawing_destroy(pictures->torus);
+    pictures->torus = NULL;
+}
+
+const struct view torus_view = {"torus", "Torus", torus_icon, torus_layout, torus_view_finish};

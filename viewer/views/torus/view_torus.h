@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_TORUS_VIEW_TORUS_H
 #define HOLTER_VIEWER_VIEWS_TORUS_VIEW_TORUS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view torus_view;
 

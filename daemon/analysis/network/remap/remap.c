@@ -1,3 +1,6 @@
+/* The public door of the search for better mappings: checks the problem, builds its graph and its
+ * places, measures mappings and hands out the work step by step. The order of the work is in
+ * remap_plan.c. */
 #include "daemon/analysis/network/remap/remap.h"
 
 #include "daemon/analysis/network/remap/remap_bound.h"
@@ -11,13 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work is counted in units of what takes about half a nanosecond on one core of an AMD EPYC with
- * nothing beside it: what is left of a second, about a fifth, is the margin for a machine that is
- * less at rest. */
+/* Work is counted in units that take about half a nanosecond on one otherwise idle core of an AMD
+ * EPYC. A nominal second has 2.0e9 units; the rest of a real second, about a fifth, is the margin
+ * for slower or busier machines. */
 #define WORK_A_SECOND 2.0e9
-#define LINKS_SHARE 0.8 /* of it for max-link, whose loads of links fall out of the cache */
+#define LINKS_SHARE                                                                                \
+    0.8 /* share of that for max-link, whose loads of links do not fit the cache                   \
+         */
 
-/* Rounding must not hide that the bound is reached, nor look like a gain. */
+/* A relative tolerance: rounding must neither hide that the bound is reached nor look like a gain.
+ */
 #define EVEN (1 + 1e-12)
 #define LESS (1 - 1e-12)
 
@@ -123,9 +129,9 @@ static int remap_check(const struct remap_problem *problem, char *why, size_t ro
     }
     if (problem->topology == NULL || problem->processes == 0 || problem->seats == NULL)
         return remap_refuse(why, room, "there are no processes, seats or network");
-    if (!(problem->effort >= 0) || problem->effort > REMAP_MOST_EFFORT)
+    if (!(problem->effort >= 0) || problem->effort > REMAP_MAX_EFFORT)
         return remap_refuse(why, room, "the effort is not between 0 and %.0f seconds",
-                            REMAP_MOST_EFFORT);
+                            REMAP_MAX_EFFORT);
     if ((unsigned)problem->objective > REMAP_INTER_NODE)
         return remap_refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
     for (uint32_t p = 0; p < problem->processes; p++)
@@ -136,8 +142,8 @@ static int remap_check(const struct remap_problem *problem, char *why, size_t ro
 
 /* ---- making --------------------------------------------------------------------- */
 
-static int make_movable(struct remap *r, const struct remap_problem *problem, char *why,
-                        size_t room)
+static int remap_copy_movable(struct remap *r, const struct remap_problem *problem, char *why,
+                              size_t room)
 {
     const uint32_t n = problem->processes;
     const uint32_t count = problem->selected != NULL ? problem->selected_count : n;
@@ -157,7 +163,7 @@ static int make_movable(struct remap *r, const struct remap_problem *problem, ch
     return rc;
 }
 
-static int remap_make_room(struct remap *r, const struct remap_problem *problem)
+static int remap_allocate(struct remap *r, const struct remap_problem *problem)
 {
     const size_t n = problem->processes;
     r->node = malloc((n + 1) * sizeof(*r->node));
@@ -172,8 +178,9 @@ static int remap_make_room(struct remap *r, const struct remap_problem *problem)
                : -ENOMEM;
 }
 
-/* Is the way back always as long? Known of regular networks; else there is a table. */
-static bool find_asymmetric(const struct remap *r)
+/* Are routes equally long in both directions? This is known of regular networks; other networks
+ * have a table of distances. */
+static bool remap_is_asymmetric(const struct remap *r)
 {
     const struct topology_spec *spec = topology_spec(r->topology);
     return !r->places.inter_node && r->places.dimension_count == 0 &&
@@ -183,9 +190,9 @@ static bool find_asymmetric(const struct remap *r)
 static int remap_make(struct remap *r, const struct remap_problem *problem, char *why, size_t room)
 {
     const bool inter_node = problem->objective == REMAP_INTER_NODE;
-    int rc = make_movable(r, problem, why, room);
+    int rc = remap_copy_movable(r, problem, why, room);
     if (rc == 0)
-        rc = remap_make_room(r, problem);
+        rc = remap_allocate(r, problem);
     if (rc == 0)
         rc = remap_graph_init(&r->graph, problem, r->messages);
     if (rc == 0)
@@ -209,9 +216,9 @@ static int remap_begin(struct remap *r, const struct remap_problem *problem)
         return rc;
     if (r->objective == REMAP_MAX_LINK)
         r->bound = remap_link_bound(&r->graph, &r->places, r->bound);
-    r->asymmetric = find_asymmetric(r);
+    r->asymmetric = remap_is_asymmetric(r);
     if (r->asymmetric)
-        r->bound = 0; /* it counts on routes there and back being equally long */
+        r->bound = 0; /* the bound assumes that routes are equally long in both directions */
     remap_measure(r, r->given, &r->given_measures);
     r->best_cost = HUGE_VAL;
     remap_offer(r, r->given);

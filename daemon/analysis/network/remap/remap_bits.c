@@ -1,3 +1,4 @@
+/* Annealing on codes in which distance is the number of differing bits: see remap_bits.h. */
 #include "daemon/analysis/network/remap/remap_bits.h"
 
 #include "include/holter/error.h"
@@ -7,15 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 8u          /* sums that are added at a time */
-#define LARGEST (1 << 23) /* sum of a process' weights: 2 x 64 of them do not overflow */
+#define LANES 8u /* sums that are added at a time (one vector register) */
+#define MAX_SUM                                                                                    \
+    (1 << 23) /* limit of the sum of a process' weights: 2 x 64 of them do not overflow */
 #define MOST_SUMS (1u << 25)
 #define CHANCES 2048u
 
-/* Work: relative to each other as measured by remap_bench. */
+/* Work of one attempted exchange, in units of remap.c. The ratios of these constants were measured
+ * by remap_bench. */
 #define WORK_TRY 36u
-#define WORK_BLOCK 8u    /* and more for each 8 bits */
-#define WORK_PARTNER 14u /* of an exchange that is done, each 8 bits */
+#define WORK_BLOCK 8u    /* additional work for each 8 bits */
+#define WORK_PARTNER 14u /* work of an executed exchange, for each partner and 8 bits */
 
 struct partner {
     uint32_t process;
@@ -27,17 +30,17 @@ struct remap_bits {
     const struct remap_places *places;
     const uint32_t *movable;
     uint32_t movable_count, count, blocks;
-    struct partner *partners; /* as in the graph */
-    double scale;             /* of weights */
-    uint64_t *code;           /* of each spot */
-    uint64_t *code_at;        /* of each process */
+    struct partner *partners; /* the same partners as in the graph, with rounded weights */
+    double scale;             /* factor from weights to whole numbers */
+    uint64_t *code;           /* code of each spot */
+    uint64_t *code_at;        /* code of the spot of each process */
     int32_t *sum;             /* processes x blocks x LANES */
     bool *moves;
     uint32_t *slot, *at;
-    uint32_t *near_first, *near; /* as in places, without steps that are barred */
+    uint32_t *near_first, *near; /* as in struct remap_places, without steps across barred bits */
     uint64_t barred;
     double *chance;
-    int64_t gained; /* since the mapping was loaded */
+    int64_t gained; /* cost saved since the mapping was loaded */
     uint64_t random;
     int32_t lanes[1u << LANES][LANES]; /* -1 where the bit is set */
 };
@@ -55,7 +58,7 @@ static uint32_t remap_bits_of(const struct remap_dimension *d)
     return REMAP_MOST_BITS + 1;
 }
 
-/* The lowest x are set; beyond half a ring they are taken back from the lowest on. */
+/* The lowest x bits are set; beyond half a ring they are cleared again from the lowest bit on. */
 static uint64_t remap_bits_code_of(uint32_t bits, uint32_t x)
 {
     const uint64_t all = bits < 64 ? (1ull << bits) - 1 : UINT64_MAX;
@@ -91,13 +94,13 @@ static void remap_bits_scale_weights(struct remap_bits *b)
             sum += graph->partners[i].weight;
         most = sum > most ? sum : most;
     }
-    b->scale = most > 0 ? LARGEST / most : 0;
+    b->scale = most > 0 ? MAX_SUM / most : 0;
     for (uint32_t i = 0; i < graph->first[graph->processes]; i++)
         b->partners[i] = (struct partner){graph->partners[i].process,
                                           (int32_t)(graph->partners[i].weight * b->scale + 0.5)};
 }
 
-static void fill_constants(struct remap_bits *b)
+static void remap_bits_fill_lanes(struct remap_bits *b)
 {
     for (uint32_t i = 0; i < b->movable_count; i++)
         b->moves[b->movable[i]] = true;
@@ -166,7 +169,7 @@ int remap_bits_create(struct remap_bits **out, const struct remap_graph *graph,
         return rc;
     }
     remap_bits_scale_weights(b);
-    fill_constants(b);
+    remap_bits_fill_lanes(b);
     remap_bits_forbid(b, 0);
     *out = b;
     return 0;
@@ -232,7 +235,7 @@ uint64_t remap_bits_load(struct remap_bits *b, const uint32_t *slots)
     return (uint64_t)graph->first[n] * (b->count * 2 + 10) + 20ull * n;
 }
 
-/* Bits of a process' code change, those of the mask. */
+/* Invert the masked bits of a process' code and update the sums of its partners. */
 static uint64_t remap_bits_flip(struct remap_bits *b, uint32_t process, uint64_t mask)
 {
     const uint32_t first = b->graph->first[process], end = b->graph->first[process + 1];
@@ -271,7 +274,7 @@ static inline int32_t remap_bits_weigh(const struct remap_bits *b, uint32_t p, u
     return sum;
 }
 
-static int32_t weight_between(const struct remap_bits *b, uint32_t p, uint32_t q)
+static int32_t remap_bits_weight_between(const struct remap_bits *b, uint32_t p, uint32_t q)
 {
     for (uint32_t i = b->graph->first[p]; i < b->graph->first[p + 1]; i++)
         if (b->partners[i].process == q)
@@ -286,11 +289,12 @@ static inline uint64_t remap_bits_attempt(struct remap_bits *b, uint32_t p, uint
     const uint64_t mask = b->code_at[p] ^ b->code_at[q];
     if (mask == 0 || !b->moves[q])
         return 0;
-    /* the weight between the two is counted as if they met */
+    /* the weight between the two is counted as if both were in one spot; the difference is added
+     * here */
     const int32_t loss = remap_bits_weigh(b, p, q, mask);
     if (loss > allowed)
         return 0;
-    const int32_t between = weight_between(b, p, q);
+    const int32_t between = remap_bits_weight_between(b, p, q);
     if (loss + 2 * between * __builtin_popcountll(mask) > allowed)
         return 0;
     const uint32_t slot = b->slot[p];
@@ -319,7 +323,7 @@ uint64_t remap_bits_run(struct remap_bits *b, double temperature, uint64_t barre
         done += a_try;
         if (degree == 0)
             continue;
-        /* heavy partners more often: the square of an even chance */
+        /* prefer heavy partners, which come first: the square of a uniform random number */
         const uint64_t even = r & 0xffff;
         const uint32_t partner = b->partners[row + (even * even * degree >> 32)].process;
         const uint32_t spot = places->spot[b->slot[partner]], near = b->near_first[spot];

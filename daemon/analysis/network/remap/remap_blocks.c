@@ -1,3 +1,6 @@
+/* Iterated local search over exchanges of whole blocks of processes: see remap_blocks.h. The
+ * temperatures and shares below are heuristic and not tuned systematically;
+ * tests/bench/remap_bench.c shows the effect of a change. */
 #include "daemon/analysis/network/remap/remap_blocks.h"
 
 #include "daemon/analysis/network/remap/remap_boxes.h"
@@ -9,58 +12,62 @@
 #include <string.h>
 
 #define UNITS (2 * TOPOLOGY_DIMENSIONS)
-#define LEAST 32u /* spots */
+#define MIN_SPOTS 32u /* smallest network, in spots */
 #define WORK_STEP 60000u
-#define TRIES 500u /* for each block, in one annealing */
+#define TRIES 500u /* exchanges to try for each block in one annealing */
 #define PIECES 64u
-#define HOT 0.17     /* temperatures, as shares of what a block exchanges: the first, at least, */
-#define HOT_MORE 0.1 /* and what chance may add; */
-#define COLD 0.05    /* the last */
-#define NEAR 1.03    /* worse ones are not worth going downhill from */
-#define MOST_DESCENT 12000000u /* work */
-#define WORSE 0.012            /* than the best: gone on from, by chance */
-#define EVEN 1e-9              /* costs that differ by less are the same */
+#define HOT 0.17       /* first temperature at least, as a share of what a block exchanges, */
+#define HOT_RANDOM 0.1 /* plus up to this much at random; */
+#define COLD 0.05      /* last temperature */
+#define MAX_COST_RATIO                                                                             \
+    1.03 /* mappings that cost more than this factor of the present one are not descended from */
+#define MAX_DESCENT_WORK 12000000u /* limit of the work of one descent */
+#define MAX_LOSS                                                                                   \
+    0.012 /* a mapping up to this share worse than the best may, at random, replace the present    \
+             one */
+#define EVEN 1e-9 /* costs that differ by a smaller share are equal */
 
 struct remap_blocks {
     const struct remap_graph *graph;   /* borrowed */
-    const struct remap_places *places; /* borrowed */
+    const struct remap_places *places; /* dimensions; a ring of 4 counts as two of size 2 */
     struct remap_unit units[UNITS];    /* dimensions, and halves of rings of 4 */
     uint32_t unit_count;
     uint32_t room;     /* seats of each spot */
     uint32_t *key;     /* of each spot */
     uint32_t *spot_at; /* of each key */
-    uint32_t *slots;   /* of each process: what it goes on from */
-    uint32_t *next;    /* likewise: what is tried */
-    uint32_t *block;   /* of each process */
+    uint32_t *slots;   /* slot of each process in the present mapping */
+    uint32_t *next;    /* slot of each process in the mapping that is tried */
+    uint32_t *block;   /* block of each process */
     double cost, best;
     uint64_t random;
 
-    /* of the present choice */
-    uint32_t kept[UNITS], kept_count;  /* units that are not inside a block */
-    uint32_t count;                    /* blocks */
-    uint32_t offset[REMAP_MOST_BOXES]; /* their part of the key, in each place */
-    double *weights;                   /* blocks x blocks */
+    /* The present random choice of blocks. */
+    uint32_t outer[UNITS], outer_count; /* units that distinguish blocks */
+    uint32_t count;                     /* number of blocks */
+    uint32_t offset[REMAP_MAX_BOXES];   /* contribution of each place to the key of a spot */
+    double *weights;                    /* matrix of weights, blocks x blocks */
     struct remap_boxes *boxes;
 };
 
 /* ---- units ---------------------------------------------------------------------- */
 
-static void add_unit(struct remap_blocks *b, enum topology_connection connection, uint32_t size)
+static void remap_blocks_add_unit(struct remap_blocks *b, enum topology_connection connection,
+                                  uint32_t size)
 {
     if (size > 1)
         b->units[b->unit_count++] = (struct remap_unit){connection, size, 0};
 }
 
-static bool is_split(const struct remap_dimension *d)
+static bool remap_blocks_is_split(const struct remap_dimension *d)
 {
     return d->connection == TOPOLOGY_TORUS && d->size == 4;
 }
 
-/* Are all vertices of the network in use, each by equally many? */
+/* Are all vertices of the network in use, each by the same number of processes? */
 static bool remap_blocks_is_full(const struct remap_places *places)
 {
     uint64_t volume = 1;
-    if (places->inter_node || places->dimension_count == 0 || places->spots < LEAST ||
+    if (places->inter_node || places->dimension_count == 0 || places->spots < MIN_SPOTS ||
         topology_spec(places->topology)->kind != TOPOLOGY_CARTESIAN)
         return false;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
@@ -74,17 +81,18 @@ static bool remap_blocks_is_full(const struct remap_places *places)
     return volume == places->spots;
 }
 
-/* Row-major in the units; a ring of 4 is counted as its Gray code. */
-static void find_keys(struct remap_blocks *b)
+/* The key of a spot is row-major in the units; in a ring of 4 the coordinate is replaced by its
+ * Gray code. */
+static void remap_blocks_set_keys(struct remap_blocks *b)
 {
     const struct remap_places *places = b->places;
     uint32_t stride = 1;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
-        const bool split = is_split(&places->dimensions[d]);
+        const bool split = remap_blocks_is_split(&places->dimensions[d]);
         if (split)
-            add_unit(b, TOPOLOGY_MESH, 2);
-        add_unit(b, split ? TOPOLOGY_MESH : places->dimensions[d].connection,
-                 split ? 2 : places->dimensions[d].size);
+            remap_blocks_add_unit(b, TOPOLOGY_MESH, 2);
+        remap_blocks_add_unit(b, split ? TOPOLOGY_MESH : places->dimensions[d].connection,
+                              split ? 2 : places->dimensions[d].size);
     }
     for (uint32_t u = b->unit_count; u-- > 0; stride *= b->units[u].size)
         b->units[u].stride = stride;
@@ -93,7 +101,7 @@ static void find_keys(struct remap_blocks *b)
         for (uint32_t d = 0; d < places->dimension_count; d++) {
             const uint32_t x = remap_at(places, s)[d];
             key = key * places->dimensions[d].size +
-                  (is_split(&places->dimensions[d]) ? x ^ x >> 1 : x);
+                  (remap_blocks_is_split(&places->dimensions[d]) ? x ^ x >> 1 : x);
         }
         b->key[s] = key;
         b->spot_at[key] = s;
@@ -119,14 +127,14 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
     b->slots = malloc((n + 1) * sizeof(*b->slots));
     b->next = malloc((n + 1) * sizeof(*b->next));
     b->block = malloc((n + 1) * sizeof(*b->block));
-    b->weights = malloc(REMAP_MOST_BOXES * REMAP_MOST_BOXES * sizeof(*b->weights));
+    b->weights = malloc(REMAP_MAX_BOXES * REMAP_MAX_BOXES * sizeof(*b->weights));
     if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights ||
         remap_boxes_create(&b->boxes) != 0) {
         remap_blocks_destroy(b);
         return -ENOMEM;
     }
-    find_keys(b);
-    if (b->unit_count < 4) { /* too few to choose from */
+    remap_blocks_set_keys(b);
+    if (b->unit_count < 4) { /* too few units to choose from */
         remap_blocks_destroy(b);
         return -HOLTER_EEMPTY;
     }
@@ -162,48 +170,48 @@ double remap_blocks_cost(const struct remap_blocks *b)
 
 /* ---- a choice of blocks --------------------------------------------------------- */
 
-/* Units are put inside, in an order by chance, until there are few enough blocks. */
+/* Move units inside the blocks, in random order, until there are few enough blocks. */
 static void remap_blocks_choose(struct remap_blocks *b)
 {
     const uint32_t share = 4u << remap_below(&b->random, 2);
     uint32_t most = b->places->spots / share, left = b->unit_count;
-    most = most > REMAP_MOST_BOXES ? REMAP_MOST_BOXES : most;
+    most = most > REMAP_MAX_BOXES ? REMAP_MAX_BOXES : most;
     b->count = b->places->spots;
     for (uint32_t u = 0; u < left; u++)
-        b->kept[u] = u;
+        b->outer[u] = u;
     while (b->count > most) {
         const uint32_t k = remap_below(&b->random, left);
-        b->count /= b->units[b->kept[k]].size;
-        memmove(b->kept + k, b->kept + k + 1, (--left - k) * sizeof(*b->kept));
+        b->count /= b->units[b->outer[k]].size;
+        memmove(b->outer + k, b->outer + k + 1, (--left - k) * sizeof(*b->outer));
     }
-    b->kept_count = left;
+    b->outer_count = left;
     for (uint32_t i = 0; i < b->count; i++) {
         uint32_t rest = i;
         b->offset[i] = 0;
-        for (uint32_t k = left; k-- > 0; rest /= b->units[b->kept[k]].size)
-            b->offset[i] += rest % b->units[b->kept[k]].size * b->units[b->kept[k]].stride;
+        for (uint32_t k = left; k-- > 0; rest /= b->units[b->outer[k]].size)
+            b->offset[i] += rest % b->units[b->outer[k]].size * b->units[b->outer[k]].stride;
     }
 }
 
-/* Which block a spot is part of: row-major in the units that are kept. */
-static uint32_t block_of(const struct remap_blocks *b, uint32_t spot)
+/* The block of a spot: row-major in the units that distinguish blocks. */
+static uint32_t remap_blocks_block_of(const struct remap_blocks *b, uint32_t spot)
 {
     uint32_t block = 0;
-    for (uint32_t k = 0; k < b->kept_count; k++) {
-        const struct remap_unit *unit = &b->units[b->kept[k]];
+    for (uint32_t k = 0; k < b->outer_count; k++) {
+        const struct remap_unit *unit = &b->units[b->outer[k]];
         block = block * unit->size + b->key[spot] / unit->stride % unit->size;
     }
     return block;
 }
 
-/* Weights between blocks. */
-static void remap_blocks_gather(struct remap_blocks *b)
+/* Compute the weights between blocks. */
+static void remap_blocks_sum_weights(struct remap_blocks *b)
 {
     const struct remap_graph *graph = b->graph;
     const uint32_t count = b->count;
     memset(b->weights, 0, (size_t)count * count * sizeof(*b->weights));
     for (uint32_t p = 0; p < graph->processes; p++)
-        b->block[p] = block_of(b, b->places->spot[b->slots[p]]);
+        b->block[p] = remap_blocks_block_of(b, b->places->spot[b->slots[p]]);
     for (uint32_t p = 0; p < graph->processes; p++) {
         double *row = b->weights + (size_t)b->block[p] * count;
         for (uint32_t i = graph->first[p]; i < graph->first[p + 1]; i++)
@@ -213,23 +221,23 @@ static void remap_blocks_gather(struct remap_blocks *b)
 
 /* ---- a step --------------------------------------------------------------------- */
 
-/* @return work, 0: there is nothing to anneal */
+/* @return work; 0: the chosen network cannot be annealed */
 static uint64_t remap_blocks_anneal(struct remap_blocks *b)
 {
     struct remap_unit units[UNITS];
-    for (uint32_t k = 0; k < b->kept_count; k++)
-        units[k] = b->units[b->kept[k]];
-    uint64_t work = remap_boxes_begin(b->boxes, units, b->kept_count, b->count, b->weights,
+    for (uint32_t k = 0; k < b->outer_count; k++)
+        units[k] = b->units[b->outer[k]];
+    uint64_t work = remap_boxes_begin(b->boxes, units, b->outer_count, b->count, b->weights,
                                       remap_random(&b->random));
-    const double hot = HOT + HOT_MORE * (double)remap_below(&b->random, 1024) / 1024;
+    const double hot = HOT + HOT_RANDOM * (double)remap_below(&b->random, 1024) / 1024;
     for (uint32_t i = 0; i < PIECES && work > 0; i++)
         work += remap_boxes_run(b->boxes, hot * pow(COLD / hot, (double)i / PIECES),
                                 b->count * TRIES / PIECES);
     return work;
 }
 
-/* Every process goes where its block went. */
-static void remap_blocks_follow(struct remap_blocks *b)
+/* Move every process to where its block moved. */
+static void remap_blocks_move_processes(struct remap_blocks *b)
 {
     const uint8_t *places = remap_boxes_places(b->boxes);
     for (uint32_t p = 0; p < b->graph->processes; p++) {
@@ -239,25 +247,26 @@ static void remap_blocks_follow(struct remap_blocks *b)
     }
 }
 
-/* @return whether it is better */
+/* @return is the mapping of the search better than the best so far? */
 static bool remap_blocks_continue_search(struct remap_blocks *b, struct remap_search *search,
                                          uint64_t *work)
 {
     const uint64_t before = search->work;
     const double cost = remap_search_cost(search, b->next), same = EVEN * b->cost;
     *work += 10ull * b->graph->first[b->graph->processes];
-    if (fabs(cost - b->cost) <= same) { /* another of the same worth */
+    if (fabs(cost - b->cost) <= same) { /* another mapping of the same cost */
         remap_blocks_load(b, b->next, b->cost);
         return false;
     }
-    if (cost > NEAR * b->cost)
+    if (cost > MAX_COST_RATIO * b->cost)
         return false;
     remap_search_load(search, b->next);
-    remap_search_descend(search, MOST_DESCENT);
-    *work += (search->work - before) / 2; /* it is in the cache */
+    remap_search_descend(search, MAX_DESCENT_WORK);
+    *work +=
+        (search->work - before) / 2; /* half of the work is counted: the mapping is in the cache */
     const double chance = (double)remap_below(&b->random, 1024) / 1024;
     const bool better = search->cost < (1 - EVEN) * b->best;
-    if (search->cost <= b->cost + same || search->cost < (1 + WORSE * chance) * b->best)
+    if (search->cost <= b->cost + same || search->cost < (1 + MAX_LOSS * chance) * b->best)
         remap_blocks_load(b, search->slot, search->cost);
     return better;
 }
@@ -267,12 +276,12 @@ int remap_blocks_step(struct remap_blocks *b, struct remap_search *search, uint6
     remap_blocks_choose(b);
     if (b->count < 2)
         return -HOLTER_EEMPTY;
-    remap_blocks_gather(b);
+    remap_blocks_sum_weights(b);
     *work += WORK_STEP + 40ull * b->graph->first[b->graph->processes] + 30ull * b->graph->processes;
     const uint64_t annealed = remap_blocks_anneal(b);
     *work += annealed;
     if (annealed == 0)
         return 0;
-    remap_blocks_follow(b);
+    remap_blocks_move_processes(b);
     return remap_blocks_continue_search(b, search, work);
 }

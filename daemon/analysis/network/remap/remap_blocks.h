@@ -1,17 +1,17 @@
-/* Exchanging whole blocks of a mapping: what single exchanges, and annealing of them, do not find.
+/* Exchanges of whole blocks of a mapping, which find improvements that single exchanges, and
+ * annealing of these, do not find.
  *
- * Good mappings of grids are products: the same arrangement again and again along dimensions that
- * have nothing to do with it. Between two of them lie exchanges of whole boxes, each of which alone
- * is a great loss. So some dimensions are chosen by chance, a ring of 4 being two dimensions of 2;
- * processes that differ only along these make up a block, and blocks stay as they are inside. The
- * graph of the blocks, much smaller, is annealed in a network of the dimensions that are left; then
- * processes are exchanged downhill. What is hardly worse is gone on from (iterated local search;
- * coarsening as in multilevel partitioning, but along the network instead of the graph).
+ * Good mappings of grids are products: the same arrangement repeated along dimensions that are
+ * independent of it. Two such mappings differ by exchanges of whole boxes, and each of these
+ * exchanges on its own is a great loss. So some dimensions are chosen at random, where a ring of 4
+ * counts as two dimensions of 2; processes that differ only along the other dimensions form a
+ * block, and the inside of blocks does not change. The graph of the blocks, which is much smaller,
+ * is annealed in a network of the chosen dimensions; then processes are exchanged downhill. The
+ * search continues from mappings that are hardly worse (iterated local search; coarsening as in
+ * multilevel partitioning, but along the network instead of the graph).
  *
- * Only where all seats of a Cartesian network are in use, equally many on each vertex. Memory: 12
- * bytes a process, 8 a spot, and about 200 kB.
- *
- * Pure. */
+ * It applies only where all seats of a Cartesian network are in use, with equally many on each
+ * vertex. Memory: 12 bytes a process, 8 bytes a spot, and about 200 kB. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BLOCKS_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BLOCKS_H
 
@@ -29,16 +29,16 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
 /** NULL is fine. */
 void remap_blocks_destroy(struct remap_blocks *blocks);
 
-/** Begin from this mapping of all processes. @param cost  sum of weight x distance */
+/** Start from this mapping of all processes. @param cost  its sum of weight x distance */
 void remap_blocks_load(struct remap_blocks *blocks, const uint32_t *slots, double cost);
 
 /** Sum of weight x distance of the best mapping so far. */
 double remap_blocks_cost(const struct remap_blocks *blocks);
 
-/** One choice of blocks.
- *  @param search  of the same graph and places, to go downhill with; overwritten
- *  @param work  what was done is added
- *  @return 1: the search holds a mapping that is better; 0: it is not; or -ENOMEM */
+/** Make one random choice of blocks and try it.
+ * @param search  of the same graph and places, for the descent; overwritten
+ * @param work  increased by the work done
+ * @return 1: the search holds a better mapping; 0: it does not; or -ENOMEM */
 int remap_blocks_step(struct remap_blocks *blocks, struct remap_search *search, uint64_t *work);
 
 #endif

@@ -1,8 +1,7 @@
-/* Lower bound of what any mapping costs.
+/* Lower bounds of what any mapping costs.
  *
- * The degree bound: on its own, each process could have its heaviest partner on the seat nearest to
- * its own, the next heaviest on the next, and so on; half the sum of what that costs them all.
- *
+ * The degree bound: each process on its own could have its heaviest partner on the seat nearest to
+ * its own, the next heaviest on the next seat, and so on; the bound is half the sum of these costs.
  * Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BOUND_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BOUND_H
@@ -14,8 +13,9 @@
 int remap_degree_bound(const struct remap_graph *graph, const struct remap_places *places,
                        double *bound);
 
-/** Of bytes over the most loaded link: what a process sends, or is sent, and cannot be on its own
- * vertex goes over the links of one vertex; and all hop-bytes are spread over all links. */
+/** Bound of the bytes over the most loaded link, the larger of two: what a process sends or
+ * receives and cannot be on its own vertex crosses the links of one vertex; and all hop-bytes are
+ * spread over all links. */
 double remap_link_bound(const struct remap_graph *graph, const struct remap_places *places,
                         double hop_bytes);
 

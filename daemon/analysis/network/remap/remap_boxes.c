@@ -1,3 +1,4 @@
+/* Annealing of a small dense graph of boxes in 16-bit arithmetic: see remap_boxes.h. */
 #include "daemon/analysis/network/remap/remap_boxes.h"
 
 #include "daemon/analysis/network/remap/remap_graph.h"
@@ -7,38 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 8u       /* sums that are added at a time */
-#define MOST_BLOCKS 8u /* of lanes: codes have up to 64 bits */
-#define LARGEST 8000.0 /* sum of a box' weights: two, with what rounding adds, are below 2^15 */
-#define MOST_NEAR 16u  /* two for each of at most 7 units */
-#define PICKS 64u      /* partners to draw from, heavy ones several times */
+#define LANES 8u      /* sums that are added at a time (one vector register) */
+#define MAX_BLOCKS 8u /* groups of lanes: codes have up to 64 bits */
+#define MAX_SUM                                                                                    \
+    8000.0 /* limit of the sum of a box' weights: two sums plus rounding stay below 2^15 */
+#define MAX_NEIGHBOURS 16u /* neighbours of a place: two for each of at most 7 units */
+#define PICKS 64u          /* partners to draw from; heavy ones occur several times */
 #define CHANCES 1024u
 
-/* Work: relative to each other as measured by remap_bench. */
+/* Work of one attempted exchange, in units of remap.c. The ratios of these constants were measured
+ * by remap_bench. */
 #define WORK_TRY 16u
-#define WORK_BLOCK 4u /* and more for each 8 bits */
+#define WORK_BLOCK 4u /* additional work for each 8 bits */
 #define WORK_EXCHANGE 120u
-#define WORK_BOX 3u /* of an exchange that is done: each box and 8 bits */
+#define WORK_BOX 3u /* work of an executed exchange, for each box and 8 bits */
 
 struct remap_boxes {
     uint32_t count, blocks;
-    double scale; /* what a box exchanges, on average */
+    double scale; /* average of what a box exchanges with all others */
     uint64_t random;
-    uint64_t code[REMAP_MOST_BOXES]; /* of each place */
-    uint64_t code_at[REMAP_MOST_BOXES];
-    uint8_t place[REMAP_MOST_BOXES], at[REMAP_MOST_BOXES];
-    uint8_t near_count[REMAP_MOST_BOXES];
-    uint8_t near[REMAP_MOST_BOXES][MOST_NEAR];
-    uint8_t pick[REMAP_MOST_BOXES][PICKS];
+    uint64_t code[REMAP_MAX_BOXES]; /* code of each place */
+    uint64_t code_at[REMAP_MAX_BOXES];
+    uint8_t place[REMAP_MAX_BOXES], at[REMAP_MAX_BOXES];
+    uint8_t near_count[REMAP_MAX_BOXES];
+    uint8_t near[REMAP_MAX_BOXES][MAX_NEIGHBOURS];
+    uint8_t pick[REMAP_MAX_BOXES][PICKS];
     float chance[CHANCES];
-    int16_t lanes[1u << LANES][LANES];                  /* -1 where the bit is set */
-    int16_t sum[REMAP_MOST_BOXES * MOST_BLOCKS][LANES]; /* of each box, its blocks */
-    int16_t weight[REMAP_MOST_BOXES][REMAP_MOST_BOXES];
+    int16_t lanes[1u << LANES][LANES];                /* -1 where the bit is set */
+    int16_t sum[REMAP_MAX_BOXES * MAX_BLOCKS][LANES]; /* sums of each box, in groups of lanes */
+    int16_t weight[REMAP_MAX_BOXES][REMAP_MAX_BOXES];
 };
 
 /* ---- the network ---------------------------------------------------------------- */
 
-static uint32_t remap_boxes_bits_of(const struct remap_unit *unit)
+static uint32_t remap_boxes_count_bits(const struct remap_unit *unit)
 {
     if (unit->size <= 2 || unit->connection == TOPOLOGY_MESH)
         return unit->size - 1;
@@ -47,7 +50,7 @@ static uint32_t remap_boxes_bits_of(const struct remap_unit *unit)
     return 64 + 1;
 }
 
-/* The lowest x are set; beyond half a ring they are taken back from the lowest on. */
+/* The lowest x bits are set; beyond half a ring they are cleared again from the lowest bit on. */
 static uint64_t remap_boxes_code_of(uint32_t bits, uint32_t x)
 {
     const uint64_t all = (1ull << bits) - 1;
@@ -60,8 +63,8 @@ static bool remap_boxes_find_codes(struct remap_boxes *b, const struct remap_uni
     uint32_t count = 0, stride = 1;
     memset(b->code, 0, sizeof(b->code));
     for (uint32_t u = unit_count; u-- > 0; stride *= units[u].size) {
-        const uint32_t bits = remap_boxes_bits_of(&units[u]);
-        if (count + bits >= LANES * MOST_BLOCKS)
+        const uint32_t bits = remap_boxes_count_bits(&units[u]);
+        if (count + bits >= LANES * MAX_BLOCKS)
             return false;
         for (uint32_t s = 0; s < b->count; s++)
             b->code[s] |= remap_boxes_code_of(bits, s / stride % units[u].size) << count;
@@ -71,14 +74,14 @@ static bool remap_boxes_find_codes(struct remap_boxes *b, const struct remap_uni
     return count > 0 && stride == b->count;
 }
 
-/* Places one step away. */
+/* List the places one step away from each place. */
 static void remap_boxes_find_near(struct remap_boxes *b)
 {
     for (uint32_t s = 0; s < b->count; s++) {
         b->near_count[s] = 0;
         for (uint32_t t = 0; t < b->count; t++) {
             const uint64_t apart = b->code[s] ^ b->code[t];
-            if (apart != 0 && (apart & (apart - 1)) == 0 && b->near_count[s] < MOST_NEAR)
+            if (apart != 0 && (apart & (apart - 1)) == 0 && b->near_count[s] < MAX_NEIGHBOURS)
                 b->near[s][b->near_count[s]++] = (uint8_t)t;
         }
     }
@@ -102,7 +105,7 @@ static bool remap_boxes_scale_weights(struct remap_boxes *b, const double *weigh
         most = sum > most ? sum : most;
         all += sum;
     }
-    const double scale = most > 0 ? LARGEST / most : 0;
+    const double scale = most > 0 ? MAX_SUM / most : 0;
     if (!(scale > 0) || !isfinite(scale) || !isfinite(all))
         return false;
     b->scale = all / b->count * scale;
@@ -113,10 +116,10 @@ static bool remap_boxes_scale_weights(struct remap_boxes *b, const double *weigh
     return true;
 }
 
-/* The square of an even chance, of the partners from the heaviest on. */
-static void find_picks(struct remap_boxes *b, uint32_t p)
+/* Draw the partners of p from the heaviest on, with the square of a uniform random number. */
+static void remap_boxes_draw_partners(struct remap_boxes *b, uint32_t p)
 {
-    uint8_t order[REMAP_MOST_BOXES];
+    uint8_t order[REMAP_MAX_BOXES];
     const int16_t *weight = b->weight[p];
     uint32_t degree = 0;
     for (uint32_t q = 0; q < b->count; q++) {
@@ -128,7 +131,8 @@ static void find_picks(struct remap_boxes *b, uint32_t p)
         order[i] = (uint8_t)q;
         degree++;
     }
-    for (uint32_t i = 0; i < PICKS; i++) /* who has no partner is its own: nothing is tried */
+    for (uint32_t i = 0; i < PICKS;
+         i++) /* a box without partners is its own partner: its attempts do nothing */
         b->pick[p][i] = degree == 0 ? (uint8_t)p : order[i * i * degree / (PICKS * PICKS)];
 }
 
@@ -171,7 +175,7 @@ uint64_t remap_boxes_begin(struct remap_boxes *b, const struct remap_unit *units
                            uint32_t unit_count, uint32_t count, const double *weights,
                            uint64_t seed)
 {
-    if (count < 2 || count > REMAP_MOST_BOXES)
+    if (count < 2 || count > REMAP_MAX_BOXES)
         return 0;
     b->count = count;
     b->random = seed;
@@ -181,7 +185,7 @@ uint64_t remap_boxes_begin(struct remap_boxes *b, const struct remap_unit *units
     for (uint32_t p = 0; p < count; p++) {
         b->place[p] = b->at[p] = (uint8_t)p;
         b->code_at[p] = b->code[p];
-        find_picks(b, p);
+        remap_boxes_draw_partners(b, p);
     }
     remap_boxes_fill_sums(b);
     return (uint64_t)count * count * (10 + 4 * b->blocks);
@@ -207,9 +211,10 @@ static inline int32_t remap_boxes_weigh(const struct remap_boxes *b, uint32_t bl
     return loss;
 }
 
-/* One side is as far from both as the other is: where p's bit was the same, q's was not. */
-static inline void remap_boxes_update(struct remap_boxes *b, uint32_t blocks, uint32_t p,
-                                      uint32_t q, uint64_t mask)
+/* A third box is equally far from the two boxes on the one side as on the other: only bits change
+ * in which p and q differ. */
+static inline void remap_boxes_update_sums(struct remap_boxes *b, uint32_t blocks, uint32_t p,
+                                           uint32_t q, uint64_t mask)
 {
     const uint64_t code = b->code_at[p];
     const int16_t *one = b->weight[p], *other = b->weight[q];
@@ -228,9 +233,10 @@ static inline void remap_boxes_update(struct remap_boxes *b, uint32_t blocks, ui
     }
 }
 
-/* What the two themselves lose by going back is what they lost by coming. */
-static inline void remap_boxes_turn(struct remap_boxes *b, uint32_t blocks, uint32_t p,
-                                    int16_t between, uint64_t mask, const int16_t (*before)[LANES])
+/* For the two boxes themselves, the loss of going back is the negative of the loss of going. */
+static inline void remap_boxes_negate_sums(struct remap_boxes *b, uint32_t blocks, uint32_t p,
+                                           int16_t between, uint64_t mask,
+                                           const int16_t (*before)[LANES])
 {
     for (uint32_t i = 0; i < blocks; i++, mask >>= LANES) {
         const int16_t *set = b->lanes[mask & 0xff];
@@ -245,12 +251,12 @@ static void remap_boxes_exchange(struct remap_boxes *b, uint32_t blocks, uint32_
                                  uint64_t mask)
 {
     const uint8_t place = b->place[p];
-    int16_t one[MOST_BLOCKS][LANES], other[MOST_BLOCKS][LANES];
+    int16_t one[MAX_BLOCKS][LANES], other[MAX_BLOCKS][LANES];
     memcpy(one, b->sum[p * blocks], blocks * sizeof(*one));
     memcpy(other, b->sum[q * blocks], blocks * sizeof(*other));
-    remap_boxes_update(b, blocks, p, q, mask);
-    remap_boxes_turn(b, blocks, p, b->weight[p][q], mask, (const int16_t(*)[LANES])one);
-    remap_boxes_turn(b, blocks, q, b->weight[p][q], mask, (const int16_t(*)[LANES])other);
+    remap_boxes_update_sums(b, blocks, p, q, mask);
+    remap_boxes_negate_sums(b, blocks, p, b->weight[p][q], mask, (const int16_t(*)[LANES])one);
+    remap_boxes_negate_sums(b, blocks, q, b->weight[p][q], mask, (const int16_t(*)[LANES])other);
     b->place[p] = b->place[q];
     b->place[q] = place;
     b->at[b->place[p]] = (uint8_t)p;
@@ -259,7 +265,7 @@ static void remap_boxes_exchange(struct remap_boxes *b, uint32_t blocks, uint32_
     b->code_at[q] ^= mask;
 }
 
-/* @return how many were done */
+/* @return number of executed exchanges */
 static inline uint32_t remap_boxes_run_annealing(struct remap_boxes *b, uint32_t blocks,
                                                  float temperature, uint32_t tries)
 {
@@ -273,7 +279,7 @@ static inline uint32_t remap_boxes_run_annealing(struct remap_boxes *b, uint32_t
         const uint32_t q = b->at[b->near[place][near]];
         const uint64_t mask = b->code_at[p] ^ b->code_at[q];
         const int32_t allowed = (int32_t)(temperature * b->chance[r >> 40 & (CHANCES - 1)]);
-        /* the weight between the two is counted as if they met */
+        /* the weight between the two is counted as if both were in one place */
         const int32_t loss = remap_boxes_weigh(b, blocks, p, q, mask);
         if (loss > allowed || mask == 0 || partner == p)
             continue;

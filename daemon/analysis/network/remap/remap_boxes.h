@@ -1,13 +1,13 @@
-/* Annealing of few boxes, all of which may exchange much with all others, in a network with a place
- * for each.
+/* Annealing of a few boxes, all of which may exchange much with all others, in a network with one
+ * place for each box.
  *
- * Each place has a code such that the distance of two is the number of bits in which their codes
- * differ: a dimension of 2 is a bit, a mesh of m is m - 1 bits, an even ring of m is m / 2
- * (remap_bits.h). Of each box there is a sum for each bit: what it would lose by being on the other
- * side. So an exchange is weighed by adding up the sums of two boxes. Weights stand in a matrix and
- * all numbers have 16 bits: what is worked on fits the nearest cache, and 8 bits of code one
- * register. Rounded so, they are good enough to find an arrangement by; its cost has to be asked
- * elsewhere.
+ * Each place has a code such that the distance of two places is the number of bits in which their
+ * codes differ: a dimension of 2 is one bit, a mesh of m is m - 1 bits, an even ring of m is m / 2
+ * bits (see remap_bits.h). Each box has a sum for each bit: what it would lose by being on the
+ * other side. So the gain of an exchange is the sum of the sums of two boxes. Weights are stored in
+ * a matrix and all numbers have 16 bits: the working set fits the first-level cache, and 8 bits of
+ * code fit one register. The rounding is good enough to find an arrangement; the caller computes
+ * its exact cost.
  *
  * Memory: about 70 kB. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BOXES_H
@@ -15,13 +15,13 @@
 
 #include "daemon/analysis/network/topology.h"
 
-#define REMAP_MOST_BOXES 128u
+#define REMAP_MAX_BOXES 128u
 
 /** A dimension of the network of boxes: a mesh, or an even ring. */
 struct remap_unit {
     enum topology_connection connection;
     uint32_t size;
-    uint32_t stride; /**< of its digit in the key of a spot; for the caller alone */
+    uint32_t stride; /**< stride of its digit in the key of a spot; used by the caller only */
 };
 
 struct remap_boxes;
@@ -32,17 +32,17 @@ int remap_boxes_create(struct remap_boxes **out);
 /** NULL is fine. */
 void remap_boxes_destroy(struct remap_boxes *boxes);
 
-/** Each box in the place of its number; places are row-major in the units.
- *  @param count    of boxes: the product of the units' sizes, at most REMAP_MOST_BOXES
- *  @param weights  count x count, symmetric; what a box exchanges with itself is passed over
- *  @return nanoseconds of work, or 0: such a network has no codes, or the boxes exchange nothing */
+/** Start with each box in the place of its own number; places are row-major in the units.
+ * @param count    number of boxes: the product of the units' sizes, at most REMAP_MAX_BOXES
+ * @param weights  count x count, symmetric; the diagonal is ignored
+ * @return work, or 0: such a network has no codes, or the boxes exchange nothing */
 uint64_t remap_boxes_begin(struct remap_boxes *boxes, const struct remap_unit *units,
                            uint32_t unit_count, uint32_t count, const double *weights,
                            uint64_t seed);
 
 /** Try exchanges.
- *  @param temperature  as a share of what a box exchanges with all others, on average
- *  @return nanoseconds of work */
+ * @param temperature  as a share of what a box exchanges with all others, on average
+ * @return work */
 uint64_t remap_boxes_run(struct remap_boxes *boxes, double temperature, uint32_t tries);
 
 /** Place of each box. */

@@ -1,3 +1,4 @@
+/* Depth-first branch and bound over the permutations of a few processes: see remap_exact.h. */
 #include "daemon/analysis/network/remap/remap_exact.h"
 
 #include <errno.h>
@@ -5,28 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A flow of a process that moves. */
-struct touch {
+/* A flow to or from a movable process. */
+struct movable_flow {
     uint32_t other;
     double weight;
     bool out;
 };
 
 struct remap_exact {
-    struct remap_exact_problem problem; /* what it points to is borrowed */
-    uint32_t *slots; /* of each process; those that move and have none: TOPOLOGY_NONE */
+    struct remap_exact_problem problem; /* the arrays it points to are borrowed */
+    uint32_t *slots; /* slot of each process; TOPOLOGY_NONE: movable and not placed yet */
     uint32_t *best;
-    struct touch *
-        touches; /* flows of those that move, by these; between two of them at the later one only */
-    uint32_t touch_first[REMAP_MOST_EXACT + 1];
-    uint32_t seats[REMAP_MOST_EXACT];    /* slots to deal out */
-    uint32_t next[REMAP_MOST_EXACT + 1]; /* seat to try at each depth */
-    bool taken[REMAP_MOST_EXACT];
-    double cost[REMAP_MOST_EXACT + 1]; /* of what is placed: weight x distance */
-    double load[REMAP_MOST_EXACT + 1]; /* and the largest load */
+    struct movable_flow *flows_of_movable; /* flows of movable processes, grouped by process; a flow
+                              between two of them belongs to the later one only */
+    uint32_t touch_first[REMAP_MAX_EXACT + 1];
+    uint32_t seats[REMAP_MAX_EXACT];    /* slots to distribute */
+    uint32_t next[REMAP_MAX_EXACT + 1]; /* seat to try next at each depth */
+    bool taken[REMAP_MAX_EXACT];
+    double cost[REMAP_MAX_EXACT + 1]; /* cost at each depth of what is placed: weight x distance */
+    double load[REMAP_MAX_EXACT + 1]; /* largest load at each depth */
     double best_cost, best_load;
     uint32_t depth;
-    double *loads; /* of links; NULL: not for this objective */
+    double *loads; /* load of each link; NULL: the objective does not need it */
     uint32_t *route;
     bool complete;
 };
@@ -38,7 +39,7 @@ static double remap_exact_weight_of(const struct remap_exact *x, const struct re
 
 /* ---- costs ---------------------------------------------------------------------- */
 
-/* Put the flow between two slots on its links, or take it off. */
+/* Add the flow between two slots to its links, or remove it (negative bytes). */
 static void remap_exact_add_traffic(struct remap_exact *x, uint32_t from, uint32_t to,
                                     double weight, double *most)
 {
@@ -53,7 +54,7 @@ static void remap_exact_add_traffic(struct remap_exact *x, uint32_t from, uint32
     }
 }
 
-static double remap_exact_apart(const struct remap_exact *x, uint32_t from, uint32_t to)
+static double remap_exact_distance(const struct remap_exact *x, uint32_t from, uint32_t to)
 {
     const struct remap_places *places = x->problem.places;
     if (places->inter_node)
@@ -61,16 +62,16 @@ static double remap_exact_apart(const struct remap_exact *x, uint32_t from, uint
     return topology_distance(places->topology, places->vertex[from], places->vertex[to]);
 }
 
-/* Cost of the process at a depth with those that have a slot; their loads are added. */
+/* Place the process of a depth: add its cost with the placed processes, and its loads. */
 static void remap_exact_place(struct remap_exact *x, uint32_t depth, uint32_t slot)
 {
     double cost = x->cost[depth], load = x->load[depth];
     x->slots[x->problem.movable[depth]] = slot;
     for (uint32_t i = x->touch_first[depth]; i < x->touch_first[depth + 1]; i++) {
-        const struct touch *t = &x->touches[i];
+        const struct movable_flow *t = &x->flows_of_movable[i];
         const uint32_t there = x->slots[t->other];
-        cost += t->weight *
-                (t->out ? remap_exact_apart(x, slot, there) : remap_exact_apart(x, there, slot));
+        cost += t->weight * (t->out ? remap_exact_distance(x, slot, there)
+                                    : remap_exact_distance(x, there, slot));
         if (x->loads != NULL)
             remap_exact_add_traffic(x, t->out ? slot : there, t->out ? there : slot, t->weight,
                                     &load);
@@ -83,13 +84,13 @@ static void remap_exact_unplace(struct remap_exact *x, uint32_t depth)
 {
     const uint32_t slot = x->slots[x->problem.movable[depth]];
     for (uint32_t i = x->touch_first[depth]; x->loads && i < x->touch_first[depth + 1]; i++) {
-        const struct touch *t = &x->touches[i];
+        const struct movable_flow *t = &x->flows_of_movable[i];
         const uint32_t there = x->slots[t->other];
         remap_exact_add_traffic(x, t->out ? slot : there, t->out ? there : slot, -t->weight, NULL);
     }
 }
 
-static bool remap_exact_worse(const struct remap_exact *x, uint32_t depth)
+static bool remap_exact_is_worse(const struct remap_exact *x, uint32_t depth)
 {
     if (x->loads != NULL && x->load[depth] != x->best_load)
         return x->load[depth] > x->best_load;
@@ -98,8 +99,8 @@ static bool remap_exact_worse(const struct remap_exact *x, uint32_t depth)
 
 /* ---- beginning ------------------------------------------------------------------ */
 
-/* Flows between those that stay. */
-static void begin_cost(struct remap_exact *x)
+/* Compute the cost of the flows between processes that stay. */
+static void remap_exact_add_fixed_flows(struct remap_exact *x)
 {
     const struct remap_graph *graph = x->problem.graph;
     x->cost[0] = x->load[0] = 0;
@@ -108,17 +109,17 @@ static void begin_cost(struct remap_exact *x)
         const uint32_t from = x->slots[f->from], to = x->slots[f->to];
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
             continue;
-        x->cost[0] += remap_exact_weight_of(x, f) * remap_exact_apart(x, from, to);
+        x->cost[0] += remap_exact_weight_of(x, f) * remap_exact_distance(x, from, to);
         if (x->loads != NULL)
             remap_exact_add_traffic(x, from, to, remap_exact_weight_of(x, f), &x->load[0]);
     }
 }
 
-/* @param at  place of each process among those that move, or TOPOLOGY_NONE */
-static int find_touches(struct remap_exact *x, const uint32_t *at)
+/* @param at  position of each process among the movable ones, or TOPOLOGY_NONE */
+static int remap_exact_list_flows(struct remap_exact *x, const uint32_t *at)
 {
     const struct remap_graph *graph = x->problem.graph;
-    uint32_t end[REMAP_MOST_EXACT] = {0}, total = 0;
+    uint32_t end[REMAP_MAX_EXACT] = {0}, total = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < graph->flow_count; i++) {
             const struct remap_flow *f = &graph->flows[i];
@@ -129,8 +130,8 @@ static int find_touches(struct remap_exact *x, const uint32_t *at)
             const bool out = to == TOPOLOGY_NONE || (from != TOPOLOGY_NONE && from > to);
             const uint32_t depth = out ? from : to;
             if (pass == 1)
-                x->touches[end[depth]] =
-                    (struct touch){out ? f->to : f->from, remap_exact_weight_of(x, f), out};
+                x->flows_of_movable[end[depth]] =
+                    (struct movable_flow){out ? f->to : f->from, remap_exact_weight_of(x, f), out};
             end[depth]++;
         }
         for (uint32_t d = 0; pass == 0 && d < x->problem.count; d++) {
@@ -140,8 +141,8 @@ static int find_touches(struct remap_exact *x, const uint32_t *at)
             x->touch_first[d + 1] = total;
         }
         if (pass == 0)
-            x->touches = malloc(((size_t)total + 1) * sizeof(*x->touches));
-        if (x->touches == NULL)
+            x->flows_of_movable = malloc(((size_t)total + 1) * sizeof(*x->flows_of_movable));
+        if (x->flows_of_movable == NULL)
             return -ENOMEM;
     }
     return 0;
@@ -160,11 +161,11 @@ static int remap_exact_begin(struct remap_exact *x)
         x->seats[d] = problem->slots[problem->movable[d]];
         x->slots[problem->movable[d]] = TOPOLOGY_NONE;
     }
-    const int rc = find_touches(x, at);
+    const int rc = remap_exact_list_flows(x, at);
     free(at);
     x->best_cost = x->best_load = HUGE_VAL;
     if (rc == 0)
-        begin_cost(x);
+        remap_exact_add_fixed_flows(x);
     return rc;
 }
 
@@ -202,7 +203,7 @@ void remap_exact_destroy(struct remap_exact *x)
         return;
     free(x->slots);
     free(x->best);
-    free(x->touches);
+    free(x->flows_of_movable);
     free(x->loads);
     free(x->route);
     free(x);
@@ -210,8 +211,9 @@ void remap_exact_destroy(struct remap_exact *x)
 
 /* ---- depth first ---------------------------------------------------------------- */
 
-/* Another seat of the same spot was tried at this depth, or is free and comes first. */
-static bool remap_exact_repeated(const struct remap_exact *x, uint32_t seat)
+/* Is an equivalent seat, of the same spot, already tried at this depth, or free and earlier in the
+ * order? */
+static bool remap_exact_is_repeated(const struct remap_exact *x, uint32_t seat)
 {
     const uint32_t *spot = x->problem.places->spot;
     for (uint32_t k = 0; k < seat; k++)
@@ -220,7 +222,7 @@ static bool remap_exact_repeated(const struct remap_exact *x, uint32_t seat)
     return false;
 }
 
-static void go_back(struct remap_exact *x)
+static void remap_exact_backtrack(struct remap_exact *x)
 {
     if (x->depth == 0) {
         x->complete = true;
@@ -233,23 +235,23 @@ static void go_back(struct remap_exact *x)
     x->taken[x->next[x->depth] - 1] = false;
 }
 
-static void remap_exact_search_on(struct remap_exact *x)
+static void remap_exact_advance(struct remap_exact *x)
 {
     const uint32_t count = x->problem.count;
     if (x->depth == count) {
-        if (!remap_exact_worse(x, count)) {
+        if (!remap_exact_is_worse(x, count)) {
             x->best_cost = x->cost[count];
             x->best_load = x->load[count];
             memcpy(x->best, x->slots, x->problem.graph->processes * sizeof(*x->best));
         }
-        go_back(x);
+        remap_exact_backtrack(x);
         return;
     }
     uint32_t seat = x->next[x->depth];
-    while (seat < count && (x->taken[seat] || remap_exact_repeated(x, seat)))
+    while (seat < count && (x->taken[seat] || remap_exact_is_repeated(x, seat)))
         seat++;
-    if (seat == count || (x->depth > 0 && remap_exact_worse(x, x->depth))) {
-        go_back(x);
+    if (seat == count || (x->depth > 0 && remap_exact_is_worse(x, x->depth))) {
+        remap_exact_backtrack(x);
         return;
     }
     x->next[x->depth] = seat + 1;
@@ -265,7 +267,7 @@ int remap_exact_step(struct remap_exact *x, uint64_t limit, uint64_t *work)
     while (!x->complete && *work < end) {
         const uint32_t d = x->depth < x->problem.count ? x->depth : x->depth - 1;
         *work += 40 + flow * (x->touch_first[d + 1] - x->touch_first[d]);
-        remap_exact_search_on(x);
+        remap_exact_advance(x);
     }
     return x->complete;
 }

@@ -1,12 +1,13 @@
+/* The communication graph of a remapping problem: directed flows and rows of partners. */
 #include "daemon/analysis/network/remap/remap_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sort by receiver, then stably by sender: twice counting. */
-static void flows_sort(struct remap_flow *flows, struct remap_flow *other, uint32_t count,
-                       uint32_t *start, uint32_t processes)
+/* Sort by receiver, then stably by sender: two counting sorts. */
+static void remap_graph_sort_flows(struct remap_flow *flows, struct remap_flow *other,
+                                   uint32_t count, uint32_t *start, uint32_t processes)
 {
     for (int pass = 0; pass < 2; pass++) {
         struct remap_flow *in = pass == 0 ? flows : other, *out = pass == 0 ? other : flows;
@@ -20,8 +21,8 @@ static void flows_sort(struct remap_flow *flows, struct remap_flow *other, uint3
     }
 }
 
-/* Equal pairs become one. @return how many are left */
-static uint32_t flows_merge(struct remap_flow *flows, uint32_t count)
+/* Merge equal pairs. @return number of flows left */
+static uint32_t remap_graph_merge_flows(struct remap_flow *flows, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -72,9 +73,9 @@ void remap_graph_sort_row(struct remap_partner *row, uint32_t count)
     qsort(row, count, sizeof(*row), remap_graph_compare_partners);
 }
 
-/* Both directions of every flow, merged, as rows of partners. */
-static void make_partners(struct remap_graph *graph, struct remap_flow *both,
-                          struct remap_flow *room, uint32_t *start, bool messages)
+/* Merge both directions of every flow and store them as rows of partners. */
+static void remap_graph_make_partners(struct remap_graph *graph, struct remap_flow *both,
+                                      struct remap_flow *room, uint32_t *start, bool messages)
 {
     uint32_t count = 0, kept = 0;
     for (uint32_t i = 0; i < graph->flow_count; i++) {
@@ -85,8 +86,8 @@ static void make_partners(struct remap_graph *graph, struct remap_flow *both,
         both[count++] = (struct remap_flow){f->from, f->to, weight, 0};
         both[count++] = (struct remap_flow){f->to, f->from, weight, 0};
     }
-    flows_sort(both, room, count, start, graph->processes);
-    kept = flows_merge(both, count);
+    remap_graph_sort_flows(both, room, count, start, graph->processes);
+    kept = remap_graph_merge_flows(both, count);
     remap_graph_find_first(graph->first, both, kept, graph->processes);
     for (uint32_t i = 0; i < kept; i++)
         graph->partners[i] = (struct remap_partner){both[i].to, both[i].bytes};
@@ -111,10 +112,10 @@ int remap_graph_init(struct remap_graph *graph, const struct remap_problem *prob
     if (both && room && start && graph->flows && graph->flow_first && graph->first &&
         graph->partners) {
         const uint32_t count = remap_graph_copy_flows(graph->flows, problem);
-        flows_sort(graph->flows, room, count, start, n);
-        graph->flow_count = flows_merge(graph->flows, count);
+        remap_graph_sort_flows(graph->flows, room, count, start, n);
+        graph->flow_count = remap_graph_merge_flows(graph->flows, count);
         remap_graph_find_first(graph->flow_first, graph->flows, graph->flow_count, n);
-        make_partners(graph, both, room, start, messages);
+        remap_graph_make_partners(graph, both, room, start, messages);
         rc = 0;
     }
     free(both);

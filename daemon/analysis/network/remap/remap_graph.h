@@ -1,13 +1,11 @@
-/* Who sends to whom, for the search of better mappings: directed flows, and the undirected graph of
- * them.
- *
- * Pure. */
+/* The communication graph for the search of better mappings: directed flows, and the undirected
+ * graph of partners. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_GRAPH_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_GRAPH_H
 
 #include "daemon/analysis/network/remap/remap.h"
 
-/** What one process sends another, every pair once. */
+/** What one process sends to another; each pair occurs once. */
 struct remap_flow {
     uint32_t from, to;
     double bytes, messages;
@@ -21,15 +19,15 @@ struct remap_partner {
 struct remap_graph {
     uint32_t processes;
     uint32_t flow_count;
-    struct remap_flow *flows; /**< by sender, then receiver */
-    uint32_t *flow_first;     /**< of each sender; processes + 1 */
-    uint32_t *first;          /**< of each process in `partners`; processes + 1 */
-    struct remap_partner
-        *partners; /**< of each process: heaviest first, of equal ones the lowest */
+    struct remap_flow *flows;       /**< by sender, then receiver */
+    uint32_t *flow_first;           /**< of each sender; processes + 1 */
+    uint32_t *first;                /**< of each process in `partners`; processes + 1 */
+    struct remap_partner *partners; /**< of each process: the heaviest first, of equal ones the
+                                       lowest process first */
 };
 
 /** @param messages  weights are messages instead of bytes
- *  @return 0 or -ENOMEM: finish it all the same */
+ * @return 0 or -ENOMEM: call finish in this case too */
 int remap_graph_init(struct remap_graph *graph, const struct remap_problem *problem, bool messages);
 void remap_graph_finish(struct remap_graph *graph);
 

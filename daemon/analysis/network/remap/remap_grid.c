@@ -1,3 +1,4 @@
+/* Embedding of a grid of processes into the network, digit by digit: see remap_grid.h. */
 #include "daemon/analysis/network/remap/remap_grid.h"
 
 #include "include/holter/error.h"
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DIGITS 24u /* 2^20 processes have 20, and each dimension may be of size 1 */
+#define MAX_DIGITS 24u /* 2^20 processes have 20, and each dimension may be of size 1 */
 #define SAMPLES 160u
-#define ROUND 120u /* tries of one annealing */
-#define DEALS 20u  /* orders tried before it */
+#define ROUND_TRIES 120u  /* attempts of one annealing */
+#define RANDOM_ORDERS 20u /* random orders tried before each annealing */
 #define WORK_DIGIT 9u
 
 struct axis {
@@ -18,37 +19,38 @@ struct axis {
     uint32_t begin, end; /* its positions, the highest digit first */
 };
 
-/* A dimension of the network, or the seats of a vertex, or a digit of the number of a slot. */
+/* A dimension of the network, the seats of a vertex, or a digit of a slot's number. */
 struct dimension {
-    uint32_t place;      /* slots from one coordinate to the next */
+    uint32_t place;      /* distance in slots from one coordinate to the next */
     uint32_t begin, end; /* its digits, the highest first */
 };
 
 struct remap_grid {
     const struct remap_graph *graph;
     const struct remap_places *places;
-    const uint32_t *number; /* of each process; NULL: its own */
-    struct axis axes[REMAP_MOST_AXES];
+    const uint32_t *number; /* number of each process in the grid; NULL: the process itself */
+    struct axis axes[REMAP_MAX_AXES];
     uint32_t axis_count;
-    struct dimension dimensions[MOST_DIGITS];
+    struct dimension dimensions[MAX_DIGITS];
     uint32_t dimension_count;
-    uint32_t radix[MOST_DIGITS];  /* of each digit of the network */
-    uint32_t weight[MOST_DIGITS]; /* of each in a number that they make up */
-    uint32_t *fold;               /* slot of each such number; owned */
+    uint32_t radix[MAX_DIGITS];  /* of each digit of the network */
+    uint32_t weight[MAX_DIGITS]; /* weight of each digit in the number that the digits form */
+    uint32_t *fold;              /* slot of each such number; owned */
     uint32_t digit_count;
-    uint32_t order[MOST_DIGITS]; /* digit at each position of the axes */
-    uint32_t best[MOST_DIGITS];
-    double score, best_score;     /* sum of distances of the samples; below 0: not known */
-    uint32_t samples[SAMPLES][2]; /* edges, each standing for the same weight */
-    uint32_t at[REMAP_MOST_AXES][SAMPLES][2]; /* their coordinates */
+    uint32_t order[MAX_DIGITS]; /* digit at each position of the axes */
+    uint32_t best[MAX_DIGITS];
+    double score, best_score; /* sum of the distances of the samples; below 0: not computed yet */
+    uint32_t samples[SAMPLES][2];            /* edges, each of which represents the same weight */
+    uint32_t at[REMAP_MAX_AXES][SAMPLES][2]; /* coordinates of the samples */
     uint32_t sample_count;
-    uint32_t round, tried; /* in this round */
+    uint32_t round, tried; /* number of the round, and attempts in it */
     uint64_t random;
 };
 
 /* ---- where a process goes ------------------------------------------------------- */
 
-/* What a coordinate adds to the number that the digits make up, as an axis deals it out to them. */
+/* What a coordinate contributes to the number that the digits form, according to the order in which
+ * an axis distributes it to the digits. */
 static uint32_t remap_grid_part_of(const struct remap_grid *g, const uint32_t *order,
                                    const struct axis *axis, uint32_t x)
 {
@@ -64,8 +66,8 @@ static uint32_t remap_grid_part_of(const struct remap_grid *g, const uint32_t *o
     return part;
 }
 
-/* The slot of a number: in each dimension a coordinate is what its digits stand for when counted to
- * and fro. */
+/* The slot of a number: in each dimension the coordinate is the value of its digits in reflected
+ * order. */
 static uint32_t remap_grid_fold(const struct remap_grid *g, uint32_t number)
 {
     uint32_t slot = 0;
@@ -93,7 +95,8 @@ static uint32_t remap_grid_slot_of(const struct remap_grid *g, const uint32_t *o
     return g->fold[sum];
 }
 
-/* Parts of axes that are short are looked up: there are fewer than ends of samples. */
+/* Contributions of short axes are looked up in a table: they have fewer coordinates than the
+ * samples have ends. */
 static double remap_grid_score(struct remap_grid *g, const uint32_t *order)
 {
     const uint32_t *spot = g->places->spot;
@@ -123,7 +126,7 @@ struct offset {
     double weight;
 };
 
-static int compare_offsets(const void *a, const void *b)
+static int remap_grid_compare_offsets(const void *a, const void *b)
 {
     const struct offset *one = a, *other = b;
     if (one->weight != other->weight)
@@ -131,7 +134,7 @@ static int compare_offsets(const void *a, const void *b)
     return one->difference < other->difference ? -1 : one->difference > other->difference;
 }
 
-/* Does a stride fit in with the others: each a multiple of all smaller ones? */
+/* Does a stride fit the others: is each a multiple of all smaller ones? */
 static bool remap_grid_fits(const uint32_t *strides, uint32_t count, uint32_t stride)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -143,7 +146,7 @@ static bool remap_grid_fits(const uint32_t *strides, uint32_t count, uint32_t st
     return true;
 }
 
-static void make_axes(struct remap_grid *g, uint32_t *strides, uint32_t count)
+static void remap_grid_make_axes(struct remap_grid *g, uint32_t *strides, uint32_t count)
 {
     const uint32_t n = g->graph->processes;
     for (uint32_t i = 1; i < count; i++)
@@ -168,11 +171,11 @@ static void remap_grid_set_axes(struct remap_grid *g, const struct remap_numberi
             g->axes[g->axis_count++] = (struct axis){.stride = stride, .size = given->sizes[i]};
 }
 
-/* Of the differences that carry most, those that can be strides of one grid. */
-static int find_axes(struct remap_grid *g, enum remap_axes kind)
+/* Of the differences that carry the most weight, those that can be strides of one grid. */
+static int remap_grid_find_axes(struct remap_grid *g, enum remap_axes kind)
 {
     const uint32_t n = g->graph->processes;
-    uint32_t strides[REMAP_MOST_AXES] = {1}, count = 1;
+    uint32_t strides[REMAP_MAX_AXES] = {1}, count = 1;
     double all = 0;
     struct offset *offsets = calloc(n, sizeof(*offsets));
     if (offsets == NULL)
@@ -185,19 +188,19 @@ static int find_axes(struct remap_grid *g, enum remap_axes kind)
         }
     for (uint32_t i = 0; i < n; i++)
         offsets[i].difference = i;
-    qsort(offsets, n, sizeof(*offsets), compare_offsets);
+    qsort(offsets, n, sizeof(*offsets), remap_grid_compare_offsets);
     for (uint32_t i = 0; kind == AXES_STRIDES && i < n && i < 16 && count < 8; i++)
         if (offsets[i].weight > 0.01 * all && n % offsets[i].difference == 0 &&
             remap_grid_fits(strides, count, offsets[i].difference))
             strides[count++] = offsets[i].difference;
     free(offsets);
-    make_axes(g, strides, count);
+    remap_grid_make_axes(g, strides, count);
     return kind == AXES_STRIDES && g->axis_count < 2 ? -HOLTER_EEMPTY : 0;
 }
 
 /* ---- digits --------------------------------------------------------------------- */
 
-static void add_digits(struct remap_grid *g, uint32_t size, uint32_t place)
+static void remap_grid_add_digits(struct remap_grid *g, uint32_t size, uint32_t place)
 {
     struct dimension *d = &g->dimensions[g->dimension_count++];
     d->begin = g->digit_count;
@@ -208,8 +211,9 @@ static void add_digits(struct remap_grid *g, uint32_t size, uint32_t place)
     d->place = place;
 }
 
-/* Do the seats fill a box of the network, each vertex with equally many? Its corner and sizes. */
-static bool is_box(const struct remap_places *places, uint32_t *sizes, uint32_t *room)
+/* Do the seats fill a box of the network, with the same number on each vertex? Sets its corner and
+ * sizes. */
+static bool remap_grid_is_box(const struct remap_places *places, uint32_t *sizes, uint32_t *room)
 {
     uint64_t volume = 1;
     uint32_t low[TOPOLOGY_DIMENSIONS], high[TOPOLOGY_DIMENSIONS];
@@ -235,31 +239,31 @@ static bool is_box(const struct remap_places *places, uint32_t *sizes, uint32_t 
     return volume == places->spots;
 }
 
-/* Spots are in row-major order, and so the seats of a box are. */
-static void find_digits(struct remap_grid *g)
+/* Spots are in row-major order, and therefore the seats of a box are, too. */
+static void remap_grid_find_digits(struct remap_grid *g)
 {
     uint32_t sizes[TOPOLOGY_DIMENSIONS], room = 1, place = g->places->slots;
-    if (is_box(g->places, sizes, &room)) {
+    if (remap_grid_is_box(g->places, sizes, &room)) {
         for (uint32_t d = 0; d < g->places->dimension_count; d++) {
             place /= sizes[d];
-            add_digits(g, sizes[d], place);
+            remap_grid_add_digits(g, sizes[d], place);
         }
-        add_digits(g, room, 1);
+        remap_grid_add_digits(g, room, 1);
         return;
     }
     for (uint32_t rest = g->places->slots, prime = 2; rest > 1; prime++)
         for (; rest % prime == 0; rest /= prime) {
             place /= prime;
-            add_digits(g, prime, place);
+            remap_grid_add_digits(g, prime, place);
         }
 }
 
-/* Deal the digits out to the axes, dimension by dimension, in this order of dimensions and of axes.
+/* Distribute the digits to the axes, dimension by dimension, in this order of dimensions and axes.
  */
 static bool remap_grid_deal_axes(struct remap_grid *g, const uint32_t *dimensions,
                                  const uint32_t *axes, uint32_t *order)
 {
-    bool used[MOST_DIGITS] = {false};
+    bool used[MAX_DIGITS] = {false};
     uint32_t dealt = 0;
     for (uint32_t i = 0; i < g->axis_count; i++) {
         uint32_t rest = g->axes[axes[i]].size, position = g->axes[axes[i]].begin;
@@ -278,8 +282,8 @@ static bool remap_grid_deal_axes(struct remap_grid *g, const uint32_t *dimension
     return dealt == g->digit_count;
 }
 
-/* How many digits each axis has: as many as its size has prime factors. */
-static void find_positions(struct remap_grid *g)
+/* Set the number of digits of each axis: the number of prime factors of its size. */
+static void remap_grid_set_positions(struct remap_grid *g)
 {
     uint32_t position = 0;
     for (uint32_t a = 0; a < g->axis_count; a++) {
@@ -303,10 +307,11 @@ static void remap_grid_shuffle(uint32_t *order, uint32_t count, uint64_t *random
     }
 }
 
-/* In any order, or, random is NULL, as they come. */
-static bool deal_any(struct remap_grid *g, uint64_t *random, uint32_t *order)
+/* Distribute the digits in a random order of dimensions and axes; without random numbers (NULL), in
+ * their given order. */
+static bool remap_grid_deal_digits(struct remap_grid *g, uint64_t *random, uint32_t *order)
 {
-    uint32_t dimensions[MOST_DIGITS], axes[REMAP_MOST_AXES];
+    uint32_t dimensions[MAX_DIGITS], axes[REMAP_MAX_AXES];
     remap_grid_shuffle(dimensions, g->dimension_count, random);
     remap_grid_shuffle(axes, g->axis_count, random);
     return remap_grid_deal_axes(g, dimensions, axes, order);
@@ -314,7 +319,7 @@ static bool deal_any(struct remap_grid *g, uint64_t *random, uint32_t *order)
 
 /* ---- samples -------------------------------------------------------------------- */
 
-/* Edges at equal steps of the weight added up. */
+/* Choose edges at equal steps of the cumulated weight. */
 static void remap_grid_draw_samples(struct remap_grid *g)
 {
     const struct remap_graph *graph = g->graph;
@@ -343,7 +348,7 @@ static void remap_grid_find_coordinates(struct remap_grid *g)
             }
 }
 
-static int make_fold(struct remap_grid *g)
+static int remap_grid_make_fold(struct remap_grid *g)
 {
     uint32_t count = 1;
     for (uint32_t k = g->digit_count; k-- > 0; count *= g->radix[k])
@@ -372,16 +377,16 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
     if (axes == AXES_GIVEN)
         remap_grid_set_axes(g, given);
     else
-        rc = find_axes(g, axes);
+        rc = remap_grid_find_axes(g, axes);
     if (rc == 0) {
-        find_digits(g);
+        remap_grid_find_digits(g);
         remap_grid_draw_samples(g);
-        find_positions(g);
+        remap_grid_set_positions(g);
         remap_grid_find_coordinates(g);
-        rc = deal_any(g, NULL, g->order) && g->sample_count > 0 ? 0 : -HOLTER_EEMPTY;
+        rc = remap_grid_deal_digits(g, NULL, g->order) && g->sample_count > 0 ? 0 : -HOLTER_EEMPTY;
     }
     if (rc == 0)
-        rc = make_fold(g);
+        rc = remap_grid_make_fold(g);
     if (rc != 0) {
         remap_grid_destroy(g);
         return rc;
@@ -410,7 +415,8 @@ static const struct axis *remap_grid_axis_of(const struct remap_grid *g, uint32_
     return &g->axes[a];
 }
 
-/* Two digits change places, or one moves elsewhere on its axis. @return whether anything changed */
+/* Exchange two digits, or move one to another position of its axis. @return has anything changed?
+ */
 static bool remap_grid_change(struct remap_grid *g, uint32_t *order)
 {
     const uint32_t i = remap_below(&g->random, g->digit_count);
@@ -440,18 +446,18 @@ static void remap_grid_store_best(struct remap_grid *g)
     g->best_score = g->score;
 }
 
-/* A new round: from the best so far, or from the best of some dealt out at random. */
-static void begin_round(struct remap_grid *g)
+/* Start a new round: from the best order so far, or from the best of some random ones. */
+static void remap_grid_begin_round(struct remap_grid *g)
 {
-    uint32_t order[MOST_DIGITS] = {0};
+    uint32_t order[MAX_DIGITS] = {0};
     g->tried = 0;
     memcpy(g->order, g->best, sizeof(g->best));
     g->score = g->best_score;
     if (g->round++ % 4 == 3)
         return;
     g->score = HUGE_VAL;
-    for (; g->tried < DEALS; g->tried++) {
-        if (!deal_any(g, &g->random, order))
+    for (; g->tried < RANDOM_ORDERS; g->tried++) {
+        if (!remap_grid_deal_digits(g, &g->random, order))
             continue;
         const double now = remap_grid_score(g, order);
         if (now < g->score)
@@ -463,14 +469,14 @@ static void begin_round(struct remap_grid *g)
 
 static void remap_grid_attempt(struct remap_grid *g)
 {
-    uint32_t order[MOST_DIGITS];
+    uint32_t order[MAX_DIGITS];
     memcpy(order, g->order, sizeof(order));
     if (!remap_grid_change(g, order))
         return;
     if (remap_below(&g->random, 4) == 0)
         remap_grid_change(g, order);
     const double now = remap_grid_score(g, order);
-    const double left = 1 - (double)g->tried / ROUND;
+    const double left = 1 - (double)g->tried / ROUND_TRIES;
     const double chance = ((double)(remap_random(&g->random) >> 11) + 0.5) * 0x1p-53;
     if (now - g->score > -log(chance) * 0.06 * left * left * g->sample_count)
         return;
@@ -486,9 +492,9 @@ bool remap_grid_step(struct remap_grid *g, uint64_t limit, uint64_t *work)
     while (*work < end) {
         const uint64_t one =
             500 + 2 * (uint64_t)g->sample_count * (WORK_DIGIT * g->digit_count + 20);
-        if (g->tried++ % ROUND == 0) {
-            begin_round(g);
-            *work += DEALS * one;
+        if (g->tried++ % ROUND_TRIES == 0) {
+            remap_grid_begin_round(g);
+            *work += RANDOM_ORDERS * one;
         }
         remap_grid_attempt(g);
         *work += one;

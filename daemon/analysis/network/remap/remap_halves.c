@@ -1,3 +1,5 @@
+/* Starting mappings by recursive bisection of the network and of the processes: see remap_halves.h.
+ */
 #include "daemon/analysis/network/remap/remap_halves.h"
 
 #include "daemon/analysis/network/remap/remap_metis.h"
@@ -6,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The range of slots and, in the same numbers, of processes that have to share them. */
+/* A range of slots and, with the same indices, of the processes that are to be placed on them. */
 struct range {
     uint32_t begin, end;
 };
@@ -16,15 +18,15 @@ struct remap_halves {
     const struct remap_places *places;
     enum remap_cut cut;
     uint32_t seed;
-    uint32_t *slots;     /* in the order of ranges */
-    uint32_t *processes; /* likewise */
+    uint32_t *slots;     /* slots in the order of ranges */
+    uint32_t *processes; /* processes in the order of ranges */
     uint32_t *result;    /* slot of each process */
-    uint32_t *middle;    /* of each process: a spot amidst its range */
+    uint32_t *middle;    /* of each process: a spot in the middle of its range */
     uint32_t *part;
     uint32_t *index;
-    uint64_t *key;   /* for sorting slots */
-    uint32_t *begin; /* of the ranges of this level, and where the last ends */
-    uint32_t *next;  /* of the ranges of the next level so far */
+    uint64_t *key;   /* sort key of each slot */
+    uint32_t *begin; /* begins of the ranges of this level, and the end of the last one */
+    uint32_t *next;  /* begins of the ranges of the next level so far */
     uint32_t count, done, next_count;
 };
 
@@ -79,8 +81,8 @@ void remap_halves_destroy(struct remap_halves *h)
 
 /* ---- the network ---------------------------------------------------------------- */
 
-/* How many coordinates the spots of a range span along a dimension; those that are all to all only
- * count. */
+/* Number of coordinates that the spots of a range span along a dimension; in a fully connected
+ * dimension, the number of distinct ones. */
 static uint32_t remap_halves_extent(const struct remap_halves *h, const struct range *range,
                                     uint32_t d)
 {
@@ -111,9 +113,9 @@ static uint32_t remap_halves_choose_dimension(const struct remap_halves *h,
     return best;
 }
 
-/* Where distance is no sum over dimensions: nearer to one of two spots far apart, or to the other.
- */
-static void key_by_ends(struct remap_halves *h, const struct range *range)
+/* Key where distance is not a sum over dimensions: is a spot nearer to one or to the other of two
+ * spots that are far apart? */
+static void remap_halves_key_by_ends(struct remap_halves *h, const struct range *range)
 {
     const struct remap_places *places = h->places;
     uint32_t ends[2] = {places->spot[h->slots[range->begin]], 0};
@@ -142,9 +144,9 @@ static int remap_halves_compare_keys(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Order the slots of a range so that its two sides can be told apart. @return where the second
- * begins */
-static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
+/* Sort the slots of a range so that its two sides are contiguous. @return index at which the second
+ * side begins */
+static uint32_t remap_halves_sort_slots(struct remap_halves *h, const struct range *range)
 {
     const struct remap_places *places = h->places;
     const uint32_t count = range->end - range->begin;
@@ -155,12 +157,12 @@ static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
             h->key[i] =
                 (uint64_t)remap_at(places, places->spot[h->slots[i]])[d] << 32 | h->slots[i];
     } else {
-        key_by_ends(h, range);
+        remap_halves_key_by_ends(h, range);
     }
     qsort(h->key + range->begin, count, sizeof(*h->key), remap_halves_compare_keys);
     for (uint32_t i = range->begin; i < range->end; i++)
         h->slots[i] = (uint32_t)h->key[i];
-    /* between two spots, if that is not far */
+    /* shift the cut to a border of two spots, if one is near */
     const uint32_t spot = places->spot[h->slots[middle]], first = middle;
     while (middle > range->begin && places->spot[h->slots[middle - 1]] == spot)
         middle--;
@@ -172,10 +174,10 @@ static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
 
 /* ---- the processes -------------------------------------------------------------- */
 
-/* What partners outside of the range cost if the first part goes to the first side, less what they
- * cost the other way round. */
-static double remap_halves_outside(const struct remap_halves *h, const struct range *range,
-                                   uint32_t one, uint32_t other)
+/* Cost of the partners outside of the range if the first part of the processes goes to the first
+ * side, minus their cost the other way round. */
+static double remap_halves_outside_cost(const struct remap_halves *h, const struct range *range,
+                                        uint32_t one, uint32_t other)
 {
     const struct remap_graph *graph = h->graph;
     double sum = 0;
@@ -198,9 +200,9 @@ static double remap_halves_outside(const struct remap_halves *h, const struct ra
     return sum;
 }
 
-/* Put the first part of the processes in front. */
-static void order_processes(struct remap_halves *h, const struct range *range, uint32_t middle,
-                            bool swapped)
+/* Move the first part of the processes to the front. */
+static void remap_halves_order_processes(struct remap_halves *h, const struct range *range,
+                                         uint32_t middle, bool swapped)
 {
     uint32_t low = range->begin, high = middle;
     for (uint32_t i = range->begin; i < range->end; i++) {
@@ -221,10 +223,10 @@ static void remap_halves_place_range(struct remap_halves *h, const struct range 
 static int remap_halves_halve(struct remap_halves *h, const struct range *range, uint64_t *work)
 {
     const uint32_t count = range->end - range->begin;
-    const uint32_t middle = halve_slots(h, range);
+    const uint32_t middle = remap_halves_sort_slots(h, range);
     h->next[h->next_count++] = range->begin;
     if (middle == range->end || middle == range->begin)
-        return 0; /* one spot: whoever is here is well placed */
+        return 0; /* one spot: any order of its processes is equally good */
     h->next[h->next_count++] = middle;
     const uint32_t sizes[2] = {middle - range->begin, range->end - middle};
     const struct remap_split split = {
@@ -236,15 +238,16 @@ static int remap_halves_halve(struct remap_halves *h, const struct range *range,
     const struct range first = {range->begin, middle}, second = {middle, range->end};
     const uint32_t one = h->places->spot[h->slots[first.begin + sizes[0] / 2]];
     const uint32_t other = h->places->spot[h->slots[second.begin + sizes[1] / 2]];
-    order_processes(h, range, middle,
-                    sizes[0] == sizes[1] && remap_halves_outside(h, range, one, other) > 0);
+    remap_halves_order_processes(h, range, middle,
+                                 sizes[0] == sizes[1] &&
+                                     remap_halves_outside_cost(h, range, one, other) > 0);
     remap_halves_place_range(h, &first);
     remap_halves_place_range(h, &second);
     return 0;
 }
 
-/* @return whether there is another level */
-static bool next_level(struct remap_halves *h)
+/* @return is there another level? */
+static bool remap_halves_next_level(struct remap_halves *h)
 {
     const bool more = h->next_count > h->count;
     uint32_t *begin = h->begin;
@@ -273,7 +276,7 @@ int remap_halves_step(struct remap_halves *h, uint64_t limit, uint64_t *work)
         }
         if (rc != 0)
             return rc;
-        if (!next_level(h))
+        if (!remap_halves_next_level(h))
             break;
     }
     for (uint32_t i = 0; i < h->graph->processes; i++)

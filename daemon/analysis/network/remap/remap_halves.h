@@ -2,7 +2,7 @@
  * is left (recursive bisection on both sides: Pellegrini, SHPCC 1994). Each half of the processes
  * goes to the side on which its partners outside are nearer.
  *
- * Pure but for what remap.h tells of METIS. */
+ * Pure, except for the effects of METIS that remap.h describes. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_HALVES_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_HALVES_H
 
@@ -11,9 +11,9 @@
 
 /** Which dimension is halved. */
 enum remap_cut {
-    CUT_LONGEST, /**< of equal ones the first */
+    CUT_LONGEST, /**< the longest; of equally long ones the first */
     CUT_LONGEST_LAST,
-    CUT_FIRST, /**< the first, until it is one wide */
+    CUT_FIRST, /**< the first, until it is one coordinate wide */
     CUT_LAST,
     CUT_KINDS,
 };
@@ -26,11 +26,12 @@ int remap_halves_create(struct remap_halves **out, const struct remap_graph *gra
                         const struct remap_places *places, enum remap_cut cut, uint32_t seed);
 void remap_halves_destroy(struct remap_halves *halves);
 
-/** Halve so much. @param work  what was done is added
- *  @return 1: done; 0: not yet; or a negative error */
+/** Do a piece of the halving.
+ * @param work  increased by the work done
+ * @return 1: finished; 0: not yet; or a negative error */
 int remap_halves_step(struct remap_halves *halves, uint64_t limit, uint64_t *work);
 
-/** Slot of each process, when done. */
+/** Slot of each process, once finished. */
 const uint32_t *remap_halves_slots(const struct remap_halves *halves);
 
 #endif

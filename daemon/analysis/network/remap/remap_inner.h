@@ -1,4 +1,4 @@
-/* What the files of the search for better mappings share. */
+/* The state of a search for better mappings, shared by its files. Internal to this room. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_INNER_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_INNER_H
 
@@ -11,7 +11,7 @@
 #include "daemon/analysis/network/remap/remap_search.h"
 #include "daemon/analysis/network/remap/remap_unfold.h"
 
-#define REMAP_STEP 12000000u /**< nanoseconds of work in a step */
+#define REMAP_STEP 12000000u /**< work in one step, in units of remap.c */
 #define REMAP_POOL 6u
 
 enum remap_stage {
@@ -24,7 +24,7 @@ enum remap_stage {
     STAGE_DONE,
 };
 
-/** A mapping to begin from. */
+/** A mapping to start from. */
 struct remap_start {
     uint32_t *slots; /**< owned */
     double cost;
@@ -33,14 +33,15 @@ struct remap_start {
 
 /** One annealing. */
 struct remap_run {
-    double cost; /**< where it begins */
-    double hot;  /**< temperatures, as shares of remap_search_scale() */
+    double cost; /**< cost at its beginning */
+    double hot;  /**< temperature as a share of remap_search_scale() */
     uint64_t length, used;
-    bool cold;       /**< annealed: going down what is left */
-    bool part;       /**< hot, with steps barred, to get out of a good mapping */
-    bool bits;       /**< likewise, by remap_bits instead of remap_search */
-    uint64_t barred; /**< steps that are not made at first: bits, or as in struct remap_search */
-    bool fresh;      /**< from a start that was not annealed before */
+    bool cold; /**< annealing is over and the descent is under way */
+    bool part; /**< a hot run with barred steps, which leaves a good local optimum */
+    bool bits; /**< the same, by remap_bits instead of remap_search */
+    uint64_t
+        barred; /**< steps that are not made at first: bits, or ways as in struct remap_search */
+    bool fresh; /**< from a start that was not annealed before */
 };
 
 struct remap {
@@ -48,8 +49,8 @@ struct remap {
     enum remap_objective objective;
     bool messages;
     uint64_t seed;
-    uint64_t limit; /* work to do, nanoseconds */
-    uint64_t work;  /* done */
+    uint64_t limit; /* work that may be done */
+    uint64_t work;  /* work done so far */
 
     struct remap_graph graph;
     struct remap_places places;
@@ -57,56 +58,56 @@ struct remap {
     uint32_t *movable;
     uint32_t movable_count;
     uint32_t *node;  /* of each slot, for inter-node measures */
-    bool asymmetric; /* there and back are not always equally long */
-    uint32_t *given; /* slot of each process */
-    uint32_t *best;  /* likewise */
+    bool asymmetric; /* routes are not always equally long in both directions */
+    uint32_t *given; /* slot of each process in the given mapping */
+    uint32_t *best;  /* slot of each process in the best mapping */
     uint32_t *seats; /* vertices of the best */
-    double *loads;   /* of links, to measure */
-    uint32_t *route; /* room for one */
+    double *loads;   /* load of each link, for measuring */
+    uint32_t *route; /* memory for one route */
     struct remap_measures given_measures;
-    double best_cost;      /* of the objective */
-    double best_hop_bytes; /* of max-link, and where distances are asymmetric; else 0 */
-    double bound;          /* of the objective */
-    bool proven;           /* the best is one of the best there are */
+    double best_cost;      /* value of the objective */
+    double best_hop_bytes; /* for max-link, and where distances are asymmetric; else 0 */
+    double bound;          /* lower bound of the objective */
+    bool proven;           /* the best mapping is proven to be optimal */
 
     enum remap_stage stage;
     uint64_t stage_begin;
-    uint64_t stage_end; /* work at which the stage is over */
+    uint64_t stage_end; /* work at which the stage ends */
     uint64_t descent_end;
-    bool descending; /* from a start, that goes into the pool then */
+    bool descending; /* a descent from a start is under way, whose result goes into the pool */
     struct remap_start pool[REMAP_POOL];
     uint32_t pool_count;
-    uint32_t starts; /* tried so far, of a stage */
-    uint32_t made;   /* starts by METIS */
-    bool more;       /* make one more */
+    uint32_t starts; /* starts tried so far in this stage */
+    uint32_t made;   /* starts made by METIS */
+    bool more;       /* make one more start */
     uint64_t anneal_begin, anneal_end;
-    uint32_t runs;  /* annealed */
-    uint32_t stale; /* of these, since the best was found */
-    double hot;     /* temperature to begin with that did well */
+    uint32_t runs;  /* annealed runs */
+    uint32_t stale; /* annealed runs since the best was found */
+    double hot;     /* initial temperature that has worked well */
     struct remap_run run;
     struct remap_grid *grid;
-    uint64_t grid_found; /* work at which its best was found */
+    uint64_t grid_found; /* work at which the best of the grid was found */
     uint32_t *scratch;   /* slots */
     struct remap_unfold *unfold;
     struct remap_halves *halves;
     struct remap_exact *exact;
     struct remap_links *links;
     struct remap_blocks *blocks; /* NULL: there are none */
-    uint64_t blocks_work;        /* done on them */
-    struct remap_bits *bits;     /* NULL: distances are no sums of bits */
+    uint64_t blocks_work;        /* work done on blocks */
+    struct remap_bits *bits;     /* NULL: distances are not sums of bits */
 };
 
 /** Measures of slots. */
 void remap_measure(struct remap *remap, const uint32_t *slots, struct remap_measures *measures);
 
-/** Keep a mapping that is better than the best so far. */
+/** Store a mapping as the best if it is better than the best so far. */
 void remap_offer(struct remap *remap, const uint32_t *slots);
 
-/** The portfolio: what to do first, and next. Adds to remap->work. */
+/** The portfolio: begin, and do the next piece. Adds to remap->work. */
 void remap_plan_begin(struct remap *remap);
 void remap_plan_step(struct remap *remap);
 
-/** Take what is at hand: the work is done. */
+/** Use the best of what is there: the work is used up. */
 void remap_plan_stop(struct remap *remap);
 void remap_plan_finish(struct remap *remap);
 

@@ -1,3 +1,4 @@
+/* Annealing against the load of the largest_load loaded links: see remap_links.h. */
 #include "daemon/analysis/network/remap/remap_links.h"
 
 #include <errno.h>
@@ -5,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK_ROUTE 150u /* nanoseconds: a route and the loads on it */
-#define WORK_FLOW 15u   /* does a flow cross a link? */
-#define WORK_LINK 2u    /* looking at a load */
-#define HOT 0.93        /* share of the largest load from which links are hot */
+#define WORK_ROUTE 150u /* work of computing a route and the loads on it, in units of remap.c */
+#define WORK_FLOW 15u   /* work of checking whether a flow crosses a link */
+#define WORK_LINK 2u    /* work of reading a load */
+#define HOT 0.93        /* links whose load is at least this share of the largest load are hot */
 #define MOST_HOT 64u
 #define TRIES 150u /* exchanges for one hot link */
 
@@ -24,21 +25,21 @@ struct remap_links {
     uint32_t *in_first, *in; /* flows to each process; processes + 1 */
     double *loads;
     uint32_t *route;
-    uint32_t room; /* longest route */
+    uint32_t route_capacity; /* length of the longest route */
     struct touched *undo;
     uint32_t undo_count, undo_room;
-    uint32_t *crossing; /* flows over the link in turn */
+    uint32_t *crossing; /* flows over the link that is being relieved */
     uint32_t crossing_count;
-    double most;   /* largest load when last looked */
-    double energy; /* sum of (load / most)^8 */
-    double sum;    /* of loads: hop-bytes */
+    double largest_load; /* largest load at the last check */
+    double energy;       /* sum of (load / largest_load)^8 */
+    double sum;          /* of loads: hop-bytes */
     double best_most, best_sum;
     uint64_t random, work;
 };
 
 /* ---- loads ---------------------------------------------------------------------- */
 
-static double remap_links_eighth(double x)
+static double remap_links_power_8(double x)
 {
     x *= x;
     x *= x;
@@ -51,21 +52,22 @@ static void remap_links_add_traffic(struct remap_links *l, const struct remap_fl
     const struct remap_places *places = l->problem.places;
     const uint32_t from = places->vertex[l->slot[flow->from]];
     const uint32_t to = places->vertex[l->slot[flow->to]];
-    const uint32_t length = topology_route(places->topology, from, to, l->route, l->room);
+    const uint32_t length = topology_route(places->topology, from, to, l->route, l->route_capacity);
     l->work += WORK_ROUTE;
     for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length; i++) {
         double *load = &l->loads[l->route[i]];
         const double after = *load + sign * flow->bytes;
         if (l->undo_count < l->undo_room)
             l->undo[l->undo_count++] = (struct touched){l->route[i], *load};
-        l->energy += remap_links_eighth(after / l->most) - remap_links_eighth(*load / l->most);
+        l->energy += remap_links_power_8(after / l->largest_load) -
+                     remap_links_power_8(*load / l->largest_load);
         l->sum += sign * flow->bytes;
         *load = after;
     }
 }
 
-/* All flows of two processes; those between them once. */
-static void carry_two(struct remap_links *l, uint32_t p, uint32_t q, double sign)
+/* All flows of two processes; flows between the two are counted once. */
+static void remap_links_add_flows(struct remap_links *l, uint32_t p, uint32_t q, double sign)
 {
     const struct remap_graph *graph = l->problem.graph;
     for (int k = 0; k < 2; k++) {
@@ -79,7 +81,7 @@ static void carry_two(struct remap_links *l, uint32_t p, uint32_t q, double sign
     }
 }
 
-static void swap_slots(struct remap_links *l, uint32_t p, uint32_t q)
+static void remap_links_swap_slots(struct remap_links *l, uint32_t p, uint32_t q)
 {
     const uint32_t slot = l->slot[p];
     l->slot[p] = l->slot[q];
@@ -93,14 +95,14 @@ static void remap_links_attempt(struct remap_links *l, uint32_t p, uint32_t q, d
     const double energy = l->energy, sum = l->sum;
     const double chance = ((double)(remap_random(&l->random) >> 11) + 0.5) * 0x1p-53;
     l->undo_count = 0;
-    carry_two(l, p, q, -1);
-    swap_slots(l, p, q);
-    carry_two(l, p, q, 1);
-    /* fewer hop-bytes are worth a little */
-    const double loss = l->energy - energy + 0.02 * (l->sum - sum) / l->most;
+    remap_links_add_flows(l, p, q, -1);
+    remap_links_swap_slots(l, p, q);
+    remap_links_add_flows(l, p, q, 1);
+    /* fewer hop-bytes have a small weight */
+    const double loss = l->energy - energy + 0.02 * (l->sum - sum) / l->largest_load;
     if (loss <= -temperature * log(chance))
         return;
-    swap_slots(l, p, q);
+    remap_links_swap_slots(l, p, q);
     while (l->undo_count > 0) {
         const struct touched *t = &l->undo[--l->undo_count];
         l->loads[t->link] = t->before;
@@ -109,18 +111,18 @@ static void remap_links_attempt(struct remap_links *l, uint32_t p, uint32_t q, d
     l->sum = sum;
 }
 
-/* From nothing. */
-static void remap_links_add_up(struct remap_links *l)
+/* Compute all loads from scratch. */
+static void remap_links_compute_loads(struct remap_links *l)
 {
     memset(l->loads, 0, (size_t)topology_links(l->problem.places->topology) * sizeof(*l->loads));
     l->sum = 0;
-    l->most = 1;
+    l->largest_load = 1;
     l->undo_count = l->undo_room; /* nothing to undo */
     for (uint32_t i = 0; i < l->problem.graph->flow_count; i++)
         remap_links_add_traffic(l, &l->problem.graph->flows[i], 1);
 }
 
-static uint64_t flows_of(const struct remap_links *l, uint32_t p)
+static uint64_t remap_links_flows_of(const struct remap_links *l, uint32_t p)
 {
     const uint32_t *out = l->problem.graph->flow_first;
     return (uint64_t)(out[p + 1] - out[p]) + l->in_first[p + 1] - l->in_first[p];
@@ -128,35 +130,35 @@ static uint64_t flows_of(const struct remap_links *l, uint32_t p)
 
 /* ---- looking -------------------------------------------------------------------- */
 
-/* Find the largest load and keep the mapping if it is the best. @return a hot link, TOPOLOGY_NONE:
- * no load at all */
+/* Find the largest load and store the mapping if it is the best. @return a random hot link;
+ * TOPOLOGY_NONE: there is no load */
 static uint32_t remap_links_choose_link(struct remap_links *l)
 {
     const uint32_t links = topology_links(l->problem.places->topology);
     uint32_t hot = TOPOLOGY_NONE, count = 0;
-    double most = 0;
+    double largest_load = 0;
     for (uint32_t i = 0; i < links; i++)
-        most = l->loads[i] > most ? l->loads[i] : most;
-    if (!(most > 0))
+        largest_load = l->loads[i] > largest_load ? l->loads[i] : largest_load;
+    if (!(largest_load > 0))
         return TOPOLOGY_NONE;
-    l->most = most;
+    l->largest_load = largest_load;
     l->energy = 0;
     for (uint32_t i = 0; i < links; i++) {
-        l->energy += remap_links_eighth(l->loads[i] / most);
-        /* each is as likely */
-        if (l->loads[i] >= HOT * most && remap_below(&l->random, ++count) == 0)
+        l->energy += remap_links_power_8(l->loads[i] / largest_load);
+        /* each hot link is equally likely (reservoir sampling) */
+        if (l->loads[i] >= HOT * largest_load && remap_below(&l->random, ++count) == 0)
             hot = i;
     }
     l->work += 2 * (uint64_t)links * WORK_LINK;
-    if (most < l->best_most || (most == l->best_most && l->sum < l->best_sum)) {
-        l->best_most = most;
+    if (largest_load < l->best_most || (largest_load == l->best_most && l->sum < l->best_sum)) {
+        l->best_most = largest_load;
         l->best_sum = l->sum;
         memcpy(l->best, l->slot, l->problem.graph->processes * sizeof(*l->best));
     }
     return hot;
 }
 
-static void find_crossing(struct remap_links *l, uint32_t link)
+static void remap_links_find_crossing(struct remap_links *l, uint32_t link)
 {
     const struct remap_graph *graph = l->problem.graph;
     const struct remap_places *places = l->problem.places;
@@ -171,8 +173,8 @@ static void find_crossing(struct remap_links *l, uint32_t link)
     l->work += (uint64_t)graph->flow_count * WORK_FLOW;
 }
 
-/* One end of a flow over the link, next to the other end or, sometimes, anywhere. */
-static void try_one(struct remap_links *l, double temperature)
+/* Move one end of a flow over the link next to the other end or, sometimes, anywhere. */
+static void remap_links_try_exchange(struct remap_links *l, double temperature)
 {
     const struct remap_places *places = l->problem.places;
     const uint32_t i = l->crossing[remap_below(&l->random, l->crossing_count)];
@@ -194,8 +196,9 @@ static void try_one(struct remap_links *l, double temperature)
         const uint32_t first = places->first[target];
         q = l->at[first + remap_below(&l->random, places->first[target + 1] - first)];
     }
-    if (2 * l->room * (flows_of(l, p) + flows_of(l, q)) > l->undo_room)
-        return; /* no room to take it back */
+    if (2 * l->route_capacity * (remap_links_flows_of(l, p) + remap_links_flows_of(l, q)) >
+        l->undo_room)
+        return; /* the undo list is too short for this exchange */
     if (p != q && l->moves[p] && l->moves[q] &&
         places->spot[l->slot[p]] != places->spot[l->slot[q]])
         remap_links_attempt(l, p, q, temperature);
@@ -212,9 +215,9 @@ void remap_links_step(struct remap_links *l, double done, uint64_t limit, uint64
             l->work = limit;
             break;
         }
-        find_crossing(l, hot);
+        remap_links_find_crossing(l, hot);
         for (uint32_t i = 0; i < TRIES && l->crossing_count > 0 && l->work < limit; i++)
-            try_one(l, temperature);
+            remap_links_try_exchange(l, temperature);
     }
     remap_links_choose_link(l);
     *work += l->work;
@@ -227,7 +230,7 @@ const uint32_t *remap_links_slots(const struct remap_links *l)
 
 /* ---- making --------------------------------------------------------------------- */
 
-static void remap_links_find_in(struct remap_links *l)
+static void remap_links_list_incoming(struct remap_links *l)
 {
     const struct remap_graph *graph = l->problem.graph;
     memset(l->in_first, 0, ((size_t)graph->processes + 1) * sizeof(*l->in_first));
@@ -242,16 +245,16 @@ static void remap_links_find_in(struct remap_links *l)
     l->in_first[0] = 0;
 }
 
-/* Links that the flows of any two processes can touch, taken off and put on. */
-static uint32_t most_touched(const struct remap_links *l)
+/* Maximum number of links that the flows of any two processes can touch, removed and added. */
+static uint32_t remap_links_max_touched(const struct remap_links *l)
 {
     const struct remap_graph *graph = l->problem.graph;
-    uint64_t most = 0;
+    uint64_t largest_load = 0;
     for (uint32_t p = 0; p < graph->processes; p++) {
-        const uint64_t flows = flows_of(l, p);
-        most = flows > most ? flows : most;
+        const uint64_t flows = remap_links_flows_of(l, p);
+        largest_load = flows > largest_load ? flows : largest_load;
     }
-    const uint64_t touched = 4 * most * l->room + 16;
+    const uint64_t touched = 4 * largest_load * l->route_capacity + 16;
     return touched < 1u << 24 ? (uint32_t)touched : 1u << 24;
 }
 
@@ -264,7 +267,7 @@ static void remap_links_begin(struct remap_links *l, const uint32_t *slots)
         l->at[slots[p]] = p;
     for (uint32_t i = 0; i < l->problem.count; i++)
         l->moves[l->problem.movable[i]] = true;
-    remap_links_add_up(l);
+    remap_links_compute_loads(l);
     l->best_most = l->best_sum = HUGE_VAL;
     remap_links_choose_link(l);
 }
@@ -278,7 +281,7 @@ int remap_links_create(struct remap_links **out, const struct remap_links_proble
         return -ENOMEM;
     l->problem = *problem;
     l->random = problem->seed;
-    l->room = topology_diameter(topology);
+    l->route_capacity = topology_diameter(topology);
     l->moves = calloc(n + 1, sizeof(*l->moves));
     l->slot = malloc((n + 1) * sizeof(*l->slot));
     l->at = malloc((n + 1) * sizeof(*l->at));
@@ -287,16 +290,16 @@ int remap_links_create(struct remap_links **out, const struct remap_links_proble
     l->in = malloc((flows + 1) * sizeof(*l->in));
     l->crossing = malloc((flows + 1) * sizeof(*l->crossing));
     l->loads = malloc(((size_t)topology_links(topology) + 1) * sizeof(*l->loads));
-    l->route = malloc(((size_t)l->room + 1) * sizeof(*l->route));
-    bool room = l->moves && l->slot && l->at && l->best && l->in_first && l->in && l->crossing &&
-                l->loads && l->route;
-    if (room) {
-        remap_links_find_in(l);
-        l->undo_room = most_touched(l);
+    l->route = malloc(((size_t)l->route_capacity + 1) * sizeof(*l->route));
+    bool route_capacity = l->moves && l->slot && l->at && l->best && l->in_first && l->in &&
+                          l->crossing && l->loads && l->route;
+    if (route_capacity) {
+        remap_links_list_incoming(l);
+        l->undo_room = remap_links_max_touched(l);
         l->undo = malloc(l->undo_room * sizeof(*l->undo));
-        room = l->undo != NULL;
+        route_capacity = l->undo != NULL;
     }
-    if (!room) {
+    if (!route_capacity) {
         remap_links_destroy(l);
         return -ENOMEM;
     }

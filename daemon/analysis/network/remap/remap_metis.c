@@ -1,3 +1,4 @@
+/* Partitions of the graph of processes by METIS, corrected to exact sizes: see remap_metis.h. */
 #include "daemon/analysis/network/remap/remap_metis.h"
 
 #include "include/holter/error.h"
@@ -25,7 +26,7 @@ static void remap_metis_finish(struct sub_graph *g)
     free(g->part);
 }
 
-static size_t count_ends(const struct remap_split *split)
+static size_t remap_metis_count_ends(const struct remap_split *split)
 {
     size_t ends = 0;
     for (uint32_t i = 0; i < split->count; i++)
@@ -33,7 +34,7 @@ static size_t count_ends(const struct remap_split *split)
     return ends;
 }
 
-/* Weights as whole numbers from 1, the sum of all below 2^30. */
+/* Weights become whole numbers from 1 on whose sum is below 2^30. */
 static double remap_metis_scale_of(const struct remap_split *split, size_t ends)
 {
     double sum = 0, largest = 0;
@@ -55,7 +56,7 @@ static double remap_metis_scale_of(const struct remap_split *split, size_t ends)
 static int remap_metis_make(struct sub_graph *g, const struct remap_split *split, uint32_t *index)
 {
     const struct remap_graph *graph = split->graph;
-    const size_t ends = count_ends(split);
+    const size_t ends = remap_metis_count_ends(split);
     const double scale = remap_metis_scale_of(split, ends);
     idx_t end = 0;
     g->vertices = (idx_t)split->count;
@@ -75,7 +76,8 @@ static int remap_metis_make(struct sub_graph *g, const struct remap_split *split
             end += index[graph->partners[k].process] != TOPOLOGY_NONE;
         g->part[i] = g->first[i];
     }
-    /* each at its partners: thus all rows are in order, as METIS' results depend on that */
+    /* each member is entered at its partners, so that all rows are sorted: METIS' results depend on
+     * their order */
     for (uint32_t i = 0; i < split->count; i++) {
         const uint32_t p = split->members[i];
         for (uint32_t k = graph->first[p]; k < graph->first[p + 1]; k++) {
@@ -94,8 +96,8 @@ static int remap_metis_make(struct sub_graph *g, const struct remap_split *split
     return 0;
 }
 
-/* How much larger than it should be a part may get, in thousandths: k-way needs some room to move.
- */
+/* How much larger than its size a part may get, in thousandths: the k-way method needs some freedom
+ * to move. */
 static idx_t remap_metis_ufactor(const struct remap_split *split)
 {
     if (split->plain)
@@ -120,8 +122,9 @@ static int remap_metis_divide(struct sub_graph *g, const struct remap_split *spl
 
 /* ---- exact sizes ---------------------------------------------------------------- */
 
-/* Weight of a member's partners in each part; `sum` is all 0 before and must be so again. */
-static void remap_metis_add_up(const struct sub_graph *g, idx_t i, int64_t *sum, int64_t sign)
+/* Weight of a member's partners in each part; `sum` is all zero before the call, and the caller
+ * must clear it again. */
+static void remap_metis_sum_weights(const struct sub_graph *g, idx_t i, int64_t *sum, int64_t sign)
 {
     for (idx_t k = g->first[i]; k < g->first[i + 1]; k++)
         sum[g->part[g->partner[k]]] += sign * g->weight[k];
@@ -132,9 +135,9 @@ struct change {
     int64_t gain;
 };
 
-/* The move from parts that are too large to parts that are too small that loses least. */
-static struct change best_change(const struct sub_graph *g, const int64_t *excess, uint32_t parts,
-                                 int64_t *sum)
+/* The move from a part that is too large to one that is too small that loses least. */
+static struct change remap_metis_best_move(const struct sub_graph *g, const int64_t *excess,
+                                           uint32_t parts, int64_t *sum)
 {
     struct change best = {-1, -1, INT64_MIN};
     idx_t empty = -1;
@@ -145,7 +148,7 @@ static struct change best_change(const struct sub_graph *g, const int64_t *exces
         const idx_t mine = g->part[i];
         if (excess[mine] <= 0)
             continue;
-        remap_metis_add_up(g, i, sum, 1);
+        remap_metis_sum_weights(g, i, sum, 1);
         if (-sum[mine] + sum[empty] > best.gain)
             best = (struct change){i, empty, -sum[mine] + sum[empty]};
         for (idx_t k = g->first[i]; k < g->first[i + 1]; k++) {
@@ -159,8 +162,8 @@ static struct change best_change(const struct sub_graph *g, const int64_t *exces
     return best;
 }
 
-/* Without looking for the best: where very many must change. */
-static void move_any(struct sub_graph *g, int64_t *excess)
+/* Move members without searching for the best: for very many moves. */
+static void remap_metis_move_any(struct sub_graph *g, int64_t *excess)
 {
     uint32_t to = 0;
     for (idx_t i = 0; i < g->vertices; i++) {
@@ -191,13 +194,13 @@ static int remap_metis_balance(struct sub_graph *g, const struct remap_split *sp
         wrong += excess[k] > 0 ? excess[k] : 0;
     }
     for (uint32_t tries = 0; wrong > 0 && tries < 64; tries++, wrong--) {
-        const struct change change = best_change(g, excess, split->parts, sum);
+        const struct change change = remap_metis_best_move(g, excess, split->parts, sum);
         excess[g->part[change.member]]--;
         excess[change.to]++;
         g->part[change.member] = change.to;
     }
     if (wrong > 0)
-        move_any(g, excess);
+        remap_metis_move_any(g, excess);
     free(excess);
     free(sum);
     return 0;
@@ -219,5 +222,5 @@ int remap_split(const struct remap_split *split, uint32_t *part, uint32_t *index
 
 uint64_t remap_split_work(const struct remap_split *split)
 {
-    return 50000 + 1200 * (uint64_t)split->count + 150 * (uint64_t)count_ends(split);
+    return 50000 + 1200 * (uint64_t)split->count + 150 * (uint64_t)remap_metis_count_ends(split);
 }

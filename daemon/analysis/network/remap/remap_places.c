@@ -1,3 +1,4 @@
+/* The seats of a remapping problem and their distances: see remap_places.h. */
 #include "daemon/analysis/network/remap/remap_places.h"
 
 #include "include/holter/error.h"
@@ -8,13 +9,13 @@
 
 /* ---- slots and spots ------------------------------------------------------------ */
 
-struct sitting {
-    uint32_t spot, vertex, process; /* spot: key of it */
+struct seat_entry {
+    uint32_t spot, vertex, process; /* spot: key of its spot */
 };
 
-static int compare_sittings(const void *a, const void *b)
+static int remap_places_compare_seats(const void *a, const void *b)
 {
-    const struct sitting *one = a, *other = b;
+    const struct seat_entry *one = a, *other = b;
     if (one->spot != other->spot)
         return one->spot < other->spot ? -1 : 1;
     if (one->vertex != other->vertex)
@@ -26,7 +27,7 @@ static int remap_places_make_slots(struct remap_places *places, const struct rem
                                    uint32_t *slots)
 {
     const uint32_t n = problem->processes;
-    struct sitting *all = malloc(((size_t)n + 1) * sizeof(*all));
+    struct seat_entry *all = malloc(((size_t)n + 1) * sizeof(*all));
     places->vertex = malloc(((size_t)n + 1) * sizeof(*places->vertex));
     places->spot = malloc(((size_t)n + 1) * sizeof(*places->spot));
     places->first = malloc(((size_t)n + 2) * sizeof(*places->first));
@@ -37,9 +38,9 @@ static int remap_places_make_slots(struct remap_places *places, const struct rem
     for (uint32_t p = 0; p < n; p++) {
         const uint32_t v = problem->seats[p];
         const bool grouped = places->inter_node && problem->nodes != NULL;
-        all[p] = (struct sitting){grouped ? problem->nodes[v] : v, v, p};
+        all[p] = (struct seat_entry){grouped ? problem->nodes[v] : v, v, p};
     }
-    qsort(all, n, sizeof(*all), compare_sittings);
+    qsort(all, n, sizeof(*all), remap_places_compare_seats);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || all[i].spot != all[i - 1].spot)
             places->first[places->spots++] = i;
@@ -64,7 +65,7 @@ static void remap_places_add_dimension(struct remap_places *places,
     places->width += size;
 }
 
-static bool set_coordinates(struct remap_places *places)
+static bool remap_places_set_coordinates(struct remap_places *places)
 {
     const uint32_t count = places->dimension_count;
     places->coordinates = malloc(((size_t)places->spots + 1) * count * sizeof(uint32_t));
@@ -76,7 +77,7 @@ static int remap_places_cartesian(struct remap_places *places, const struct topo
     for (uint32_t d = 0; d < spec->dimension_count; d++)
         remap_places_add_dimension(places, spec->dimensions[d].connection, spec->dimensions[d].size,
                                    1);
-    if (!set_coordinates(places))
+    if (!remap_places_set_coordinates(places))
         return -ENOMEM;
     for (uint32_t s = 0; s < places->spots; s++) {
         uint32_t at[TOPOLOGY_DIMENSIONS];
@@ -87,9 +88,9 @@ static int remap_places_cartesian(struct remap_places *places, const struct topo
     return 0;
 }
 
-/* Two nodes are twice as far apart as the number of levels on which they hang below different
- * switches, themselves the lowest level. */
-static int fat_tree(struct remap_places *places, const struct topology_spec *spec)
+/* The distance of two nodes is twice the number of levels on which they hang below different
+ * switches, where the nodes themselves are the lowest level. */
+static int remap_places_add_fat_tree(struct remap_places *places, const struct topology_spec *spec)
 {
     uint32_t below[TOPOLOGY_DIMENSIONS], product = 1;
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
@@ -98,7 +99,7 @@ static int fat_tree(struct remap_places *places, const struct topology_spec *spe
                                    (topology_nodes(places->topology) + product - 1) / product, 2);
         product *= spec->dimensions[d].size;
     }
-    if (!set_coordinates(places))
+    if (!remap_places_set_coordinates(places))
         return -ENOMEM;
     for (uint32_t s = 0; s < places->spots; s++)
         for (uint32_t d = 0; d < spec->dimension_count; d++)
@@ -107,7 +108,7 @@ static int fat_tree(struct remap_places *places, const struct topology_spec *spe
     return 0;
 }
 
-static bool all_nodes(const struct remap_places *places)
+static bool remap_places_all_are_nodes(const struct remap_places *places)
 {
     for (uint32_t i = 0; i < places->slots; i++)
         if (places->vertex[i] >= topology_nodes(places->topology))
@@ -115,17 +116,17 @@ static bool all_nodes(const struct remap_places *places)
     return true;
 }
 
-static int inter_node(struct remap_places *places)
+static int remap_places_set_inter_node(struct remap_places *places)
 {
     remap_places_add_dimension(places, TOPOLOGY_ALL, places->spots, 1);
-    if (!set_coordinates(places))
+    if (!remap_places_set_coordinates(places))
         return -ENOMEM;
     for (uint32_t s = 0; s < places->spots; s++)
         places->coordinates[s] = s;
     return 0;
 }
 
-static uint32_t both_ways(const struct remap_places *places, uint32_t a, uint32_t b)
+static uint32_t remap_places_round_trip(const struct remap_places *places, uint32_t a, uint32_t b)
 {
     const uint32_t u = places->vertex[places->first[a]], v = places->vertex[places->first[b]];
     const uint32_t there = topology_distance(places->topology, u, v);
@@ -139,21 +140,21 @@ double remap_places_ask(const struct remap_places *places, uint32_t a, uint32_t 
 {
     if (places->table != NULL)
         return 0.5 * places->table[(size_t)a * places->spots + b];
-    const uint32_t both = both_ways(places, a, b);
+    const uint32_t both = remap_places_round_trip(places, a, b);
     return 0.5 * (both == TOPOLOGY_NONE ? 65535 : both);
 }
 
 static int remap_places_fill_table(struct remap_places *places)
 {
     const uint32_t m = places->spots;
-    if (m > REMAP_MOST_TABLE)
+    if (m > REMAP_MAX_TABLE)
         return 0;
     places->table = malloc((size_t)m * m * sizeof(*places->table) + 1);
     if (places->table == NULL)
         return -ENOMEM;
     for (uint32_t a = 0; a < m; a++)
         for (uint32_t b = 0; b <= a; b++) {
-            const uint32_t both = a == b ? 0 : both_ways(places, a, b);
+            const uint32_t both = a == b ? 0 : remap_places_round_trip(places, a, b);
             if (both == TOPOLOGY_NONE)
                 return -HOLTER_EUSAGE;
             places->table[(size_t)a * m + b] = places->table[(size_t)b * m + a] = (uint16_t)both;
@@ -161,11 +162,11 @@ static int remap_places_fill_table(struct remap_places *places)
     return 0;
 }
 
-/* Distances along each dimension, where they are not too wide for it. */
-static int fill_steps(struct remap_places *places)
+/* Tabulate the distances along each dimension that is not too wide. */
+static int remap_places_fill_steps(struct remap_places *places)
 {
     size_t room = 0;
-    if (places->width > REMAP_MOST_WIDTH)
+    if (places->width > REMAP_MAX_WIDTH)
         return 0;
     for (uint32_t d = 0; d < places->dimension_count; d++)
         room += (size_t)places->dimensions[d].size * places->dimensions[d].size;
@@ -187,14 +188,15 @@ static int remap_places_measure(struct remap_places *places)
     const struct topology_spec *spec = topology_spec(places->topology);
     int rc;
     if (places->inter_node)
-        rc = inter_node(places);
+        rc = remap_places_set_inter_node(places);
     else if (spec->route_count == 0 && spec->kind == TOPOLOGY_CARTESIAN)
         rc = remap_places_cartesian(places, spec);
-    else if (spec->route_count == 0 && spec->kind == TOPOLOGY_FAT_TREE && all_nodes(places))
-        rc = fat_tree(places, spec);
+    else if (spec->route_count == 0 && spec->kind == TOPOLOGY_FAT_TREE &&
+             remap_places_all_are_nodes(places))
+        rc = remap_places_add_fat_tree(places, spec);
     else
         rc = remap_places_fill_table(places);
-    return rc != 0 ? rc : fill_steps(places);
+    return rc != 0 ? rc : remap_places_fill_steps(places);
 }
 
 /* ---- neighbours ----------------------------------------------------------------- */
@@ -202,10 +204,10 @@ static int remap_places_measure(struct remap_places *places)
 struct near_list {
     uint32_t *out; /* of all spots */
     size_t room;
-    uint32_t total, begin; /* those of the present spot begin here */
+    uint32_t total, begin; /* the neighbours of the present spot begin here */
 };
 
-static void near_add(struct near_list *list, uint32_t spot)
+static void near_list_add(struct near_list *list, uint32_t spot)
 {
     if (list->total - list->begin >= REMAP_MOST_NEAR)
         return;
@@ -215,9 +217,9 @@ static void near_add(struct near_list *list, uint32_t spot)
     list->out[list->total++] = spot;
 }
 
-/* One step along every dimension. */
-static void near_cartesian(const struct remap_places *places, const uint32_t *spot_of,
-                           uint32_t spot, struct near_list *list)
+/* Neighbours at one step along every dimension. */
+static void near_list_add_cartesian(const struct remap_places *places, const uint32_t *spot_of,
+                                    uint32_t spot, struct near_list *list)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
     for (uint32_t d = 0; d < places->dimension_count; d++) {
@@ -229,19 +231,20 @@ static void near_cartesian(const struct remap_places *places, const uint32_t *sp
         const uint32_t mine = at[d];
         for (uint32_t i = 1; i < most; i++) {
             if (!all && i > 1 && i < size - 1)
-                continue; /* only one up and one down */
+                continue; /* a longer dimension has only one neighbour up and one down */
             at[d] = (mine + i) % size;
             if (remap_apart(dimension, mine, at[d]) != dimension->scale)
-                continue; /* around the end of a mesh */
+                continue; /* the step would leave the mesh */
             const uint32_t vertex = topology_at(places->topology, at);
             if (vertex != TOPOLOGY_NONE && spot_of[vertex] != TOPOLOGY_NONE)
-                near_add(list, spot_of[vertex]);
+                near_list_add(list, spot_of[vertex]);
         }
     }
 }
 
-/* The nearest, looking at all, or at those of near numbers where there are many. */
-static void near_looked_up(const struct remap_places *places, uint32_t spot, struct near_list *list)
+/* The nearest spots: of all spots, or of those with near numbers where there are many. */
+static void near_list_add_nearest(const struct remap_places *places, uint32_t spot,
+                                  struct near_list *list)
 {
     const uint32_t m = places->spots;
     const uint32_t look = m <= 4096 ? m : 65;
@@ -260,32 +263,32 @@ static void near_looked_up(const struct remap_places *places, uint32_t spot, str
         for (uint32_t i = 1; i < look && list->total < wanted + 4; i++) {
             const uint32_t other = (spot + (i & 1 ? (i + 1) / 2 : m - i / 2)) % m;
             if (other != spot && remap_distance(places, spot, other) == next)
-                near_add(list, other);
+                near_list_add(list, other);
         }
         last = next;
         wanted = list->begin + 6;
     }
 }
 
-static void near_spot(struct remap_places *places, const uint32_t *spot_of, uint32_t spot,
-                      struct near_list *list)
+static void near_list_add_spot(struct remap_places *places, const uint32_t *spot_of, uint32_t spot,
+                               struct near_list *list)
 {
     const bool several = places->first[spot + 1] - places->first[spot] > 1;
     list->begin = list->total;
     places->near_first[spot] = list->begin;
     if (several)
-        near_add(list, spot);
+        near_list_add(list, spot);
     if (places->inter_node) {
         if (!several)
-            near_add(list, (spot + 1) % places->spots);
+            near_list_add(list, (spot + 1) % places->spots);
         return;
     }
     if (spot_of != NULL)
-        near_cartesian(places, spot_of, spot, list);
+        near_list_add_cartesian(places, spot_of, spot, list);
     if (list->total - list->begin < 3u + several)
-        near_looked_up(places, spot, list);
+        near_list_add_nearest(places, spot, list);
     if (list->total == list->begin)
-        near_add(list, (spot + 1) % places->spots);
+        near_list_add(list, (spot + 1) % places->spots);
 }
 
 static int remap_places_find_near(struct remap_places *places)
@@ -306,16 +309,17 @@ static int remap_places_find_near(struct remap_places *places)
         spot_of[places->vertex[places->first[s]]] = s;
     list.out = places->near;
     for (uint32_t s = 0; s < m; s++)
-        near_spot(places, cartesian ? spot_of : NULL, s, &list);
+        near_list_add_spot(places, cartesian ? spot_of : NULL, s, &list);
     places->near_first[m] = list.total;
     free(spot_of);
     return 0;
 }
 
 int remap_places_init(struct remap_places *places, const struct remap_problem *problem,
-                      bool inter_node, uint32_t *slots)
+                      bool remap_places_set_inter_node, uint32_t *slots)
 {
-    *places = (struct remap_places){.topology = problem->topology, .inter_node = inter_node};
+    *places = (struct remap_places){.topology = problem->topology,
+                                    .inter_node = remap_places_set_inter_node};
     int rc = remap_places_make_slots(places, problem, slots);
     if (rc == 0)
         rc = remap_places_measure(places);

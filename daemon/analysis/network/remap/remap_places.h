@@ -1,19 +1,18 @@
-/* Where processes may sit, for the search of better mappings: the seats in use and how far they are
- * apart.
+/* Where processes may be placed, for the search of better mappings: the seats in use and their
+ * distances.
  *
  * A *slot* is one seat; slots of one *spot* are equally good: those of one vertex or, for the
- * inter-node objective, of one node. Distance is that of the routes, the mean of both directions;
- * for inter-node 0 or 1. In Cartesian networks and trees of equal levels it is a sum over
- * dimensions, else it stands in a table or is asked for.
- *
- * Pure. */
+ * inter-node objective, of one node. Distance is the length of the routes, as the mean of both
+ * directions; for inter-node it is 0 or 1. In Cartesian networks and in trees of equal levels
+ * distance is a sum over dimensions; else it is stored in a table or computed when needed. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_PLACES_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_PLACES_H
 
 #include "daemon/analysis/network/remap/remap.h"
 
-#define REMAP_MOST_WIDTH 160u /**< sum of dimensions' sizes up to which costs stand in tables */
-#define REMAP_MOST_SIZE 256u  /**< of one of them */
+#define REMAP_MAX_WIDTH                                                                            \
+    160u /**< sum of the dimensions' sizes up to which costs are stored in tables */
+#define REMAP_MAX_SIZE 256u /**< maximum size of one of these dimensions */
 #define REMAP_MOST_NEAR 40u
 
 struct remap_dimension {
@@ -43,8 +42,9 @@ struct remap_places {
     uint32_t *near; /**< spots one link away, or the nearest; itself if it has several slots */
 };
 
-/** @param slots  set: slot of each process in the given mapping; room for all processes
- *  @return 0, -ENOMEM or -HOLTER_EUSAGE: there is no route between seats. Finish it all the same */
+/** @param slots  set: slot of each process in the given mapping; capacity for all processes
+ * @return 0, -ENOMEM or -HOLTER_EUSAGE: there is no route between seats. Call finish in these cases
+ * too */
 int remap_places_init(struct remap_places *places, const struct remap_problem *problem,
                       bool inter_node, uint32_t *slots);
 void remap_places_finish(struct remap_places *places);

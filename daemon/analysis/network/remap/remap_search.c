@@ -1,3 +1,4 @@
+/* Local search and annealing by exchanges of two processes: see remap_search.h. */
 #include "daemon/analysis/network/remap/remap_search.h"
 
 #include <errno.h>
@@ -5,17 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work: relative to each other as measured by remap_bench. */
+/* Work, in units of remap.c. The ratios of these constants were measured by remap_bench. */
 #define WORK_TRY 50u      /* choosing an exchange */
-#define WORK_FAR 110u     /* and more when tables do not fit the cache */
-#define WORK_DIMENSION 4u /* weighing it, each dimension */
-#define WORK_PARTNER 12u  /* or each partner */
-#define WORK_UPDATE 7u    /* a partner's table after an exchange, each dimension that changes */
+#define WORK_FAR 110u     /* additional work when the tables do not fit the cache */
+#define WORK_DIMENSION 4u /* weighing an exchange, for each dimension */
+#define WORK_PARTNER 12u  /* or for each partner */
+#define WORK_UPDATE                                                                                \
+    7u /* updating a partner's table after an exchange, for each dimension that changes */
 
-#define NOWHERE 31u /* a step to where it is, or that is no step along a dimension: not barred */
-#define MOST_TABLES (1u << 25) /* doubles in all tables of costs */
+#define NOWHERE                                                                                    \
+    31u /* a step to the same spot, or one that is not along a dimension: never barred */
+#define MAX_TABLE_ENTRIES (1u << 25) /* limit of the number of doubles in all tables of costs */
 
-/* A ring of four is the product of two pairs: the steps across each are a way of their own. */
+/* A ring of four is the product of two pairs: the steps across each pair are a separate way. */
 static uint32_t remap_search_ways(const struct remap_dimension *dimension)
 {
     return dimension->connection == TOPOLOGY_TORUS && dimension->size == 4 ? 2 : 1;
@@ -36,7 +39,7 @@ static uint8_t remap_search_crossing(const struct remap_places *places, uint32_t
     return NOWHERE;
 }
 
-static int find_crossings(struct remap_search *search)
+static int remap_search_find_crossings(struct remap_search *search)
 {
     const struct remap_places *places = search->places;
     const uint32_t count = places->near_first[places->spots];
@@ -48,7 +51,7 @@ static int find_crossings(struct remap_search *search)
         search->crossings += remap_search_ways(&places->dimensions[d]);
         all |= places->dimensions[d].connection == TOPOLOGY_ALL;
     }
-    if (search->crossings > NOWHERE || all) { /* none can be barred */
+    if (search->crossings > NOWHERE || all) { /* no way can be barred */
         search->crossings = 0;
         memset(search->crossing, NOWHERE, count);
         return 0;
@@ -73,7 +76,7 @@ int remap_search_init(struct remap_search *search, const struct remap_graph *gra
     search->slot = malloc((n + 1) * sizeof(*search->slot));
     search->at = malloc((n + 1) * sizeof(*search->at));
     search->chance = malloc(REMAP_CHANCES * sizeof(*search->chance));
-    if (places->steps != NULL && n * places->width <= MOST_TABLES) {
+    if (places->steps != NULL && n * places->width <= MAX_TABLE_ENTRIES) {
         search->table = malloc((n * places->width + 1) * sizeof(*search->table));
         if (search->table == NULL)
             return -ENOMEM;
@@ -84,7 +87,7 @@ int remap_search_init(struct remap_search *search, const struct remap_graph *gra
         search->moves[movable[i]] = true;
     for (uint32_t i = 0; i < REMAP_CHANCES; i++)
         search->chance[i] = -log((i + 0.5) / REMAP_CHANCES);
-    return find_crossings(search);
+    return remap_search_find_crossings(search);
 }
 
 void remap_search_finish(struct remap_search *search)
@@ -100,19 +103,21 @@ void remap_search_finish(struct remap_search *search)
 
 /* ---- costs ---------------------------------------------------------------------- */
 
-static inline uint32_t spot_of(const struct remap_search *search, uint32_t process)
+static inline uint32_t remap_search_spot_of(const struct remap_search *search, uint32_t process)
 {
     return search->places->spot[search->slot[process]];
 }
 
-/* What the partners of a process cost it in a spot. */
-static double cost_in(const struct remap_search *search, uint32_t process, uint32_t spot)
+/* Cost of a process in a spot: weight times distance over its partners. */
+static double remap_search_cost_in(const struct remap_search *search, uint32_t process,
+                                   uint32_t spot)
 {
     const struct remap_graph *graph = search->graph;
     double sum = 0;
     for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++)
         sum += graph->partners[i].weight *
-               remap_distance(search->places, spot, spot_of(search, graph->partners[i].process));
+               remap_distance(search->places, spot,
+                              remap_search_spot_of(search, graph->partners[i].process));
     return sum;
 }
 
@@ -128,7 +133,8 @@ static void remap_search_fill_table(struct remap_search *search, uint32_t proces
     double *table = remap_search_table_of(search, process);
     memset(table, 0, places->width * sizeof(*table));
     for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
-        const uint32_t *at = remap_at(places, spot_of(search, graph->partners[i].process));
+        const uint32_t *at =
+            remap_at(places, remap_search_spot_of(search, graph->partners[i].process));
         const double weight = graph->partners[i].weight;
         for (uint32_t d = 0; d < places->dimension_count; d++) {
             const struct remap_dimension *dimension = &places->dimensions[d];
@@ -170,10 +176,10 @@ void remap_search_load(struct remap_search *search, const uint32_t *slots)
 
 /* ---- exchanges ------------------------------------------------------------------ */
 
-/* Gain or loss of an exchange, but for the weight between the two, which is counted as if they met
+/* Loss of an exchange (negative: gain), where the weight between the two is counted as if both were
  * in one spot. */
-static inline double tables_delta(const struct remap_search *search, uint32_t p, uint32_t u,
-                                  uint32_t q, uint32_t v)
+static inline double remap_search_tables_delta(const struct remap_search *search, uint32_t p,
+                                               uint32_t u, uint32_t q, uint32_t v)
 {
     const struct remap_places *places = search->places;
     const uint32_t *from = remap_at(places, u), *to = remap_at(places, v);
@@ -187,11 +193,11 @@ static inline double tables_delta(const struct remap_search *search, uint32_t p,
     return delta;
 }
 
-static double plain_delta(const struct remap_search *search, uint32_t p, uint32_t u, uint32_t q,
-                          uint32_t v)
+static double remap_search_plain_delta(const struct remap_search *search, uint32_t p, uint32_t u,
+                                       uint32_t q, uint32_t v)
 {
-    return cost_in(search, p, v) - cost_in(search, p, u) + cost_in(search, q, u) -
-           cost_in(search, q, v);
+    return remap_search_cost_in(search, p, v) - remap_search_cost_in(search, p, u) +
+           remap_search_cost_in(search, q, u) - remap_search_cost_in(search, q, v);
 }
 
 static uint64_t remap_search_weighing(const struct remap_search *search, uint32_t p, uint32_t q)
@@ -205,10 +211,11 @@ static uint64_t remap_search_weighing(const struct remap_search *search, uint32_
     return WORK_TRY + 2 * (uint64_t)WORK_PARTNER * ends * (search->places->dimension_count + 1);
 }
 
-/* Along a dimension that is all to all only what it left and where it came to are worth another
- * amount. */
-static void update_two(struct remap_search *search, uint32_t process,
-                       const struct remap_dimension *dimension, uint32_t from, uint32_t to)
+/* In a fully connected dimension only the costs at the coordinate that the process left and at the
+ * one that it came to change. */
+static void remap_search_update_dimension(struct remap_search *search, uint32_t process,
+                                          const struct remap_dimension *dimension, uint32_t from,
+                                          uint32_t to)
 {
     const struct remap_graph *graph = search->graph;
     for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
@@ -221,8 +228,9 @@ static void update_two(struct remap_search *search, uint32_t process,
     search->work += (uint64_t)(graph->first[process + 1] - graph->first[process]) * 2 * WORK_UPDATE;
 }
 
-/* A partner moved from one spot to another. */
-static void update_tables(struct remap_search *search, uint32_t process, uint32_t u, uint32_t v)
+/* Update the tables after a partner moved from one spot to another. */
+static void remap_search_update_tables(struct remap_search *search, uint32_t process, uint32_t u,
+                                       uint32_t v)
 {
     const struct remap_places *places = search->places;
     const struct remap_graph *graph = search->graph;
@@ -232,12 +240,12 @@ static void update_tables(struct remap_search *search, uint32_t process, uint32_
         if (from[d] == to[d])
             continue;
         if (dimension->connection == TOPOLOGY_ALL) {
-            update_two(search, process, dimension, from[d], to[d]);
+            remap_search_update_dimension(search, process, dimension, from[d], to[d]);
             continue;
         }
         const double *before = dimension->step + (size_t)from[d] * dimension->size;
         const double *after = dimension->step + (size_t)to[d] * dimension->size;
-        double change[REMAP_MOST_SIZE];
+        double change[REMAP_MAX_SIZE];
         for (uint32_t x = 0; x < dimension->size; x++)
             change[x] = after[x] - before[x];
         for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
@@ -262,22 +270,22 @@ static void remap_search_exchange(struct remap_search *search, uint32_t p, uint3
     search->at[search->slot[p]] = p;
     search->cost += delta;
     if (search->table != NULL) {
-        update_tables(search, p, u, v);
-        update_tables(search, q, v, u);
+        remap_search_update_tables(search, p, u, v);
+        remap_search_update_tables(search, q, v, u);
     }
 }
 
-/* Weigh the exchange, and do it unless it loses more than `allowed`. */
+/* Compute the loss of the exchange, and execute it unless the loss exceeds `allowed`. */
 static inline bool remap_search_attempt(struct remap_search *search, uint32_t p, uint32_t q,
                                         double allowed)
 {
-    const uint32_t u = spot_of(search, p), v = spot_of(search, q);
+    const uint32_t u = remap_search_spot_of(search, p), v = remap_search_spot_of(search, q);
     search->work += WORK_TRY / 2;
     if (u == v || !search->moves[q])
         return false;
     search->work += remap_search_weighing(search, p, q);
-    double delta =
-        search->table != NULL ? tables_delta(search, p, u, q, v) : plain_delta(search, p, u, q, v);
+    double delta = search->table != NULL ? remap_search_tables_delta(search, p, u, q, v)
+                                         : remap_search_plain_delta(search, p, u, q, v);
     if (delta > allowed)
         return false;
     const double between = remap_graph_weight(search->graph, p, q);
@@ -302,10 +310,11 @@ uint32_t remap_search_run(struct remap_search *search, double temperature, uint6
         search->work += WORK_TRY / 4;
         if (degree == 0)
             continue;
-        /* heavy partners more often: the square of an even chance */
+        /* prefer heavy partners, which come first: the square of a uniform random number */
         const uint64_t even = r & 0xffff;
         const uint32_t partner = graph->partners[row + (even * even * degree >> 32)].process;
-        const uint32_t spot = spot_of(search, partner), near = places->near_first[spot];
+        const uint32_t spot = remap_search_spot_of(search, partner),
+                       near = places->near_first[spot];
         const uint32_t count = places->near_first[spot + 1] - near;
         const uint32_t step = near + (uint32_t)((t >> 48) * count >> 16);
         const uint32_t target = places->near[step];
@@ -319,8 +328,8 @@ uint32_t remap_search_run(struct remap_search *search, double temperature, uint6
     return done;
 }
 
-/* Next to every partner of a process. @return whether it moved */
-static bool descend_one(struct remap_search *search, uint32_t p, uint64_t end)
+/* Try the spots next to every partner of a process. @return has it moved? */
+static bool remap_search_descend_process(struct remap_search *search, uint32_t p, uint64_t end)
 {
     const struct remap_graph *graph = search->graph;
     const struct remap_places *places = search->places;
@@ -328,7 +337,7 @@ static bool descend_one(struct remap_search *search, uint32_t p, uint64_t end)
     bool better = false;
     search->work += WORK_TRY / 4;
     for (uint32_t i = graph->first[p]; i < graph->first[p + 1] && search->work < end; i++) {
-        const uint32_t spot = spot_of(search, graph->partners[i].process);
+        const uint32_t spot = remap_search_spot_of(search, graph->partners[i].process);
         for (uint32_t j = places->near_first[spot]; j < places->near_first[spot + 1]; j++)
             for (uint32_t s = places->first[places->near[j]];
                  s < places->first[places->near[j] + 1]; s++)
@@ -343,7 +352,7 @@ int remap_search_descend(struct remap_search *search, uint64_t work)
     while (search->idle < search->movable_count) {
         if (search->work >= end)
             return 0;
-        if (descend_one(search, search->movable[search->cursor], end))
+        if (remap_search_descend_process(search, search->movable[search->cursor], end))
             search->idle = 0;
         else
             search->idle++;

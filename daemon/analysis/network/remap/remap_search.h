@@ -1,11 +1,9 @@
-/* Exchanging two processes, again and again, while that brings partners nearer: local search and
- * annealing for the sum of weight times distance.
+/* Exchanges of two processes that bring partners nearer: local search and annealing for the sum of
+ * weight times distance.
  *
- * What a process would cost in any spot is kept as one table a dimension, since distance is a sum
- * over dimensions: an exchange is weighed by a few additions, whatever number of partners there
- * are; only where it is done are the tables of the partners brought up to date.
- *
- * Pure. */
+ * The cost of a process in any spot is stored as one table for each dimension, since distance is a
+ * sum over dimensions: an exchange is weighed by a few additions, whatever the number of partners;
+ * only an executed exchange updates the tables of the partners. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_SEARCH_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_SEARCH_H
 
@@ -23,15 +21,16 @@ struct remap_search {
     uint32_t *slot;     /**< of each process */
     uint32_t *at;       /**< process in each slot */
     double *table;      /**< processes x width: cost at each coordinate; NULL: added up each time */
-    double *chance;     /**< -ln of evenly spread chances */
+    double *chance;     /**< table of -ln(u) for uniformly distributed u */
     double cost;        /**< sum over pairs of weight x distance */
-    uint8_t *crossing;  /**< of each of places->near: which of the ways of stepping leads there */
-    uint32_t crossings; /**< how many ways there are: along each dimension, round a ring of 4 two;
-                           0: not told apart, as in networks with dimensions that are all to all */
-    uint32_t barred;    /**< a bit for each way that is not gone when annealing */
+    uint8_t *crossing;  /**< of each entry of places->near: the way of stepping that leads there */
+    uint32_t crossings; /**< number of ways: one along each dimension, two in a ring of 4; 0: not
+                           distinguished, as in networks with fully connected dimensions */
+    uint32_t barred;    /**< a bit for each way that annealing does not use */
     uint64_t random;
-    uint32_t cursor, idle; /**< of the descent: whose turn it is, how many did not move since */
-    uint64_t work;         /**< nanoseconds that it should have taken so far */
+    uint32_t cursor, idle; /**< of the descent: the process in turn, and how many did not move since
+                              the last move */
+    uint64_t work;         /**< work done so far, in units of remap.c */
 };
 
 /** @return 0 or -ENOMEM: finish it all the same */
@@ -40,22 +39,22 @@ int remap_search_init(struct remap_search *search, const struct remap_graph *gra
                       uint64_t seed);
 void remap_search_finish(struct remap_search *search);
 
-/** Begin from this mapping. */
+/** Start from this mapping. */
 void remap_search_load(struct remap_search *search, const uint32_t *slots);
 
 /** Sum of weight x distance of any mapping, O(edges). */
 double remap_search_cost(const struct remap_search *search, const uint32_t *slots);
 
-/** Try exchanges until so much work is done. Worse ones are done with probability exp(-loss /
- * temperature).
- *  @return how many were done */
+/** Try exchanges until `work` is used up. Exchanges that lose are executed with probability
+ * exp(-loss / temperature).
+ * @return number of executed exchanges */
 uint32_t remap_search_run(struct remap_search *search, double temperature, uint64_t work);
 
-/** Try every process next to every partner until nothing is left to gain, or so much work is done.
- *  @return 1: nothing is left */
+/** Try every process next to every partner until nothing is left to gain, or `work` is used up.
+ * @return 1: nothing is left to gain */
 int remap_search_descend(struct remap_search *search, uint64_t work);
 
-/** What a loss may be about: what a process exchanges with all its partners, on average. */
+/** Typical size of a loss: what a process exchanges with all its partners, on average. */
 double remap_search_scale(const struct remap_search *search);
 
 #endif

@@ -1,3 +1,4 @@
+/* Laying processes out on a mesh, which is then embedded in the network: see remap_unfold.h. */
 #include "daemon/analysis/network/remap/remap_unfold.h"
 
 #include "daemon/analysis/network/remap/remap_grid.h"
@@ -11,12 +12,12 @@
 #include <string.h>
 
 #define AXES 3u
-#define LEAST 16u       /* processes */
-#define MOST_LAYOUTS 8u /* that are begun */
-#define TRIES 1500u     /* for each process, in the annealing of one */
-#define WORK_TRY 75u    /* nanoseconds */
-#define KEPT 3u         /* layouts that are pursued */
-#define HOT 0.3         /* temperatures, as shares of what a process exchanges */
+#define MIN_PROCESSES 16u /* smallest number of processes */
+#define MAX_LAYOUTS 8u    /* layouts that are started */
+#define TRIES 1500u       /* exchanges to try for each process in the annealing of a layout */
+#define WORK_TRY 75u      /* work of one attempted exchange, in units of remap.c */
+#define BEST_LAYOUTS 3u   /* layouts that are annealed further */
+#define HOT 0.3           /* temperature, as a share of what a process exchanges (not tuned) */
 #define COLD 0.03
 
 enum phase {
@@ -44,19 +45,19 @@ struct remap_unfold {
     struct remap_grid *grid;
     uint32_t *all; /* 0, 1, 2 ... */
     enum phase phase;
-    uint32_t layouts;         /* begun or pursued so far */
-    uint32_t first_layouts;   /* to begin; then as many as are kept are pursued */
-    struct layout kept[KEPT]; /* best first */
+    uint32_t layouts;       /* layouts started or continued so far */
+    uint32_t first_layouts; /* layouts to start; then as many as are stored are continued */
+    struct layout best_layouts[BEST_LAYOUTS]; /* the best layout first */
     uint32_t kept_count;
     uint64_t embed_end;
-    uint64_t length, begun; /* of the present annealing */
+    uint64_t length, work_begin; /* work of the present annealing: its length and where it began */
 };
 
 /* ---- the mesh ------------------------------------------------------------------- */
 
-/* As even as the prime factors of a number allow: the largest first, each to the axis that is
- * shortest. */
-static bool even_sizes(uint32_t number, uint32_t *sizes)
+/* Sizes as even as the prime factors of a number allow: the largest factor first, each to the
+ * shortest axis. */
+static bool unfold_choose_sizes(uint32_t number, uint32_t *sizes)
 {
     uint32_t primes[32], count = 0;
     for (uint32_t prime = 2; number > 1; prime++)
@@ -74,7 +75,7 @@ static bool even_sizes(uint32_t number, uint32_t *sizes)
            (sizes[0] > 1) + (sizes[1] > 1) + (sizes[2] > 1) > 1;
 }
 
-static int make_mesh(struct remap_unfold *u)
+static int unfold_make_mesh(struct remap_unfold *u)
 {
     const uint32_t n = u->graph->processes;
     struct topology_spec *spec = calloc(1, sizeof(*spec));
@@ -102,11 +103,12 @@ static int make_mesh(struct remap_unfold *u)
 static void remap_unfold_plan(struct remap_unfold *u)
 {
     const uint64_t one = (uint64_t)u->graph->processes * TRIES * WORK_TRY;
-    u->first_layouts = MOST_LAYOUTS;
-    while (u->first_layouts > 2 && (u->first_layouts + 2 * KEPT) * one > u->budget)
+    u->first_layouts = MAX_LAYOUTS;
+    while (u->first_layouts > 2 && (u->first_layouts + 2 * BEST_LAYOUTS) * one > u->budget)
         u->first_layouts--;
-    /* those that are pursued take twice as long; a tenth is for embedding */
-    u->length = (u->budget - u->budget / 8) / (u->first_layouts + 2 * KEPT);
+    /* a continued layout gets twice the work of a started one; an eighth of the budget is for the
+     * embedding */
+    u->length = (u->budget - u->budget / 8) / (u->first_layouts + 2 * BEST_LAYOUTS);
     if (u->length > one * 3 / 2)
         u->length = one * 3 / 2;
 }
@@ -126,10 +128,10 @@ int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *gra
     int rc = u->all == NULL ? -ENOMEM : 0;
     for (uint32_t p = 0; rc == 0 && p < n; p++)
         u->all[p] = p;
-    if (rc == 0 && (n < LEAST || !even_sizes(n, u->sizes)))
+    if (rc == 0 && (n < MIN_PROCESSES || !unfold_choose_sizes(n, u->sizes)))
         rc = -HOLTER_EEMPTY;
     if (rc == 0)
-        rc = make_mesh(u);
+        rc = unfold_make_mesh(u);
     if (rc == 0)
         rc = remap_search_init(&u->search, graph, &u->mesh, u->all, n, seed);
     if (rc != 0) {
@@ -146,7 +148,7 @@ void remap_unfold_destroy(struct remap_unfold *u)
     if (u == NULL)
         return;
     for (uint32_t i = 0; i < u->kept_count; i++)
-        free(u->kept[i].slots);
+        free(u->best_layouts[i].slots);
     remap_halves_destroy(u->halves);
     remap_grid_destroy(u->grid);
     remap_search_finish(&u->search);
@@ -158,29 +160,29 @@ void remap_unfold_destroy(struct remap_unfold *u)
 
 /* ---- layouts -------------------------------------------------------------------- */
 
-/* What the search holds is kept, unless there are enough that are better. */
+/* Store the layout of the search, unless enough better ones are stored. */
 static void remap_unfold_store_best(struct remap_unfold *u)
 {
     const size_t size = u->graph->processes * sizeof(uint32_t);
     struct layout one = {NULL, u->search.cost};
-    if (u->kept_count < KEPT) {
+    if (u->kept_count < BEST_LAYOUTS) {
         one.slots = malloc(size + 1);
         if (one.slots == NULL)
             return;
         u->kept_count++;
-    } else if (u->kept[KEPT - 1].cost > one.cost) {
-        one.slots = u->kept[KEPT - 1].slots;
+    } else if (u->best_layouts[BEST_LAYOUTS - 1].cost > one.cost) {
+        one.slots = u->best_layouts[BEST_LAYOUTS - 1].slots;
     } else {
         return;
     }
     memcpy(one.slots, u->search.slot, size);
     uint32_t i = u->kept_count - 1;
-    for (; i > 0 && u->kept[i - 1].cost > one.cost; i--)
-        u->kept[i] = u->kept[i - 1];
-    u->kept[i] = one;
+    for (; i > 0 && u->best_layouts[i - 1].cost > one.cost; i--)
+        u->best_layouts[i] = u->best_layouts[i - 1];
+    u->best_layouts[i] = one;
 }
 
-static int step_halving(struct remap_unfold *u, uint64_t limit)
+static int unfold_step_halving(struct remap_unfold *u, uint64_t limit)
 {
     const enum remap_cut cuts[2] = {CUT_LONGEST, CUT_LONGEST_LAST};
     if (u->halves == NULL)
@@ -192,26 +194,26 @@ static int step_halving(struct remap_unfold *u, uint64_t limit)
     remap_search_load(&u->search, remap_halves_slots(u->halves));
     remap_halves_destroy(u->halves);
     u->halves = NULL;
-    u->begun = u->search.work;
+    u->work_begin = u->search.work;
     u->phase = ANNEALING;
     return 0;
 }
 
-static void step_annealing(struct remap_unfold *u, uint64_t limit)
+static void unfold_step_annealing(struct remap_unfold *u, uint64_t limit)
 {
     const double scale = remap_search_scale(&u->search);
     const uint64_t length = u->layouts < u->first_layouts ? u->length : 2 * u->length;
     const uint64_t end = u->search.work + limit;
-    while (u->search.work < end && u->search.work - u->begun < length) {
-        const double done = (double)(u->search.work - u->begun) / (double)length;
+    while (u->search.work < end && u->search.work - u->work_begin < length) {
+        const double done = (double)(u->search.work - u->work_begin) / (double)length;
         remap_search_run(&u->search, scale * HOT * pow(COLD / HOT, done), length / 64 + 1);
     }
-    if (u->search.work - u->begun >= length)
+    if (u->search.work - u->work_begin >= length)
         u->phase = DESCENDING;
 }
 
-/* A new layout, or one of the best again, or the best into the network. */
-static int next_layout(struct remap_unfold *u)
+/* Start a new layout, continue one of the best, or embed the best in the network. */
+static int unfold_begin_next(struct remap_unfold *u)
 {
     remap_unfold_store_best(u);
     u->layouts++;
@@ -220,21 +222,21 @@ static int next_layout(struct remap_unfold *u)
         return 0;
     }
     const uint32_t again = u->layouts - u->first_layouts;
-    if (again < KEPT && again < u->kept_count && u->used < u->budget) {
-        remap_search_load(&u->search, u->kept[again].slots);
-        u->begun = u->search.work;
+    if (again < BEST_LAYOUTS && again < u->kept_count && u->used < u->budget) {
+        remap_search_load(&u->search, u->best_layouts[again].slots);
+        u->work_begin = u->search.work;
         u->phase = ANNEALING;
         return 0;
     }
     if (u->kept_count == 0)
         return -ENOMEM;
-    const struct remap_numbering numbering = {u->sizes, AXES, u->kept[0].slots};
+    const struct remap_numbering numbering = {u->sizes, AXES, u->best_layouts[0].slots};
     u->phase = EMBEDDING;
     u->embed_end = u->used + u->budget / 16;
     return remap_grid_create(&u->grid, u->graph, u->places, AXES_GIVEN, &numbering, u->seed);
 }
 
-static int step_embedding(struct remap_unfold *u, uint64_t limit)
+static int unfold_step_embedding(struct remap_unfold *u, uint64_t limit)
 {
     remap_grid_step(u->grid, limit, &u->used);
     if (u->used >= u->embed_end)
@@ -247,13 +249,13 @@ int remap_unfold_step(struct remap_unfold *u, uint64_t limit, uint64_t *work)
     const uint64_t used = u->used, searched = u->search.work;
     int rc = 0;
     if (u->phase == HALVING)
-        rc = step_halving(u, limit);
+        rc = unfold_step_halving(u, limit);
     else if (u->phase == ANNEALING)
-        step_annealing(u, limit);
+        unfold_step_annealing(u, limit);
     else if (u->phase == DESCENDING && remap_search_descend(&u->search, limit))
-        rc = next_layout(u);
+        rc = unfold_begin_next(u);
     else if (u->phase == EMBEDDING)
-        rc = step_embedding(u, limit);
+        rc = unfold_step_embedding(u, limit);
     u->used += u->search.work - searched;
     *work += u->used - used;
     return rc != 0 ? rc : u->phase == DONE;

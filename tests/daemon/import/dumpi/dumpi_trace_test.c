@@ -420,7 +420,7 @@ static void the_program_knows_of_ranks_that_the_text_does_not(void **state)
     end_files(4);
     write_meta("numprocs=2");
     struct dumpi_trace *trace = open_files();
-    assert_non_null(strstr(told, "numprocs is 2, but the program was told of 4 ranks"));
+    assert_non_null(strstr(told, "numprocs is 2, but the program queried 4 ranks"));
     assert_null(strstr(told, "missing"));
     assert_int_equal(dumpi_trace_facts(trace).files, 4);
     assert_int_equal(dumpi_trace_facts(trace).missing + dumpi_trace_facts(trace).left_out, 0);

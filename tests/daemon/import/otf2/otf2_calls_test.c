@@ -44,7 +44,7 @@ static void end(struct otf2_calls *c)
 static uint32_t take(struct otf2_calls *c, struct event out[16])
 {
     otf2_calls_close(c);
-    uint32_t count = call_queue_take(&c->queue, out, 16);
+    uint32_t count = call_queue_remove(&c->queue, out, 16);
     assert_int_equal(c->error, 0);
     return count;
 }
@@ -255,7 +255,7 @@ static void a_call_that_is_never_left_is_told_in_pieces(void **state)
         otf2_calls_send(&c, 10 + i, &to_three);
     assert_int_equal(c.part_count, UINT16_MAX);
     otf2_calls_close(&c);
-    while ((got = call_queue_take(&c.queue, e, 16)) > 0)
+    while ((got = call_queue_remove(&c.queue, e, 16)) > 0)
         for (uint32_t i = 0; i < got; i++) {
             records++;
             calls += e[i].kind == EVENT_CALL;
@@ -370,18 +370,18 @@ static void either_thread_may_be_read_first(void **state)
         begin_threads(&t);
         if (completer_first) {
             complete_all(&t.second);
-            assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 0);
+            assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 0);
             post_all(&t.first);
         } else {
             post_all(&t.first);
-            assert_int_equal(call_queue_take(&t.first.queue, posts, 16), 0);
+            assert_int_equal(call_queue_remove(&t.first.queue, posts, 16), 0);
             complete_all(&t.second);
         }
-        request_pairs_settle(&requests, 40); /* not all have come to the end of the call */
-        assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 0);
-        request_pairs_settle(&requests, 41);
-        assert_int_equal(call_queue_take(&t.first.queue, posts, 16), 4);
-        assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 4);
+        request_pairs_join_before(&requests, 40); /* not all have come to the end of the call */
+        assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 0);
+        request_pairs_join_before(&requests, 41);
+        assert_int_equal(call_queue_remove(&t.first.queue, posts, 16), 4);
+        assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 4);
         check_posts(posts);
         check_ends(ends, posts);
         assert_int_equal(requests.count, 0);
@@ -403,14 +403,14 @@ static void what_an_open_call_has_posted_another_thread_may_complete(void **stat
     otf2_calls_enter(&t.second, 30, 3, &waitall);
     otf2_calls_isend_complete(&t.second, 31, 2);
     otf2_calls_isend(&t.first, 12, &to_three, 2);
-    request_pairs_settle(&requests, 31);
+    request_pairs_join_before(&requests, 31);
     otf2_calls_leave(&t.first, 13, 5, &start);
     otf2_calls_leave(&t.second, 32, 3, &waitall);
-    assert_int_equal(call_queue_take(&t.first.queue, e, 16), 2);
+    assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 2);
     assert_int_equal(e[0].peer, 3);
     assert_int_equal(e[1].flags, SEND_POST | EVENT_PERSISTENT);
     uint32_t receive = e[0].request, send = e[1].request;
-    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 2);
+    assert_int_equal(call_queue_remove(&t.second.queue, e, 16), 2);
     assert_int_equal(e[0].request, receive);
     assert_int_equal(e[0].t_post, 10);
     assert_int_equal(e[1].request, send);
@@ -434,9 +434,9 @@ static void an_end_belongs_to_the_newest_post_before_it(void **state)
                 else
                     otf2_calls_irecv(&t.second, 100 * i + 50, &message, 7);
             }
-        request_pairs_settle(&requests, UINT64_MAX);
-        assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 4);
-        assert_int_equal(call_queue_take(&t.first.queue, posts, 16), 4);
+        request_pairs_join_before(&requests, UINT64_MAX);
+        assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 4);
+        assert_int_equal(call_queue_remove(&t.first.queue, posts, 16), 4);
         for (uint64_t i = 0; i < 4; i++) {
             assert_int_equal(posts[i].bytes, 100 + i);
             assert_int_equal(ends[i].bytes, 100 + i);
@@ -498,9 +498,9 @@ static void turns_of_a_request_are_told_apart_whoever_starts_and_ends_them(void 
                 if (ends[i] == t)
                     otf2_calls_irecv(&c[t], 10 * i + (i % 2 ? 13 : 8), &message, 7);
             }
-        request_pairs_settle(&requests, UINT64_MAX);
+        request_pairs_join_before(&requests, UINT64_MAX);
         for (unsigned t = 0; t < TURNERS; t++)
-            got += call_queue_take(&c[t].queue, taken + got, 2 * TURNS - got);
+            got += call_queue_remove(&c[t].queue, taken + got, 2 * TURNS - got);
         assert_int_equal(got, 2 * TURNS);
         check_turns(taken, got);
         assert_int_equal(requests.count + requests.pending, 0);
@@ -520,13 +520,13 @@ static void a_threads_own_requests_come_first(void **state)
     otf2_calls_irecv_request(&t.first, 10, 1);
     otf2_calls_irecv_request(&t.second, 11, 1);
     otf2_calls_irecv(&t.second, 20, &to_three, 1);
-    request_pairs_settle(&requests, 21);
-    assert_int_equal(call_queue_take(&t.first.queue, e, 16), 0);
-    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 2);
+    request_pairs_join_before(&requests, 21);
+    assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 0);
+    assert_int_equal(call_queue_remove(&t.second.queue, e, 16), 2);
     assert_int_equal(e[1].t_post, 11);
     otf2_calls_irecv(&t.first, 30, &to_three, 1);
-    request_pairs_settle(&requests, 31);
-    assert_int_equal(call_queue_take(&t.first.queue, e, 16), 2);
+    request_pairs_join_before(&requests, 31);
+    assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 2);
     assert_int_equal(e[1].t_post, 10);
     end_threads(&t);
 }
@@ -542,13 +542,13 @@ static void what_nobody_posted_waits_until_it_is_given_up(void **state)
     otf2_calls_cancelled(&t.second, 22, 3);
     assert_int_equal(call_queue_waits(&t.second.queue), CALL_WAITS_FOR_POST);
     call_queue_force(&t.second.queue, 0);
-    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 1);
+    assert_int_equal(call_queue_remove(&t.second.queue, e, 16), 1);
     assert_int_equal(e[0].flags, EVENT_POST | RECV_DONE);
     assert_int_equal(e[0].t_post, 0);
     assert_int_equal(e[0].bytes, 100);
     assert_int_equal(t.second.queue.forced, 0);
     call_queue_close(&t.second.queue);
-    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 2);
+    assert_int_equal(call_queue_remove(&t.second.queue, e, 16), 2);
     assert_int_equal(e[0].flags, EVENT_SEND | EVENT_DONE);
     assert_int_equal(e[0].peer, PEER_UNKNOWN);
     assert_int_equal(t.second.queue.forced, 0); /* all has been read: nobody did */
@@ -566,19 +566,19 @@ static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
     (void)state;
     begin(&c);
     otf2_calls_irecv_request(&c, 1, 99);
-    for (uint32_t i = 0; i < 3 * CALL_QUEUE_MOST; i++) {
+    for (uint32_t i = 0; i < 3 * CALL_QUEUE_CAPACITY; i++) {
         otf2_calls_send(&c, 10 + i, &to_three);
         if (call_queue_is_full(&c.queue))
-            taken += call_queue_take(&c.queue, e, 16);
-        assert_true(c.queue.count <= CALL_QUEUE_MOST);
+            taken += call_queue_remove(&c.queue, e, 16);
+        assert_true(c.queue.count <= CALL_QUEUE_CAPACITY);
     }
     assert_int_equal(c.queue.forced, 1);
     uint32_t count;
     otf2_calls_irecv(&c, 100000000, &to_three, 99);
     otf2_calls_close(&c);
-    while ((count = call_queue_take(&c.queue, e, 16)) > 0)
+    while ((count = call_queue_remove(&c.queue, e, 16)) > 0)
         taken += count;
-    assert_int_equal(taken, 3 * CALL_QUEUE_MOST + 2);
+    assert_int_equal(taken, 3 * CALL_QUEUE_CAPACITY + 2);
     assert_int_equal(c.totals.receives, 1);
     end(&c);
 }
@@ -590,13 +590,13 @@ static void requests_whose_end_is_never_told_do_not_pile_up(void **state)
     (void)state;
     request_table_init(&requests);
     otf2_calls_init(&c, &requests, 2, 5);
-    for (uint32_t i = 0; i < 2 * REQUEST_TABLE_MOST; i++) {
+    for (uint32_t i = 0; i < 2 * REQUEST_TABLE_CAPACITY; i++) {
         otf2_calls_isend(&c, i, &to_three, i);
-        assert_int_equal(call_queue_take(&c.queue, e, 16), 1);
+        assert_int_equal(call_queue_remove(&c.queue, e, 16), 1);
         assert_int_equal(e[0].request, 3 + 5 * i); /* apart from those of other threads */
     }
-    assert_int_equal(requests.count, REQUEST_TABLE_MOST);
-    assert_non_null(request_table_own(&requests, 2 * REQUEST_TABLE_MOST - 1, &c.queue));
+    assert_int_equal(requests.count, REQUEST_TABLE_CAPACITY);
+    assert_non_null(request_table_own(&requests, 2 * REQUEST_TABLE_CAPACITY - 1, &c.queue));
     end(&c);
 }
 

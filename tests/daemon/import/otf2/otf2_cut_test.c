@@ -153,7 +153,7 @@ static void what_comes_before_a_cut_is_imported_once(void **state)
 }
 
 /* libotf2 takes zeros for what is left of a chunk, and says nothing. */
-static void events_that_are_missing_in_the_middle_are_told(void **state)
+static void events_that_are_missing_in_the_middle_are_reported(void **state)
 {
     static const char zeros[CHUNK / 4];
     struct bed b, *bed = &b;
@@ -166,7 +166,7 @@ static void events_that_are_missing_in_the_middle_are_told(void **state)
     import_it(bed);
     assert_int_equal(bed->counts.counts.failed_streams, 1);
     assert_non_null(strstr(bed->told, "traces/0.evt: after event "));
-    assert_non_null(strstr(bed->told, "fewer events than the definitions tell of: 90000"));
+    assert_non_null(strstr(bed->told, "fewer events than the definitions state: 90000"));
     assert_in_range(bed->sums.sent, MESSAGES / 2, MESSAGES - 1);
     directory_remove(bed->directory);
 }
@@ -175,7 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_before_a_cut_is_imported_once),
-        cmocka_unit_test(events_that_are_missing_in_the_middle_are_told),
+        cmocka_unit_test(events_that_are_missing_in_the_middle_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,7 @@ int fake_trace_import(struct fake_trace *f, unsigned threads, struct trace_count
                                   .comm = fake_comm,
                                   .region = fake_region};
     struct trace_options options = {
-        .threads = threads, .told = count_window, .fault = fault, .user = f};
+        .threads = threads, .on_progress = count_window, .fault = fault, .user = f};
     f->closed = 0;
     memset(counts, 0, sizeof(*counts));
     memset(f->at, 0, sizeof(f->at));

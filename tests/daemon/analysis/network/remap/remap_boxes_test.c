@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define N REMAP_MOST_BOXES
+#define N REMAP_MAX_BOXES
 #define WHOLE 8000 /* no box exchanges more: then weights are not rounded */
 
 struct network {

@@ -1,14 +1,25 @@
-#include "viewer/views/network_pieces.h"
+/* Texts, colours, legend and tooltips about links, routes and vertices. */
+#include "viewer/views/common/network_pieces.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char arrow[] = "\xe2\x86\x92";
+
+int piece_loads_are_measured(const struct stage *s)
+{
+    const struct network *n = &s->model->network;
+    if (s->range->flows.links_used || s->ui->network.applied)
+        return 0;
+    for (uint32_t i = 0; i < n->link_count; i++)
+        if (n->links[i].measured != NETWORK_UNKNOWN)
+            return n->counts.hop_bytes <= 0;
+    return 0;
+}
 
 int piece_no_network(const struct stage *s, struct box box)
 {
@@ -30,9 +41,8 @@ int piece_no_network(const struct stage *s, struct box box)
         piece_empty(s, box, "The network's description cannot be used",
                     s->model->daemon.topology_fault);
     else if (!n->topology)
-        piece_empty(
-            s, box, "No network known yet",
-            "It comes with the first figures, from a topology file or what the agents see.");
+        piece_empty(s, box, "No network known yet",
+                    "It is published with the first figures, from a topology file or the agents.");
     else
         piece_empty(s, box, "Nothing crossed a link in this span of time",
                     n->fault[0]      ? n->fault
@@ -41,8 +51,7 @@ int piece_no_network(const struct stage *s, struct box box)
     return 1;
 }
 
-/* ---- states ------------------------------------------------------------------------------------
- */
+/* ---- states ---- */
 
 color_t piece_state_color(const struct theme *t, enum link_state state)
 {
@@ -76,7 +85,7 @@ void piece_state_sign(const struct brush *b, double x, double y, double r, enum 
     }
 }
 
-static uint64_t network_pieces_last_window(const struct stage *s)
+static uint64_t piece_last_window(const struct stage *s)
 {
     uint64_t first = 0, last = 0;
     ui_windows(s->ui, s->model, &first, &last);
@@ -87,16 +96,14 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
 {
     const struct network *n = &s->model->network;
     if (!s->ui->time.follow) {
-        const struct network_sample *sample =
-            network_sample(n, link, network_pieces_last_window(s));
+        const struct network_sample *sample = network_sample(n, link, piece_last_window(s));
         return sample ? (enum link_state)sample->state : LINK_IDLE;
     }
     const struct network_link *row = network_row(n, link);
     return row ? row->state : LINK_IDLE;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 color_t piece_metric_color(const struct stage *s, enum flow_metric metric, double value)
 {
@@ -116,8 +123,8 @@ char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double 
     return out;
 }
 
-/* A mark on the map that can be moved, with the figure it stands at. */
-static void network_pieces_add_handle(struct stage *s, struct box map, int end, double at)
+/* A handle on the colour map that can be dragged. */
+static void piece_add_handle(struct stage *s, struct box map, int end, double at)
 {
     const struct theme *t = s->brush.theme;
     double x = map.x + map.w * at;
@@ -137,7 +144,7 @@ double piece_metric_legend(struct stage *s, struct box box)
     enum flow_metric metric = s->ui->network.metric;
     double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
     double most = s->range->flows.most[metric];
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     struct box map = {box.x, box.y + 4, box.w, 8};
     scene_rect(s->brush.scene, (struct box){map.x, map.y, map.w * low, map.h}, 0, t->map[0]);
     scene_rect(s->brush.scene, (struct box){map.x + map.w * high, map.y, map.w * (1 - high), map.h},
@@ -145,10 +152,10 @@ double piece_metric_legend(struct stage *s, struct box box)
     scene_image(s->brush.scene,
                 (struct box){map.x + map.w * low, map.y, map.w * (high - low), map.h},
                 &t->map_image);
-    network_pieces_add_handle(s, map, 0, low);
-    network_pieces_add_handle(s, map, 1, high);
+    piece_add_handle(s, map, 0, low);
+    piece_add_handle(s, map, 1, high);
     for (int end = 0; end < 2; end++) {
-        /* the nearer end is moved */
+        /* a drag moves the nearer end */
         double middle = (low + high) / 2, from = end ? middle : 0, to = end ? 1 : middle;
         struct box area = {map.x + map.w * from - (end ? 0 : 6), map.y - 4, map.w * (to - from) + 6,
                            map.h + 14};
@@ -211,12 +218,11 @@ char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size
     return out;
 }
 
-/* ---- tooltips ----------------------------------------------------------------------------------
- */
+/* ---- tooltips ---- */
 
-static void measured_tip(struct stage *s, const struct network_link *row)
+static void piece_add_measured(struct stage *s, const struct network_link *row)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     if (row->measured == NETWORK_UNKNOWN)
         return;
     format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B");
@@ -229,10 +235,10 @@ static void measured_tip(struct stage *s, const struct network_link *row)
                     row->ratio > 1.25 ? ": other traffic" : "");
 }
 
-static void route_lines(struct stage *s, uint32_t link)
+static void piece_add_route_lines(struct stage *s, uint32_t link)
 {
     uint32_t count;
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     const struct network_route *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
         tooltip_add(&s->tip, 0, "rank %u %s rank %u: %s over %u link%s", r[i].source, arrow,
@@ -245,10 +251,10 @@ void piece_link_tip(struct stage *s, uint32_t link)
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
-    char name[200], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char name[200], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     enum link_state state = piece_link_state(s, link);
     tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));
-    int counted = links_measured_only(s);
+    int counted = piece_loads_are_measured(s);
     if (!counted)
         tooltip_add(&s->tip, piece_state_color(s->brush.theme, state), "%s",
                     network_state_name(state));
@@ -261,7 +267,7 @@ void piece_link_tip(struct stage *s, uint32_t link)
     if (!row)
         return;
     if (counted) {
-        measured_tip(s, row);
+        piece_add_measured(s, row);
         return;
     }
     format_si(a, sizeof a, (double)row->bytes, "B");
@@ -272,15 +278,15 @@ void piece_link_tip(struct stage *s, uint32_t link)
     if (!isnan(row->latency))
         tooltip_add(&s->tip, 0, "messages over it: latency %s the reference",
                     format_ratio(a, sizeof a, row->latency));
-    measured_tip(s, row);
-    route_lines(s, link);
+    piece_add_measured(s, row);
+    piece_add_route_lines(s, link);
 }
 
 void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    char from[80], to[80], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char from[80], to[80], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint32_t number = flows_find(f, source, destination);
     network_vertex_name(n, source, from, sizeof from);
     network_vertex_name(n, destination, to, sizeof to);
@@ -294,7 +300,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
     format_si(b, sizeof b, (double)r->bytes, "B");
     tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
     if (r->length == TOPOLOGY_NONE) {
-        tooltip_add(&s->tip, s->brush.theme->bad, "the network has no way between them");
+        tooltip_add(&s->tip, s->brush.theme->bad, "the network has no path between them");
         return;
     }
     format_si(a, sizeof a, (double)r->bytes * r->length, "B");
@@ -310,7 +316,7 @@ void piece_vertex_tip(struct stage *s, uint32_t vertex)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    char name[80], ranks[110], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char name[80], ranks[110], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "%s", network_vertex_name(n, vertex, name, sizeof name));
     if (vertex >= f->vertex_count)
         return;

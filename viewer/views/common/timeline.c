@@ -1,7 +1,8 @@
-#include "viewer/views/live/live_timeline.h"
+/* Time axes, gaps, alerts and curves that several views draw over time. */
+#include "viewer/views/common/timeline.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/captures/view_captures.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ double timeline_x(const struct timeline *l, int64_t ns)
     return l->x + l->w * (double)(ns - l->begin) / (double)(l->end - l->begin);
 }
 
-static int64_t axis_step(const struct timeline *l)
+static int64_t timeline_axis_step(const struct timeline *l)
 {
     double least_px = 92;
     return nice_time_step((int64_t)(least_px / l->w * (double)(l->end - l->begin)));
@@ -19,8 +20,8 @@ static int64_t axis_step(const struct timeline *l)
 
 void timeline_axis(const struct stage *s, const struct timeline *l, double y)
 {
-    int64_t step = axis_step(l), at = (l->begin / step + 1) * step;
-    char text[FORMAT_ROOM];
+    int64_t step = timeline_axis_step(l), at = (l->begin / step + 1) * step;
+    char text[FORMAT_CAPACITY];
     for (; at < l->end; at += step) {
         double x = timeline_x(l, at);
         if (x < l->x + 26 || x > l->x + l->w - 26)
@@ -32,7 +33,7 @@ void timeline_axis(const struct stage *s, const struct timeline *l, double y)
 
 void timeline_grid(const struct stage *s, const struct timeline *l, double y, double h)
 {
-    int64_t step = axis_step(l);
+    int64_t step = timeline_axis_step(l);
     for (int64_t at = (l->begin / step + 1) * step; at < l->end; at += step)
         scene_line(s->brush.scene, timeline_x(l, at), y, timeline_x(l, at), y + h, 1,
                    s->brush.theme->grid);
@@ -55,13 +56,13 @@ int timeline_windows(const struct model *m, const struct timeline *l, uint64_t *
     return a <= b;
 }
 
-static double window_left(const struct model *m, const struct timeline *l, uint64_t window)
+static double timeline_window_x(const struct model *m, const struct timeline *l, uint64_t window)
 {
     return timeline_x(l, (int64_t)(window * series_newest(&m->series)->length_ns));
 }
 
-/* Diagonal strokes: says "nothing is known here" without a colour. */
-static void live_timeline_add_hatch(const struct stage *s, struct box box)
+/* Diagonal hatching: shows without colour that nothing is known here. */
+static void timeline_add_hatch(const struct stage *s, struct box box)
 {
     color_t color = color_fade(s->brush.theme->second, 0.22);
     scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->second, 0.06));
@@ -76,8 +77,8 @@ static void live_timeline_add_hatch(const struct stage *s, struct box box)
 
 /* Small marks at the foot of a plot: a triangle for lost records, a bar where nodes did not report.
  */
-static void live_timeline_add_mark(const struct stage *s, struct box plot, double x,
-                                   const struct window_totals *w)
+static void timeline_add_mark(const struct stage *s, struct box plot, double x,
+                              const struct window_totals *w)
 {
     const struct theme *t = s->brush.theme;
     double foot = plot.y + plot.h;
@@ -100,11 +101,11 @@ void timeline_gaps(const struct stage *s, const struct timeline *l, struct box p
     double marked = -1e9;
     for (uint64_t k = first; k <= last; k++) {
         const struct window_totals *w = series_at(&s->model->series, k);
-        double x = (window_left(s->model, l, k) + window_left(s->model, l, k + 1)) / 2;
+        double x = (timeline_window_x(s->model, l, k) + timeline_window_x(s->model, l, k + 1)) / 2;
         if (w) {
             if ((w->lost || w->agents_missing) && x - marked >= 6 && x >= plot.x + 4 &&
                 x <= plot.x + plot.w - 4) {
-                live_timeline_add_mark(s, plot, x, w);
+                timeline_add_mark(s, plot, x, w);
                 marked = x;
             }
             continue;
@@ -112,10 +113,10 @@ void timeline_gaps(const struct stage *s, const struct timeline *l, struct box p
         uint64_t end = k;
         while (end < last && !series_at(&s->model->series, end + 1))
             end++;
-        double x0 = fmax(window_left(s->model, l, k), plot.x);
-        double x1 = fmin(window_left(s->model, l, end + 1), plot.x + plot.w);
+        double x0 = fmax(timeline_window_x(s->model, l, k), plot.x);
+        double x1 = fmin(timeline_window_x(s->model, l, end + 1), plot.x + plot.w);
         if (x1 > x0)
-            live_timeline_add_hatch(s, (struct box){x0, plot.y, fmax(x1 - x0, 1), plot.h});
+            timeline_add_hatch(s, (struct box){x0, plot.y, fmax(x1 - x0, 1), plot.h});
         if (words && x1 - x0 > 52)
             scene_text(s->brush.scene, x0, plot.y + plot.h / 2 - 7, x1 - x0, TEXT_AXIS, TEXT_CENTRE,
                        s->brush.theme->second, "no data");
@@ -137,16 +138,16 @@ void timeline_cursor(const struct stage *s, const struct timeline *l, struct box
                    color_fade(s->brush.theme->text, 0.35));
 }
 
-/* The visible alerts with the places of their flags, which are given to the newest first. */
+/* A visible alert and the position of its flag; newer alerts are placed first. */
 struct flag {
     const struct alert *alert;
-    double x;       /* of the onset */
-    struct box box; /* of the words; no width: there is no room for them */
+    double x;       /* position of the onset */
+    struct box box; /* box of the title; width 0: there is no room for it */
 };
 
 enum { FLAGS = 64, FLAG_H = 18 };
 
-static int flag_is_free(const struct flag *flags, size_t count, struct box box)
+static int timeline_flag_is_free(const struct flag *flags, size_t count, struct box box)
 {
     for (size_t i = 0; i < count; i++)
         if (flags[i].box.w > 0 && box.x < flags[i].box.x + flags[i].box.w + 4 &&
@@ -155,8 +156,8 @@ static int flag_is_free(const struct flag *flags, size_t count, struct box box)
     return 1;
 }
 
-static size_t place_flags(const struct stage *s, const struct timeline *l, struct box plot,
-                          int words, struct flag *flags)
+static size_t timeline_place_flags(const struct stage *s, const struct timeline *l, struct box plot,
+                                   int words, struct flag *flags)
 {
     static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
     const struct alerts *all = &s->model->alerts;
@@ -169,7 +170,7 @@ static size_t place_flags(const struct stage *s, const struct timeline *l, struc
                 continue;
             double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, a->title) + 14;
             struct box box = {x + w > plot.x + plot.w ? x - w : x, plot.y, w, FLAG_H};
-            if (!words || w > plot.w / 2 || box.x < plot.x || !flag_is_free(flags, n, box))
+            if (!words || w > plot.w / 2 || box.x < plot.x || !timeline_flag_is_free(flags, n, box))
                 box.w = 0;
             flags[n++] = (struct flag){a, x, box};
         }
@@ -177,7 +178,7 @@ static size_t place_flags(const struct stage *s, const struct timeline *l, struc
     return n;
 }
 
-static color_t alert_color(const struct theme *t, const struct alert *a)
+static color_t timeline_alert_color(const struct theme *t, const struct alert *a)
 {
     return a->state == ALERT_FIRING    ? t->bad
            : a->state == ALERT_PENDING ? t->warn
@@ -188,10 +189,10 @@ void timeline_alerts(const struct stage *s, const struct timeline *l, struct box
 {
     const struct theme *t = s->brush.theme;
     struct flag flags[FLAGS];
-    size_t n = place_flags(s, l, plot, words, flags);
+    size_t n = timeline_place_flags(s, l, plot, words, flags);
     for (size_t i = n; i-- > 0;) {
         const struct alert *a = flags[i].alert;
-        color_t color = alert_color(t, a);
+        color_t color = timeline_alert_color(t, a);
         uint64_t end = a->onset_ns + alert_length_ns(a, model_now_ns(s->model));
         double x1 = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
         scene_rect(s->brush.scene, (struct box){flags[i].x, plot.y, x1 - flags[i].x, 2}, 0,
@@ -211,9 +212,9 @@ void timeline_alerts(const struct stage *s, const struct timeline *l, struct box
                                                : t->raised);
         scene_rect(s->brush.scene,
                    (struct box){box.x < flags[i].x ? box.x + box.w - 2 : box.x, box.y, 2, box.h}, 0,
-                   alert_color(t, a));
+                   timeline_alert_color(t, a));
         scene_text(s->brush.scene, box.x + 8, box.y + 2, box.w - 14, TEXT_AXIS_STRONG, 0,
-                   a->state == ALERT_RESOLVED ? t->second : alert_color(t, a), a->title);
+                   a->state == ALERT_RESOLVED ? t->second : timeline_alert_color(t, a), a->title);
     }
 }
 
@@ -221,7 +222,7 @@ void timeline_alert_hits(const struct stage *s, const struct timeline *l, struct
                          int words)
 {
     struct flag flags[FLAGS];
-    size_t n = place_flags(s, l, plot, words, flags);
+    size_t n = timeline_place_flags(s, l, plot, words, flags);
     for (size_t i = 0; i < n; i++)
         if (flags[i].box.w > 0)
             scene_hit(s->brush.scene, flags[i].box, HIT_ALERT, flags[i].alert->id, 0);
@@ -231,7 +232,7 @@ void timeline_captures(struct stage *s, const struct timeline *l, struct box plo
 {
     const struct captures *all = &s->model->captures;
     const struct theme *t = s->brush.theme;
-    double before = INFINITY; /* place of the newer one that has a mark */
+    double before = INFINITY; /* position of the next newer capture that has a mark */
     for (uint32_t i = 0; i < all->count; i++) {
         const struct capture *c = &all->items[i];
         double x = floor(timeline_x(l, c->asked_ns)) + 0.5, y = plot.y + plot.h - 9;
@@ -247,7 +248,7 @@ void timeline_captures(struct stage *s, const struct timeline *l, struct box plo
         if (!hover)
             continue;
         char size[96];
-        tooltip_add(&s->tip, 0, "captured: %s", captures_size(c, size, sizeof size));
+        tooltip_add(&s->tip, 0, "captured: %s", piece_capture_size(c, size, sizeof size));
         tooltip_add(&s->tip, 0, "%.120s", c->reason);
         tooltip_add(&s->tip, 0, "click to see the calls");
     }
@@ -266,8 +267,8 @@ double timeline_peak(const struct model *m, const struct timeline *l, timeline_v
     return peak;
 }
 
-/* Windows that share one point of a curve: one, or as many as fall on a pixel. */
-static uint64_t per_point(const struct timeline *l, const struct model *m)
+/* Number of windows for one point of a curve: one, or as many as share a pixel. */
+static uint64_t timeline_windows_per_point(const struct timeline *l, const struct model *m)
 {
     double length = (double)series_newest(&m->series)->length_ns;
     double px = l->w * length / (double)(l->end - l->begin);
@@ -276,13 +277,13 @@ static uint64_t per_point(const struct timeline *l, const struct model *m)
 
 struct bucket {
     double x, mean, peak;
-    int count; /* windows with data; 0: a gap */
+    int count; /* number of windows with data; 0: a gap */
 };
 
-/* Sum up the windows of one point. Buckets start at multiples of their width, so they do not
- * shimmer while time moves on. */
-static struct bucket bucket_at(const struct stage *s, const struct timeline *l, uint64_t first,
-                               uint64_t width, timeline_value *value)
+/* Aggregate the windows of one point. Buckets start at multiples of their width, so that the curve
+ * does not flicker while time advances. */
+static struct bucket timeline_fill_bucket(const struct stage *s, const struct timeline *l,
+                                          uint64_t first, uint64_t width, timeline_value *value)
 {
     struct bucket b = {0};
     for (uint64_t k = first; k < first + width; k++) {
@@ -295,14 +296,14 @@ static struct bucket bucket_at(const struct stage *s, const struct timeline *l, 
         b.count++;
     }
     b.mean = b.count ? b.mean / b.count : 0;
-    b.x = (window_left(s->model, l, first) + window_left(s->model, l, first + width)) / 2;
+    b.x =
+        (timeline_window_x(s->model, l, first) + timeline_window_x(s->model, l, first + width)) / 2;
     return b;
 }
 
-/* One unbroken stretch of a curve: soft ground, peaks, line. */
-static void live_timeline_add_run(const struct stage *s, struct box plot, double top,
-                                  const struct bucket *run, size_t count, uint64_t width,
-                                  color_t color)
+/* One uninterrupted run of a curve: translucent area, peaks, line. */
+static void timeline_add_run(const struct stage *s, struct box plot, double top,
+                             const struct bucket *run, size_t count, uint64_t width, color_t color)
 {
     struct scene *scene = s->brush.scene;
     double foot = plot.y + plot.h, unit = (plot.h - 4) / top;
@@ -332,15 +333,15 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
     uint64_t first, last;
     if (!timeline_windows(s->model, l, &first, &last) || !(top > 0))
         return;
-    uint64_t width = per_point(l, s->model);
+    uint64_t width = timeline_windows_per_point(l, s->model);
     struct bucket run[STRETCH];
     size_t n = 0;
     for (uint64_t k = first / width * width; k <= last; k += width) {
-        struct bucket b = bucket_at(s, l, k, width, value);
+        struct bucket b = timeline_fill_bucket(s, l, k, width, value);
         if (!b.count || n == STRETCH) {
             if (n)
-                live_timeline_add_run(s, plot, top, run, n, width, color);
-            /* a full stretch goes on from its last point; after a gap the next starts anew */
+                timeline_add_run(s, plot, top, run, n, width, color);
+            /* a full run continues from its last point; after a gap a new run starts */
             if (b.count)
                 run[0] = run[n - 1];
             n = b.count ? 1 : 0;
@@ -349,13 +350,13 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
             run[n++] = b;
     }
     if (n)
-        live_timeline_add_run(s, plot, top, run, n, width, color);
+        timeline_add_run(s, plot, top, run, n, width, color);
 }
 
-/* Mean shares of the windows of one point; @return windows with data */
-static int live_timeline_stack_at(const struct stage *s, uint64_t first, uint64_t width,
-                                  double (*share)(const struct window_totals *, int), int count,
-                                  double *out)
+/* Mean shares of the windows of one point. @return number of windows with data */
+static int timeline_mean_shares(const struct stage *s, uint64_t first, uint64_t width,
+                                double (*share)(const struct window_totals *, int), int count,
+                                double *out)
 {
     int n = 0;
     for (int c = 0; c < count; c++)
@@ -384,7 +385,7 @@ struct timeline_layer {
 };
 
 /* Draw a layer over all points; the area ends at gaps. */
-static void live_timeline_layer(const struct timeline_layer *layer)
+static void timeline_draw_layer(const struct timeline_layer *layer)
 {
     struct scene *scene = layer->stage->brush.scene;
     const struct model *model = layer->stage->model;
@@ -392,7 +393,7 @@ static void live_timeline_layer(const struct timeline_layer *layer)
     double foot = layer->plot.y + layer->plot.h, shares[MODEL_CLASSES], some = 0;
     scene_points(scene);
     for (uint64_t at = layer->first / width * width; at <= layer->last; at += width) {
-        if (!live_timeline_stack_at(layer->stage, at, width, layer->share, layer->count, shares)) {
+        if (!timeline_mean_shares(layer->stage, at, width, layer->share, layer->count, shares)) {
             scene_area(scene, some > 0 ? layer->color : 0);
             scene_points(scene);
             continue;
@@ -401,8 +402,8 @@ static void live_timeline_layer(const struct timeline_layer *layer)
         for (int c = 0; c < layer->class; c++)
             below += shares[c];
         some += shares[layer->class];
-        double x0 = window_left(model, layer->timeline, at),
-               x1 = window_left(model, layer->timeline, at + width);
+        double x0 = timeline_window_x(model, layer->timeline, at),
+               x1 = timeline_window_x(model, layer->timeline, at + width);
         for (int edge = 0; edge < 2; edge++) {
             double x = edge ? x1 - 0.5 * (width == 1 && x1 - x0 > 4)
                             : x0 + 0.5 * (width == 1 && x1 - x0 > 4);
@@ -422,8 +423,8 @@ void timeline_stack(const struct stage *s, const struct timeline *l, struct box 
     uint64_t first, last;
     if (!timeline_windows(s->model, l, &first, &last))
         return;
-    uint64_t width = per_point(l, s->model);
+    uint64_t width = timeline_windows_per_point(l, s->model);
     for (int k = 0; k < count; k++)
-        live_timeline_layer(
+        timeline_draw_layer(
             &(struct timeline_layer){s, l, plot, first, last, width, share, k, count, colors[k]});
 }

@@ -1,66 +1,17 @@
-#include "viewer/views/pieces.h"
+/* Texts, choices, rows, lists and tooltips about ranks and pairs that several views show. */
+#include "viewer/views/common/pieces.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/commgram/view_commgram.h"
-#include "viewer/views/links/view_links.h"
-#include "viewer/views/network/view_network.h"
-#include "viewer/views/regions/view_regions.h"
-#include "viewer/views/routes/view_routes.h"
-#include "viewer/views/torus/view_torus.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-void pictures_finish(struct pictures *p)
-{
-    free(p->matrix.image.pixels);
-    free(p->heat.image.pixels);
-    free(p->captures.image.pixels);
-    free(p->bars);
-    free(p->cells);
-    free(p->order);
-    free(p->evolution.order);
-    regions_picture_destroy(p->regions);
-    commgram_drawing_destroy(p->commgram);
-    links_drawing_destroy(p->links);
-    torus_drawing_destroy(p->torus);
-    network_drawing_destroy(p->network);
-    routes_drawing_destroy(p->routes);
-    memset(p, 0, sizeof *p);
-}
-
-int picture_size(struct pictures *p, struct picture *picture, int w, int h)
-{
-    size_t need = (size_t)w * (size_t)h;
-    if (need > picture->room) {
-        uint32_t *pixels = realloc(picture->image.pixels, need * sizeof *pixels);
-        if (!pixels)
-            return -ENOMEM;
-        picture->image.pixels = pixels;
-        picture->room = need;
-    }
-    if (need > p->cells_room) {
-        double *cells = realloc(p->cells, need * sizeof *cells);
-        if (!cells)
-            return -ENOMEM;
-        p->cells = cells;
-        p->cells_room = need;
-    }
-    picture->image.w = w;
-    picture->image.h = h;
-    memset(picture->image.pixels, 0, need * sizeof *picture->image.pixels);
-    memset(p->cells, 0, need * sizeof *p->cells);
-    return 0;
-}
-
-static void range_text(const struct stage *s, enum range_kind kind, uint64_t covered, char *out,
-                       size_t room)
+static void piece_format_range(const struct stage *s, enum range_kind kind, uint64_t covered,
+                               char *out, size_t room)
 {
     const struct range *r = s->range;
     const struct window_totals *w = series_newest(&s->model->series);
@@ -69,11 +20,11 @@ static void range_text(const struct stage *s, enum range_kind kind, uint64_t cov
         snprintf(out, room, "since the start%s", fallback ? " (no finer figures received)" : "");
         return;
     }
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     double length = (double)((r->last - r->first + 1) * w->length_ns);
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
-    char part[FORMAT_ROOM + 8] = "";
-    /* a replay may have been at some of them only */
+    char part[FORMAT_CAPACITY + 8] = "";
+    /* a replay may have visited only some of the windows */
     if (s->model->playback.known && covered && covered < r->last - r->first + 1)
         snprintf(part, sizeof part, "%s of ",
                  format_duration(a, sizeof a, (double)(covered * w->length_ns)));
@@ -89,12 +40,12 @@ static void range_text(const struct stage *s, enum range_kind kind, uint64_t cov
 
 void piece_range_text(const struct stage *s, char *out, size_t room)
 {
-    range_text(s, s->range->kind, s->range->covered, out, room);
+    piece_format_range(s, s->range->kind, s->range->covered, out, room);
 }
 
 void piece_pairs_range_text(const struct stage *s, char *out, size_t room)
 {
-    range_text(s, s->range->pairs_kind, s->range->pairs_covered, out, room);
+    piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered, out, room);
 }
 
 double piece_range_choice(const struct stage *s, double right, double y)
@@ -123,6 +74,21 @@ char *piece_rank(char *out, size_t room, uint64_t rank)
     return out;
 }
 
+const char *piece_app_name(const char *app)
+{
+    const char *slash = strrchr(app, '/');
+    return slash && slash[1] ? slash + 1 : app;
+}
+
+char *piece_capture_size(const struct capture *c, char *out, size_t room)
+{
+    char ranks[FORMAT_CAPACITY], calls[FORMAT_CAPACITY];
+    snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
+             c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
+             c->calls == 1 ? "" : "s");
+    return out;
+}
+
 int piece_waits_in(const struct range *r, uint32_t rank)
 {
     static const int waiting[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE};
@@ -134,9 +100,9 @@ int piece_waits_in(const struct range *r, uint32_t rank)
     return most;
 }
 
-static void in_call_line(struct stage *s, const struct model_rank *rank)
+static void piece_add_current_call(struct stage *s, const struct model_rank *rank)
 {
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (!rank->in_call)
         return;
     format_duration(a, sizeof a, (double)rank->in_call_ns);
@@ -153,7 +119,7 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     const struct range *r = s->range;
     if (rank >= m->rank_count)
         return;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint64_t region = latency_region_of(&m->latency, rank);
     if (region)
         tooltip_add(&s->tip, 0, "rank %u on %s, region %llu", rank, model_host_of(m, rank),
@@ -189,12 +155,12 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
                     format_count(a, sizeof a, figures[RANK_LOST]));
-    in_call_line(s, &m->ranks[rank]);
+    piece_add_current_call(s, &m->ranks[rank]);
 }
 
 /* Messages and bytes between two spans of ranks. */
-static void pieces_sum_pairs(const struct stage *s, uint32_t source, uint32_t destination,
-                             uint32_t count, uint64_t *sum)
+static void piece_sum_pairs(const struct stage *s, uint32_t source, uint32_t destination,
+                            uint32_t count, uint64_t *sum)
 {
     const struct range *r = s->range;
     sum[0] = sum[1] = 0;
@@ -219,8 +185,8 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
     const struct model *m = s->model;
     const struct range *r = s->range;
     uint64_t sum[PAIR_COLUMNS];
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
-    pieces_sum_pairs(s, source, destination, count, sum);
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    piece_sum_pairs(s, source, destination, count, sum);
     if (count > 1) {
         tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u %s %u\xe2\x80\x93%u", source,
                     source + count - 1, arrow, destination, destination + count - 1);

@@ -1,10 +1,11 @@
-/* Time from left to right: where a moment lies, the axis under it, what is missing in it. */
-#ifndef HOLTER_VIEWER_VIEWS_LIVE_LIVE_TIMELINE_H
-#define HOLTER_VIEWER_VIEWS_LIVE_LIVE_TIMELINE_H
+/* Time axis of plots: position of a time, axis, gaps, alerts, captures, curves and stacked areas.
+ */
+#ifndef HOLTER_VIEWER_VIEWS_COMMON_TIMELINE_H
+#define HOLTER_VIEWER_VIEWS_COMMON_TIMELINE_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
-/** A stretch of the screen that stands for a stretch of daemon time. */
+/** A horizontal span of the screen and the daemon time that it shows. */
 struct timeline {
     double x, w;
     int64_t begin, end;
@@ -15,46 +16,46 @@ double timeline_x(const struct timeline *line, int64_t ns);
 /** Clock times under a plot. */
 void timeline_axis(const struct stage *stage, const struct timeline *line, double y);
 
-/** Thin verticals at the times of the axis. */
+/** Thin vertical lines at the times of the axis. */
 void timeline_grid(const struct stage *stage, const struct timeline *line, double y, double h);
 
-/** Spans in which no window came, and marks for windows with losses or missing nodes. */
+/** Spans without windows, and marks for windows with losses or missing nodes. */
 void timeline_gaps(const struct stage *stage, const struct timeline *line, struct box plot,
                    int words);
 
-/** Line under the mouse. */
+/** Vertical line at the mouse. */
 void timeline_cursor(const struct stage *stage, const struct timeline *line, struct box plot);
 
-/** A line at the onset of each alert, with its title as a flag where words are wanted and there is
- * room, and a bar over the time it lasted. Resolved ones are dimmed. */
+/** A line at the onset of each alert and a bar over its duration; with `words`, its title as a flag
+ * where there is room. Resolved alerts are dimmed. */
 void timeline_alerts(const struct stage *stage, const struct timeline *line, struct box plot,
                      int words);
 
-/** What can be clicked of them; lay out after the hit of the plot. */
+/** Hits of the alerts; lay out after the hit of the plot, as later hits lie on top. */
 void timeline_alert_hits(const struct stage *stage, const struct timeline *line, struct box plot,
                          int words);
 
-/** Where captures were made: a small ring at the foot of a plot, which leads to it. After the hit
- * of the plot. */
+/** A small ring at the foot of a plot for each capture; a click opens it. Lay out after the hit of
+ * the plot. */
 void timeline_captures(struct stage *stage, const struct timeline *line, struct box plot);
 
-/** A figure of a window. @return not a number where there is none */
+/** A value of a window. @return NaN where there is none */
 typedef double timeline_value(const struct window_totals *window);
 
-/** Largest value in sight. */
+/** Largest visible value. */
 double timeline_peak(const struct model *model, const struct timeline *line, timeline_value *value);
 
-/** The curve of a value: line and soft ground. Windows narrower than a pixel become mean and peak.
- */
+/** The curve of a value: a line over a translucent area. Windows narrower than a pixel are drawn as
+ * mean and peak. */
 void timeline_curve(const struct stage *stage, const struct timeline *line, struct box plot,
                     double top, timeline_value *value, color_t color);
 
-/** Values of one whole, one upon the other; share(window, k) of the top. */
+/** Shares of a whole as stacked areas; share(window, k) is the share of area k. */
 void timeline_stack(const struct stage *stage, const struct timeline *line, struct box plot,
                     double (*share)(const struct window_totals *window, int k), int count,
                     const color_t *colors);
 
-/** Windows that a timeline shows, one more at both ends. @return 0 when there are none */
+/** Windows that a timeline shows, and one more at each end. @return 0 when there are none */
 int timeline_windows(const struct model *model, const struct timeline *line, uint64_t *first,
                      uint64_t *last);
 

@@ -1,0 +1,49 @@
+/* Pieces about the network that several views show: states of links, colour legend, filter,
+ * tooltips. */
+#ifndef HOLTER_VIEWER_VIEWS_COMMON_NETWORK_PIECES_H
+#define HOLTER_VIEWER_VIEWS_COMMON_NETWORK_PIECES_H
+
+#include "viewer/views/common/view.h"
+
+/** Text in place of a view when there is no network to show: none is known, its file is invalid, or
+ * no message crossed a link.
+ * @return 1 when the text is shown and the view has nothing to draw */
+int piece_no_network(const struct stage *stage, struct box box);
+
+/** Colour of a link's state, and its sign, which also differs by shape: ring, disc, triangle,
+ * square. */
+color_t piece_state_color(const struct theme *theme, enum link_state state);
+void piece_state_sign(const struct brush *brush, double x, double y, double radius,
+                      enum link_state state);
+
+/** Colour of a value on the colour map that all network views share, within the range that the user
+ * set on its legend. */
+color_t piece_metric_color(const struct stage *stage, enum flow_metric metric, double value);
+
+/** A value with its unit: "1.2 GB", "11 links", "1,204". */
+char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double value);
+
+/** Legend of the chosen metric's colours; both ends can be dragged. @return its height */
+double piece_metric_legend(struct stage *stage, struct box box);
+
+/** The active filter and a button that clears it; nothing without a filter; right edge at x.
+ * @return width */
+double piece_filter(const struct stage *stage, double right, double y, double most);
+
+/** Ranks of a vertex: "ranks 3, 8-11 and 4 more". */
+char *piece_vertex_ranks(const struct stage *stage, uint32_t vertex, char *out, size_t room);
+
+/** State of a link, from its newest row, or from the sample of the last visible window when time is
+ * not followed; LINK_IDLE when nothing is known. */
+enum link_state piece_link_state(const struct stage *stage, uint32_t link);
+
+/** 1 when interfaces counted traffic but no message crossed a link in the visible time: loads are
+ * then measured, not modelled. */
+int piece_loads_are_measured(const struct stage *stage);
+
+/** Tooltips. */
+void piece_link_tip(struct stage *stage, uint32_t link);
+void piece_route_tip(struct stage *stage, uint32_t source, uint32_t destination);
+void piece_vertex_tip(struct stage *stage, uint32_t vertex);
+
+#endif

@@ -1,0 +1,35 @@
+/* What a view is: one way to look at the job. The frame gives it a box of the window; its layout
+ * function fills the scene there, from facts (model), choices (ui) and figures (range). */
+#ifndef HOLTER_VIEWER_VIEWS_COMMON_VIEW_H
+#define HOLTER_VIEWER_VIEWS_COMMON_VIEW_H
+
+#include "viewer/layout/scene.h"
+#include "viewer/layout/widgets.h"
+#include "viewer/model/model.h"
+#include "viewer/model/range.h"
+#include "viewer/ui/ui.h"
+#include "viewer/views/common/pictures.h"
+
+/** Everything that a layout function reads and writes; all pointers are borrowed. */
+struct stage {
+    struct brush brush;
+    const struct model *model;
+    const struct range *range;
+    const struct ui *ui;
+    struct pictures *pictures;
+    const struct scene_hit *hover; /**< hit under the mouse in the previous scene; NULL: none */
+    struct tooltip tip;            /**< filled by the view that owns the hit under the mouse */
+};
+
+/** One view. Defined as a constant by the view's main source, listed in views.c. */
+struct view {
+    const char *name;  /**< argument of option --view */
+    const char *label; /**< text in the rail */
+    void (*icon)(const struct brush *brush, struct box box, color_t color);
+    void (*layout)(struct stage *stage, struct box box);
+
+    /** Free what the view keeps in the pictures; NULL: it keeps nothing. */
+    void (*finish)(struct pictures *pictures);
+};
+
+#endif
