@@ -152,7 +152,7 @@ static int options_set_size(struct options_parser *parser, const struct options_
     if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_LEAST_BYTES)
         return 0;
     snprintf(parser->why, parser->capacity,
-             "--%s '%s': a size such as 500M or 20G is wanted, 16M and more", entry->name, value);
+             "--%s '%s': a size such as 500M or 20G is expected, 16M and more", entry->name, value);
     return -HOLTER_EUSAGE;
 }
 
@@ -163,8 +163,8 @@ static int options_set_time(struct options_parser *parser, const struct options_
     if (duration_parse(value, time_ns) == 0 && *time_ns >= minimum_ns && *time_ns <= maximum_ns)
         return 0;
     snprintf(parser->why, parser->capacity,
-             "--%s '%s': a time from %gs to %gs is wanted, such as 500ms or 1s", entry->name, value,
-             (double)minimum_ns * 1e-9, (double)maximum_ns * 1e-9);
+             "--%s '%s': a time from %gs to %gs is expected, such as 500ms or 1s", entry->name,
+             value, (double)minimum_ns * 1e-9, (double)maximum_ns * 1e-9);
     return -HOLTER_EUSAGE;
 }
 
@@ -188,7 +188,8 @@ static int options_set_collectives(struct options_parser *parser, const struct o
     parser->options->no_collectives = strcmp(value, "off") == 0;
     if (parser->options->no_collectives || strcmp(value, "modelled") == 0)
         return 0;
-    snprintf(parser->why, parser->capacity, "--collectives '%s': modelled or off is wanted", value);
+    snprintf(parser->why, parser->capacity, "--collectives '%s': modelled or off is expected",
+             value);
     return -HOLTER_EUSAGE;
 }
 
@@ -198,7 +199,7 @@ static int options_set_speed(struct options_parser *parser, const struct options
     (void)entry;
     if (replay_pace_parse(value, &parser->options->speed) == 0)
         return 0;
-    snprintf(parser->why, parser->capacity, "--speed '%s': %g to %.0f, or max, is wanted", value,
+    snprintf(parser->why, parser->capacity, "--speed '%s': %g to %.0f, or max, is expected", value,
              PACE_SLOWEST, PACE_FASTEST);
     return -HOLTER_EUSAGE;
 }
@@ -373,7 +374,7 @@ static int options_check_server(struct options_parser *parser)
         code = options_check_endpoint(parser, options->listen[i]);
     if (code == 0 && options->session != NULL && !session_key_valid(options->session)) {
         snprintf(parser->why, parser->capacity,
-                 "--session '%s': 1 to 31 hexadecimal digits are wanted", options->session);
+                 "--session '%s': 1 to 31 hexadecimal digits are expected", options->session);
         code = -HOLTER_EUSAGE;
     }
     return code;

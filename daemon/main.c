@@ -111,14 +111,14 @@ static void daemon_on_captured(void *user, uint64_t instance, const struct wire_
 
 static uint64_t daemon_on_committed_seq(void *user, uint64_t instance)
 {
-    return jobs_kept(((struct daemon *)user)->jobs, instance);
+    return jobs_last_recorded(((struct daemon *)user)->jobs, instance);
 }
 
 static int daemon_on_agent_message(void *user, uint64_t instance,
                                    const struct wire_message *message, zmq_msg_t *bytes,
                                    uint64_t now_ns, struct job_fault *fault)
 {
-    return jobs_take(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
+    return jobs_ingest(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
 }
 
 static void daemon_on_agent_left(void *user, uint64_t instance, int in_order)
@@ -242,7 +242,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
         .sinks = d->sinks,
         .user = d,
         .kept = daemon_on_committed,
-        .tell_agents = daemon_on_criteria,
+        .notify_agents = daemon_on_criteria,
         .alert = daemon_on_alert,
         .captured = daemon_on_captured,
     };

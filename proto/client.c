@@ -23,8 +23,9 @@
 #define HELLOS_UNTIL_LOST 3
 #define REFUSED_NS (5 * CLIENT_SECOND) /* how long a refusal is valid */
 #define TICK_NS (CLIENT_SECOND / 4)
-#define STREAM_HWM 512 /* frames queued for a slow reader; further ones are dropped by the daemon  \
-                        */
+#define STREAM_HWM                                                                                 \
+    512 /* frames queued for a slow reader; further ones are dropped by the daemon                 \
+         */
 
 void client_complain(struct client *c, const char *format, ...)
 {

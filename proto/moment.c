@@ -214,7 +214,7 @@ static int moment_report_fault(const char *text, char *why, size_t room)
     snprintf(
         why, room,
         "'%.*s' is no point in time: 12.5s or 1m30s (from the begin), -10s (before the end), 40%%, "
-        "2026-11-22T05:00:00Z or nanoseconds since 1970 are wanted",
+        "2026-11-22T05:00:00Z or nanoseconds since 1970 are expected",
         (int)MOMENT_BYTES, text);
     return -HOLTER_EUSAGE;
 }

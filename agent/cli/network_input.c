@@ -80,7 +80,7 @@ static int network_input_read_network(struct network_input *in)
     if (in->pairs.source == PAIRS_ROUTES)
         return topology_file_read(&in->network, in->path, network_input_tell, NULL) == 0 ? 0 : 1;
     terminal_print(
-        "%s: --topology is wanted: a file, see holter-topology(5), or a short form such as "
+        "%s: --topology is expected: a file, see holter-topology(5), or a short form such as "
         "torus:4,4,8",
         in->command);
     return 2;

@@ -54,13 +54,14 @@ static struct alert *alerts_find_open(const struct alerts *alerts, const char *k
 static int alerts_reserve_subject(struct alerts *alerts)
 {
     int code = key_table_reserve(&alerts->subjects, 1);
-    if (code != 0 || alerts->subjects.room <= alerts->newest_room)
+    if (code != 0 || alerts->subjects.capacity <= alerts->newest_capacity)
         return code;
-    struct alert **newest = realloc(alerts->newest, alerts->subjects.room * sizeof(struct alert *));
+    struct alert **newest =
+        realloc(alerts->newest, alerts->subjects.capacity * sizeof(struct alert *));
     if (newest == NULL)
         return -ENOMEM;
     alerts->newest = newest;
-    alerts->newest_room = alerts->subjects.room;
+    alerts->newest_capacity = alerts->subjects.capacity;
     return 0;
 }
 
@@ -123,7 +124,7 @@ static int alerts_equal_evidence(const struct alert *alert, const struct alert_e
            (alert->evidence != NULL && memcmp(alert->evidence, evidence, sizeof(*evidence)) == 0);
 }
 
-const struct alert *alerts_tell(struct alerts *alerts, const struct alert_report *report)
+const struct alert *alerts_report(struct alerts *alerts, const struct alert_report *report)
 {
     const char *host = report->host == NULL ? "" : report->host;
     const char *text = report->text == NULL ? "" : report->text;
@@ -161,14 +162,14 @@ const struct alert *alerts_tell(struct alerts *alerts, const struct alert_report
 const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const char *host,
                                  int64_t rank, uint64_t now_ns, const char *title, const char *text)
 {
-    return alerts_tell(alerts, &(struct alert_report){.kind = kind,
-                                                      .host = host,
-                                                      .rank = rank,
-                                                      .state = ALERT_FIRING,
-                                                      .since_ns = now_ns,
-                                                      .now_ns = now_ns,
-                                                      .title = title,
-                                                      .text = text});
+    return alerts_report(alerts, &(struct alert_report){.kind = kind,
+                                                        .host = host,
+                                                        .rank = rank,
+                                                        .state = ALERT_FIRING,
+                                                        .since_ns = now_ns,
+                                                        .now_ns = now_ns,
+                                                        .title = title,
+                                                        .text = text});
 }
 
 const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
@@ -195,9 +196,9 @@ static enum alert_state alerts_parse_state(const char *name)
                                           : ALERT_RESOLVED;
 }
 
-static void alerts_copy_text(char *out, size_t room, const char *text)
+static void alerts_copy_text(char *out, size_t capacity, const char *text)
 {
-    snprintf(out, room, "%s", text == NULL ? "" : text);
+    snprintf(out, capacity, "%s", text == NULL ? "" : text);
 }
 
 static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_alert *m)

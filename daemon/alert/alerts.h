@@ -67,18 +67,18 @@ struct alerts {
     size_t count;
     struct key_table subjects; /**< hi: hash of the host, or else of the rule; lo: of the kind */
     struct alert **newest;     /**< owned; by subject: its newest alert */
-    uint32_t newest_room;
+    uint32_t newest_capacity;
 };
 
 /** Zero-initialised is empty. */
 void alerts_finish(struct alerts *alerts);
 
-/** Begin, update or end the episode of this kind on this host; where it is about no host, of this
- *  rule. An episode with the since_ns of a restored one is that one: its messages are fed again
- * from a recording.
+/** Begin, update or end the episode of this kind on this host, or, where the alert concerns no
+ * host, of this rule. An episode with the since_ns of a restored alert continues that alert: its
+ * messages are being read again from a recording.
  *  @return the alert when something changed that people should know, NULL otherwise (also without
  *          memory) */
-const struct alert *alerts_tell(struct alerts *alerts, const struct alert_report *report);
+const struct alert *alerts_report(struct alerts *alerts, const struct alert_report *report);
 
 /** Begin or update a firing episode of this kind on this host, without evidence.
  *  @param host   NULL or "": none

@@ -173,8 +173,8 @@ static void rules_read_rule(struct entry_reader *r, const struct tree_node *map,
     int kind = entry_read_kind(r, &rule_section, map);
     if (kind < 0)
         return;
-    if (rules->count == RULES_MOST) {
-        entry_fault(r, map->line, "rules", "more than %u of them", RULES_MOST);
+    if (rules->count == RULES_MAXIMUM) {
+        entry_fault(r, map->line, "rules", "more than %u of them", RULES_MAXIMUM);
         return;
     }
     struct rule rule = rule_fallbacks[kind];
@@ -232,7 +232,7 @@ static void rules_read_list(struct entry_reader *r, const char *key, const struc
                             struct rules *rules, rules_item_reader *read)
 {
     if (list->kind != TREE_LIST) {
-        entry_fault(r, list->line, key, "%s stands here, a list is wanted (`- kind: ...`)",
+        entry_fault(r, list->line, key, "%s stands here, a list is expected (`- kind: ...`)",
                     entry_node_name(list));
         return;
     }
@@ -240,7 +240,7 @@ static void rules_read_list(struct entry_reader *r, const char *key, const struc
         if (item->kind == TREE_MAP)
             read(r, item, rules);
         else
-            entry_fault(r, item->line, key, "%s stands here, keys and values are wanted",
+            entry_fault(r, item->line, key, "%s stands here, keys and values are expected",
                         entry_node_name(item));
     }
 }
@@ -249,13 +249,13 @@ static void rules_read_root(struct entry_reader *r, const struct tree_node *root
                             struct rules *rules)
 {
     if (root->kind != TREE_MAP) {
-        entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is wanted",
+        entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is expected",
                     entry_node_name(root));
         return;
     }
     for (const struct tree_node *k = root->child; k != NULL; k = k->next->next) {
         if (k->kind != TREE_TEXT)
-            entry_fault(r, k->line, "", "%s stands where a key is wanted", entry_node_name(k));
+            entry_fault(r, k->line, "", "%s stands where a key is expected", entry_node_name(k));
         else if (entry_is_repeated(root, k))
             entry_fault(r, k->line, k->text, "stands there twice");
         else if (strcmp(k->text, "rules") == 0)
@@ -318,7 +318,7 @@ int rules_parse(struct rules *out, const char *name, const char *text, size_t le
 }
 
 /* @return bytes read, or a negative error */
-static ssize_t rules_read_bytes(const char *path, char *out, size_t room)
+static ssize_t rules_read_bytes(const char *path, char *out, size_t capacity)
 {
     struct stat status;
     size_t length = 0;
@@ -330,8 +330,8 @@ static ssize_t rules_read_bytes(const char *path, char *out, size_t room)
     int code = fstat(fd, &status) != 0 || fcntl(fd, F_SETFL, 0) != 0 ? -errno
                : S_ISDIR(status.st_mode)                             ? -EISDIR
                                                                      : 0;
-    while (code == 0 && length < room && n > 0) {
-        n = read(fd, out + length, room - length);
+    while (code == 0 && length < capacity && n > 0) {
+        n = read(fd, out + length, capacity - length);
         code = n < 0 ? -errno : 0;
         length += n > 0 ? (size_t)n : 0;
     }
@@ -401,19 +401,19 @@ enum severity severity_of(const char *name)
 
 struct rules_fault_text {
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 static void rules_copy_fault(void *user, const char *text)
 {
     struct rules_fault_text *fault = user;
-    snprintf(fault->why, fault->room, "%s", text);
+    snprintf(fault->why, fault->capacity, "%s", text);
 }
 
 int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target, char *why,
-                   size_t room)
+                   size_t capacity)
 {
-    struct rules_fault_text fault = {why, room};
+    struct rules_fault_text fault = {why, capacity};
     struct entry_reader r = {"option", rules_copy_fault, &fault, 0};
     struct sink_rule sink = sink_fallbacks[kind];
     sink.kind = kind;
@@ -424,7 +424,7 @@ int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target,
     }
     sink.target = NULL;
     if (rules->sink_count == RULES_SINKS_MAXIMUM) {
-        snprintf(why, room, "more than %u sinks", RULES_SINKS_MAXIMUM);
+        snprintf(why, capacity, "more than %u sinks", RULES_SINKS_MAXIMUM);
         return -HOLTER_EUSAGE;
     }
     for (size_t i = 0; i < sink_section.key_count; i++) {
@@ -432,7 +432,7 @@ int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target,
         if (!rules_key_is_target(key, kind))
             continue;
         if (target == NULL || target[0] == '\0') {
-            snprintf(why, room, "%s is empty", key->name);
+            snprintf(why, capacity, "%s is empty", key->name);
             return -HOLTER_EUSAGE;
         }
         entry_read_target(&r, key, target, 0, &sink.target);

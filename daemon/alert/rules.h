@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RULES_MOST 64u                /**< rules of a file */
+#define RULES_MAXIMUM 64u             /**< rules of a file */
 #define RULES_SINKS_MAXIMUM 16u       /**< sinks of a file */
 #define RULES_BYTES ((size_t)1 << 18) /**< longest file */
 
 /** X(NAME, "kind in the file, and kind of the alert", maximum number of such rules in a file) */
 #define RULE_KINDS_LIST(X)                                                                         \
-    X(LATENCY, "latency", RULES_MOST)                                                              \
+    X(LATENCY, "latency", RULES_MAXIMUM)                                                           \
     X(HANG, "hang", 1)                                                                             \
     X(RANK_DIED, "rank-died", 1)                                                                   \
     X(AGENT_LOST, "agent-lost", 1)                                                                 \
@@ -25,7 +25,7 @@
     X(RECORDING_STOPPED, "recording-stopped", 1)
 
 enum rule_kind {
-#define X(NAME, text, most) RULE_##NAME,
+#define X(NAME, text, maximum) RULE_##NAME,
     RULE_KINDS_LIST(X)
 #undef X
         RULE_KINDS
@@ -72,7 +72,7 @@ struct sink_rule {
 };
 
 struct rules {
-    struct rule list[RULES_MOST];
+    struct rule list[RULES_MAXIMUM];
     size_t count;
     struct sink_rule sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
@@ -84,7 +84,7 @@ int rules_default(struct rules *out);
 /** Their text: a file with comments. Static. */
 const char *rules_default_text(void);
 
-/** Called for each fault: "rules.yaml:12: above: '1.5' has no unit: x is wanted". At most 100 are
+/** Called for each fault: "rules.yaml:12: above: '1.5' has no unit: x is expected". At most 100 are
  *  reported. */
 typedef void rules_fault(void *user, const char *text);
 
@@ -122,6 +122,6 @@ enum severity severity_of(const char *name);
  *  @return 0, -HOLTER_EUSAGE when the target is wrong for the kind, or there are too many sinks, or
  *          -ENOMEM */
 int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target, char *why,
-                   size_t room);
+                   size_t capacity);
 
 #endif

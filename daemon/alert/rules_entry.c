@@ -42,7 +42,7 @@ static const char *entry_text(struct entry_reader *r, const char *key,
                               const struct tree_node *value)
 {
     if (value->kind != TREE_TEXT)
-        entry_fault(r, value->line, key, "%s stands here, one value is wanted",
+        entry_fault(r, value->line, key, "%s stands here, one value is expected",
                     entry_node_name(value));
     else if (value->text[0] == '\0')
         entry_fault(r, value->line, key, "the value is missing");
@@ -60,7 +60,8 @@ static void entry_read_name(struct entry_reader *r, const struct entry_key *key,
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     size_t length = strlen(text);
     if (length > 64 || strspn(text, letters) != length)
-        entry_fault(r, line, key->name, "'%.70s': 1 to 64 letters, digits, - _ . are wanted", text);
+        entry_fault(r, line, key->name, "'%.70s': 1 to 64 letters, digits, - _ . are expected",
+                    text);
     else
         memcpy(out, text, length + 1);
 }
@@ -208,13 +209,15 @@ int entry_is_repeated(const struct tree_node *map, const struct tree_node *key)
 }
 
 /* Names of the keys that entries of this kind have. */
-static void entry_list_keys(const struct entry_section *s, unsigned kinds, char *out, size_t room)
+static void entry_list_keys(const struct entry_section *s, unsigned kinds, char *out,
+                            size_t capacity)
 {
     int n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < s->key_count; i++) {
-        if ((s->keys[i].kinds & kinds) != 0 && n >= 0 && (size_t)n < room)
-            n += snprintf(out + n, room - (size_t)n, "%s%s", n == 0 ? "" : ", ", s->keys[i].name);
+        if ((s->keys[i].kinds & kinds) != 0 && n >= 0 && (size_t)n < capacity)
+            n += snprintf(out + n, capacity - (size_t)n, "%s%s", n == 0 ? "" : ", ",
+                          s->keys[i].name);
     }
 }
 
@@ -246,7 +249,7 @@ void entry_read_keys(struct entry_reader *r, const struct entry_section *s,
     for (const struct tree_node *k = map->child; k != NULL; k = k->next->next) {
         const struct entry_key *key;
         if (k->kind != TREE_TEXT) {
-            entry_fault(r, k->line, "", "%s stands where a key is wanted", entry_node_name(k));
+            entry_fault(r, k->line, "", "%s stands where a key is expected", entry_node_name(k));
         } else if (entry_is_repeated(map, k)) {
             entry_fault(r, k->line, k->text, "stands there twice");
         } else if ((key = entry_find_key(s, k->text, ENTRY_OF(kind))) != NULL) {

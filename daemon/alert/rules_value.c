@@ -13,7 +13,7 @@ struct unit {
 };
 
 static const struct scale {
-    const char *wanted, *example;
+    const char *expected, *example;
     struct unit units[6]; /* the first is that of messages */
 } scales[] = {
     [MEASURE_TIME] = {"ms, s, min or h",
@@ -24,41 +24,41 @@ static const struct scale {
     [MEASURE_COUNT] = {"no unit", "20", {{"", 1}}},
 };
 
-static int rules_value_refuse(char *why, size_t room, const char *text, const char *is,
+static int rules_value_refuse(char *why, size_t capacity, const char *text, const char *is,
                               const struct scale *scale)
 {
-    snprintf(why, room, "'%.40s' %s; %s is wanted, as in %s", text, is, scale->wanted,
+    snprintf(why, capacity, "'%.40s' %s; %s is expected, as in %s", text, is, scale->expected,
              scale->example);
     return -HOLTER_EUSAGE;
 }
 
-static int rules_value_out_of_range(char *why, size_t room, const char *text,
+static int rules_value_out_of_range(char *why, size_t capacity, const char *text,
                                     const struct value_range *range)
 {
     const struct unit *unit = &scales[range->measure].units[0];
-    snprintf(why, room, "'%.40s' is out of range: %.6g%s to %.6g%s", text,
+    snprintf(why, capacity, "'%.40s' is out of range: %.6g%s to %.6g%s", text,
              range->minimum / unit->factor, unit->name, range->maximum / unit->factor, unit->name);
     return -HOLTER_EUSAGE;
 }
 
 int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
-                             char *why, size_t room)
+                             char *why, size_t capacity)
 {
     const struct scale *scale = &scales[range->measure];
     const struct unit *unit = NULL;
     char number[32], *end;
     if (text[0] == '-' && strspn(text + 1, "0123456789.") > 0)
-        return rules_value_refuse(why, room, text, "is negative", scale);
+        return rules_value_refuse(why, capacity, text, "is negative", scale);
     size_t digits = strspn(text, "0123456789.");
     if (digits == 0 || digits >= sizeof(number))
-        return rules_value_refuse(why, room, text, "is no number", scale);
+        return rules_value_refuse(why, capacity, text, "is no number", scale);
     memcpy(number, text, digits);
     number[digits] = '\0';
     double value = strtod(number, &end);
     if (*end != '\0' || end == number ||
         (range->measure == MEASURE_COUNT && strchr(number, '.') != NULL))
         return rules_value_refuse(
-            why, room, text,
+            why, capacity, text,
             range->measure == MEASURE_COUNT ? "is no whole number" : "is no number", scale);
     const char *rest = text + digits + strspn(text + digits, " ");
     for (size_t i = 0; i < sizeof(scale->units) / sizeof(scale->units[0]); i++) {
@@ -66,17 +66,17 @@ int rules_value_parse_number(const char *text, const struct value_range *range, 
             unit = &scale->units[i];
     }
     if (unit == NULL)
-        return rules_value_refuse(why, room, text,
+        return rules_value_refuse(why, capacity, text,
                                   rest[0] == '\0' ? "has no unit" : "has a wrong unit", scale);
     value *= unit->factor;
     if (!(value >= range->minimum && value <= range->maximum))
-        return rules_value_out_of_range(why, room, text, range);
+        return rules_value_out_of_range(why, capacity, text, range);
     *out = value;
     return 0;
 }
 
 int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
-                           char *why, size_t room)
+                           char *why, size_t capacity)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(text, words[i]) == 0) {
@@ -84,8 +84,8 @@ int rules_value_parse_word(const char *text, const char *const words[], size_t c
             return 0;
         }
     }
-    int n = snprintf(why, room, "'%.40s' is none of", text);
-    for (size_t i = 0; i < count && n > 0 && (size_t)n < room; i++)
-        n += snprintf(why + n, room - (size_t)n, "%s %s", i == 0 ? "" : ",", words[i]);
+    int n = snprintf(why, capacity, "'%.40s' is none of", text);
+    for (size_t i = 0; i < count && n > 0 && (size_t)n < capacity; i++)
+        n += snprintf(why + n, capacity - (size_t)n, "%s %s", i == 0 ? "" : ",", words[i]);
     return -HOLTER_EUSAGE;
 }

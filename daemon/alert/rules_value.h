@@ -23,12 +23,12 @@ struct value_range {
  *  @param why    set on failure: a sentence that repeats the text
  *  @return 0, or -HOLTER_EUSAGE */
 int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
-                             char *why, size_t room);
+                             char *why, size_t capacity);
 
 /** Position of a word in a list.
  *  @param out  set on success @param why  set on failure; names the words that are in it
  *  @return 0, or -HOLTER_EUSAGE */
 int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
-                           char *why, size_t room);
+                           char *why, size_t capacity);
 
 #endif

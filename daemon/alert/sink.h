@@ -39,7 +39,7 @@ struct sink_operations {
     /** @param why  set on failure: a sentence for people
      *  @return 0, or negative: it is tried again later */
     int (*send)(void *state, const struct sink_rule *rule, const struct sink_delivery *delivery,
-                char *why, size_t room);
+                char *why, size_t capacity);
     void (*destroy)(void *state); /**< may be NULL */
 };
 
@@ -48,7 +48,7 @@ extern const struct sink_operations sink_terminal, sink_file, sink_command, sink
 
 /** One line for people, without a line end: "alert (warning): ..." or "over after 12 s: ...".
  *  It has no control characters. */
-void sink_line(const struct wire_alert *alert, char *out, size_t room);
+void sink_line(const struct wire_alert *alert, char *out, size_t capacity);
 
 /** The JSON that Alertmanager's API version 2 takes (POST /api/v2/alerts): one alert.
  *  @param now_ns  CLOCK_REALTIME: a firing alert expires four repeats later, unless it is repeated

@@ -138,8 +138,8 @@ struct response {
 static size_t alertmanager_on_response(char *bytes, size_t one, size_t length, void *user)
 {
     struct response *response = user;
-    size_t room = sizeof(response->text) - 1 - response->length;
-    size_t taken = length < room ? length : room;
+    size_t capacity = sizeof(response->text) - 1 - response->length;
+    size_t taken = length < capacity ? length : capacity;
     (void)one;
     memcpy(response->text + response->length, bytes, taken);
     response->length += taken;
@@ -180,7 +180,7 @@ static int alertmanager_create(void **out, const struct sink_rule *rule)
 }
 
 static int alertmanager_post(CURL *curl, const struct sink_delivery *delivery, const char *body,
-                             char *why, size_t room)
+                             char *why, size_t capacity)
 {
     struct response response = {.length = 0};
     char fault[CURL_ERROR_SIZE] = "";
@@ -197,29 +197,29 @@ static int alertmanager_post(CURL *curl, const struct sink_delivery *delivery, c
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
     if (code != CURLE_OK) {
-        snprintf(why, room, "%s", fault[0] != '\0' ? fault : curl_easy_strerror(code));
+        snprintf(why, capacity, "%s", fault[0] != '\0' ? fault : curl_easy_strerror(code));
         return -HOLTER_EUNREACHABLE;
     }
     if (status < 200 || status > 299) {
-        snprintf(why, room, "it answers with status %ld: %s", status, response.text);
+        snprintf(why, capacity, "it answers with status %ld: %s", status, response.text);
         return -HOLTER_EDENIED;
     }
     return 0;
 }
 
 static int alertmanager_send(void *state, const struct sink_rule *rule,
-                             const struct sink_delivery *delivery, char *why, size_t room)
+                             const struct sink_delivery *delivery, char *why, size_t capacity)
 {
     if (sink_time_left(delivery) == 0) {
-        snprintf(why, room, "no time is left for it");
+        snprintf(why, capacity, "no time is left for it");
         return -HOLTER_ETIMEOUT;
     }
     char *body = sink_alertmanager_body(delivery, rule->repeat_ns, clock_real_ns());
     if (body == NULL) {
-        snprintf(why, room, "no memory");
+        snprintf(why, capacity, "no memory");
         return -ENOMEM;
     }
-    int code = alertmanager_post(state, delivery, body, why, room);
+    int code = alertmanager_post(state, delivery, body, why, capacity);
     free(body);
     return code;
 }

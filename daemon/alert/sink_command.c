@@ -116,8 +116,8 @@ static void command_read_errors(struct command_process *run)
         command_close_fd(&run->errors);
         return;
     }
-    size_t room = sizeof(run->error_text) - 1 - run->error_length;
-    size_t taken = n < 0 ? 0 : (size_t)n < room ? (size_t)n : room;
+    size_t capacity = sizeof(run->error_text) - 1 - run->error_length;
+    size_t taken = n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity;
     memcpy(run->error_text + run->error_length, text, taken);
     run->error_length += taken;
     run->error_text[run->error_length] = '\0';
@@ -149,15 +149,15 @@ static int command_run(struct command_process *run, const struct sink_delivery *
 }
 
 static int command_check_status(const struct command_process *run, int in_time, int status,
-                                char *why, size_t room)
+                                char *why, size_t capacity)
 {
     size_t line = strcspn(run->error_text, "\n");
     if (!in_time)
-        snprintf(why, room, "it was killed because it took too long");
+        snprintf(why, capacity, "it was killed because it took too long");
     else if (WIFSIGNALED(status))
-        snprintf(why, room, "it was ended by signal %d", WTERMSIG(status));
+        snprintf(why, capacity, "it was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
-        snprintf(why, room, "it ended with status %d%s%.*s", WEXITSTATUS(status),
+        snprintf(why, capacity, "it ended with status %d%s%.*s", WEXITSTATUS(status),
                  line == 0 ? "" : ": ", (int)line, run->error_text);
     else
         return 0;
@@ -165,18 +165,18 @@ static int command_check_status(const struct command_process *run, int in_time, 
 }
 
 static int command_send(void *state, const struct sink_rule *rule,
-                        const struct sink_delivery *delivery, char *why, size_t room)
+                        const struct sink_delivery *delivery, char *why, size_t capacity)
 {
     struct command_process run = {.json = delivery->json, .left = delivery->json_length};
     int status = 0;
     (void)state;
     if (sink_time_left(delivery) == 0) {
-        snprintf(why, room, "no time is left for it");
+        snprintf(why, capacity, "no time is left for it");
         return -HOLTER_ETIMEOUT;
     }
     int code = command_start(&run, rule->target);
     if (code != 0) {
-        snprintf(why, room, "it cannot be started: %s", holter_strerror(code));
+        snprintf(why, capacity, "it cannot be started: %s", holter_strerror(code));
         return code;
     }
     int in_time = command_run(&run, delivery);
@@ -186,7 +186,7 @@ static int command_send(void *state, const struct sink_rule *rule,
     command_close_fd(&run.input);
     command_close_fd(&run.errors);
     close(run.ended);
-    return command_check_status(&run, in_time, status, why, room);
+    return command_check_status(&run, in_time, status, why, capacity);
 }
 
 const struct sink_operations sink_command = {.name = "command", .workers = 4, .send = command_send};

@@ -66,7 +66,7 @@ static void sink_enqueue(struct sink *s, struct sink_item *item, uint64_t due_ns
     item->queued = 1;
 }
 
-void sink_forget(struct sink *s, struct sink_item *item)
+void sink_drop_item(struct sink *s, struct sink_item *item)
 {
     struct sink_item **at = sink_bucket(s, item->job, item->id);
     while (*at != item)
@@ -83,7 +83,7 @@ void sink_schedule(struct sink *s, struct sink_item *item)
     if (item->stage != item->delivered) {
         sink_enqueue(s, item, 0);
     } else if (item->stage == STAGE_RESOLVED) {
-        sink_forget(s, item);
+        sink_drop_item(s, item);
         return;
     } else if (sink_has_undelivered(s, item)) {
         sink_enqueue(s, item, item->delivered_ns + s->sinks->options.update_ns);

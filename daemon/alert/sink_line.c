@@ -47,18 +47,18 @@ static void sink_line_sanitise(char *text)
     text[to] = '\0';
 }
 
-static void sink_line_put_head(const struct wire_alert *a, char *out, size_t room)
+static void sink_line_put_head(const struct wire_alert *a, char *out, size_t capacity)
 {
     uint64_t begin = a->onset_ns != 0 && a->onset_ns < a->since_ns ? a->onset_ns : a->since_ns;
     if (strcmp(a->state, "resolved") != 0)
-        snprintf(out, room, "alert (%s)",
+        snprintf(out, capacity, "alert (%s)",
                  a->severity == NULL || a->severity[0] == '\0' ? "warning" : a->severity);
     else
-        snprintf(out, room, "over after %.0f s",
+        snprintf(out, capacity, "over after %.0f s",
                  a->updated_ns > begin ? (double)(a->updated_ns - begin) * 1e-9 : 0);
 }
 
-void sink_line(const struct wire_alert *a, char *out, size_t room)
+void sink_line(const struct wire_alert *a, char *out, size_t capacity)
 {
     char head[64], cause[96] = "";
     sink_line_put_head(a, head, sizeof(head));
@@ -66,7 +66,7 @@ void sink_line(const struct wire_alert *a, char *out, size_t room)
         snprintf(cause, sizeof(cause), "; %.32s %.0f %%", a->causes[0].name,
                  100 * a->causes[0].share);
     const char *advice = strcmp(a->state, "resolved") == 0 || a->advice == NULL ? "" : a->advice;
-    snprintf(out, room, "%s: %s%s%s%s", head, a->title, cause, advice[0] == '\0' ? "" : "; ",
+    snprintf(out, capacity, "%s: %s%s%s%s", head, a->title, cause, advice[0] == '\0' ? "" : "; ",
              advice);
     sink_line_sanitise(out);
 }
@@ -88,7 +88,7 @@ static int sink_line_write(int fd, const char *text, size_t length)
 }
 
 static int sink_terminal_send(void *state, const struct sink_rule *rule,
-                              const struct sink_delivery *delivery, char *why, size_t room)
+                              const struct sink_delivery *delivery, char *why, size_t capacity)
 {
     char line[1200], text[1300];
     (void)state;
@@ -97,7 +97,7 @@ static int sink_terminal_send(void *state, const struct sink_rule *rule,
     int length = snprintf(text, sizeof(text), "holter: %s\n", line);
     int code = sink_line_write(delivery->terminal, text, (size_t)length);
     if (code != 0)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     return code;
 }
 
@@ -107,7 +107,7 @@ const struct sink_operations sink_terminal = {
 /* The file is opened again for each line: it may have been moved away, or have become writable. A
  * pipe without a reader is an error, and does not block. */
 static int sink_file_send(void *state, const struct sink_rule *rule,
-                          const struct sink_delivery *delivery, char *why, size_t room)
+                          const struct sink_delivery *delivery, char *why, size_t capacity)
 {
     struct stat before;
     (void)state;
@@ -120,7 +120,7 @@ static int sink_file_send(void *state, const struct sink_rule *rule,
     if (fd >= 0 && close(fd) != 0 && code == 0)
         code = -errno; /* a quota or a network file system reports it late */
     if (code != 0)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     return code;
 }
 
@@ -129,7 +129,7 @@ const struct sink_operations sink_file = {
 
 /* syslog(3) reports no failure, so the socket is checked before. */
 static int sink_syslog_send(void *state, const struct sink_rule *rule,
-                            const struct sink_delivery *delivery, char *why, size_t room)
+                            const struct sink_delivery *delivery, char *why, size_t capacity)
 {
     static const int priorities[] = {LOG_INFO, LOG_WARNING, LOG_CRIT};
     const struct wire_alert *alert = &delivery->message->alert;
@@ -137,7 +137,7 @@ static int sink_syslog_send(void *state, const struct sink_rule *rule,
     (void)state;
     (void)rule;
     if (access("/dev/log", W_OK) != 0) {
-        snprintf(why, room, "/dev/log: %s", holter_strerror(-errno));
+        snprintf(why, capacity, "/dev/log: %s", holter_strerror(-errno));
         return -ENOENT;
     }
     int over = strcmp(alert->state, "resolved") == 0;

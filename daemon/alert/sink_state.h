@@ -1,4 +1,4 @@
-/* The inside of sinks, shared by sinks.c (delivery, life) and sink_items.c (the alerts that a sink
+/* The state of sinks, shared by sinks.c (delivery, life) and sink_items.c (the alerts that a sink
  * knows, and when each is due). */
 #ifndef HOLTER_DAEMON_ALERT_SINK_STATE_H
 #define HOLTER_DAEMON_ALERT_SINK_STATE_H
@@ -72,7 +72,7 @@ struct sink_item *sink_find(struct sink *sink, const char *job, uint64_t id);
 /** Add an alert that the sink does not know. @return NULL: it knows too many, or no memory */
 struct sink_item *sink_add(struct sink *sink, const struct wire_alert *alert);
 
-void sink_forget(struct sink *sink, struct sink_item *item);
+void sink_drop_item(struct sink *sink, struct sink_item *item);
 
 /** Has the sink not delivered the newest state of the alert? */
 int sink_has_undelivered(const struct sink *sink, const struct sink_item *item);
@@ -83,7 +83,7 @@ void sink_dequeue(struct sink *sink, struct sink_item *item);
 /** Queue, dequeue or forget an item, after it got a new state or a delivery ended. */
 void sink_schedule(struct sink *sink, struct sink_item *item);
 
-/** Count the items that wait again, from scratch. */
+/** Recount the waiting items. */
 void sink_count_waiting(struct sink *sink);
 
 #endif

@@ -112,7 +112,7 @@ static void sink_queue_alert(struct sink *s, const struct wire_alert *alert,
     if (item == NULL || sink_copy_encoded(&item->alert, encoded) != 0) {
         sink_drop_alert(s);
         if (item != NULL && !is_known)
-            sink_forget(s, item);
+            sink_drop_item(s, item);
         pthread_mutex_unlock(&s->mutex);
         return;
     }
@@ -141,7 +141,7 @@ static void sinks_queue_alert(struct sinks *sinks, const struct wire_alert *aler
     wire_buffer_finish(&encoded);
 }
 
-void sinks_take(struct sinks *sinks, const struct wire_alert *alert)
+void sinks_queue(struct sinks *sinks, const struct wire_alert *alert)
 {
     sinks_queue_alert(sinks, alert, 0);
 }
@@ -172,7 +172,7 @@ static char *sink_format_json(const struct wire_message *message, size_t *length
 
 /* Deliver one encoded alert. @return 0, or negative with why */
 static int sink_send(struct sink_worker *w, const struct sink_item *known,
-                     const struct wire_buffer *alert, char *why, size_t room)
+                     const struct wire_buffer *alert, char *why, size_t capacity)
 {
     struct sink *s = w->sink;
     struct wire_message message;
@@ -185,12 +185,12 @@ static int sink_send(struct sink_worker *w, const struct sink_item *known,
                                      .leave_ns = &s->sinks->leave_ns};
     int code = wire_decode(&message, &arena, alert->bytes, alert->length, NULL);
     char *json = code == 0 ? sink_format_json(&message, &delivery.json_length) : NULL;
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (json != NULL) {
         delivery.json = json;
         if (s->rule.timeout_ns != 0)
             delivery.end_ns = clock_mono_ns() + s->rule.timeout_ns;
-        code = s->type->send(w->state, &s->rule, &delivery, why, room);
+        code = s->type->send(w->state, &s->rule, &delivery, why, capacity);
     } else {
         code = -ENOMEM;
     }
@@ -307,7 +307,7 @@ static void sink_free(struct sink *s)
 {
     for (size_t i = 0; i < SINK_BUCKETS; i++) {
         while (s->buckets[i] != NULL)
-            sink_forget(s, s->buckets[i]);
+            sink_drop_item(s, s->buckets[i]);
     }
     for (unsigned i = 0; i < s->type->workers; i++) {
         if (s->type->destroy != NULL)
@@ -463,14 +463,14 @@ void sinks_check(struct sinks *sinks)
     }
 }
 
-void sinks_error(struct sinks *sinks, char *out, size_t room)
+void sinks_error(struct sinks *sinks, char *out, size_t capacity)
 {
     out[0] = '\0';
     for (size_t i = 0; i < sinks->count && out[0] == '\0'; i++) {
         struct sink *s = sinks->list[i];
         pthread_mutex_lock(&s->mutex);
         if (s->error[0] != '\0')
-            snprintf(out, room, "%s: %s", s->name, s->error);
+            snprintf(out, capacity, "%s: %s", s->name, s->error);
         pthread_mutex_unlock(&s->mutex);
     }
 }

@@ -42,7 +42,7 @@ int sinks_create(struct sinks **out, const struct rules *rules,
 
 /** Queue a new state of an alert in all sinks. Never blocks. Pending alerts, and those that never
  *  fired, are not delivered. */
-void sinks_take(struct sinks *sinks, const struct wire_alert *alert);
+void sinks_queue(struct sinks *sinks, const struct wire_alert *alert);
 
 /** Restore a firing alert that an earlier daemon has delivered: only its end will be. */
 void sinks_restore(struct sinks *sinks, const struct wire_alert *alert);
@@ -51,7 +51,7 @@ void sinks_restore(struct sinks *sinks, const struct wire_alert *alert);
 void sinks_check(struct sinks *sinks);
 
 /** Which sink fails, and why; "" when all work. */
-void sinks_error(struct sinks *sinks, char *out, size_t room);
+void sinks_error(struct sinks *sinks, char *out, size_t capacity);
 
 void sinks_count(struct sinks *sinks, struct sinks_counts *out);
 

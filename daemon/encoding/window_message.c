@@ -92,8 +92,9 @@ static void window_message_add_transfer(struct wire_transfer_row *to,
     to->size_class = row->size_class; /* ascending: the largest so far */
 }
 
-uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
-                                       uint64_t keep, int sizes)
+/* The same of transfers: keep those of most messages. */
+static uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
+                                              uint64_t keep, int sizes)
 {
     if (keep >= count)
         return count;
@@ -277,7 +278,7 @@ static int window_message_fit_bursts(struct wire_buffer *buffer, struct wire_win
     }
 }
 
-/* In what is left of the budget beside all else. */
+/* Fit bursts into the rest of the budget. */
 static int window_message_fit_bursts_last(struct wire_buffer *buffer, struct wire_window *window,
                                           const struct window_bursts *bursts, size_t budget)
 {
@@ -291,22 +292,23 @@ static int window_message_fit_bursts_last(struct wire_buffer *buffer, struct wir
 }
 
 /* A number takes 9 bytes at most, and eight in its row's struct; a text 66. */
-#define MOST_BYTES(list) (window->list##_count * (sizeof *window->list / 8 * 9 + 5))
-#define MOST_TEXT 66u
-#define MOST_ELSE 1024u /* keys, counts, and what stands in no row */
+#define MAXIMUM_BYTES(list) (window->list##_count * (sizeof *window->list / 8 * 9 + 5))
+#define MAXIMUM_TEXT 66u
+#define MAXIMUM_OTHER_BYTES 1024u /* keys, counts, and what stands in no row */
 
 /* Nearly all windows are far below the budget: to know that they need not be encoded. */
 static int window_message_surely_fits(const struct wire_window *window, size_t budget)
 {
-    size_t most = MOST_BYTES(comms) + MOST_BYTES(regions) + MOST_BYTES(ranks) + MOST_BYTES(pairs) +
-                  MOST_BYTES(calls) + MOST_BYTES(deaths) + MOST_BYTES(node) +
-                  MOST_BYTES(transfers) + MOST_BYTES(latencies) + MOST_BYTES(halves) +
-                  MOST_BYTES(pending) + MOST_BYTES(bursts) + MOST_BYTES(burst_pairs) +
-                  MOST_BYTES(collectives) + MOST_BYTES(comm_members) + MOST_BYTES(counters);
-    most += (window->comms_count + window->regions_count + window->node_count +
-             window->counters_count) *
-            MOST_TEXT;
-    return most + MOST_ELSE <= budget;
+    size_t maximum = MAXIMUM_BYTES(comms) + MAXIMUM_BYTES(regions) + MAXIMUM_BYTES(ranks) +
+                     MAXIMUM_BYTES(pairs) + MAXIMUM_BYTES(calls) + MAXIMUM_BYTES(deaths) +
+                     MAXIMUM_BYTES(node) + MAXIMUM_BYTES(transfers) + MAXIMUM_BYTES(latencies) +
+                     MAXIMUM_BYTES(halves) + MAXIMUM_BYTES(pending) + MAXIMUM_BYTES(bursts) +
+                     MAXIMUM_BYTES(burst_pairs) + MAXIMUM_BYTES(collectives) +
+                     MAXIMUM_BYTES(comm_members) + MAXIMUM_BYTES(counters);
+    maximum += (window->comms_count + window->regions_count + window->node_count +
+                window->counters_count) *
+               MAXIMUM_TEXT;
+    return maximum + MAXIMUM_OTHER_BYTES <= budget;
 }
 
 /* Leave out detail, in the order that the header gives. */
@@ -331,7 +333,7 @@ static int window_message_fit_budget(struct wire_buffer *buffer, struct wire_win
                : rc;
 }
 
-/* The rank that it is told of: each is an end on this node. */
+/* The rank of a half, which is an end on this node. */
 static uint64_t window_message_rank_of(const struct wire_half_row *half)
 {
     return half->receive ? half->destination : half->source;
@@ -362,7 +364,8 @@ struct emission {
 static int window_message_emit_parts(struct emission *to, struct wire_window part,
                                      uint64_t flags_at_end);
 
-/* Both halves of each list of rows, one after the other. What is said once goes with the first. */
+/* Both halves of each list of rows, one after the other. Fields that are sent once go with the
+ * first half. */
 #define CUT(list)                                                                                  \
     do {                                                                                           \
         first->list##_count /= 2;                                                                  \

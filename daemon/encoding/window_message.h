@@ -48,14 +48,9 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
                           const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
                           void *user);
 
-/** Keep the largest pairs by bytes; put the rest together, for each source and size class, behind
- * them.
- *  @param sizes  also put together the size classes of the rest, in the largest
+/** Keep the largest pairs by bytes; add up the rest by source and size class, in rows after them.
+ *  @param sizes  also add up the size classes of the rest, in the largest
  *  @return new number of rows */
 uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64_t keep, int sizes);
-
-/** The same of transfers: keep those of most messages. */
-uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
-                                       uint64_t keep, int sizes);
 
 #endif

@@ -46,7 +46,7 @@ static int counter_table_read_head(struct counter_table *table, struct lines *li
             break;
         if (begin < end && *begin == '-' && !counter_table_is_line(begin, end, "---") &&
             !counter_table_add_column(table, begin, end))
-            fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is wanted");
+            fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is expected");
     }
     if (faults->count == 0 && table->column_count == 0)
         fault_at(faults, lines->number, "no columns are declared: this is not a table of counters");
@@ -77,7 +77,7 @@ static void counter_table_read_row(struct counter_table *table, const char *at, 
         return;
     for (uint32_t c = 0; c < table->column_count; c++) {
         if (!counter_table_parse_whole(&at, end, &row[c])) {
-            fault_at(faults, line, "column %s: a whole number is wanted", table->columns[c]);
+            fault_at(faults, line, "column %s: a whole number is expected", table->columns[c]);
             return;
         }
     }
@@ -181,7 +181,7 @@ static void counter_table_read_dimension(struct meta_reader *r, const struct tre
     if (name->kind != TREE_TEXT || strlen(name->text) >= sizeof(d->name) ||
         spec->dimension_count == TOPOLOGY_DIMENSIONS) {
         fault_at(r->faults, r->line + name->line,
-                 "coords: names of at most %u dimensions are wanted", TOPOLOGY_DIMENSIONS);
+                 "coords: names of at most %u dimensions are expected", TOPOLOGY_DIMENSIONS);
         return;
     }
     snprintf(d->name, sizeof(d->name), "%s", name->text);

@@ -198,8 +198,8 @@ const char *import_packed_as(const char *bytes, size_t length)
                   "is compressed (xz): unpack it first", 5},
                  {"\x28\xb5\x2f\xfd", "is compressed (zstd): unpack it first", 4},
                  {"PK\x03\x04", "is an archive (zip): unpack it first", 4},
-                 {"\xff\xfe", "is text in UTF-16: UTF-8 is wanted", 2},
-                 {"\xfe\xff", "is text in UTF-16: UTF-8 is wanted", 2}};
+                 {"\xff\xfe", "is text in UTF-16: UTF-8 is expected", 2},
+                 {"\xfe\xff", "is text in UTF-16: UTF-8 is expected", 2}};
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
         if (length >= kinds[k].length && memcmp(bytes, kinds[k].begin, kinds[k].length) == 0)
             return kinds[k].what;

@@ -1,4 +1,4 @@
-/* One job: made of its parts, moved on by time, asked for its figures. */
+/* One job: its parts are created, advanced in time, and queried here. */
 #include "daemon/job/job_close.h"
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The job and the places of its ranks are published at most so often, and so much less often for
- * each rank: agents of a large job come one by one, and places are published in full. */
+/* The job and the places of its ranks are published at intervals of at least this length, plus a
+ * little for each rank: agents of a large job connect one by one, and places are published in full.
+ */
 #define CHANGES_NS UINT64_C(100000000)
 #define CHANGES_RANK_NS UINT64_C(20000)
 
-#define WINDOWS_OF_SILENCE 3u /* and the grace: then contact to a node is lost */
+#define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -35,7 +36,7 @@ int job_id_valid(const char *id)
 static void job_publish_report(void *user, const struct alert_report *report)
 {
     struct job *job = user;
-    job_alerts_publish(&job->alerts, &job->stream, alerts_tell(&job->alerts.list, report));
+    job_alerts_publish(&job->alerts, &job->stream, alerts_report(&job->alerts.list, report));
 }
 
 static int job_create_analyses(struct job *job)
@@ -55,7 +56,7 @@ static int job_create_analyses(struct job *job)
                                             .latency = job->latency,
                                             .window_ns = options->window_ns,
                                             .user = job,
-                                            .tell = job_publish_report};
+                                            .on_report = job_publish_report};
     return job_watch_create(&job->watch, &watch);
 }
 
@@ -123,17 +124,18 @@ static void job_end(struct job *job, int wait)
     job_publish_phase_changes(&job->stream, job->phases);
 }
 
-static void job_check_end(struct job *job, uint64_t heard_ns)
+static void job_check_end(struct job *job, uint64_t watermark_ns)
 {
     if (job->info.state != JOB_RUNNING || job->windows.count > 0 || job->nodes.active > 0)
         return;
-    uint64_t silent = heard_ns > job->nodes.heard_ns ? heard_ns - job->nodes.heard_ns : 0;
+    uint64_t silent =
+        watermark_ns > job->nodes.last_message_ns ? watermark_ns - job->nodes.last_message_ns : 0;
     if (!job_nodes_all_final(&job->nodes)) {
         if (silent > job->options.lost_ns)
             job_info_set_state(&job->info, JOB_LOST);
         return;
     }
-    /* Ranks that nobody has reported may still come, but not for ever. */
+    /* Ranks that were not reported yet are waited for, for a bounded time. */
     if (job->places.keys.count >= job->info.world || silent >= job_silence_bound(job))
         job_end(job, 0);
 }
@@ -142,7 +144,7 @@ static void job_publish_changes(struct job *job, uint64_t now_ns)
 {
     if (job->stream.silent || (!job->info.changed && !job->places.changed))
         return;
-    /* The message on the job names who has no place in its network. */
+    /* The message on the job lists the hosts that have no place in its network. */
     job->info.changed |= job->places.changed && job_network_changed(job->network);
     if (job->info.changed)
         job_publish_info(&job->stream, &job->info, job->places.keys.count, job->options.window_ns,
@@ -155,19 +157,19 @@ static void job_publish_changes(struct job *job, uint64_t now_ns)
     job->changes_due_ns = now_ns + CHANGES_NS + CHANGES_RANK_NS * job->places.keys.count;
 }
 
-void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
+void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     if (now_ns >= job->changes_due_ns)
         job_publish_changes(job, now_ns);
-    job_close_due(job, heard_ns, now_ns);
+    job_close_due(job, watermark_ns, now_ns);
     if (job->info.state != JOB_RUNNING)
         return;
     job_alerts_check_losses(&job->alerts, &job->stream, now_ns);
     if (!job->stream.silent) {
         const struct job_silence silence = {job_silence_bound(job), job->options.window_ns,
-                                            heard_ns};
+                                            watermark_ns};
         job_alerts_check_silence(&job->alerts, &job->stream, &job->nodes, &silence, now_ns);
-        job_check_end(job, heard_ns);
+        job_check_end(job, watermark_ns);
     }
     if (job->info.state != JOB_RUNNING)
         job_publish_changes(job, now_ns);
@@ -208,7 +210,7 @@ void job_replaying(struct job *job, int on)
     if (on)
         return;
     job_phases_mark_unpublished(job->phases);
-    job_network_told(job->network, 0);
+    job_network_set_published(job->network, 0);
     /* Agents that were silent when the daemon before this one ended count as silent until a message
      * of them comes. */
     for (uint32_t i = 0; i < job->nodes.count; i++) {
@@ -219,7 +221,7 @@ void job_replaying(struct job *job, int on)
     }
 }
 
-void job_told(struct job *job, uint64_t window)
+void job_mark_published(struct job *job, uint64_t window)
 {
     job->windows.recorded = window;
 }
@@ -274,7 +276,7 @@ enum job_state job_state(const struct job *job)
     return job->info.state;
 }
 
-uint64_t job_start_ns(const struct job *job)
+static uint64_t job_start_ns(const struct job *job)
 {
     return job->info.start_ns == UINT64_MAX ? 0 : job->info.start_ns;
 }
@@ -294,7 +296,7 @@ uint64_t job_closings(const struct job *job)
     return job->windows.closed;
 }
 
-uint64_t job_late(const struct job *job)
+uint64_t job_late_messages(const struct job *job)
 {
     return job->windows.late;
 }
@@ -326,9 +328,9 @@ struct job_network *job_network(struct job *job)
     return job->network;
 }
 
-int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count)
+int job_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count)
 {
-    int code = run_sum_result(job->sums.run, SUM_PAIRS, most, &job->sums.result);
+    int code = run_sum_result(job->sums.run, SUM_PAIRS, maximum, &job->sums.result);
     *rows = job->sums.result.pairs;
     *count = code == 0 ? job->sums.result.pair_count : 0;
     return code;

@@ -4,8 +4,8 @@
  * moment of publishing depends on them. The same messages give the same sums in whatever order
  * nodes report.
  *
- * The way of a message: job_accept.c, job_validate.c, job_merge.c; and when a window is complete or
- * overdue, job_close.c, job_publish.c.
+ * The stages of a message: job_accept.c, job_validate.c, job_merge.c; and when a window is complete
+ * or overdue, job_close.c, job_publish.c.
  *
  * How windows close
  *   A window of the job is published when every node of the job has reported it, or when the grace
@@ -13,8 +13,9 @@
  *   to the sums since the start, and published as a correction: totals in full, marked late, and
  *   rows of the late nodes only.
  *
- * Two times: now_ns is daemon time; all messages that arrived before heard_ns have been read. The
- * grace runs against heard_ns, so that a busy daemon does not take its own backlog for silence. */
+ * Two times: now_ns is daemon time; all messages that arrived before watermark_ns have been read.
+ * The grace runs against watermark_ns, so that a busy daemon does not take its own backlog for
+ * silence. */
 #ifndef HOLTER_DAEMON_JOB_JOB_H
 #define HOLTER_DAEMON_JOB_JOB_H
 
@@ -37,26 +38,26 @@ struct rules;
 /** Where a job publishes. */
 struct job_output {
     void *user;
-    /** Would anybody read this type now? Messages that nobody would read are not made. */
-    int (*wanted)(void *user, const char *job, enum wire_type type);
+    /** Has this type subscribers now? Messages without subscribers are not built. */
+    int (*has_subscribers)(void *user, const char *job, enum wire_type type);
     /** @param message  the struct of the type; valid for the call */
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
-    /** Send the agents what messages normally take. NULL: it is not sent.
+    /** Send the agents the normal times of messages. NULL: not sent.
      *  @param instances  of the agents */
-    void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
-                        const struct wire_criteria *message);
+    void (*notify_agents)(void *user, const uint64_t *instances, size_t count,
+                          const struct wire_criteria *message);
 };
 
 struct job_options {
     uint64_t window_ns; /**< length of windows */
-    uint64_t grace_ns;  /**< how long after a window's end reports are waited for */
+    uint64_t grace_ns;  /**< how long after its end a window waits for reports */
     uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
     size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
-    int modelled;       /**< whether collectives take part in phases and pictures */
+    int modelled;       /**< whether collectives count in phases and pictures */
     int beside; /**< whether a thread may analyse large phases; not where the process forks */
     const struct network *network; /**< under the job, borrowed; NULL: none was given */
-    const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
-                                    else does */
+    const struct rules
+        *rules; /**< alert rules, borrowed; NULL: latency and hangs raise no alert, all else does */
 };
 
 /** Why a message was rejected. */
@@ -95,7 +96,7 @@ void job_bye(struct job *job, uint64_t instance);
 
 /** Publish what is complete or overdue, and look for silent agents. To be called after each batch
  * of messages and from time to time. */
-void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
+void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns);
 
 /** Publish all open windows, complete or not: the daemon leaves. */
 void job_flush(struct job *job, uint64_t now_ns);
@@ -105,7 +106,7 @@ void job_replaying(struct job *job, int on);
 
 /** Before messages are read again: windows up to this one are in the tables of the recording. Later
  * ones stay open, and are published when the recording has been read. */
-void job_told(struct job *job, uint64_t window);
+void job_mark_published(struct job *job, uint64_t window);
 
 /** Continue an alert of a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
@@ -120,11 +121,11 @@ void job_set_recording(struct job *job, const char *path);
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
-/** Keep a message about ranks as it came, for those who record the job later. */
+/** Store a message about ranks as received, for recordings that begin later. */
 void job_keep_rank_message(struct job *job, const struct recorded *head, const void *bytes,
                            size_t length);
 
-/** Publish a message of an agent as it came, if anybody reads such messages. */
+/** Publish a message of an agent as received, if that topic has subscribers. */
 void job_publish_message(const struct job *job, const struct recorded *head, const void *bytes,
                          size_t length);
 
@@ -136,8 +137,6 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
 
 const char *job_id(const struct job *job);
 enum job_state job_state(const struct job *job);
-uint64_t job_start_ns(const struct job *job);
-
 /** Number of the window after the newest that was published; 0: none was. */
 uint64_t job_next_window(const struct job *job);
 
@@ -145,9 +144,9 @@ uint64_t job_next_window(const struct job *job);
 uint64_t job_closings(const struct job *job);
 
 /** Messages that came after their window was published. */
-uint64_t job_late(const struct job *job);
+uint64_t job_late_messages(const struct job *job);
 
-/** Messages matched within nodes and between them, ends given up, matches refused. */
+/** Messages matched within nodes and between them, ends dropped, matches rejected. */
 struct job_matches {
     uint64_t matched, unmatched, rejected;
 };
@@ -155,13 +154,13 @@ void job_matches(const struct job *job, struct job_matches *out);
 
 /** Its phases, for pictures; borrowed. */
 struct job_phases *job_phases(struct job *job);
-/** All that a picture is made from; borrowed. */
+/** The parts of the job that a picture is made from; borrowed. */
 void job_picture_source(struct job *job, struct picture_source *out);
 
 /** Messages between its ranks since the start, in canonical order.
- *  @param most  of more rows the largest, see window_sum.h
+ *  @param maximum  of more rows the largest, see window_sum.h
  *  @param rows  borrowed until the next call that is not const @return 0 or -ENOMEM */
-int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count);
+int job_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count);
 
 /** Length of its windows. */
 uint64_t job_window_ns(const struct job *job);

@@ -42,7 +42,7 @@ int job_has(const struct job *job, uint64_t instance, uint64_t seq)
 
 static int accept_check_nodes(const struct job *job, struct job_fault *fault)
 {
-    if (job->nodes.count < JOB_MOST_NODES)
+    if (job->nodes.count < JOB_MAXIMUM_NODES)
         return 0;
     return job_reject(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->nodes.count);
 }

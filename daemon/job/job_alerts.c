@@ -153,7 +153,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
         losses->windows == alerts->announced.windows) {
         if (alerts->windows_without_loss < WINDOWS_WITHOUT_LOSS)
             return;
-        /* This is asked very often, and searches the alerts: only every few windows. */
+        /* Resolving searches the alerts, so it is tried only every few windows. */
         alerts->windows_without_loss = 0;
         job_alerts_publish(alerts, stream,
                            alerts_resolve(&alerts->list, "data-lost", NULL, now_ns));
@@ -182,14 +182,14 @@ void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream
     alerts->silence_due_ns = now_ns + silence->window_ns / 4;
     for (uint32_t i = 0; i < nodes->count; i++) {
         struct job_node *node = nodes->list[i];
-        if (node->final || node->lost_contact || silence->heard_ns < node->heard_ns ||
-            silence->heard_ns - node->heard_ns <= silence->bound_ns)
+        if (node->final || node->lost_contact || silence->watermark_ns < node->last_message_ns ||
+            silence->watermark_ns - node->last_message_ns <= silence->bound_ns)
             continue;
         job_nodes_mark_lost(nodes, node);
         char title[129], text[257];
         snprintf(title, sizeof(title), "no word from the agent on %.80s", node->host);
         snprintf(text, sizeof(text), "its last window was %" PRIu64 ", heard %.1f s ago",
-                 node->last_window, (double)(silence->heard_ns - node->heard_ns) * 1e-9);
+                 node->last_window, (double)(silence->watermark_ns - node->last_message_ns) * 1e-9);
         job_alerts_publish(
             alerts, stream,
             alerts_raise(&alerts->list, "agent-lost", node->host, -1, now_ns, title, text));

@@ -1,5 +1,5 @@
-/* The alerts of a job, and what deserves one besides latency and hangs (job_watch.h): ranks that
- * died, agents that fell silent, losses, a recording that stopped. */
+/* The alerts of a job, and the conditions that raise one besides latency and hangs (job_watch.h):
+ * ranks that died, agents that fell silent, losses, a recording that stopped. */
 #ifndef HOLTER_DAEMON_JOB_JOB_ALERTS_H
 #define HOLTER_DAEMON_JOB_JOB_ALERTS_H
 
@@ -21,7 +21,7 @@ struct job_alerts {
     uint32_t *dead_ranks;     /**< owned; in the order in which they were reported */
     size_t death_count;
 
-    struct job_losses losses, announced; /**< so far; of that, what an alert was about */
+    struct job_losses losses, announced; /**< so far; and those that an alert has reported */
     uint64_t windows_without_loss;
     uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
 };
@@ -50,10 +50,10 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
 /** How long a node may be silent. */
 struct job_silence {
     uint64_t bound_ns, window_ns;
-    uint64_t heard_ns; /**< all that arrived before this time has been read */
+    uint64_t watermark_ns; /**< all that arrived before this time has been read */
 };
 
-/** Give up contact to nodes that have been silent for too long. */
+/** Mark contact as lost for nodes that have been silent for too long. */
 void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream *stream,
                               struct job_nodes *nodes, const struct job_silence *silence,
                               uint64_t now_ns);

@@ -1,4 +1,4 @@
-/* Whom to ask for a capture: agents by the ranks of their nodes, ranks by their partners. */
+/* Finds the agents to ask for a capture, by the ranks of their nodes, and the partners of ranks. */
 #include "daemon/job/job_captures.h"
 
 #include "daemon/analysis/tables/rank_list.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Partners are searched among so many pairs at most. */
+/* Largest number of pairs in which partners are searched. */
 #define MAXIMUM_CAPTURE_PAIRS ((size_t)1 << 18)
 
 uint64_t job_newest_capture(const struct job *job)
@@ -18,7 +18,7 @@ uint64_t job_newest_capture(const struct job *job)
 }
 
 int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **instances,
-                           uint64_t *wanted)
+                           uint64_t *known_ranks)
 {
     uint8_t *asked = calloc(job->nodes.count + 1, sizeof(*asked));
     uint64_t *list = malloc((job->nodes.count + 1) * sizeof(*list));
@@ -28,14 +28,14 @@ int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **
         free(list);
         return -ENOMEM;
     }
-    *wanted = 0;
+    *known_ranks = 0;
     for (uint32_t i = 0; i < job->places.keys.count; i++) {
         const struct job_place *place = &job->places.list[i];
         const struct job_node *node = job->nodes.list[place->node];
         if (node->final || node->lost_contact ||
             (ranks[0] != '\0' && !rank_spans_have(ranks, place->rank)))
             continue;
-        ++*wanted;
+        ++*known_ranks;
         if (!asked[place->node])
             list[count++] = node->instance;
         asked[place->node] = 1;
@@ -101,25 +101,26 @@ static size_t capture_find_partners(const uint32_t *ranks, size_t count,
     return kept;
 }
 
-static size_t capture_list_ranks(const struct job *job, const char *ranks, size_t most,
+static size_t capture_list_ranks(const struct job *job, const char *ranks, size_t maximum,
                                  uint32_t *out)
 {
     uint64_t first, last;
     size_t count = 0;
     while (rank_spans_next(&ranks, &first, &last) == 1) {
-        for (; first <= last && first < job->info.world && count < most; first++)
+        for (; first <= last && first < job->info.world && count < maximum; first++)
             out[count++] = (uint32_t)first;
     }
     return count;
 }
 
-int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room)
+int job_capture_partners(struct job *job, const char *ranks, size_t maximum, char *out,
+                         size_t capacity)
 {
     const struct pair_row *pairs = NULL;
     size_t pair_count = 0;
-    uint32_t *list = malloc((2 * most + 1) * sizeof(*list));
+    uint32_t *list = malloc((2 * maximum + 1) * sizeof(*list));
     int code = list == NULL ? -ENOMEM : 0;
-    size_t count = code == 0 ? capture_list_ranks(job, ranks, most, list) : 0;
+    size_t count = code == 0 ? capture_list_ranks(job, ranks, maximum, list) : 0;
     if (code == 0 && count == 0)
         code = -HOLTER_EEMPTY;
     if (code == 0 && run_sum_pair_count(job->sums.run) <= MAXIMUM_CAPTURE_PAIRS)
@@ -129,9 +130,9 @@ int job_capture_partners(struct job *job, const char *ranks, size_t most, char *
         code = -ENOMEM;
     if (code == 0) {
         size_t others = capture_find_partners(list, count, pairs, pair_count, found);
-        for (size_t i = 0; i < others && i < most; i++)
+        for (size_t i = 0; i < others && i < maximum; i++)
             list[count + i] = found[i].rank;
-        code = rank_list(list, count + (others < most ? others : most), out, room);
+        code = rank_list(list, count + (others < maximum ? others : maximum), out, capacity);
     }
     free(found);
     free(list);

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_SKIPPED_IDS (1u << 20) /* numbers of captures of which no message came */
+#define MAXIMUM_SKIPPED_IDS                                                                        \
+    (1u << 20) /* numbers of captures that may be skipped: no message of them came */
 
 void job_captures_finish(struct job_captures *captures)
 {
@@ -85,7 +86,7 @@ static uint64_t job_captures_assign_id(const struct job_captures *captures,
     return captured->id == 0 ? captures->newest_id + 1 : captured->id;
 }
 
-/* The capture that a message belongs to; a new one takes the place of the oldest. */
+/* The capture that a message belongs to; a new one replaces the oldest. */
 static struct job_capture *job_captures_find_or_add(struct job_captures *captures,
                                                     const struct wire_captured *captured)
 {
@@ -126,7 +127,7 @@ static int job_captures_store(struct job_captures *captures, const char *job, ui
         return code;
     size_t length = captures->buffer.length;
     void *bytes = malloc(length);
-    if (bytes == NULL || array_fit(&captures->list, sizeof(*captures->list), &captures->room,
+    if (bytes == NULL || array_fit(&captures->list, sizeof(*captures->list), &captures->capacity,
                                    captures->count + 1) != 0) {
         free(bytes);
         return -ENOMEM;
@@ -144,7 +145,7 @@ int job_captures_add(struct job_captures *captures, const char *job,
 {
     struct job_capture *known = job_captures_find_or_add(captures, captured);
     struct wire_capture message = wire_capture_from_captured(captured);
-    /* Agents that have another length of windows still, and wrong ones, must not delay it. */
+    /* Agents that still use another length of windows, or report wrong times, must not delay it. */
     uint64_t latest = captured->at_ns / window_ns + 1;
     uint64_t window = captured->window < latest ? captured->window : latest;
     message.job = job;
@@ -162,8 +163,9 @@ int job_captures_add(struct job_captures *captures, const char *job,
 
 /* ---- publishing ---------------------------------------------------------- */
 
-static void job_captures_publish_one(struct job_captures *captures, const struct job_stream *stream,
-                                     const struct job_capture_message *kept)
+static void job_captures_publish_capture(struct job_captures *captures,
+                                         const struct job_stream *stream,
+                                         const struct job_capture_message *kept)
 {
     struct wire_message message;
     if (wire_decode(&message, &captures->arena, kept->bytes, kept->length, NULL) == 0)
@@ -178,7 +180,7 @@ void job_captures_publish_due(struct job_captures *captures, const struct job_st
             continue;
         captures->list[i].published = 1;
         if (job_stream_wants(stream, WIRE_TYPE_CAPTURE))
-            job_captures_publish_one(captures, stream, &captures->list[i]);
+            job_captures_publish_capture(captures, stream, &captures->list[i]);
     }
 }
 
@@ -186,6 +188,6 @@ void job_captures_publish_all(struct job_captures *captures, const struct job_st
 {
     for (size_t i = 0; i < captures->count; i++) {
         if (captures->list[i].published)
-            job_captures_publish_one(captures, stream, &captures->list[i]);
+            job_captures_publish_capture(captures, stream, &captures->list[i]);
     }
 }

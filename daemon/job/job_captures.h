@@ -2,7 +2,7 @@
  *
  * A capture is published with the window that was open when it was read, so that a replay publishes
  * it in the same place of the stream. Of a job the newest JOB_CAPTURE_BYTES of messages are kept
- * for those who come late; a recording keeps all. */
+ * for late subscribers; a recording stores all. */
 #ifndef HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 #define HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 
@@ -10,20 +10,20 @@
 
 #define JOB_CAPTURE_BYTES ((size_t)16 << 20)
 #define JOB_CAPTURES                                                                               \
-    256u /**< whose answers are counted; of older ones that go on they are from 0 */
+    256u /**< captures whose answers are counted; those of older ones are counted from 0 */
 
-/** One capture, as far as it has come. */
+/** One capture, and the answers received so far. */
 struct job_capture {
     uint64_t id;                 /**< as published */
     uint64_t asked_id, asked_ns; /**< as in its messages */
-    char host[65];               /**< of one that an agent made by itself; else "" */
+    char host[65];               /**< of a capture that an agent started; else "" */
     uint64_t answered;           /**< agents that have sent all */
     uint64_t records;
 };
 
 /** Zero-initialised is empty. */
 struct job_captures {
-    struct job_capture known[JOB_CAPTURES]; /**< the newest ones, in place of the oldest */
+    struct job_capture known[JOB_CAPTURES]; /**< the newest ones; a new one replaces the oldest */
     size_t known_count;
     uint64_t newest_id;
     struct job_capture_message {
@@ -32,7 +32,7 @@ struct job_captures {
         void *bytes; /**< owned: a message of topic captures, encoded */
         size_t length;
     } * list; /**< owned, oldest first */
-    size_t count, room, bytes;
+    size_t count, capacity, bytes;
     int full; /**< some were dropped before they were published, which was logged */
     struct wire_buffer buffer;
     struct wire_arena arena;
@@ -47,7 +47,7 @@ int job_captures_validate(const struct job_captures *captures, const struct wire
 /** Keep a message that was validated until its window is published.
  *  @param window_ns  length of windows
  *  @param id         set to the number of the capture: the one that was asked for, or the next free
- * one where an agent captured by itself, or another has that number @return 0 or -ENOMEM */
+ * one where an agent started the capture, or that number is used already @return 0 or -ENOMEM */
 int job_captures_add(struct job_captures *captures, const char *job,
                      const struct wire_captured *captured, uint64_t window_ns, uint64_t *id);
 
@@ -61,17 +61,18 @@ void job_captures_publish_all(struct job_captures *captures, const struct job_st
 /** Highest number of a capture so far; 0: there was none. */
 uint64_t job_newest_capture(const struct job *job);
 
-/** Who has ranks of a list, and could be asked for a capture.
+/** Find the agents that serve ranks of a list, to ask them for a capture.
  *  @param ranks      "0-3,8"; "": all
  *  @param instances  set to their agents; owned by the caller
- *  @param wanted     set to how many ranks of the list are known
+ *  @param known_ranks     set to how many ranks of the list are known
  *  @return how many agents, or -ENOMEM */
 int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **instances,
-                           uint64_t *wanted);
+                           uint64_t *known_ranks);
 
 /** A list of ranks, and those that most bytes went to and came from since the start.
- *  @param most  of the list, and of the others @return 0, -ENOMEM, or -HOLTER_EEMPTY: no rank is in
- * the list */
-int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room);
+ *  @param maximum  of the list, and of the others @return 0, -ENOMEM, or -HOLTER_EEMPTY: no rank is
+ * in the list */
+int job_capture_partners(struct job *job, const char *ranks, size_t maximum, char *out,
+                         size_t capacity);
 
 #endif

@@ -73,7 +73,7 @@ static void close_criteria(struct job *job, const struct closed_window *window)
 {
     struct wire_criteria criteria;
     const struct job_output *output = &job->stream.output;
-    if (window->late || job->stream.silent || output->tell_agents == NULL ||
+    if (window->late || job->stream.silent || output->notify_agents == NULL ||
         !job_latency_criteria(job->latency, &criteria))
         return;
     uint64_t *instances = malloc((job->nodes.count + 1) * sizeof(*instances));
@@ -85,7 +85,7 @@ static void close_criteria(struct job *job, const struct closed_window *window)
     }
     criteria.job = job->info.id;
     if (count > 0)
-        output->tell_agents(output->user, instances, count, &criteria);
+        output->notify_agents(output->user, instances, count, &criteria);
     free(instances);
 }
 
@@ -155,12 +155,12 @@ static int close_is_complete(const struct job *job, const struct open_window *wi
            open_window_is_complete(window, &job->nodes);
 }
 
-void job_close_due(struct job *job, uint64_t heard_ns, uint64_t now_ns)
+void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     int waiting = 0; /* for a window before it: they are published in order */
     for (uint32_t at = 0; at < job->windows.count;) {
         const struct open_window *window = &job->windows.open[at];
-        int due = heard_ns >= window->due_ns ||
+        int due = watermark_ns >= window->due_ns ||
                   (!window->late && !waiting && close_is_complete(job, window)) ||
                   (window->late && job->nodes.active == 0); /* no node can add to it */
         /* While a recording is read again, what it has no tables of is published after that. */

@@ -5,8 +5,8 @@
 #include "daemon/job/job.h"
 
 /** Close windows that are complete or overdue.
- *  @param heard_ns  all that arrived before this time has been read */
-void job_close_due(struct job *job, uint64_t heard_ns, uint64_t now_ns);
+ *  @param watermark_ns  all that arrived before this time has been read */
+void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns);
 
 /** Close all open windows, complete or not. */
 void job_close_all(struct job *job, uint64_t now_ns);

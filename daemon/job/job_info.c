@@ -110,7 +110,8 @@ void job_info_merge(struct job_info *info, const struct wire_ranks *ranks)
     uint64_t lowest = UINT64_MAX;
     for (uint64_t i = 0; i < ranks->members_count; i++)
         lowest = ranks->members[i].rank < lowest ? ranks->members[i].rank : lowest;
-    /* One command line for the job, the same whoever reports first: that of the lowest rank. */
+    /* The command line of the job is that of the lowest rank, so that it does not depend on the
+     * order of reports. */
     if (info->command[0] == '\0' || lowest < info->command_rank) {
         job_info_set_text(info, info->command, sizeof(info->command), ranks->command);
         info->command_rank = lowest;

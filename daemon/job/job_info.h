@@ -31,7 +31,7 @@ void job_info_finish(struct job_info *info);
 void job_info_set_state(struct job_info *info, enum job_state state);
 void job_info_set_recording(struct job_info *info, const char *path);
 
-/** Add what a node says of the job. */
+/** Merge the description of the job that a node reports. */
 void job_info_merge(struct job_info *info, const struct wire_ranks *ranks);
 
 /** The job has lasted at least from the start to the end of this window. */

@@ -18,9 +18,9 @@ static struct job_agent *merge_bind_agent(struct job *job, uint64_t instance, co
     return job_nodes_bind_agent(&job->nodes, instance, host, known_node, &job->info.changed);
 }
 
-static void merge_mark_heard(struct job *job, struct job_node *node, uint64_t now_ns)
+static void merge_mark_active(struct job *job, struct job_node *node, uint64_t now_ns)
 {
-    if (job_nodes_mark_heard(&job->nodes, node, now_ns))
+    if (job_nodes_mark_active(&job->nodes, node, now_ns))
         job_alerts_resolve_silence(&job->alerts, &job->stream, node->host, now_ns);
 }
 
@@ -65,7 +65,7 @@ int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks 
         job_nodes_set_final(&job->nodes, node, 0); /* its agent reports a further rank */
     if (job->info.state == JOB_LOST || grown)
         job_info_set_state(&job->info, JOB_RUNNING);
-    merge_mark_heard(job, node, now_ns);
+    merge_mark_active(job, node, now_ns);
     agent->others += !agent->reported;
     job_agent_note_seq(agent, ranks->seq);
     return 0;
@@ -133,7 +133,7 @@ int job_merge_window(struct job *job, uint64_t instance, const struct wire_windo
 
     struct job_node *node = job->nodes.list[agent->node];
     job->windows.late += (uint64_t)open->late;
-    merge_mark_heard(job, node, now_ns);
+    merge_mark_active(job, node, now_ns);
     job_info_extend(&job->info, number * job->options.window_ns, job->options.window_ns);
     job_nodes_note_window(&job->nodes, node, number, (window->flags & WINDOW_FINAL) != 0);
     if (job->info.state == JOB_LOST)
@@ -159,6 +159,6 @@ int job_merge_captured(struct job *job, uint64_t instance, const struct wire_cap
     if (job_captures_add(&job->captures, job->info.id, captured, job->options.window_ns, id) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a capture");
     job_agent_note_seq(agent, captured->seq);
-    merge_mark_heard(job, job->nodes.list[agent->node], now_ns);
+    merge_mark_active(job, job->nodes.list[agent->node], now_ns);
     return 0;
 }

@@ -41,7 +41,7 @@ static struct job_agent *job_nodes_add_agent(struct job_nodes *nodes, uint64_t i
         return agent;
     if (key_table_reserve(&nodes->agent_keys, 1) != 0)
         return NULL;
-    uint32_t capacity = nodes->agent_keys.room;
+    uint32_t capacity = nodes->agent_keys.capacity;
     if (capacity > nodes->agent_capacity) {
         struct job_agent *agents = realloc(nodes->agents, capacity * sizeof(*agents));
         if (agents == NULL)
@@ -99,10 +99,10 @@ void job_agent_note_seq(struct job_agent *agent, uint64_t seq)
 
 /* ---- who still reports --------------------------------------------------- */
 
-int job_nodes_mark_heard(struct job_nodes *nodes, struct job_node *node, uint64_t now_ns)
+int job_nodes_mark_active(struct job_nodes *nodes, struct job_node *node, uint64_t now_ns)
 {
-    node->heard_ns = now_ns;
-    nodes->heard_ns = now_ns;
+    node->last_message_ns = now_ns;
+    nodes->last_message_ns = now_ns;
     if (!node->lost_contact)
         return 0;
     node->lost_contact = 0;

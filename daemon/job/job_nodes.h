@@ -6,14 +6,14 @@
 #include "daemon/analysis/tables/key_table.h"
 #include "holter/wire.h"
 
-#define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
+#define JOB_MAXIMUM_NODES (1u << 20) /**< nodes of one job */
 
 struct job_node {
     char host[65];
     uint64_t instance;     /**< of the agent that reports it now */
     uint64_t first_window; /**< number of its first window; UINT64_MAX: none yet */
     uint64_t last_window;
-    uint64_t heard_ns; /**< when its last message came, daemon time */
+    uint64_t last_message_ns; /**< when its last message came, daemon time */
     uint64_t cores;
     int final; /**< no window follows last_window */
     int lost_contact;
@@ -36,7 +36,7 @@ struct job_nodes {
     struct key_table agent_keys; /**< hi: instance */
     struct job_agent *agents;    /**< owned; by number of the key */
     uint32_t agent_capacity;
-    uint64_t heard_ns; /**< when the last message of any agent came */
+    uint64_t last_message_ns; /**< when the last message of any agent came */
 };
 
 void job_nodes_init(struct job_nodes *nodes);
@@ -48,9 +48,9 @@ struct job_agent *job_nodes_find_agent(const struct job_nodes *nodes, uint64_t i
 /** Number of the node that an agent reports; KEY_NONE: not known. */
 uint32_t job_nodes_find_node(const struct job_nodes *nodes, uint64_t instance);
 
-/** The agent of a message, and its node. An agent that is new reports a node that is known, if one
- * of its ranks was on it and the host is the same; else a node of its own, since two nodes may have
- * one name (containers).
+/** Find or add the agent of a message, and its node. A new agent is bound to a known node if one of
+ * its ranks was on it and the host is the same; else to a new node, since two nodes may have one
+ * name (containers).
  *  @param known_node  of one of its ranks; KEY_NONE: none is known
  *  @param bound       set to 1 when the agent was new, else left alone
  *  @return NULL without memory */
@@ -58,7 +58,7 @@ struct job_agent *job_nodes_bind_agent(struct job_nodes *nodes, uint64_t instanc
                                        uint32_t known_node, int *bound);
 
 /** A message of a node came. @return 1: contact to it was lost until now */
-int job_nodes_mark_heard(struct job_nodes *nodes, struct job_node *node, uint64_t now_ns);
+int job_nodes_mark_active(struct job_nodes *nodes, struct job_node *node, uint64_t now_ns);
 
 void job_nodes_mark_lost(struct job_nodes *nodes, struct job_node *node);
 void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int final);

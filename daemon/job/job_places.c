@@ -28,12 +28,12 @@ struct job_place *job_places_add(struct job_places *places, uint64_t rank)
 {
     if (key_table_reserve(&places->keys, 1) != 0)
         return NULL;
-    if (places->keys.room > places->capacity) {
-        struct job_place *list = realloc(places->list, places->keys.room * sizeof(*list));
+    if (places->keys.capacity > places->capacity) {
+        struct job_place *list = realloc(places->list, places->keys.capacity * sizeof(*list));
         if (list == NULL)
             return NULL;
         places->list = list;
-        places->capacity = places->keys.room;
+        places->capacity = places->keys.capacity;
     }
     uint32_t known = places->keys.count;
     uint32_t at = key_table_add_hashed(&places->keys, (struct key){.hi = rank});

@@ -6,9 +6,9 @@
 
 int job_part_next(struct job_part *part)
 {
-    if (part->begun && !part->more)
+    if (part->started && !part->more)
         return 0;
-    part->begun = 1;
+    part->started = 1;
     part->from += part->count;
     const size_t left = part->rows - part->from;
     part->count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
@@ -177,7 +177,7 @@ static void publish_topology_part(void *user, const struct wire_topology *messag
 void job_publish_topology(const struct job_stream *stream, struct job_network *network)
 {
     struct job_stream to = *stream;
-    job_network_tell(network, stream->job, publish_topology_part, &to);
+    job_network_publish(network, stream->job, publish_topology_part, &to);
 }
 
 int job_publish_topology_changes(const struct job_stream *stream, struct job_network *network)
@@ -186,7 +186,7 @@ int job_publish_topology_changes(const struct job_stream *stream, struct job_net
         return 0;
     if (job_stream_wants(stream, WIRE_TYPE_TOPOLOGY))
         job_publish_topology(stream, network);
-    job_network_told(network, 1);
+    job_network_set_published(network, 1);
     return 1;
 }
 

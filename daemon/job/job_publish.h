@@ -18,7 +18,7 @@ struct job_part {
     size_t rows; /**< of the list */
     size_t from, count;
     uint64_t more; /**< there are further parts */
-    int begun;
+    int started;
 };
 
 /** The next part, at first the first. @return 0: that was the last */

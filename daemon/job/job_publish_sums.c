@@ -36,7 +36,7 @@ struct sum_publisher {
     const struct job_stream *stream;
     const struct job_sum *sum;
     struct sum_names names;
-    void *rows; /* room for those of one part; owned */
+    void *rows; /* space for those of one part; owned */
 };
 
 static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *part)

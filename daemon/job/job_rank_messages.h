@@ -1,5 +1,5 @@
-/* The messages of agents about ranks, byte for byte, for whoever records the job besides the daemon
- * and comes late: at most JOB_RANK_MESSAGE_BYTES of a job are kept. */
+/* The messages of agents about ranks, byte for byte, for other recorders than the daemon that begin
+ * later: at most JOB_RANK_MESSAGE_BYTES of a job are kept. */
 #ifndef HOLTER_DAEMON_JOB_JOB_RANK_MESSAGES_H
 #define HOLTER_DAEMON_JOB_JOB_RANK_MESSAGES_H
 
@@ -23,12 +23,12 @@ struct job_rank_messages {
 
 void job_rank_messages_finish(struct job_rank_messages *messages);
 
-/** Keep a message about ranks. What there is no room for is missing in recordings that begin later,
- * which is logged once. */
+/** Store a message about ranks. Messages beyond the limit are missing in recordings that begin
+ * later, which is logged once. */
 void job_rank_messages_add(struct job_rank_messages *messages, const char *job,
                            const struct recorded *head, const void *bytes, size_t length);
 
-/** Publish a message as it came, in parts when it is long. */
+/** Publish a message as received, in parts when it is long. */
 void job_publish_recorded(const struct job_stream *stream, const struct recorded *head,
                           const void *bytes, size_t length);
 

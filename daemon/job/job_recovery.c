@@ -63,7 +63,7 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
     uint64_t recorded;
     char path[560];
     if (recording_last_window(base, &recorded) == 0)
-        job_told(job, recorded);
+        job_mark_published(job, recorded);
     job_replaying(job, 1);
     for (recording_parts_find(base, &part, &last); part <= last; part++) {
         struct recording_reader reader = {&recovery,

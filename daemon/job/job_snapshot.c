@@ -1,4 +1,4 @@
-/* The current state of a job in messages, for those who come late. */
+/* The current state of a job in messages, for late subscribers. */
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
 
@@ -111,7 +111,7 @@ static void snapshot_curve(struct job *job, const struct job_stream *stream)
 
 static void snapshot_rank_messages(struct job *job, const struct job_stream *stream)
 {
-    job_rank_messages_publish(&job->rank_messages, stream, job->nodes.heard_ns);
+    job_rank_messages_publish(&job->rank_messages, stream, job->nodes.last_message_ns);
 }
 
 static void snapshot_captures(struct job *job, const struct job_stream *stream)

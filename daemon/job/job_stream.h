@@ -4,17 +4,18 @@
 
 #include "daemon/job/job.h"
 
-/** Borrowed by those who publish. */
+/** Where the parts of a job publish; borrowed by them. */
 struct job_stream {
     const char *job; /**< id of the job, set in each message */
     struct job_output output;
-    int silent; /**< nobody reads: messages are fed again from a recording */
+    int silent; /**< nothing is published: messages are read again from a recording */
 };
 
 /** Would anybody read this type now? */
 static inline int job_stream_wants(const struct job_stream *stream, enum wire_type type)
 {
-    return !stream->silent && stream->output.wanted(stream->output.user, stream->job, type);
+    return !stream->silent &&
+           stream->output.has_subscribers(stream->output.user, stream->job, type);
 }
 
 /** @param message  the struct of the type, with its job set */

@@ -1,4 +1,4 @@
-/* Totals of the newest windows of a job, as they were published: for those who come late, and for
+/* Totals of the newest windows of a job, as they were published: for late subscribers, and for
  * corrections, which are published in full. */
 #ifndef HOLTER_DAEMON_JOB_JOB_TOTALS_H
 #define HOLTER_DAEMON_JOB_JOB_TOTALS_H

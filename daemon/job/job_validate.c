@@ -16,8 +16,8 @@
 #define MAXIMUM_MESSAGE_LOG2 (UINT64_C(64) << 16)  /* of one message's time, in 2^-16 */
 #define MAXIMUM_PAIR_CLASS 1023u                   /* size class of a row of pairs */
 /* Bursts may lie outside of their window: */
-#define MAXIMUM_AHEAD_NS UINT64_C(60000000000)     /* where a clock is not aligned yet */
-#define MAXIMUM_BEFORE_NS UINT64_C(86400000000000) /* in the middle of a call of two days */
+#define MAXIMUM_CLOCK_LEAD_NS UINT64_C(60000000000) /* where a clock is not aligned yet */
+#define MAXIMUM_BEFORE_NS UINT64_C(86400000000000)  /* in the middle of a call of two days */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -227,7 +227,7 @@ static const char *validate_burst(const struct wire_window *window, const struct
     uint64_t begin = window->window * window->length_ns, end = begin + window->length_ns;
     if (!validate_burst_times(b))
         return "has times that no messages can have";
-    if (b->last_ns > end + MAXIMUM_AHEAD_NS ||
+    if (b->last_ns > end + MAXIMUM_CLOCK_LEAD_NS ||
         (begin > MAXIMUM_BEFORE_NS && b->first_ns < begin - MAXIMUM_BEFORE_NS))
         return "lies outside of its window";
     if (b->collective > 1 || b->pairs > pairs_left)
@@ -266,7 +266,7 @@ static int validate_burst_pairs(const struct wire_window *window, uint64_t burst
 static int validate_bursts(const struct wire_window *window, const struct window_limits *limits,
                            struct job_fault *fault)
 {
-    uint64_t first = 0; /* of the rows of the burst at hand */
+    uint64_t first = 0; /* of the rows of the current burst */
     for (uint64_t i = 0; i < window->bursts_count; i++) {
         const char *what =
             validate_burst(window, &window->bursts[i], window->burst_pairs_count - first);

@@ -33,7 +33,7 @@ struct job_watch {
     struct job_watch_options options;
     struct attribution *attribution;
     struct hang_watch *hangs;
-    struct episode episodes[RULES_MOST];
+    struct episode episodes[RULES_MAXIMUM];
     struct episode hang;
     uint64_t hang_id;
     char **hosts; /* owned, by node */
@@ -54,7 +54,7 @@ int job_watch_create(struct job_watch **out, const struct job_watch_options *opt
         return -ENOMEM;
     w->options = *options;
     w->hang.state = ALERT_RESOLVED;
-    for (size_t i = 0; i < RULES_MOST; i++)
+    for (size_t i = 0; i < RULES_MAXIMUM; i++)
         w->episodes[i].state = ALERT_RESOLVED;
     struct hang_params hang = {.zone = "UTC"};
     const struct rule *rule = rules_next(options->rules, RULE_HANG, NULL);
@@ -91,13 +91,13 @@ void job_watch_destroy(struct job_watch *w)
 static int watch_set_host(struct job_watch *w, uint32_t node, const char *host)
 {
     if (node >= w->host_capacity) {
-        size_t room = 2 * (size_t)node + 8;
-        char **hosts = realloc(w->hosts, room * sizeof(*hosts));
+        size_t capacity = 2 * (size_t)node + 8;
+        char **hosts = realloc(w->hosts, capacity * sizeof(*hosts));
         if (hosts == NULL)
             return -ENOMEM;
-        memset(hosts + w->host_capacity, 0, (room - w->host_capacity) * sizeof(*hosts));
+        memset(hosts + w->host_capacity, 0, (capacity - w->host_capacity) * sizeof(*hosts));
         w->hosts = hosts;
-        w->host_capacity = room;
+        w->host_capacity = capacity;
     }
     if (w->hosts[node] == NULL)
         w->hosts[node] = strdup(host);
@@ -154,14 +154,15 @@ static int watch_is_more_specific(const struct latency_series *a, const struct l
 static const struct latency_series *
 watch_find_grown_region(const struct rule *rule, const struct latency_series *series, size_t count)
 {
-    const struct latency_series *most = NULL;
+    const struct latency_series *maximum = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct latency_series *s = &series[i];
         if (s->scope == SERIES_REGION && s->sum.judged >= rule->least_messages &&
-            watch_ratio(s) >= rule->above && (most == NULL || watch_ratio(s) > watch_ratio(most)))
-            most = s;
+            watch_ratio(s) >= rule->above &&
+            (maximum == NULL || watch_ratio(s) > watch_ratio(maximum)))
+            maximum = s;
     }
-    return most;
+    return maximum;
 }
 
 static struct finding watch_find_scopes(const struct rule *rule,
@@ -191,16 +192,16 @@ static struct finding watch_find_scopes(const struct rule *rule,
 }
 
 static void watch_list_hosts(const struct job_watch *w, const struct attribution_cause *cause,
-                             char *out, size_t room)
+                             char *out, size_t capacity)
 {
     size_t length = 0;
     out[0] = '\0';
-    for (uint32_t i = 0; i < cause->node_count && length < room; i++) {
+    for (uint32_t i = 0; i < cause->node_count && length < capacity; i++) {
         uint32_t node = cause->nodes[i];
         if (node >= w->host_capacity || w->hosts[node] == NULL)
             continue;
-        int n =
-            snprintf(out + length, room - length, "%s%s", length == 0 ? "" : ",", w->hosts[node]);
+        int n = snprintf(out + length, capacity - length, "%s%s", length == 0 ? "" : ",",
+                         w->hosts[node]);
         length += n > 0 ? (size_t)n : 0;
     }
 }
@@ -219,7 +220,7 @@ static void watch_fill_causes(const struct job_watch *w, struct alert_evidence *
 }
 
 /* Size classes that carry the excess over the reference. */
-static void watch_list_sizes(const struct closed_window *window, char *out, size_t room)
+static void watch_list_sizes(const struct closed_window *window, char *out, size_t capacity)
 {
     double excess[SIZE_CLASSES] = {0}, total = 0;
     for (size_t i = 0; i < window->latency->transfers.count; i++) {
@@ -241,12 +242,12 @@ static void watch_list_sizes(const struct closed_window *window, char *out, size
     out[0] = '\0';
     if (first == SIZE_CLASSES)
         return;
-    uint64_t least = size_class_floor((uint16_t)first);
-    uint64_t most = size_class_floor((uint16_t)(last + 1)) - 1;
-    if (least == most)
-        snprintf(out, room, "%" PRIu64 " bytes", least);
+    uint64_t minimum = size_class_floor((uint16_t)first);
+    uint64_t maximum = size_class_floor((uint16_t)(last + 1)) - 1;
+    if (minimum == maximum)
+        snprintf(out, capacity, "%" PRIu64 " bytes", minimum);
     else
-        snprintf(out, room, "%" PRIu64 " to %" PRIu64 " bytes", least, most);
+        snprintf(out, capacity, "%" PRIu64 " to %" PRIu64 " bytes", minimum, maximum);
 }
 
 static size_t watch_list_members(struct job_watch *w, uint32_t id)
@@ -262,8 +263,8 @@ static size_t watch_list_members(struct job_watch *w, uint32_t id)
     return job_latency_members(w->options.latency, id, w->members, w->member_capacity);
 }
 
-/* Causes are looked for in the whole job: what slows a region may begin outside of it, and one link
- * stands out only beside the others. */
+/* Causes are searched in the whole job: a delay in a region may begin outside of it, and a link
+ * stands out only in comparison with the others. */
 static void watch_find_causes(struct job_watch *w, uint64_t onset)
 {
     const struct attribution_scope all = {.onset = onset};
@@ -274,7 +275,7 @@ static void watch_find_causes(struct job_watch *w, uint64_t onset)
 /* Text that is cut where it no longer fits. */
 struct watch_text {
     char *out;
-    size_t room, length;
+    size_t capacity, length;
 };
 
 static void watch_text_append(struct watch_text *text, const char *format, ...)
@@ -284,11 +285,11 @@ static void watch_text_append(struct watch_text *text, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    int n = vsnprintf(text->out + text->length, text->room - text->length, format, list);
+    int n = vsnprintf(text->out + text->length, text->capacity - text->length, format, list);
     va_end(list);
     text->length += n > 0 ? (size_t)n : 0;
-    if (text->length >= text->room)
-        text->length = text->room - 1;
+    if (text->length >= text->capacity)
+        text->length = text->capacity - 1;
 }
 
 static void watch_write_title(const struct job_watch *w, struct episode *e,
@@ -391,26 +392,26 @@ static void watch_fill_evidence(struct job_watch *w, struct episode *e, const st
 static void watch_report(const struct job_watch *w, const char *kind, int64_t rank,
                          const struct episode *e, uint64_t now_ns)
 {
-    w->options.tell(w->options.user, &(struct alert_report){.kind = kind,
-                                                            .rank = rank,
-                                                            .state = e->state,
-                                                            .since_ns = e->since_ns,
-                                                            .now_ns = now_ns,
-                                                            .title = e->title,
-                                                            .text = e->text,
-                                                            .evidence = &e->evidence});
+    w->options.on_report(w->options.user, &(struct alert_report){.kind = kind,
+                                                                 .rank = rank,
+                                                                 .state = e->state,
+                                                                 .since_ns = e->since_ns,
+                                                                 .now_ns = now_ns,
+                                                                 .title = e->title,
+                                                                 .text = e->text,
+                                                                 .evidence = &e->evidence});
 }
 
 static void watch_update_attribution(struct job_watch *w)
 {
     int open = 0;
-    for (size_t i = 0; i < RULES_MOST; i++)
+    for (size_t i = 0; i < RULES_MAXIMUM; i++)
         open |= w->episodes[i].state != ALERT_RESOLVED;
     if (!open)
         attribution_calm(w->attribution);
 }
 
-/* The text of an episode that is over still says what it was. */
+/* The text of an episode that has ended still describes it. */
 static void episode_note_end(struct episode *e, const char *how)
 {
     char before[sizeof(e->text)];
@@ -580,7 +581,7 @@ int job_watch_update(struct job_watch *w, const struct closed_window *window)
 
 void job_watch_end(struct job_watch *w, uint64_t now_ns)
 {
-    for (size_t i = 0; i < RULES_MOST; i++) {
+    for (size_t i = 0; i < RULES_MAXIMUM; i++) {
         if (w->episodes[i].state != ALERT_RESOLVED)
             episode_resolve(w, &w->episodes[i], "the job has ended", now_ns);
     }

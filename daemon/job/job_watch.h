@@ -22,7 +22,7 @@ struct job_watch_options {
     const struct job_latency *latency; /**< borrowed */
     uint64_t window_ns;
     void *user;
-    void (*tell)(void *user, const struct alert_report *report);
+    void (*on_report)(void *user, const struct alert_report *report);
 };
 
 /** @return 0 or -ENOMEM */

@@ -42,14 +42,15 @@ uint64_t job_windows_number(const struct job_windows *windows, const struct wire
 
 /* What lies far ahead comes from a node whose clock is wrong: it must not make the windows of the
  * others late. */
-static int job_windows_is_ahead(const struct job_windows *windows, uint64_t number, uint64_t now_ns)
+static int job_windows_is_too_early(const struct job_windows *windows, uint64_t number,
+                                    uint64_t now_ns)
 {
     return number * windows->length_ns > now_ns + 2 * windows->length_ns;
 }
 
 static int job_windows_is_late(const struct job_windows *windows, uint64_t number, uint64_t now_ns)
 {
-    return number < windows->next || job_windows_is_ahead(windows, number, now_ns);
+    return number < windows->next || job_windows_is_too_early(windows, number, now_ns);
 }
 
 static uint32_t job_windows_lower_bound(const struct job_windows *windows, uint64_t number)
@@ -67,7 +68,7 @@ struct open_window *job_windows_find(struct job_windows *windows, uint64_t numbe
     for (; at < windows->count && windows->open[at].number == number; at++) {
         /* A window that was opened before its time stays what it was opened as. */
         if (windows->open[at].late == late || number >= windows->next ||
-            job_windows_is_ahead(windows, number, now_ns))
+            job_windows_is_too_early(windows, number, now_ns))
             return &windows->open[at];
     }
     return NULL;

@@ -51,7 +51,7 @@ uint64_t job_windows_number(const struct job_windows *windows, const struct wire
 /** The open window that a report belongs to. @return NULL: it is not open */
 struct open_window *job_windows_find(struct job_windows *windows, uint64_t number, uint64_t now_ns);
 
-/** Open the window that job_windows_find() did not find; there must be room.
+/** Open the window that job_windows_find() did not find; there must be space.
  *  @param run  of the job @return NULL without memory */
 struct open_window *job_windows_open(struct job_windows *windows, struct run_sum *run,
                                      uint64_t number, uint64_t now_ns);

@@ -16,20 +16,20 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that late viewers can still look at */
+#define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that viewers can still ask for */
 #define MAXIMUM_AGENTS (1u << 20) /* whose numbers are kept */
 
 struct entry {
     struct job *job;
-    enum job_state state; /* when last looked at */
+    enum job_state state; /* at the last check */
     int replayed;         /* its time is that of its messages */
 };
 
 struct jobs {
     struct jobs_options options;
-    struct recorder *recorder;    /* NULL: nothing is recorded */
-    int replays;                  /* a job is replayed */
-    struct entry list[JOBS_MOST]; /* by age */
+    struct recorder *recorder;       /* NULL: nothing is recorded */
+    int replays;                     /* a job is replayed */
+    struct entry list[JOBS_MAXIMUM]; /* by age */
     size_t count;
     size_t last; /* position of the job of the newest message: often the next one is about it too */
     struct jobs_counts counts;
@@ -41,7 +41,7 @@ struct jobs {
 
 /* ---- what is recorded ---------------------------------------------------- */
 
-uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
+uint64_t jobs_last_recorded(const struct jobs *jobs, uint64_t instance)
 {
     uint32_t at = key_table_find(&jobs->kept.agents, (struct key){.hi = instance});
     return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
@@ -138,7 +138,7 @@ static void jobs_publish(void *user, const char *job, enum wire_type type, const
     const struct jobs_publisher *publisher = &jobs->options.publisher;
     publisher->publish(publisher->user, job, type, message);
     if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
-        sinks_take(jobs->options.sinks, message);
+        sinks_queue(jobs->options.sinks, message);
     if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
         jobs->options.alert(jobs->options.user, message);
     jobs_put_tables(jobs, job, type, message);
@@ -148,8 +148,8 @@ static void jobs_send_criteria(void *user, const uint64_t *instances, size_t cou
                                const struct wire_criteria *message)
 {
     const struct jobs *jobs = user;
-    if (jobs->options.tell_agents != NULL)
-        jobs->options.tell_agents(jobs->options.user, instances, count, message);
+    if (jobs->options.notify_agents != NULL)
+        jobs->options.notify_agents(jobs->options.user, instances, count, message);
 }
 
 /* ---- finding ----------------------------------------------------------- */
@@ -194,7 +194,7 @@ static void jobs_drop_ended(struct jobs *jobs)
         ended++;
         oldest = i;
     }
-    if (ended > MAXIMUM_ENDED_JOBS || (ended > 0 && jobs->count == JOBS_MOST))
+    if (ended > MAXIMUM_ENDED_JOBS || (ended > 0 && jobs->count == JOBS_MAXIMUM))
         jobs_drop(jobs, oldest);
 }
 
@@ -225,8 +225,8 @@ static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, uint64
         return -HOLTER_ERANGE;
     }
     jobs_drop_ended(jobs);
-    if (jobs->count == JOBS_MOST) {
-        snprintf(fault->text, sizeof(fault->text), "%u jobs are running already", JOBS_MOST);
+    if (jobs->count == JOBS_MAXIMUM) {
+        snprintf(fault->text, sizeof(fault->text), "%u jobs are running already", JOBS_MAXIMUM);
         return -HOLTER_ELIMIT;
     }
     struct job_output output = {jobs, jobs_want, jobs_publish, jobs_send_criteria};
@@ -272,8 +272,8 @@ static void jobs_record_message(struct jobs *jobs, struct job *job, const struct
         recorder_keep(jobs->recorder, job_id(job), head, bytes);
 }
 
-int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
-              zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+                zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
 {
     int is_window = message->type == WIRE_TYPE_WINDOW;
     struct recorded head = {
@@ -315,14 +315,14 @@ void jobs_bye(struct jobs *jobs, uint64_t instance)
         job_bye(jobs->list[i].job, instance);
 }
 
-void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
+void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
 {
     jobs->now_ns = now_ns;
     for (size_t i = 0; i < jobs->count; i++) {
         struct entry *entry = &jobs->list[i];
         if (entry->replayed)
             continue;
-        job_advance(entry->job, heard_ns, now_ns);
+        job_advance(entry->job, watermark_ns, now_ns);
         enum job_state state = job_state(entry->job);
         if (state == entry->state)
             continue;
@@ -338,7 +338,7 @@ void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
 /* ---- the recorder ---------------------------------------------------------- */
 
 static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
-                               size_t room)
+                               size_t capacity)
 {
     struct recorder_events events = {jobs, jobs_on_recorded, jobs_on_recording_stopped,
                                      jobs_on_recording_moved};
@@ -347,7 +347,7 @@ static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *d
     if (code == 0)
         code = recorder_create(&jobs->recorder, loop, &recording, &events);
     if (code != 0)
-        snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
+        snprintf(why, capacity, "cannot record in %s: %s", directory, holter_strerror(code));
     return code;
 }
 
@@ -379,13 +379,13 @@ struct job *jobs_replayed(struct jobs *jobs)
 }
 
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
-                       char *why, size_t room)
+                       char *why, size_t capacity)
 {
     char path[512];
     const char *id = job_id(jobs_replayed(jobs));
-    int code = jobs_start_recorder(jobs, loop, directory, why, room);
+    int code = jobs_start_recorder(jobs, loop, directory, why, capacity);
     if (code == 0 && (code = recording_new(directory, id, path, sizeof(path))) != 0)
-        snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
+        snprintf(why, capacity, "cannot record in %s: %s", directory, holter_strerror(code));
     if (code != 0)
         return code;
     jobs->options.record = directory;
@@ -415,16 +415,16 @@ int jobs_replay_records(const struct jobs *jobs)
     return jobs->recorder != NULL;
 }
 
-int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
-                     const struct wire_message *message, const void *bytes, size_t length,
-                     struct job_fault *fault)
+int jobs_replay_ingest(struct jobs *jobs, const struct recorded *head,
+                       const struct wire_message *message, const void *bytes, size_t length,
+                       struct job_fault *fault)
 {
     struct job *job = jobs_replayed(jobs);
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
     uint64_t seq = job_message_seq(message), capture;
-    if (jobs->now_ns != 0)          /* before the first message nobody has been silent */
-        job_advance(job, now, now); /* what was due before it came */
+    if (jobs->now_ns != 0)          /* before the first message no agent counts as silent */
+        job_advance(job, now, now); /* windows that were due before this message */
     jobs->now_ns = now;
     if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;
@@ -456,14 +456,15 @@ size_t jobs_replay_backlog(const struct jobs *jobs)
 /* ---- life and small questions -------------------------------------------- */
 
 int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
-                size_t room)
+                size_t capacity)
 {
     struct jobs *jobs = calloc(1, sizeof(*jobs));
     if (jobs == NULL)
         return -ENOMEM;
     jobs->options = *options;
-    int code =
-        options->record == NULL ? 0 : jobs_start_recorder(jobs, loop, options->record, why, room);
+    int code = options->record == NULL
+                   ? 0
+                   : jobs_start_recorder(jobs, loop, options->record, why, capacity);
     if (code != 0) {
         free(jobs);
         return code;
@@ -503,7 +504,7 @@ void jobs_count(const struct jobs *jobs, struct jobs_counts *out)
     for (size_t i = 0; i < jobs->count; i++) {
         struct job_matches matches;
         job_matches(jobs->list[i].job, &matches);
-        out->late += job_late(jobs->list[i].job);
+        out->late += job_late_messages(jobs->list[i].job);
         out->matches.matched += matches.matched;
         out->matches.unmatched += matches.unmatched;
         out->matches.rejected += matches.rejected;

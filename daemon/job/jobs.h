@@ -1,4 +1,4 @@
-/* All jobs of the daemon: what agents report is accepted, published and recorded. */
+/* All jobs of the daemon: messages of agents are accepted, published and recorded here. */
 #ifndef HOLTER_DAEMON_JOB_JOBS_H
 #define HOLTER_DAEMON_JOB_JOBS_H
 
@@ -9,18 +9,18 @@
 #include <uv.h>
 #include <zmq.h>
 
-#define JOBS_MOST                                                                                  \
+#define JOBS_MAXIMUM                                                                               \
     1024u /**< jobs known at one time; ended ones are dropped, oldest first, for new ones */
 
 struct jobs;
 
-/** What jobs need of whoever publishes their messages. */
+/** Functions by which jobs publish their messages. */
 struct jobs_publisher {
     void *user;
-    /** Would anybody read this type now? */
+    /** Has this type subscribers now? */
     int (*wants)(void *user, const char *job, enum wire_type type);
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
-    /** Nothing follows of this job. */
+    /** The job was dropped: no message of it follows. */
     void (*forget)(void *user, const char *job);
 };
 
@@ -41,8 +41,8 @@ struct jobs_options {
     /** A message is in the recording, so that it can be acknowledged. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** See struct job_output. */
-    void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
-                        const struct wire_criteria *message);
+    void (*notify_agents)(void *user, const uint64_t *instances, size_t count,
+                          const struct wire_criteria *message);
 };
 
 struct jobs_counts {
@@ -56,7 +56,7 @@ struct jobs_counts {
 /** Creates the recorder too, and the directory for recordings.
  *  @param why  set on failure @return 0, -ENOMEM or another -errno */
 int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
-                size_t room);
+                size_t capacity);
 
 /** Publish what is open, commit and close all recordings; handles close in further turns of the
  *  loop. NULL is fine. */
@@ -65,13 +65,13 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns);
 /** Accept a message of type RANKS, WINDOW or CAPTURED.
  *  @param bytes  the message as received; moved when it is recorded
  *  @return 0 (also for one that was accepted before), or a negative error, and fault says why */
-int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
-              zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
+int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+                zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
 
 /** The agent has left. */
 void jobs_bye(struct jobs *jobs, uint64_t instance);
 
-/** A job that is replayed from a recording: it takes its time from the messages, and ends with
+/** A job that is replayed from a recording: its clock is that of the messages, and it ends with
  * them.
  *  @param path  published as its recording
  *  @return 0 or a negative error: fault says why */
@@ -82,16 +82,16 @@ int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struc
  * outlives `jobs`
  *  @param why      set on failure @return 0 or a negative error */
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
-                       char *why, size_t room);
+                       char *why, size_t capacity);
 /** Is the replay recorded, so that the bytes of its messages are needed? */
 int jobs_replay_records(const struct jobs *jobs);
 /** @param head   received_ns is the time of it; not before that of the message before
- *  @param bytes  of the message, to be recorded; may be NULL when nobody does
+ *  @param bytes  of the message, to be recorded; may be NULL when it is not recorded
  *  @param length  of them
  *  @return 0 or a negative error, and fault says why */
-int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
-                     const struct wire_message *message, const void *bytes, size_t length,
-                     struct job_fault *fault);
+int jobs_replay_ingest(struct jobs *jobs, const struct recorded *head,
+                       const struct wire_message *message, const void *bytes, size_t length,
+                       struct job_fault *fault);
 /** @param now_ns  when its last message was received */
 void jobs_replay_end(struct jobs *jobs, uint64_t now_ns);
 /** The job that is replayed. */
@@ -99,11 +99,11 @@ struct job *jobs_replayed(struct jobs *jobs);
 /** Bytes that are still to be written to its recording. */
 size_t jobs_replay_backlog(const struct jobs *jobs);
 
-/** As time goes by, see job_advance(). */
-void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns);
+/** Advance all jobs in time, see job_advance(). */
+void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns);
 
 /** Highest number of an agent's messages that is in a recording; 0: none. */
-uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance);
+uint64_t jobs_last_recorded(const struct jobs *jobs, uint64_t instance);
 
 /** Is no job running? */
 int jobs_idle(const struct jobs *jobs);

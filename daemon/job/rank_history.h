@@ -1,5 +1,5 @@
-/* What each rank of a job did, stretch by stretch since the start, in bounded memory: for viewers
- * that come late. Stretches get longer with age, as the slots of a history do
+/* The activity of each rank of a job since the start, by stretches of time, in bounded memory: for
+ * late subscribers. Stretches get longer with age, as the slots of a history do
  * (daemon/analysis/sums/history.h). */
 #ifndef HOLTER_DAEMON_JOB_RANK_HISTORY_H
 #define HOLTER_DAEMON_JOB_RANK_HISTORY_H

@@ -83,7 +83,7 @@ static int replay_server_on_first_message(void *user, const struct recorded *hea
     return 1; /* alerts come first: all were read */
 }
 
-/* Read what the recording says about itself, and its alerts. The length of its windows becomes the
+/* Read the metadata and the alerts of the recording. The length of its windows becomes the
  * option. */
 static int replay_server_read_recording(struct replay_server *server, char *why, size_t capacity)
 {
@@ -101,7 +101,8 @@ static int replay_server_read_recording(struct replay_server *server, char *why,
         recording_cursor_close(recording);
         return code;
     }
-    /* A file that grows is replayed up to its present end: so all workers meet the same end. */
+    /* A file that grows is replayed up to its present end: so all workers stop at the same message.
+     */
     if (recording_cursor_last(recording, &server->last) != 0)
         log_debug("%s: replayed up to its end when it is read", options->file);
     code = recording_cursor_span(recording, &server->begin_ns, &end_ns);
@@ -200,10 +201,10 @@ static int replay_server_start(struct replay_server *server, char *why, size_t c
 
 static void replay_server_finish(struct replay_server *server)
 {
-    replay_server_forget_worker(&server->active);
-    replay_server_forget_worker(&server->next);
-    replay_server_forget_worker(&server->preview);
-    replay_server_forget_worker(&server->previous);
+    replay_server_drop_worker(&server->active);
+    replay_server_drop_worker(&server->next);
+    replay_server_drop_worker(&server->preview);
+    replay_server_drop_worker(&server->previous);
     replay_watch_close(server->index);
     replay_checkpoints_destroy(server->checkpoints);
     relay_destroy(server->relay);

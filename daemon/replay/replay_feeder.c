@@ -203,8 +203,8 @@ static void replay_feeder_ingest(struct replay_feeder *feeder)
     if (code == 0 && jobs_replay_records(feeder->jobs))
         code = recording_cursor_bytes(feeder->cursor, &bytes, &length);
     if (code == 0)
-        code =
-            jobs_replay_take(feeder->jobs, &feeder->head, &feeder->message, bytes, length, &fault);
+        code = jobs_replay_ingest(feeder->jobs, &feeder->head, &feeder->message, bytes, length,
+                                  &fault);
     /* A damaged message is skipped: it does not invalidate others. */
     if (code != 0)
         replay_feeder_set_fault(feeder, fault.text[0] != '\0' ? fault.text : holter_strerror(code));

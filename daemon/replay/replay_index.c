@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define LOG_TOPIC "replay"
-#define LOOK_NS UINT64_C(10000000) /* between two looks at the link */
+#define POLL_INTERVAL_NS UINT64_C(10000000) /* between two polls of the link */
 #define WAIT_MS 20
 
 struct indexer {
@@ -23,7 +23,7 @@ struct indexer {
     struct replay_feeder *feeder;
     uint64_t spacing_ns;
     uint64_t checkpoint_cpu_ns; /* processor time at the last checkpoint */
-    uint64_t looked_ns;         /* at the link; CLOCK_MONOTONIC */
+    uint64_t polled_ns;         /* at the link; CLOCK_MONOTONIC */
     uint64_t steps;             /* after the message before */
 };
 
@@ -46,7 +46,7 @@ static _Noreturn void replay_checkpoint_run(const struct indexer *x, int link)
     struct replay_note note;
     int fds[REPLAY_LINK_FDS];
     size_t count;
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for workers */
+    signal(SIGCHLD, SIG_IGN); /* workers are not waited for */
     replay_feeder_mute_alerts(x->feeder);
     replay_feeder_release_memory(x->feeder);
     publisher_silence(replay_feeder_publisher(x->feeder));
@@ -128,10 +128,10 @@ static int indexer_on_message(void *user, const struct replay_place *place)
     x->steps = place->steps;
     if (place->ended)
         return 1;
-    if (now - x->looked_ns >= LOOK_NS) {
+    if (now - x->polled_ns >= POLL_INTERVAL_NS) {
         if (!indexer_read_link(x))
             return 0;
-        x->looked_ns = now;
+        x->polled_ns = now;
     }
     if (!stepped || clock_process_cpu_ns() - x->checkpoint_cpu_ns < x->spacing_ns)
         return 1;

@@ -47,13 +47,13 @@ int replay_request_parse(struct replay_request *out, const char *argument, char 
         out->verb = REPLAY_SPEED;
         if (replay_pace_parse(rest, &out->speed) == 0)
             return 0;
-        snprintf(why, capacity, "speed '%.40s': %g to %.0f, or max, is wanted", rest, PACE_SLOWEST,
-                 PACE_FASTEST);
+        snprintf(why, capacity, "speed '%.40s': %g to %.0f, or max, is expected", rest,
+                 PACE_SLOWEST, PACE_FASTEST);
         return -HOLTER_EUSAGE;
     }
     snprintf(
         why, capacity,
-        "'%.60s': pause, play, step, step back, seek T, speed X, loop on or loop off is wanted",
+        "'%.60s': pause, play, step, step back, seek T, speed X, loop on or loop off is expected",
         text);
     return -HOLTER_EUSAGE;
 }

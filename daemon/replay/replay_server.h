@@ -65,7 +65,7 @@ void replay_server_leave(struct replay_server *server);
  * follows. @return 0 or a negative error: there is no worker */
 int replay_server_begin(struct replay_server *server);
 /** Close what the server has of a worker, which ends it. No worker is fine. */
-void replay_server_forget_worker(struct replay_server_worker *worker);
+void replay_server_drop_worker(struct replay_server_worker *worker);
 /** Give the previous worker, or the active one when the server leaves, a moment to send the rest.
  */
 void replay_server_start_leave_timer(struct replay_server *server);

@@ -17,7 +17,7 @@
 #define FEED_MESSAGE_NS UINT64_C(10000)
 #define PREVIEW_FROM_NS UINT64_C(500000000)
 
-void replay_server_forget_worker(struct replay_server_worker *worker)
+void replay_server_drop_worker(struct replay_server_worker *worker)
 {
     replay_watch_close(worker->link);
     if (worker->front >= 0)
@@ -54,7 +54,7 @@ static int replay_server_fork_worker(struct replay_server *server, struct replay
                                      const struct replay_note *note)
 {
     int mine[REPLAY_LINK_FDS], theirs[REPLAY_LINK_FDS];
-    replay_server_forget_worker(out);
+    replay_server_drop_worker(out);
     int code = replay_server_open_pairs(mine, theirs);
     if (code != 0)
         return code;
@@ -68,7 +68,7 @@ static int replay_server_fork_worker(struct replay_server *server, struct replay
     else
         close(mine[2]);
     if (code != 0)
-        replay_server_forget_worker(out);
+        replay_server_drop_worker(out);
     return code;
 }
 
@@ -117,7 +117,7 @@ static void replay_server_seek(struct replay_server *server, const struct replay
     note.run = server->active.note.run + (far ? 2 : 1);
     note.instance = server->instance + note.run;
     atomic_store(&server->shared->reached_ns, 0);
-    replay_server_forget_worker(&server->preview);
+    replay_server_drop_worker(&server->preview);
     int code = replay_server_fork_worker(server, &server->next, &note);
     if (code == 0 && far)
         replay_server_fork_preview(server, &note);
@@ -158,7 +158,7 @@ static void replay_server_on_leave_timer(uv_timer_t *timer)
         return;
     }
     relay_drop_previous(server->relay);
-    replay_server_forget_worker(&server->previous);
+    replay_server_drop_worker(&server->previous);
 }
 
 void replay_server_start_leave_timer(struct replay_server *server)
@@ -175,9 +175,9 @@ static void replay_server_replace_worker(struct replay_server *server,
     serve.kind = REPLAY_NOTE_SERVE;
     serve.seeking = serve.preview;
     if (!serve.preview)
-        replay_server_forget_worker(&server->preview);
+        replay_server_drop_worker(&server->preview);
     relay_drop_previous(server->relay);
-    replay_server_forget_worker(&server->previous);
+    replay_server_drop_worker(&server->previous);
     if (!first) {
         const struct replay_note leave = {.kind = REPLAY_NOTE_LEAVE, .instance = serve.instance};
         replay_watch_send(server->active.link, &leave, NULL, 0);
@@ -206,8 +206,8 @@ static void replay_server_replace_worker(struct replay_server *server,
 static void replay_server_on_next_closed(struct replay_server *server)
 {
     log_error("the process that was to go on elsewhere has ended");
-    replay_server_forget_worker(&server->next);
-    replay_server_forget_worker(&server->preview);
+    replay_server_drop_worker(&server->next);
+    replay_server_drop_worker(&server->preview);
     if (server->active.link == NULL)
         replay_server_fail(server, "the replay cannot begin");
     else
@@ -218,11 +218,11 @@ static void replay_server_on_worker_closed(struct replay_server *server,
                                            const struct replay_watch *link)
 {
     if (link == server->previous.link)
-        replay_server_forget_worker(&server->previous); /* the relay receives the rest */
+        replay_server_drop_worker(&server->previous); /* the relay receives the rest */
     else if (link == server->next.link)
         replay_server_on_next_closed(server);
     else if (link == server->preview.link)
-        replay_server_forget_worker(&server->preview);
+        replay_server_drop_worker(&server->preview);
     else if (link == server->active.link)
         replay_server_fail(server, "the process that replays has ended");
 }

@@ -47,7 +47,7 @@ void replay_marks_add(struct replay_marks *marks, const struct wire_alert *alert
 /** Add an alert of this replay. */
 void replay_shared_add_alert(struct replay_shared *shared, const struct wire_alert *alert);
 
-/** All is indexed. @param end_ns  when the last message was received: what the file says of its end
+/** The index is complete. @param end_ns  when the last message was received; the end in the file
  * may be wrong */
 void replay_shared_finish(struct replay_shared *shared, uint64_t end_ns);
 

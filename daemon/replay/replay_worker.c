@@ -18,7 +18,7 @@
 #define REPORT_MS 100 /* between two reports of the position */
 #define TICK_MS 100
 #define FLUSH_MS 1
-#define LOOK_NS UINT64_C(5000000) /* between two looks at the link, on the way to the target */
+#define POLL_INTERVAL_NS UINT64_C(5000000) /* between two polls of the link, while seeking */
 
 int replay_worker_send(struct replay_worker *worker, const struct replay_note *note)
 {
@@ -306,9 +306,9 @@ static int replay_worker_on_the_way(void *user, const struct replay_place *place
 {
     struct replay_worker *worker = user;
     uint64_t now = clock_mono_ns();
-    if (now - worker->looked_ns < LOOK_NS)
+    if (now - worker->polled_ns < POLL_INTERVAL_NS)
         return 1;
-    worker->looked_ns = now;
+    worker->polled_ns = now;
     if (!worker->note.preview) /* progress is that of the worker that is no preview */
         atomic_store(&worker->given->shared->reached_ns, place->time_ns);
     return !replay_link_closed(worker->link);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #define LOG_TOPIC "replay"
-#define SLICE_NS UINT64_C(10000000) /* feeding time between two looks at clients */
+#define SLICE_NS UINT64_C(10000000) /* feeding time between two polls of clients */
 /* It feeds no more while so many bytes wait to be sent or recorded. */
 #define STREAM_BACKLOG_MAXIMUM ((size_t)4 << 20)
 #define RECORD_BACKLOG_MAXIMUM ((size_t)64 << 20)

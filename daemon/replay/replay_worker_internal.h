@@ -29,7 +29,7 @@ struct replay_worker {
     int replaced;       /* another worker serves, and clients know it */
     uint64_t steps;     /* still to be made */
     uint64_t begun_ns;  /* since when it serves; CLOCK_MONOTONIC */
-    uint64_t looked_ns; /* at the link, on the way to the target; CLOCK_MONOTONIC */
+    uint64_t polled_ns; /* at the link, on the way to the target; CLOCK_MONOTONIC */
     int seeking;        /* another worker is on its way to seek_target */
     struct replay_target seek_target;
     uint64_t known_ns; /* a preview: since when messages were fed; else 0 */

@@ -197,7 +197,7 @@ static int answers_step_picture(struct answers *a, struct answers_work *w, struc
     if (code == 1)
         return 1;
     if (code == 0)
-        code = picture_tell(w->picture, answers_send_picture, &telling);
+        code = picture_send(w->picture, answers_send_picture, &telling);
     struct wire_reply reply = {
         .id = w->id, .code = code, .text = code == 0 ? "" : holter_strerror(code)};
     front_send(w->front, peer, WIRE_TYPE_REPLY, &reply);

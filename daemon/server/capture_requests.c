@@ -46,7 +46,7 @@ struct captures_waiting {
 struct captures {
     struct captures_options options;
     struct captures_track *tracks; /* owned */
-    size_t track_count, track_room;
+    size_t track_count, track_capacity;
     struct captures_waiting waiting[CAPTURES_WAITING_MAXIMUM];
     size_t waiting_count;
 };
@@ -85,7 +85,7 @@ static struct captures_track *captures_get_track(struct captures *c, const char 
             c->tracks[remaining++] = c->tracks[i];
     }
     c->track_count = remaining;
-    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_room, remaining + 1) != 0)
+    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_capacity, remaining + 1) != 0)
         return NULL;
     c->tracks[remaining] = (struct captures_track){.asked_id = 0};
     snprintf(c->tracks[remaining].job, sizeof(c->tracks[remaining].job), "%s", job);
@@ -212,14 +212,15 @@ struct captures_argument {
 };
 
 static int captures_parse_word(struct captures_argument *wishes, const char *word, char *why,
-                               size_t room)
+                               size_t capacity)
 {
     char *end = NULL;
     if (strncmp(word, "ranks=", 6) == 0) {
         snprintf(wishes->ranks, sizeof(wishes->ranks), "%s", word + 6);
         if (rank_spans_check(wishes->ranks, UINT64_MAX) == 0)
             return 0;
-        snprintf(why, room, "capture: '%.60s': a list of ranks is pending, such as 3,8-11", word);
+        snprintf(why, capacity, "capture: '%.60s': a list of ranks is pending, such as 3,8-11",
+                 word);
         return -HOLTER_EUSAGE;
     }
     if (strncmp(word, "events=", 7) == 0) {
@@ -228,16 +229,16 @@ static int captures_parse_word(struct captures_argument *wishes, const char *wor
         if (word[7] >= '0' && word[7] <= '9' && *end == '\0' && errno == 0 && wishes->events > 0 &&
             wishes->events <= EVENTS_MAXIMUM)
             return 0;
-        snprintf(why, room, "capture: '%.60s': a number from 1 to %u is pending", word,
+        snprintf(why, capacity, "capture: '%.60s': a number from 1 to %u is pending", word,
                  EVENTS_MAXIMUM);
         return -HOLTER_EUSAGE;
     }
-    snprintf(why, room, "capture: '%.60s': ranks= or events= is pending", word);
+    snprintf(why, capacity, "capture: '%.60s': ranks= or events= is pending", word);
     return -HOLTER_EUSAGE;
 }
 
 static int captures_parse_argument(struct captures_argument *wishes, const char *argument,
-                                   char *why, size_t room)
+                                   char *why, size_t capacity)
 {
     char text[LIST_CAPACITY + 64], *rest;
     int code = 0;
@@ -245,38 +246,40 @@ static int captures_parse_argument(struct captures_argument *wishes, const char 
     snprintf(text, sizeof(text), "%s", argument == NULL ? "" : argument);
     for (char *word = strtok_r(text, " ", &rest); code == 0 && word != NULL;
          word = strtok_r(NULL, " ", &rest))
-        code = captures_parse_word(wishes, word, why, room);
+        code = captures_parse_word(wishes, word, why, capacity);
     return code;
 }
 
 int captures_request(struct captures *c, const struct peer *peer,
-                     const struct wire_request *request, uint64_t now_ns, char *why, size_t room)
+                     const struct wire_request *request, uint64_t now_ns, char *why,
+                     size_t capacity)
 {
     struct captures_argument wishes;
     uint64_t *instances = NULL;
     size_t count = 0;
     struct job *job = jobs_find(c->options.jobs, request->job);
-    int code = captures_parse_argument(&wishes, request->argument, why, room);
+    int code = captures_parse_argument(&wishes, request->argument, why, capacity);
     if (code != 0)
         return code;
-    snprintf(why, room, "no such job");
+    snprintf(why, capacity, "no such job");
     if (job == NULL)
         return -HOLTER_ENOJOB;
-    snprintf(why, room, "job %s does not run any more: what was captured of it is in its recording",
+    snprintf(why, capacity,
+             "job %s does not run any more: what was captured of it is in its recording",
              job_id(job));
     if (job_state(job) != JOB_RUNNING)
         return -HOLTER_EEMPTY;
-    snprintf(why, room, "one capture at a time: the one before has not been answered");
+    snprintf(why, capacity, "one capture at a time: the one before has not been answered");
     for (size_t i = 0; i < c->waiting_count; i++) {
         if (c->waiting[i].peer_length == peer->id_length &&
             memcmp(c->waiting[i].peer, peer->id, peer->id_length) == 0)
             return -HOLTER_EFULL;
     }
-    snprintf(why, room, "%u others wait for a capture: ask again when one is there",
+    snprintf(why, capacity, "%u others wait for a capture: ask again when one is there",
              CAPTURES_WAITING_MAXIMUM);
     if (c->waiting_count == CAPTURES_WAITING_MAXIMUM)
         return -HOLTER_EFULL;
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     struct captures_track *track = captures_get_track(c, job_id(job));
     if (track == NULL)
         return -ENOMEM;
@@ -284,7 +287,7 @@ int captures_request(struct captures *c, const struct peer *peer,
                                          "asked for by hand"};
     int64_t id = captures_ask_agents(c, track, job, &question, &instances, &count);
     if (id == -HOLTER_EEMPTY)
-        snprintf(why, room, "no such rank of job %s is there now", job_id(job));
+        snprintf(why, capacity, "no such rank of job %s is there now", job_id(job));
     if (id < 0)
         return (int)id;
     struct captures_waiting *w = &c->waiting[c->waiting_count++];

@@ -38,10 +38,11 @@ int captures_create(struct captures **out, const struct captures_options *option
 void captures_destroy(struct captures *captures);
 
 /** An operator's request: the peer is sent each CAPTURED message, and a REPLY at the end.
- *  @param why  set on failure @return 0, -HOLTER_EUSAGE, -HOLTER_ENOJOB, -HOLTER_EEMPTY: nobody has
- *          such ranks, -HOLTER_EFULL, or -ENOMEM: no reply follows */
+ *  @param why  set on failure @return 0, -HOLTER_EUSAGE, -HOLTER_ENOJOB, -HOLTER_EEMPTY: no agent
+ * has such ranks, -HOLTER_EFULL, or -ENOMEM: no reply follows */
 int captures_request(struct captures *captures, const struct peer *peer,
-                     const struct wire_request *request, uint64_t now_ns, char *why, size_t room);
+                     const struct wire_request *request, uint64_t now_ns, char *why,
+                     size_t capacity);
 
 /** An alert was published. If its rule asks for a capture, the next captures_tick() does. */
 void captures_alert(struct captures *captures, const struct wire_alert *alert);

@@ -271,7 +271,7 @@ static void control_answer_cancel(struct control *c, struct front *front, struct
     const char *which = request->argument != NULL ? request->argument : "";
     int reroute = strcmp(which, "reroute") == 0;
     if (!reroute && strcmp(which, "remap") != 0) {
-        control_reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is wanted", 0);
+        control_reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is expected", 0);
         return;
     }
     searches_cancel(c->searches, peer, reroute,

@@ -27,7 +27,7 @@ struct control_options {
     void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */
     /** Carry out a request to the replay; NULL: this is no replay.
      *  @param why  set on failure @return 0 or a negative error */
-    int (*replay)(void *user, const char *argument, char *why, size_t room);
+    int (*replay)(void *user, const char *argument, char *why, size_t capacity);
     /** The report of the replay, with its marks; valid until the next call. */
     const struct wire_replay *(*replay_state)(void *user);
     uint64_t pid; /**< reported as the daemon's; 0: this process's */

@@ -19,7 +19,7 @@
     UINT64_C(600000000000) /* clients send little while they receive the stream */
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
-#define RATE_INTERVAL_NS UINT64_C(100000000) /* between two looks at the rate of messages */
+#define RATE_INTERVAL_NS UINT64_C(100000000) /* between two checks of the rate of messages */
 #define RATE_DELAY_FROM 100u                 /* from this many messages on, reading is delayed */
 #define READ_DELAY_MS 2
 #define WATERMARK_LAG_WINDOWS                                                                      \
@@ -100,12 +100,12 @@ static void front_send_refused(struct front *f, struct peer *peer, int code, con
 
 /* Describe the sender of a message, for people. */
 static void front_describe_sender(const struct peer *peer, struct msg_socket_message *from,
-                                  char *out, size_t room)
+                                  char *out, size_t capacity)
 {
     if (peer != NULL && peer->host[0] != '\0')
-        snprintf(out, room, "%s %s pid %" PRIu64, role_name(peer->role), peer->host, peer->pid);
+        snprintf(out, capacity, "%s %s pid %" PRIu64, role_name(peer->role), peer->host, peer->pid);
     else
-        snprintf(out, room, "%.80s", from->address[0] != '\0' ? from->address : "a local peer");
+        snprintf(out, capacity, "%.80s", from->address[0] != '\0' ? from->address : "a local peer");
 }
 
 static void front_count_rejected(struct front *f, const struct peer *peer,
@@ -223,7 +223,7 @@ static void front_on_hello(struct front *f, struct peer *peer, struct msg_socket
     }
     peer->role = role_by_name(hello->role);
     peer->pid = hello->pid;
-    peer->said_bye = 0;
+    peer->has_left = 0;
     snprintf(peer->host, sizeof(peer->host), "%s", hello->host);
     if (peer->role == ROLE_AGENT) {
         f->had_agents = 1;
@@ -276,7 +276,7 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
                                    now_ns, &fault);
         break;
     case WIRE_TYPE_BYE:
-        peer->said_bye = 1;
+        peer->has_left = 1;
         f->callbacks.left(f->callbacks.user, peer->instance, 1);
         return;
     default:
@@ -340,11 +340,11 @@ static void front_on_message(struct front *f, struct msg_socket_message *from, u
         return;
     }
     if (peer == NULL) {
-        /* Usual after a restart of the daemon: the peer is to send a hello, and may. */
+        /* Usual after a restart of the daemon: the peer is asked for a hello, which it may send. */
         front_refuse_stranger(f, from, 0, -HOLTER_EPROTOCOL, "say hello first");
         return;
     }
-    peer->heard_ns = now_ns;
+    peer->last_message_ns = now_ns;
     if (peer->role == ROLE_AGENT)
         front_on_agent_message(f, peer, from, &message, now_ns);
     else
@@ -405,7 +405,7 @@ static int front_on_readable(void *user)
 
 uint64_t front_watermark(const struct front *f, uint64_t now_ns)
 {
-    /* A socket that is never empty must not keep windows open for ever. */
+    /* A socket that is never empty must not keep windows open without bound. */
     uint64_t bound = now_ns - WATERMARK_LAG_WINDOWS * f->options->window_ns;
     return f->emptied_ns > bound ? f->emptied_ns : bound;
 }
@@ -415,7 +415,7 @@ uint64_t front_watermark(const struct front *f, uint64_t now_ns)
 static void front_on_expired(void *user, const struct peer *peer)
 {
     struct front *f = user;
-    if (peer->role == ROLE_AGENT && peer->instance != 0 && !peer->said_bye)
+    if (peer->role == ROLE_AGENT && peer->instance != 0 && !peer->has_left)
         f->callbacks.left(f->callbacks.user, peer->instance, 0);
 }
 

@@ -15,7 +15,7 @@
 #define IPC "ipc://"
 #define LOCK ".lock"
 
-/* Does a process listen there, though nobody holds the lock? Then it is another program. */
+/* Does a process listen there, though the lock is free? Then it is another program. */
 static int listen_is_answered(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -30,25 +30,25 @@ static int listen_is_answered(const char *path)
     return answers;
 }
 
-static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t room)
+static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t capacity)
 {
     if (locks->count == sizeof(locks->held) / sizeof(locks->held[0]))
         return -ENOSPC;
     struct listen_lock *lock = &locks->held[locks->count];
     if (snprintf(lock->path, sizeof(lock->path), "%s" LOCK, path) >= (int)sizeof(lock->path)) {
-        snprintf(why, room, "%s: the path is too long for a socket", path);
+        snprintf(why, capacity, "%s: the path is too long for a socket", path);
         return -ENAMETOOLONG;
     }
     lock->fd = lock_file_take(lock->path);
     if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && listen_is_answered(path))) {
         if (lock->fd >= 0)
             lock_file_give(lock->fd, lock->path);
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "another daemon listens on ipc://%s: stop it, or choose another --listen", path);
         return -EADDRINUSE;
     }
     if (lock->fd < 0) {
-        snprintf(why, room, "%s: %s", lock->path, strerror(-lock->fd));
+        snprintf(why, capacity, "%s: %s", lock->path, strerror(-lock->fd));
         return lock->fd;
     }
     locks->count++;
@@ -56,10 +56,10 @@ static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *w
 }
 
 int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, char *why,
-                size_t room)
+                size_t capacity)
 {
     if (strncmp(endpoint, IPC, strlen(IPC)) == 0 && locks != NULL) {
-        int code = listen_lock_ipc(locks, endpoint + strlen(IPC), why, room);
+        int code = listen_lock_ipc(locks, endpoint + strlen(IPC), why, capacity);
         if (code != 0)
             return code;
     }
@@ -67,11 +67,11 @@ int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, 
     int error = zmq_bind(socket, endpoint) == 0 ? 0 : zmq_errno();
     umask(before);
     if (error == EADDRINUSE)
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "%s is in use, perhaps by another daemon: stop it, or choose another --listen",
                  endpoint);
     else if (error != 0)
-        snprintf(why, room, "cannot listen on %s: %s", endpoint, zmq_strerror(error));
+        snprintf(why, capacity, "cannot listen on %s: %s", endpoint, zmq_strerror(error));
     return -error;
 }
 

@@ -23,7 +23,7 @@ struct listen_locks {
  *  @param why    set on failure: a sentence for people
  *  @return 0 or -errno; -EADDRINUSE when another process listens there */
 int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, char *why,
-                size_t room);
+                size_t capacity);
 
 /** Remove the sockets of ipc endpoints, their streams and their locks; after the ZeroMQ context has
  *  ended. */

@@ -81,10 +81,10 @@ static void msg_zmq_start(struct msg_socket *socket)
     zloop_sent(((struct msg_zmq *)socket)->zloop); /* messages may have arrived before */
 }
 
-static void msg_zmq_copy_property(char *out, size_t room, zmq_msg_t *part, const char *property)
+static void msg_zmq_copy_property(char *out, size_t capacity, zmq_msg_t *part, const char *property)
 {
     const char *text = zmq_msg_gets(part, property);
-    snprintf(out, room, "%s", text == NULL ? "" : text);
+    snprintf(out, capacity, "%s", text == NULL ? "" : text);
 }
 
 static int msg_zmq_receive(struct msg_socket *socket, struct msg_socket_message *out)

@@ -121,10 +121,10 @@ static void msg_stream_deliver(struct msg_stream *s)
         msg_stream_end(s);
 }
 
-static void msg_stream_on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
+static void msg_stream_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
     struct msg_stream *s = handle->data;
-    (void)wanted;
+    (void)suggested;
     *out = uv_buf_init(NULL, 0); /* without memory the stream ends */
     if (s->capacity - s->length < READ_BYTES) {
         size_t capacity = 2 * s->capacity + READ_BYTES;

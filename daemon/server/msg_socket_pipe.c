@@ -27,9 +27,9 @@ static int msg_pipe_copy_part(zmq_msg_t *out, const struct msg_socket_part *part
     return 0;
 }
 
-static void msg_pipe_copy_text(char *out, size_t room, const struct msg_socket_part *part)
+static void msg_pipe_copy_text(char *out, size_t capacity, const struct msg_socket_part *part)
 {
-    size_t length = part->length < room - 1 ? part->length : room - 1;
+    size_t length = part->length < capacity - 1 ? part->length : capacity - 1;
     if (length > 0)
         memcpy(out, part->bytes, length);
     out[length] = '\0';

@@ -44,7 +44,7 @@ static const char *network_ask_set_number(const char *value, uint64_t maximum, u
     uint64_t number;
     const char *end = network_ask_read_number(value, maximum, &number);
     if (end == NULL || *end != '\0')
-        return "a number is wanted, and not as large a one";
+        return "a number is expected, and not as large a one";
     *out = number;
     return NULL;
 }
@@ -60,7 +60,7 @@ static int network_ask_compare_ranks(const void *a, const void *b)
 /* "3,8-11": a list of ranks, each once. */
 static const char *network_ask_set_ranks(struct network_ask *ask, const char *value)
 {
-    static const char wanted[] = "a list of ranks is wanted, such as 3,8-11";
+    static const char expected[] = "a list of ranks is expected, such as 3,8-11";
     uint8_t *marks = calloc(NETWORK_ASK_RANKS, 1);
     const char *at = value;
     uint32_t count = 0;
@@ -72,7 +72,7 @@ static const char *network_ask_set_ranks(struct network_ask *ask, const char *va
             at = network_ask_read_number(at + 1, NETWORK_ASK_RANKS - 1, &last);
         if (at == NULL || last < first || (*at != ',' && *at != '\0')) {
             free(marks);
-            return wanted;
+            return expected;
         }
         memset(marks + first, 1, last - first + 1);
         at = *at == ',' ? at + 1 : NULL;
@@ -108,7 +108,7 @@ static const char *network_ask_set_routes(struct network_ask *ask, const char *v
                  : network_ask_read_number(at + 1, UINT32_MAX - 1, &destination);
         if (at == NULL || (*at != ',' && *at != '\0') || count == NETWORK_ASK_ROUTES) {
             free(routes);
-            return "routes are wanted, such as 12-0,3-4";
+            return "routes are expected, such as 12-0,3-4";
         }
         routes[count++] = (struct ask_route){(uint32_t)source, (uint32_t)destination};
         at = *at == ',' ? at + 1 : NULL;
@@ -138,7 +138,7 @@ static const char *network_ask_set_objective(struct network_ask *ask, const char
             return NULL;
         }
     }
-    return "hop-bytes, max-link or inter-node is wanted";
+    return "hop-bytes, max-link or inter-node is expected";
 }
 
 static const char *network_ask_set_seconds(struct network_ask *ask, const char *value)
@@ -146,7 +146,7 @@ static const char *network_ask_set_seconds(struct network_ask *ask, const char *
     char *end = NULL;
     double seconds = value[0] >= '0' && value[0] <= '9' ? strtod(value, &end) : 0;
     if (end == NULL || *end != '\0' || !(seconds >= SECONDS_MINIMUM && seconds <= SECONDS_MAXIMUM))
-        return "seconds are wanted, from 0.1 to 600";
+        return "seconds are expected, from 0.1 to 600";
     ask->seconds = seconds;
     return NULL;
 }
@@ -169,7 +169,7 @@ static const char *network_ask_parse_remap_word(struct network_ask *ask, const c
     if ((value = network_ask_value(word, "to")) != NULL)
         return network_ask_set_number(value, INT64_MAX, &ask->to);
     if ((value = network_ask_value(word, "messages")) == NULL)
-        return "objective=, time=, seed=, ranks=, messages=, from= or to= is wanted";
+        return "objective=, time=, seed=, ranks=, messages=, from= or to= is expected";
     const char *wrong = network_ask_set_number(value, 1, &number);
     ask->messages = number == 1;
     return wrong;
@@ -185,16 +185,16 @@ static const char *network_ask_parse_reroute_word(struct network_ask *ask, const
         return network_ask_set_number(value, UINT32_MAX - 1, &ask->link);
     if ((value = network_ask_value(word, "top")) != NULL) {
         wrong = network_ask_set_number(value, NETWORK_ASK_ROUTES, &ask->top);
-        return wrong == NULL && ask->top == 0 ? "a number from 1 up is wanted" : wrong;
+        return wrong == NULL && ask->top == 0 ? "a number from 1 up is expected" : wrong;
     }
     if ((value = network_ask_value(word, "first")) != NULL) {
         ask->params.first = strcmp(value, "length") == 0 ? REROUTE_LENGTH : REROUTE_LOAD;
         return strcmp(value, "length") != 0 && strcmp(value, "load") != 0
-                   ? "length or load is wanted"
+                   ? "length or load is expected"
                    : NULL;
     }
     if ((value = network_ask_value(word, "delta")) == NULL)
-        return "routes=, link=, top=, first= or delta= is wanted";
+        return "routes=, link=, top=, first= or delta= is expected";
     wrong = network_ask_set_number(value, REROUTE_MOST_DELTA, &number);
     ask->params.delta = (uint32_t)number;
     return wrong;

@@ -39,7 +39,7 @@ struct network_ask {
  *  @param why       set on failure: names the word
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
 int network_ask_parse(struct network_ask *out, int reroute, const char *argument, char *why,
-                      size_t room);
+                      size_t capacity);
 
 void network_ask_finish(struct network_ask *ask);
 

@@ -140,7 +140,7 @@ struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint6
         return NULL;
     memcpy(peer->id, id, length);
     peer->id_length = length;
-    peer->heard_ns = peer->refilled_ns = now_ns;
+    peer->last_message_ns = peer->refilled_ns = now_ns;
     peer->messages_left = MESSAGES_BURST;
     peer->bytes_left = BYTES_BURST;
     struct peer **bucket = peers_id_bucket(peers, id, length);
@@ -197,7 +197,7 @@ void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint6
     for (struct peer *peer = peers->first, *next; peer != NULL; peer = next) {
         next = peer->next;
         uint64_t bound = peer->role == ROLE_AGENT ? agent_ns : client_ns;
-        if (now_ns < peer->heard_ns || now_ns - peer->heard_ns <= bound)
+        if (now_ns < peer->last_message_ns || now_ns - peer->last_message_ns <= bound)
             continue;
         if (left != NULL)
             left(user, peer);
@@ -230,7 +230,7 @@ void peers_count(const struct peers *peers, size_t *agents, size_t *clients)
 {
     *agents = *clients = 0;
     for (const struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        int live = !peer->refused && !peer->said_bye;
+        int live = !peer->refused && !peer->has_left;
         *agents += live && peer->role == ROLE_AGENT;
         *clients += live && (peer->role == ROLE_VIEWER || peer->role == ROLE_OPERATOR);
     }

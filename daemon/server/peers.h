@@ -13,11 +13,11 @@
 struct peer {
     uint8_t id[PEER_ID_BYTES]; /**< routing id of the connection */
     size_t id_length;
-    enum role role;    /**< claimed in its hello and allowed by its key */
-    int refused;       /**< its messages are ignored */
-    int said_bye;      /**< agents: it has left in order */
-    uint64_t instance; /**< agents: see WIRE_HELLO; 0 otherwise */
-    uint64_t heard_ns; /**< daemon time of its last message */
+    enum role role;           /**< claimed in its hello and allowed by its key */
+    int refused;              /**< its messages are ignored */
+    int has_left;             /**< agents: it has left in order */
+    uint64_t instance;        /**< agents: see WIRE_HELLO; 0 otherwise */
+    uint64_t last_message_ns; /**< daemon time of its last message */
     uint64_t pid;
     char host[65];
     uint64_t messages_left, bytes_left; /**< tokens, see peer_charge_rate() */

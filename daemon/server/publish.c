@@ -138,12 +138,13 @@ static struct publisher_counts *publisher_get_counts(struct publisher *p, const 
     return made;
 }
 
-static void publisher_format_topic(char *out, size_t room, const char *job, enum wire_type type)
+static void publisher_format_topic(char *out, size_t capacity, const char *job, enum wire_type type)
 {
-    snprintf(out, room, "%s/%s", wire_topic(type), job);
+    snprintf(out, capacity, "%s/%s", wire_topic(type), job);
 }
 
-int publisher_wanted(const struct publisher *p, const char *job, enum wire_type type)
+/* Has anybody subscribed to this topic of this job? */
+static int publisher_has_subscriber(const struct publisher *p, const char *job, enum wire_type type)
 {
     char topic[SUBSCRIPTION_BYTES];
     if (p->socket == NULL)
@@ -191,7 +192,7 @@ uint64_t publisher_frames(const struct publisher *p)
     return p->frames;
 }
 
-void publisher_forget(struct publisher *p, const char *job)
+void publisher_drop_job(struct publisher *p, const char *job)
 {
     for (struct publisher_counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
         struct publisher_counts *gone = *at;
@@ -221,7 +222,7 @@ void publisher_open(struct publisher *p, struct msg_socket *socket, uint64_t ins
 void publisher_silence(struct publisher *p)
 {
     while (p->jobs != NULL)
-        publisher_forget(p, p->jobs->job);
+        publisher_drop_job(p, p->jobs->job);
     subscriptions_finish(&p->subscriptions);
     p->socket = NULL;
     p->instance = p->frames = 0;
@@ -249,7 +250,7 @@ void publisher_destroy(struct publisher *p)
 
 static int publisher_wants_of_job(void *user, const char *job, enum wire_type type)
 {
-    return publisher_wanted(user, job, type);
+    return publisher_has_subscriber(user, job, type);
 }
 
 static void publisher_publish_of_job(void *user, const char *job, enum wire_type type,
@@ -258,9 +259,9 @@ static void publisher_publish_of_job(void *user, const char *job, enum wire_type
     publisher_publish(user, job, type, message);
 }
 
-static void publisher_forget_job(void *user, const char *job)
+static void publisher_drop_frames(void *user, const char *job)
 {
-    publisher_forget(user, job);
+    publisher_drop_job(user, job);
 }
 
 struct jobs_publisher publisher_for_jobs(struct publisher *publisher)
@@ -268,5 +269,5 @@ struct jobs_publisher publisher_for_jobs(struct publisher *publisher)
     return (struct jobs_publisher){.user = publisher,
                                    .wants = publisher_wants_of_job,
                                    .publish = publisher_publish_of_job,
-                                   .forget = publisher_forget_job};
+                                   .forget = publisher_drop_frames};
 }

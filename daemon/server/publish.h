@@ -25,9 +25,6 @@ void publisher_silence(struct publisher *publisher);
 /** What was published is still sent; handles close in later turns of the loop. NULL is fine. */
 void publisher_destroy(struct publisher *publisher);
 
-/** Has anybody subscribed to this topic of this job? */
-int publisher_wanted(const struct publisher *publisher, const char *job, enum wire_type type);
-
 /** Publish one message. Frames are numbered whether or not there are subscribers. */
 void publisher_publish(struct publisher *publisher, const char *job, enum wire_type type,
                        const void *message);
@@ -39,7 +36,7 @@ struct jobs_publisher publisher_for_jobs(struct publisher *publisher);
 uint64_t publisher_frame(const struct publisher *publisher, const char *job);
 
 /** Forget the frame numbers of a job. */
-void publisher_forget(struct publisher *publisher, const char *job);
+void publisher_drop_job(struct publisher *publisher, const char *job);
 
 /** @return number of frames since the start */
 uint64_t publisher_frames(const struct publisher *publisher);

@@ -36,14 +36,14 @@ int search_send(struct search *s, enum wire_type type, const void *message)
 static int search_list_processes(struct search *s, const struct job_network *network)
 {
     s->rank_count = job_network_ranks(network);
-    size_t room = (size_t)s->rank_count + 1;
-    s->ranks = malloc(room * sizeof(*s->ranks));
-    s->seats = malloc(room * sizeof(*s->seats));
-    s->process_of = malloc(room * sizeof(*s->process_of));
+    size_t capacity = (size_t)s->rank_count + 1;
+    s->ranks = malloc(capacity * sizeof(*s->ranks));
+    s->seats = malloc(capacity * sizeof(*s->seats));
+    s->process_of = malloc(capacity * sizeof(*s->process_of));
     if (s->ranks == NULL || s->seats == NULL || s->process_of == NULL)
         return -ENOMEM;
     for (uint32_t rank = 0; rank < s->rank_count; rank++) {
-        uint32_t seat = job_network_seat(network, rank);
+        uint32_t seat = job_network_vertex(network, rank);
         s->process_of[rank] = seat == TOPOLOGY_NONE ? UINT32_MAX : s->processes;
         if (seat == TOPOLOGY_NONE)
             continue;
@@ -89,9 +89,9 @@ static int search_edges_since_start(struct search *s)
 static int search_edges_of_span(struct search *s)
 {
     struct phase_graph graph = {.count = 0};
-    uint64_t length = job_window_ns(s->job), most = INT64_MAX / 4 / length;
-    int64_t from = (int64_t)((s->ask->from < most ? s->ask->from : most) * length),
-            to = (int64_t)((s->ask->to < most ? s->ask->to + 1 : most) * length) - 1;
+    uint64_t length = job_window_ns(s->job), maximum = INT64_MAX / 4 / length;
+    int64_t from = (int64_t)((s->ask->from < maximum ? s->ask->from : maximum) * length),
+            to = (int64_t)((s->ask->to < maximum ? s->ask->to + 1 : maximum) * length) - 1;
     int code = job_phases_graph(job_phases(s->job), from, to, &graph);
     if (code == -HOLTER_EEMPTY)
         snprintf(s->why, sizeof(s->why), "the job has sent nothing yet");

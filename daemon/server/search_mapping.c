@@ -85,12 +85,12 @@ static int mapping_send_progress(const struct mapping *m, double progress)
 static int mapping_run(struct mapping *m)
 {
     int code = mapping_send_progress(m, 0);
-    uint64_t told = clock_mono_ns();
+    uint64_t reported_ns = clock_mono_ns();
     for (double done = 0; code == 0 && done < 1;) {
         done = remap_step(m->remap);
-        if (done >= 1 || clock_mono_ns() - told < PROGRESS_NS)
+        if (done >= 1 || clock_mono_ns() - reported_ns < PROGRESS_NS)
             continue;
-        told = clock_mono_ns();
+        reported_ns = clock_mono_ns();
         code = mapping_send_progress(m, done);
     }
     return code;

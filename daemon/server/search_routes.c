@@ -120,7 +120,7 @@ static int routing_add_requested(struct routing *r)
         struct flow key = {.source = a->source, .destination = a->destination};
         if (a->source >= vertices || a->destination >= vertices || a->source == a->destination) {
             snprintf(r->search->why, sizeof(r->search->why),
-                     "reroute: '%u-%u': two vertices of the network are wanted", a->source,
+                     "reroute: '%u-%u': two vertices of the network are expected", a->source,
                      a->destination);
             return -HOLTER_EUSAGE;
         }
@@ -143,13 +143,14 @@ static int routing_compare_bytes(const void *left, const void *right)
 }
 
 static uint64_t routing_maximum_load(const struct routing *r, const struct flow *f, uint32_t *links,
-                                     uint32_t room)
+                                     uint32_t capacity)
 {
-    uint64_t most = 0;
-    uint32_t length = topology_route(r->search->topology, f->source, f->destination, links, room);
-    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < room; i++)
-        most = r->bytes[links[i]] > most ? r->bytes[links[i]] : most;
-    return most;
+    uint64_t maximum = 0;
+    uint32_t length =
+        topology_route(r->search->topology, f->source, f->destination, links, capacity);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < capacity; i++)
+        maximum = r->bytes[links[i]] > maximum ? r->bytes[links[i]] : maximum;
+    return maximum;
 }
 
 /* Add the heaviest flows, of those that cross the link or of all: largest load first, then most
@@ -158,8 +159,9 @@ static int routing_add_heaviest(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
     const struct topology *t = r->search->topology;
-    uint32_t room = topology_diameter(t) + 1, *links = malloc((size_t)room * sizeof(*links));
-    uint64_t most = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
+    uint32_t capacity = topology_diameter(t) + 1,
+             *links = malloc((size_t)capacity * sizeof(*links));
+    uint64_t maximum = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
     size_t kept = 0;
     if (links == NULL)
         return -ENOMEM;
@@ -168,12 +170,12 @@ static int routing_add_heaviest(struct routing *r)
         if (ask->link != UINT64_MAX &&
             !topology_crosses(t, flow.source, flow.destination, (uint32_t)ask->link))
             continue;
-        flow.heaviest = routing_maximum_load(r, &flow, links, room);
+        flow.heaviest = routing_maximum_load(r, &flow, links, capacity);
         r->flows[kept++] = flow;
     }
     free(links);
     qsort(r->flows, kept, sizeof(*r->flows), routing_compare_bytes);
-    for (size_t i = 0; i < kept && i < most; i++)
+    for (size_t i = 0; i < kept && i < maximum; i++)
         routing_add_route(r, r->flows[i].source, r->flows[i].destination, r->flows[i].bytes);
     return 0;
 }
@@ -183,13 +185,13 @@ static int routing_add_heaviest(struct routing *r)
 
 static double routing_link_maximum(const uint64_t *bytes, uint32_t links, double *sum)
 {
-    uint64_t most = 0;
+    uint64_t maximum = 0;
     *sum = 0;
     for (uint32_t i = 0; i < links; i++) {
-        most = bytes[i] > most ? bytes[i] : most;
+        maximum = bytes[i] > maximum ? bytes[i] : maximum;
         *sum += (double)bytes[i];
     }
-    return (double)most;
+    return (double)maximum;
 }
 
 static void routing_measure(const struct routing *r, struct wire_gain_row gains[GAINS])
@@ -238,12 +240,12 @@ static int routing_send_parts(const struct routing *r, const struct wire_reroute
     int code = 0;
     routing_measure(r, gains);
     do {
-        size_t room = WIRE_PART_ROWS;
+        size_t capacity = WIRE_PART_ROWS;
         message.routes = routes + route;
-        message.routes_count = r->count - route < room ? r->count - route : room;
-        room -= message.routes_count;
+        message.routes_count = r->count - route < capacity ? r->count - route : capacity;
+        capacity -= message.routes_count;
         message.hops = hops + hop;
-        message.hops_count = hop_count - hop < room ? hop_count - hop : room;
+        message.hops_count = hop_count - hop < capacity ? hop_count - hop : capacity;
         route += message.routes_count;
         hop += message.hops_count;
         message.more = route < r->count || hop < hop_count;

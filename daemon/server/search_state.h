@@ -17,7 +17,7 @@ struct search {
     struct wire_buffer buffer;
     char why[SEARCH_WHY]; /**< set with an error */
 
-    uint32_t processes;       /**< ranks that have a seat */
+    uint32_t processes;       /**< ranks that have a vertex */
     uint32_t *ranks;          /**< owned: rank of each */
     uint32_t *seats;          /**< owned: vertex of each */
     uint32_t *process_of;     /**< owned: by rank; UINT32_MAX: it has none */

@@ -171,10 +171,10 @@ static int searches_forward_all(struct search_process *search)
     return over;
 }
 
-static void searches_on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
+static void searches_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
     struct search_process *search = handle->data;
-    (void)wanted;
+    (void)suggested;
     *out = uv_buf_init(NULL, 0); /* without memory the search ends */
     if (search->capacity - search->length < READ_BYTES) {
         size_t capacity = 2 * search->capacity + READ_BYTES;

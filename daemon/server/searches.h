@@ -1,9 +1,9 @@
 /* The searches under way (search.h), each in a process of its own; their answers are forwarded to
  * the clients that asked.
  *
- * Other requests of a client are answered meanwhile. A client has one search of each kind: a newer
- * one ends the previous one, and the client can cancel it. At most SEARCHES_MAXIMUM are under way;
- * more are refused. When a client leaves, its searches end. */
+ * Other requests of a client are answered while its search runs. A client has one search of each
+ * kind: a newer one ends the previous one, and the client can cancel it. At most SEARCHES_MAXIMUM
+ * are under way; more are refused. When a client leaves, its searches end. */
 #ifndef HOLTER_DAEMON_SERVER_SEARCHES_H
 #define HOLTER_DAEMON_SERVER_SEARCHES_H
 

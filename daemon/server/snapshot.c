@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void snapshots_destroy_one(struct snapshot *s)
+static void snapshots_destroy_entry(struct snapshot *s)
 {
     if (s == NULL)
         return;
@@ -18,7 +18,7 @@ static void snapshots_destroy_one(struct snapshot *s)
 void snapshots_finish(struct snapshots *snapshots)
 {
     for (size_t i = 0; i < SNAPSHOTS_MAXIMUM; i++)
-        snapshots_destroy_one(snapshots->list[i]);
+        snapshots_destroy_entry(snapshots->list[i]);
     wire_buffer_finish(&snapshots->buffer);
     *snapshots = (struct snapshots){0};
 }
@@ -45,9 +45,9 @@ static void snapshots_add_part(void *user, const char *job, enum wire_type type,
     (void)job;
     if (wire_encode(buffer, type, message) != 0)
         return;
-    if (s->count == s->room) {
-        size_t room = s->room == 0 ? 4 : 2 * s->room;
-        zmq_msg_t *parts = calloc(room, sizeof(*parts));
+    if (s->count == s->capacity) {
+        size_t capacity = s->capacity == 0 ? 4 : 2 * s->capacity;
+        zmq_msg_t *parts = calloc(capacity, sizeof(*parts));
         if (parts == NULL)
             return;
         for (size_t i = 0; i < s->count; i++) {
@@ -56,7 +56,7 @@ static void snapshots_add_part(void *user, const char *job, enum wire_type type,
         }
         free(s->parts);
         s->parts = parts;
-        s->room = room;
+        s->capacity = capacity;
     }
     if (zmq_msg_init_size(&s->parts[s->count], buffer->length) != 0)
         return;
@@ -81,7 +81,7 @@ const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *jo
     struct snapshot *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return NULL;
-    snapshots_destroy_one(snapshots->list[at]);
+    snapshots_destroy_entry(snapshots->list[at]);
     memmove(&snapshots->list[1], &snapshots->list[0], at * sizeof(struct snapshot *));
     snapshots->list[0] = made;
     snprintf(made->job, sizeof(made->job), "%s", job_id(job));

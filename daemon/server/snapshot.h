@@ -15,7 +15,7 @@ struct snapshot {
     uint64_t frame;    /**< number of the newest frame of the job at that time */
     uint64_t closings; /**< see job_closings(): without subscribers windows make no frames */
     zmq_msg_t *parts;  /**< owned: encoded messages */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /** Zero-initialised is empty. */

@@ -17,7 +17,7 @@
 #define STREAM_BACKLOG 4096
 
 static int sockets_set_keys(void *socket, const struct server_options *options, char *why,
-                            size_t room)
+                            size_t capacity)
 {
     struct curve_keys keys;
     if (options->keys == NULL)
@@ -26,7 +26,7 @@ static int sockets_set_keys(void *socket, const struct server_options *options, 
     code = code != 0 ? code : curve_apply_server(socket, &keys);
     curve_wipe(&keys);
     if (code != 0)
-        snprintf(why, room, "%s/server.key: %s", options->keys, holter_strerror(code));
+        snprintf(why, capacity, "%s/server.key: %s", options->keys, holter_strerror(code));
     return code;
 }
 
@@ -37,12 +37,12 @@ static void sockets_configure_front(void *socket)
     int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500,
         backlog = FRONT_BACKLOG, on = 1;
     int idle_s = 10, probe_s = 5, probes = 4;
-    int64_t most = WIRE_MESSAGE_BYTES;
+    int64_t maximum = WIRE_MESSAGE_BYTES;
     zmq_setsockopt(socket, ZMQ_RCVHWM, &receive_queue, sizeof(receive_queue));
     zmq_setsockopt(socket, ZMQ_SNDHWM, &send_queue, sizeof(send_queue));
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &maximum, sizeof(maximum));
     /* Sending to a peer that has left is an error. */
     zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
     /* The kernel detects within 30 s that a host is down. Heartbeats of libzmq cost more than all
@@ -55,16 +55,16 @@ static void sockets_configure_front(void *socket)
 }
 
 int sockets_open_front(void **out, void *context, const struct server_options *options,
-                       struct listen_locks *locks, char *why, size_t room)
+                       struct listen_locks *locks, char *why, size_t capacity)
 {
     void *socket = zmq_socket(context, ZMQ_ROUTER);
     if (socket == NULL)
         return -zmq_errno();
     sockets_configure_front(socket);
-    int code = sockets_set_keys(socket, options, why, room);
+    int code = sockets_set_keys(socket, options, why, capacity);
     zap_domain(socket, ZAP_FRONT);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++)
-        code = listen_bind(locks, socket, options->listen[i], why, room);
+        code = listen_bind(locks, socket, options->listen[i], why, capacity);
     if (code == 0)
         *out = socket;
     else
@@ -77,27 +77,27 @@ int sockets_open_front(void **out, void *context, const struct server_options *o
 static void sockets_configure_stream(void *socket)
 {
     int queue = STREAM_QUEUE, linger = 1000, backlog = STREAM_BACKLOG;
-    int64_t most = SOCKETS_SUBSCRIPTION_BYTES;
+    int64_t maximum = SOCKETS_SUBSCRIPTION_BYTES;
     zmq_setsockopt(socket, ZMQ_SNDHWM, &queue, sizeof(queue));
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &maximum, sizeof(maximum));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
 }
 
 int sockets_open_stream(void **out, void *context, const struct server_options *options, char *why,
-                        size_t room)
+                        size_t capacity)
 {
     void *socket = zmq_socket(context, ZMQ_XPUB);
     if (socket == NULL)
         return -zmq_errno();
     sockets_configure_stream(socket);
-    int code = sockets_set_keys(socket, options, why, room);
+    int code = sockets_set_keys(socket, options, why, capacity);
     zap_domain(socket, ZAP_STREAM);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++) {
         char stream[300];
         code = endpoint_stream(stream, sizeof(stream), options->listen[i]);
         /* The lock of the front covers both sockets of an ipc endpoint. */
-        code = code != 0 ? code : listen_bind(NULL, socket, stream, why, room);
+        code = code != 0 ? code : listen_bind(NULL, socket, stream, why, capacity);
     }
     if (code == 0)
         *out = socket;

@@ -14,10 +14,10 @@
  * ended, because libzmq removes a socket's file some time after the socket was closed
  *  @param why    set on failure: a sentence for people @return 0, -EADDRINUSE or another -errno */
 int sockets_open_front(void **out, void *context, const struct server_options *options,
-                       struct listen_locks *locks, char *why, size_t room);
+                       struct listen_locks *locks, char *why, size_t capacity);
 
 /** The stream, XPUB: what is published. @return as sockets_open_front() */
 int sockets_open_stream(void **out, void *context, const struct server_options *options, char *why,
-                        size_t room);
+                        size_t capacity);
 
 #endif

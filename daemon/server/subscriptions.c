@@ -27,16 +27,16 @@ static struct subscription *subscriptions_find(const struct subscriptions *s, co
 
 static int subscriptions_reserve(struct subscriptions *s)
 {
-    if (s->count < s->room)
+    if (s->count < s->capacity)
         return 1;
-    size_t room = s->room == 0 ? 16 : 2 * s->room;
-    if (room > SUBSCRIPTIONS_MAXIMUM)
+    size_t capacity = s->capacity == 0 ? 16 : 2 * s->capacity;
+    if (capacity > SUBSCRIPTIONS_MAXIMUM)
         return 0;
-    struct subscription *list = realloc(s->list, room * sizeof(*list));
+    struct subscription *list = realloc(s->list, capacity * sizeof(*list));
     if (list == NULL)
         return 0;
     s->list = list;
-    s->room = room;
+    s->capacity = capacity;
     return 1;
 }
 

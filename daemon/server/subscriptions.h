@@ -11,7 +11,7 @@
 /** Zero-initialised is empty. */
 struct subscriptions {
     struct subscription *list; /**< owned */
-    size_t count, room;
+    size_t count, capacity;
     size_t overflow; /**< number of prefixes that did not fit */
 };
 

@@ -120,7 +120,7 @@ static int hostlist_rewind_bracket(struct reader *r, const struct item *item, st
     return o->next[b] != NULL
                ? 0
                : hostlist_report_fault(
-                     r, "'[%.*s]': ranges such as [001-128,200] are wanted",
+                     r, "'[%.*s]': ranges such as [001-128,200] are expected",
                      (int)(bracket->end - bracket->begin > 60 ? 60 : bracket->end - bracket->begin),
                      bracket->begin);
 }
@@ -136,8 +136,8 @@ static int hostlist_advance(struct reader *r, const struct item *item, struct od
         if (o->next[b] < item->brackets[b].end) {
             o->next[b] = hostlist_read_range(o->next[b], item->brackets[b].end, &o->range[b]);
             if (o->next[b] == NULL)
-                return hostlist_report_fault(r,
-                                             "a range within [ ] is none: [001-128,200] is wanted");
+                return hostlist_report_fault(
+                    r, "a range within [ ] is none: [001-128,200] is expected");
             o->value[b] = o->range[b].first;
             return 1;
         }

@@ -175,7 +175,7 @@ static int topology_build_check_tree(struct build *b)
                      "the link from %s to %s closes a ring: in a tree there is one way",
                      b->vertices[link->ends[0]].name, b->vertices[link->ends[1]].name);
         if (link->one_way)
-            fault_at(b->faults, link->line, "links of a tree go both ways: `between` is wanted");
+            fault_at(b->faults, link->line, "links of a tree go both ways: `between` is expected");
         above[a] = c;
     }
     free(above);

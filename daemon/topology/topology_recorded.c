@@ -304,7 +304,7 @@ static int topology_recorded_read_counts(struct counts *out, const char *text, s
             !word_amount(&at, end, &bytes) || !word_whole(&at, end, &hops) ||
             source >= UINT32_MAX || destination >= UINT32_MAX || hops >= UINT32_MAX) {
             fault_at(faults, lines.number,
-                     "source, destination, bytes and hops are wanted to find the network");
+                     "source, destination, bytes and hops are expected to find the network");
             continue;
         }
         out->list[out->count++] =

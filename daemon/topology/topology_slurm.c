@@ -100,7 +100,7 @@ static void topology_slurm_apply_word(struct reader *r, char *word, unsigned pos
 {
     char *value = strchr(word, '=');
     if (value == NULL || value[1] == '\0') {
-        fault_at(r->faults, r->line, "'%.60s': KEY=VALUE is wanted", word);
+        fault_at(r->faults, r->line, "'%.60s': KEY=VALUE is expected", word);
         return;
     }
     *value++ = '\0';

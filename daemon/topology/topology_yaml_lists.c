@@ -267,7 +267,7 @@ static int yaml_lists_read_ends(struct yaml_reader *r, const struct tree_node *l
 {
     const struct tree_node *first = list->child, *second = first == NULL ? NULL : first->next;
     if (second == NULL || second->next != NULL) {
-        fault_at(r->faults, list->line, "link: two ends are wanted, such as [n1:eth0, s1]");
+        fault_at(r->faults, list->line, "link: two ends are expected, such as [n1:eth0, s1]");
         return 0;
     }
     return yaml_lists_read_end(r, first, link, 0) && yaml_lists_read_end(r, second, link, 1);

@@ -16,7 +16,7 @@ const char *yaml_text(struct yaml_reader *r, const char *key, const struct tree_
     if (value->kind == TREE_TEXT)
         fault_at(r->faults, value->line, "%s: the value is missing", key);
     else
-        fault_at(r->faults, value->line, "%s: %s stands here, one value is wanted", key,
+        fault_at(r->faults, value->line, "%s: %s stands here, one value is expected", key,
                  yaml_kind(value));
     return NULL;
 }
@@ -27,7 +27,7 @@ int yaml_is_kind(struct yaml_reader *r, const char *key, const struct tree_node 
     static const char *const wanted[] = {"one value", "a list", "keys and values"};
     if (value->kind == kind)
         return 1;
-    fault_at(r->faults, value->line, "%s: %s stands here, %s %s wanted", key, yaml_kind(value),
+    fault_at(r->faults, value->line, "%s: %s stands here, %s %s expected", key, yaml_kind(value),
              wanted[kind], kind == TREE_MAP ? "are" : "is");
     return 0;
 }
@@ -108,7 +108,7 @@ void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const c
     char wanted[80];
     for (const struct tree_node *k = map->child; k != NULL; k = k->next->next) {
         if (k->kind != TREE_TEXT) {
-            fault_at(r->faults, k->line, "%s stands where a key is wanted", yaml_kind(k));
+            fault_at(r->faults, k->line, "%s stands where a key is expected", yaml_kind(k));
             continue;
         }
         snprintf(wanted, sizeof(wanted), " %.70s ", k->text);

@@ -1,6 +1,6 @@
 /* What alerts cost the daemon's loop, and what latencies and regions cost the recorder's thread.
  *
- * Sinks: time of sinks_take() while every sink hangs or fails, by the time that encoding the same
+ * Sinks: time of sinks_queue() while every sink hangs or fails, by the time that encoding the same
  * alert for the published stream takes. Tables: time of one window's latencies of 64 regions, and
  * of a change of regions that moves 1 % of 4,096 ranks, by that of keeping one node's window
  * message of 16 KiB. */
@@ -99,7 +99,7 @@ static int bench_sinks(void)
     uint64_t longest = 0, start = clock_mono_ns(), last = start;
     for (unsigned i = 0; i < EPISODES * STATES; i++) {
         struct wire_alert alert = alert_of(i % EPISODES, i);
-        sinks_take(sinks, &alert);
+        sinks_queue(sinks, &alert);
         uint64_t now = clock_mono_ns();
         longest = now - last > longest ? now - last : longest;
         last = now;

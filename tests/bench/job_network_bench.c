@@ -1,4 +1,5 @@
-/* What the network of a job costs the loop each window: job_network_update() and what is sent of it.
+/* What the network of a job costs the loop each window: job_network_update() and what is sent of
+ * it.
  *
  *   bench_job_network [HOSTS [WINDOWS]]
  *
@@ -93,7 +94,7 @@ static void make_pairs(struct work *w, unsigned window)
 static void make_counters(const struct work *w, struct counter_rows *out)
 {
     out->list = calloc((size_t)2 * w->hosts, sizeof(*out->list));
-    out->room = out->count = out->list == NULL ? 0 : (size_t)2 * w->hosts;
+    out->capacity = out->count = out->list == NULL ? 0 : (size_t)2 * w->hosts;
     for (size_t i = 0; i < out->count; i++) {
         /* In the order in which agents happen to report. */
         struct counter *c = &out->list[i];
@@ -189,7 +190,7 @@ static void measure(struct work *w, enum shape shape)
     job_network_topology(n);
     double make = now_ms() - from;
     from = now_ms();
-    job_network_tell(n, "bench", count_rows, &out);
+    job_network_publish(n, "bench", count_rows, &out);
     double tell = now_ms() - from, close = 0, most = 0, first = 0, keep = 0, encode = 0;
     size_t told = out.bytes, rows = 0, sent = 0;
     for (unsigned i = 0; i < w->windows; i++) {

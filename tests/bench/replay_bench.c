@@ -123,7 +123,7 @@ static void replay(struct run *run, const char *path)
         fail("rules", "no memory");
     if (recording_cursor_open(&cursor, path, why, sizeof(why)) != 0)
         fail(path, why);
-    const struct job_output output = {.user = run, .wanted = wanted, .publish = publish};
+    const struct job_output output = {.user = run, .has_subscribers = wanted, .publish = publish};
     const struct job_options options = {.window_ns = recording_cursor_window_ns(cursor),
                                         .grace_ns = recording_cursor_window_ns(cursor) / 4,
                                         .lost_ns = 60 * S,

@@ -189,10 +189,10 @@ static void make_picture(struct job *job, const char *argument, struct commgram_
     if (code != 0)
         return;
     for (unsigned steps = 0; (code = picture_step(picture, job_phases(job))) == 1; steps++)
-        FUZZ_HOLDS(steps <= PICTURE_MOST_PHASES);
+        FUZZ_HOLDS(steps <= PICTURE_MAXIMUM_PHASES);
     FUZZ_HOLDS(code == 0 || code == -ENOMEM || code == -HOLTER_ELIMIT);
     if (code == 0)
-        FUZZ_HOLDS(picture_tell(picture, tell, NULL) == 0);
+        FUZZ_HOLDS(picture_send(picture, tell, NULL) == 0);
     picture_destroy(picture);
 }
 

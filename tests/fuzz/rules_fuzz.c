@@ -43,7 +43,7 @@ static void parse(const char *text, size_t size)
         FUZZ_HOLDS(rules.count == (size_t)0x5a5a5a5a5a5a5a5a); /* not touched */
         return;
     }
-    FUZZ_HOLDS(rules.count <= RULES_MOST && rules.sink_count <= RULES_SINKS_MAXIMUM);
+    FUZZ_HOLDS(rules.count <= RULES_MAXIMUM && rules.sink_count <= RULES_SINKS_MAXIMUM);
     for (size_t i = 0; i < rules.count; i++)
         check_rule(&rules, i);
     for (size_t i = 0; i < rules.sink_count; i++) {

@@ -140,28 +140,22 @@ static void attribution_add_rank(uint64_t *figures, const struct rank_row *row, 
     figures[RANK_MESSAGES] += row->sent + row->received;
 }
 
-void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
-                       size_t count)
+/* @return 0 or -ENOMEM */
+static int attribution_add_ranks(struct attribution *a, const struct attribution_window *window)
 {
     struct attribution_slice *slice = &a->next;
-    for (size_t i = 0; i < count && !a->next_failed; i++) {
-        const struct rank_row *row = &rows[i];
+    for (size_t i = 0; i < window->rank_count; i++) {
+        const struct rank_row *row = &window->ranks[i];
         if (row->rank >= a->params.ranks)
             continue;
         if (array_fit_zero(&slice->ranks, sizeof(*slice->ranks), &slice->rank_capacity,
-                           (uint64_t)row->rank + 1) != 0) {
-            a->next_failed = true;
-            continue;
-        }
-        attribution_add_rank(slice->ranks[row->rank], row, length_ns);
+                           (uint64_t)row->rank + 1) != 0)
+            return -ENOMEM;
+        attribution_add_rank(slice->ranks[row->rank], row, window->length_ns);
         if (row->rank >= slice->rank_count)
             slice->rank_count = row->rank + 1;
     }
-}
-
-uint32_t attribution_reported(const struct attribution *a)
-{
-    return a->next.rank_count;
+    return 0;
 }
 
 static void attribution_clear_next(struct attribution *a)
@@ -172,7 +166,6 @@ static void attribution_clear_next(struct attribution *a)
     if (slice->pair_count > 0)
         memset(slice->pairs, 0, slice->pair_count * sizeof(*slice->pairs));
     slice->rank_count = slice->pair_count = 0;
-    a->next_failed = false;
 }
 
 static void attribution_add_messages(struct attribution_slice *slice,
@@ -189,7 +182,7 @@ static struct attribution_slice *attribution_oldest(const struct attribution *a)
 }
 
 /* The oldest window leaves a full ring: it is added to the baseline unless the job was disturbed in
- * it. There is room in the baseline. */
+ * it. There is space in the baseline. */
 static void attribution_retire_oldest(struct attribution *a)
 {
     const struct attribution_slice *oldest = attribution_oldest(a);
@@ -216,11 +209,11 @@ static void attribution_push_next(struct attribution *a)
 /* All that can fail comes first, so that a window that is refused leaves nothing. */
 static int attribution_add_window(struct attribution *a, const struct attribution_window *window)
 {
-    attribution_ranks(a, window->length_ns, window->ranks, window->rank_count);
     struct attribution_slice *slice = &a->next;
-    int error = a->next_failed ? -ENOMEM
-                               : array_fit_zero(&a->partners, sizeof(*a->partners),
-                                                &a->partner_capacity, slice->rank_count);
+    int error = attribution_add_ranks(a, window);
+    if (error == 0)
+        error = array_fit_zero(&a->partners, sizeof(*a->partners), &a->partner_capacity,
+                               slice->rank_count);
     const struct attribution_slice *oldest = attribution_oldest(a);
     if (error == 0 && oldest != NULL)
         error = attribution_sum_reserve(&a->base, oldest->rank_count, oldest->pair_count);

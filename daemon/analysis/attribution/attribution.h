@@ -72,16 +72,6 @@ struct attribution_window {
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
-/** Add rows of ranks to the next window, before the rest of it is known. Without memory that window
- *  is refused.
- *  @param length_ns  of the window
- */
-void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
-                       size_t count);
-
-/** One above the highest rank of the next window: messages of further ranks are not used. */
-uint32_t attribution_reported(const struct attribution *a);
-
 /** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last): then nothing was added
  */
 int attribution_window(struct attribution *a, const struct attribution_window *window);
@@ -132,7 +122,7 @@ struct attribution_scope {
 struct attribution_result {
     struct attribution_cause causes[ATTRIBUTION_CAUSES]; /**< largest share first */
     uint32_t cause_count; /**< 0: nothing stands out, or no windows since the onset */
-    uint32_t windows;     /**< windows looked at, from the onset on */
+    uint32_t windows;     /**< windows examined, from the onset on */
     uint32_t baseline;    /**< windows compared with; 0: ranks and nodes with each other */
     char advice[512];     /**< what to do about the first cause, as a sentence */
 };

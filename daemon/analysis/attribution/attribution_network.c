@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define MINIMUM_PAIR_MESSAGES                                                                      \
-    8.0                  /* matched messages before a pair of nodes has a level of its own */
-#define SAME 0.05        /* nodes whose contacts' share differs by less cannot be distinguished */
+    8.0 /* matched messages before a pair of nodes has a level of its own */
+#define SHARE_TOLERANCE                                                                            \
+    0.05                 /* nodes whose contacts' share differs by less cannot be distinguished */
 #define MINIMUM_OTHERS 1 /* ranks that a node's contacts are compared with */
 #define FEW_OTHERS                                                                                 \
     0.7 /* of a node's excess: what other links may have if its own link is slow ... */
@@ -282,7 +283,7 @@ static void network_add_contact(const struct view *v, struct contact *contacts, 
  * @param contacts  by node, all zero; set
  * @param others    set to the ratio of the waits of other ranks to those of the contacts; NaN:
  * unknown
- * @return how many nodes, at most room */
+ * @return how many nodes, at most capacity */
 static uint32_t network_find_contacted(const struct view *v, const double *values,
                                        struct contact *contacts, uint32_t *nodes, uint32_t capacity,
                                        double *others)
@@ -305,9 +306,9 @@ static uint32_t network_find_contacted(const struct view *v, const double *value
             continue;
         double ratio = (all.sum - c->sum) / rest / own;
         ratio = ratio > 0 ? ratio : 0;
-        if (isnan(*others) || ratio < *others - SAME)
+        if (isnan(*others) || ratio < *others - SHARE_TOLERANCE)
             count = 0;
-        if ((isnan(*others) || ratio < *others + SAME) && count < capacity)
+        if ((isnan(*others) || ratio < *others + SHARE_TOLERANCE) && count < capacity)
             nodes[count++] = n;
         *others = isnan(*others) || ratio < *others ? ratio : *others;
     }
@@ -325,12 +326,12 @@ static double network_slowdown(double excess, double normal)
 static int network_find_slow_link(const struct view *v, struct links *l, const double *values,
                                   struct attribution_finding *f)
 {
-    uint32_t top = 0, same[3], node;
+    uint32_t top = 0, contacted[3], node;
     double others;
     network_sum_links(l);
-    uint32_t count = network_find_contacted(v, values, l->contacts, same, 3, &others);
+    uint32_t count = network_find_contacted(v, values, l->contacts, contacted, 3, &others);
     if (others < FEW_BOTH_WAYS && count > 0)
-        node = same[0];
+        node = contacted[0];
     else /* also where others is unknown */
         node = others > FEW_OTHERS ? ATTRIBUTION_NO_NODE : network_find_slow_node(v, l);
     f->ratio = network_slowdown(l->sum.excess, l->sum.normal);
@@ -338,8 +339,8 @@ static int network_find_slow_link(const struct view *v, struct links *l, const d
     if (node != ATTRIBUTION_NO_NODE) {
         const struct node_links *n = &l->nodes[node];
         f->nodes[f->node_count++] = node;
-        for (uint32_t i = 1; i < count && node == same[0] && others < FEW_BOTH_WAYS; i++)
-            f->nodes[f->node_count++] = same[i];
+        for (uint32_t i = 1; i < count && node == contacted[0] && others < FEW_BOTH_WAYS; i++)
+            f->nodes[f->node_count++] = contacted[i];
         f->ratio = network_slowdown(n->excess, n->normal);
         f->others = network_slowdown(l->sum.excess - n->excess, l->sum.normal - n->normal);
         f->first = view_rate(n->excess, n->matched);
@@ -401,7 +402,7 @@ static double network_window_spread(const struct view *v, uint64_t onset)
 /* Share of the excess network time of messages that ranks of earlier findings send or receive. */
 static double network_reported_share(const struct view *v)
 {
-    double told = 0, all = 0;
+    double reported = 0, all = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t r = v->ranks[i];
         double excess = view_growth(v, r, RANK_NETWORK) + view_growth(v, r, RANK_NETWORK_OUT);
@@ -409,11 +410,11 @@ static double network_reported_share(const struct view *v)
         for (uint32_t k = 0; k < v->found; k++)
             for (uint32_t n = 0; n < v->findings[k].rank_count; n++)
                 if (v->findings[k].ranks[n] == r) {
-                    told += excess;
+                    reported += excess;
                     n = ATTRIBUTION_RANKS;
                 }
     }
-    return all > 0 ? 2 * told / all : 0; /* each message has two ends */
+    return all > 0 ? 2 * reported / all : 0; /* each message has two ends */
 }
 
 /* Are messages within the node slower, too, and not those within other nodes? Then the node itself

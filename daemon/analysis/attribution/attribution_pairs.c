@@ -13,7 +13,7 @@ static uint64_t pairs_expected_ns(const struct latency_scale *scale, const struc
     return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
 }
 
-/* Number of a pair of nodes, with room for it in the slice.
+/* Number of a pair of nodes, with space for it in the slice.
  * @param number  set; KEY_NONE: there are too many pairs
  * @return 0 or -ENOMEM */
 static int pairs_find_number(struct attribution *a, struct attribution_slice *slice, uint32_t from,

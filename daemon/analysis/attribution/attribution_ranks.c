@@ -152,17 +152,17 @@ static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, 
 /* The wait state that the partners of late ranks suffer most. */
 static enum attribution_cause_kind ranks_symptom(const struct view *v, double minimum)
 {
-    double awaited = 0, came_late = 0, collective = 0;
+    double awaited = 0, was_late = 0, collective = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         collective += view_growth(v, v->ranks[i], RANK_COLLECTIVE);
         if (v->late[i] < minimum)
             continue;
         awaited += v->sampling * view_growth(v, v->ranks[i], RANK_AWAITED);
-        came_late += v->sampling * view_growth(v, v->ranks[i], RANK_CAME_LATE);
+        was_late += v->sampling * view_growth(v, v->ranks[i], RANK_CAME_LATE);
     }
-    if (awaited + came_late < 0.1 * collective)
+    if (awaited + was_late < 0.1 * collective)
         return CAUSE_COLLECTIVE;
-    return awaited >= came_late ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER;
+    return awaited >= was_late ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER;
 }
 
 static void ranks_find_imbalance(struct view *v)

@@ -82,7 +82,6 @@ struct attribution {
     struct attribution_slice *slices; /**< owned; a ring of the last windows */
     uint32_t slice_first, slice_count;
     struct attribution_slice next; /**< the window that is being added */
-    bool next_failed;              /**< there was no memory for some of its ranks */
     struct attribution_sum base;   /**< the baseline: windows before those in the ring */
     double keep; /**< share of the baseline that is left when a window is added to it */
     bool disturbed;
@@ -105,13 +104,13 @@ static inline const struct attribution_slice *attribution_slice_at(const struct 
     return &a->slices[(a->slice_first + i) % a->params.windows];
 }
 
-/** Make room for so many ranks and pairs. @return 0 or -ENOMEM */
+/** Reserve space for so many ranks and pairs. @return 0 or -ENOMEM */
 int attribution_sum_reserve(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs);
 
 /** Add a window. @return 0 or -ENOMEM: nothing was added */
 int attribution_sum_add(struct attribution_sum *sum, const struct attribution_slice *slice);
 
-/** Add a window to sums that fade: what was there counts `keep` times. There is room for it. */
+/** Add a window to sums that fade: what was there counts `keep` times. There is space for it. */
 void attribution_sum_fade(struct attribution_sum *sum, double keep,
                           const struct attribution_slice *slice);
 
@@ -121,7 +120,7 @@ void attribution_sum_finish(struct attribution_sum *sum);
 int attribution_add_node_pairs(struct attribution *a, struct attribution_slice *slice,
                                const struct attribution_window *window);
 
-/** Add all messages of a window to the figures of its ranks, and to their partners. There is room
+/** Add all messages of a window to the figures of its ranks, and to their partners. There is space
  * for the partners of the slice's ranks. */
 void attribution_add_traffic(struct attribution *a, struct attribution_slice *slice,
                              const struct attribution_window *window);

@@ -6,9 +6,9 @@
 
 #define INITIAL_CAPACITY 64u
 
-void pair_clocks_init(struct pair_clocks *clocks, uint32_t most)
+void pair_clocks_init(struct pair_clocks *clocks, uint32_t maximum)
 {
-    *clocks = (struct pair_clocks){.most = most};
+    *clocks = (struct pair_clocks){.maximum = maximum};
     key_table_init(&clocks->keys);
 }
 
@@ -17,35 +17,35 @@ void pair_clocks_finish(struct pair_clocks *clocks)
     key_table_finish(&clocks->keys);
     free(clocks->pairs);
     free(clocks->noted);
-    pair_clocks_init(clocks, clocks->most);
+    pair_clocks_init(clocks, clocks->maximum);
 }
 
 static int pair_clock_grow(struct pair_clocks *clocks)
 {
-    uint32_t room = clocks->room == 0 ? INITIAL_CAPACITY : 2 * clocks->room;
-    struct pair_clock *pairs = realloc(clocks->pairs, room * sizeof(*pairs));
+    uint32_t capacity = clocks->capacity == 0 ? INITIAL_CAPACITY : 2 * clocks->capacity;
+    struct pair_clock *pairs = realloc(clocks->pairs, capacity * sizeof(*pairs));
     if (pairs == NULL)
         return 0;
     clocks->pairs = pairs;
-    uint32_t *noted = realloc(clocks->noted, room * sizeof(*noted));
+    uint32_t *noted = realloc(clocks->noted, capacity * sizeof(*noted));
     if (noted == NULL)
         return 0;
     clocks->noted = noted;
-    clocks->room = room;
+    clocks->capacity = capacity;
     return 1;
 }
 
-static uint32_t pair_clock_look_up(struct pair_clocks *clocks, struct key key)
+static uint32_t pair_clock_find(struct pair_clocks *clocks, struct key key)
 {
     uint32_t number = key_table_find(&clocks->keys, key);
     if (number != KEY_NONE)
         return number;
-    if (clocks->keys.count >= clocks->most || key_table_reserve(&clocks->keys, 1) != 0 ||
-        (clocks->keys.count == clocks->room && !pair_clock_grow(clocks)))
+    if (clocks->keys.count >= clocks->maximum || key_table_reserve(&clocks->keys, 1) != 0 ||
+        (clocks->keys.count == clocks->capacity && !pair_clock_grow(clocks)))
         return KEY_NONE;
     number = key_table_add_hashed(&clocks->keys, key);
     clocks->pairs[number] = (struct pair_clock){
-        .least = {INT64_MAX, INT64_MAX},
+        .minimum = {INT64_MAX, INT64_MAX},
         .now = {INT64_MAX, INT64_MAX},
     };
     return number;
@@ -55,12 +55,12 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
                           int64_t difference_ns, uint64_t error_ns, uint64_t at_ns)
 {
     uint32_t low = from > to ? to : from, high = from > to ? from : to;
-    if (clocks->noted_count == 0 && clocks->keys.count >= clocks->most) {
-        uint32_t most = clocks->most;
+    if (clocks->noted_count == 0 && clocks->keys.count >= clocks->maximum) {
+        uint32_t maximum = clocks->maximum;
         pair_clocks_finish(clocks);
-        pair_clocks_init(clocks, most);
+        pair_clocks_init(clocks, maximum);
     }
-    uint32_t number = pair_clock_look_up(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
+    uint32_t number = pair_clock_find(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
     if (number == KEY_NONE)
         return KEY_NONE;
     struct pair_clock *pair = &clocks->pairs[number];
@@ -78,43 +78,43 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
 }
 
 /* What was least in earlier turns may be so much more by now. */
-static int64_t pair_clock_widen_bound(const struct pair_clock *pair, int64_t least)
+static int64_t pair_clock_widen_bound(const struct pair_clock *pair, int64_t minimum)
 {
     uint64_t age = pair->now_ns > pair->at_ns ? pair->now_ns - pair->at_ns : 0;
     double error = (double)pair->error_ns, last = (double)pair->last_error_ns;
     double larger = error > last ? error : last,
            change = error > last ? error - last : last - error;
     double wider = 2 * PAIR_CLOCK_RATE * (double)age + PAIR_CLOCK_STEP * larger + change + 1;
-    if (least == INT64_MAX || wider > 1e18 || least > INT64_MAX / 4)
+    if (minimum == INT64_MAX || wider > 1e18 || minimum > INT64_MAX / 4)
         return INT64_MAX;
-    return least + (int64_t)wider;
+    return minimum + (int64_t)wider;
 }
 
 static void pair_clock_update_offset(struct pair_clock *pair)
 {
     for (int way = 0; way < 2; way++) {
-        int64_t old = pair_clock_widen_bound(pair, pair->least[way]);
-        pair->least[way] = old < pair->now[way] ? old : pair->now[way];
+        int64_t old = pair_clock_widen_bound(pair, pair->minimum[way]);
+        pair->minimum[way] = old < pair->now[way] ? old : pair->now[way];
         pair->now[way] = INT64_MAX;
     }
     pair->at_ns = pair->now_ns;
     pair->last_error_ns = pair->error_ns;
     pair->offset_ns = 0;
     pair->remain_ns = pair->error_ns;
-    if (pair->least[0] == INT64_MAX || pair->least[1] == INT64_MAX)
+    if (pair->minimum[0] == INT64_MAX || pair->minimum[1] == INT64_MAX)
         return;
     int64_t error = pair->error_ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)pair->error_ns;
-    int64_t high = pair->least[0] < error ? pair->least[0] : error;
-    int64_t low = -pair->least[1] > -error ? -pair->least[1] : -error;
-    if (low > high) { /* they exclude each other: what the messages say is forgotten */
-        pair->least[0] = pair->least[1] = INT64_MAX;
+    int64_t high = pair->minimum[0] < error ? pair->minimum[0] : error;
+    int64_t low = -pair->minimum[1] > -error ? -pair->minimum[1] : -error;
+    if (low > high) { /* the bounds exclude each other: discard those derived from messages */
+        pair->minimum[0] = pair->minimum[1] = INT64_MAX;
         return;
     }
     pair->offset_ns = low + (high - low) / 2;
     pair->remain_ns = (uint64_t)(high - low) - (uint64_t)(high - low) / 2;
 }
 
-void pair_clocks_settle(struct pair_clocks *clocks)
+void pair_clocks_update(struct pair_clocks *clocks)
 {
     for (uint32_t i = 0; i < clocks->noted_count; i++)
         pair_clock_update_offset(&clocks->pairs[clocks->noted[i]]);
@@ -124,5 +124,5 @@ void pair_clocks_settle(struct pair_clocks *clocks)
 size_t pair_clocks_bytes(const struct pair_clocks *clocks)
 {
     return key_table_bytes(&clocks->keys) +
-           clocks->room * (sizeof(*clocks->pairs) + sizeof(*clocks->noted));
+           clocks->capacity * (sizeof(*clocks->pairs) + sizeof(*clocks->noted));
 }

@@ -27,9 +27,9 @@
 
 /** One pair of nodes; direction 0 goes from the lower number to the higher. */
 struct pair_clock {
-    int64_t least[2];       /**< least r - s of earlier turns, widened; INT64_MAX: none */
+    int64_t minimum[2];     /**< least r - s of earlier turns, widened; INT64_MAX: none */
     int64_t now[2];         /**< of this turn */
-    uint64_t at_ns;         /**< latest receive of the turn that `least` is of */
+    uint64_t at_ns;         /**< latest receive of the turn that `minimum` is of */
     uint64_t now_ns;        /**< of this turn */
     uint64_t error_ns;      /**< largest sum of both clocks' errors in this turn */
     uint64_t last_error_ns; /**< and in the turn of `at_ns` */
@@ -42,24 +42,25 @@ struct pair_clocks {
     struct pair_clock *pairs;
     uint32_t *noted; /**< pairs of this turn */
     uint32_t noted_count;
-    uint32_t room;
-    uint32_t most;
+    uint32_t capacity;
+    uint32_t maximum;
 };
 
-/** @param most  pairs that are remembered at most; a turn that begins with so many forgets them */
-void pair_clocks_init(struct pair_clocks *clocks, uint32_t most);
+/** @param maximum  pairs that are remembered at most; a turn that begins with so many forgets them
+ */
+void pair_clocks_init(struct pair_clocks *clocks, uint32_t maximum);
 void pair_clocks_finish(struct pair_clocks *clocks);
 
 /** Note messages from one node to another.
  *  @param difference_ns  receive's end less send's begin, as reported: the least over the messages
  *  @param error_ns       sum of the bounds of both clocks' errors
  *  @param at_ns          receive's end: the latest of them
- *  @return number of the pair, valid until the next turn; KEY_NONE: no room for another pair */
+ *  @return number of the pair, valid until the next turn; KEY_NONE: no space for another pair */
 uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
                           int64_t difference_ns, uint64_t error_ns, uint64_t at_ns);
 
 /** Compute the offset of each pair's clocks, once all messages of this turn are noted. */
-void pair_clocks_settle(struct pair_clocks *clocks);
+void pair_clocks_update(struct pair_clocks *clocks);
 
 /** Offset that converts a time of one node's clock to the other's.
  *  @param down  whether it is the time of the node with the higher number */

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #define ALL_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
-#define LEAST_ROWS 64u
-#define MOST_MESSAGES (1u << 16) /* that wait in the log */
-#define MOST_CALLS (1u << 13)
-#define MOST_PAIRS 4096u /* rows of one burst of messages */
-#define MOST_CALL_PAIRS 512u
-#define MOST_COLLECTIVES 4096u /* of one window: call, communicator, root */
-#define MOST_CALL_ROWS (1u << 13)
-#define MOST_MADE (1u << 12) /* persistent collectives that are remembered */
-#define MOST_MEMBERS (1u << 13)
+#define MINIMUM_ROWS 64u
+#define MAXIMUM_MESSAGES (1u << 16) /* that wait in the log */
+#define MAXIMUM_CALLS (1u << 13)
+#define MAXIMUM_PAIRS 4096u /* rows of one burst of messages */
+#define MAXIMUM_CALL_PAIRS 512u
+#define MAXIMUM_COLLECTIVES 4096u /* of one window: call, communicator, root */
+#define MAXIMUM_CALL_ROWS (1u << 13)
+#define MAXIMUM_CREATED (1u << 12) /* persistent collectives that are remembered */
+#define MAXIMUM_MEMBERS (1u << 13)
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -37,35 +37,35 @@ struct burst_gather {
     struct key_index made;                /* rank and request */
     uint16_t *made_calls;                 /* owned; by number in made */
     struct wire_comm_member_row *members; /* owned; of any communicator */
-    uint32_t member_count, member_room;
+    uint32_t member_count, member_capacity;
     struct {
         struct wire_burst_row *bursts;
         struct wire_burst_pair_row *pairs;
         struct wire_collective_row *collectives;
         struct wire_comm_member_row *members;
-        uint32_t *positions; /* of collectives in what is told, plus 1; 0: they are not */
-        uint64_t pair_room, pair_count, burst_count;
+        uint32_t *positions; /* of collectives among the reported ones, plus 1; 0: not reported */
+        uint64_t pair_capacity, pair_count, burst_count;
     } rows;
 };
 
-static int burst_gather_kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
+static int burst_gather_kind_init(struct kind *kind, uint32_t maximum, uint32_t pairs)
 {
     struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS, 0};
-    return burst_log_init(&kind->log, most) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
+    return burst_log_init(&kind->log, maximum) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
 }
 
 static int burst_gather_allocate(struct burst_gather *gather)
 {
-    gather->made_calls = malloc(MOST_MADE * sizeof *gather->made_calls);
+    gather->made_calls = malloc(MAXIMUM_CREATED * sizeof *gather->made_calls);
     gather->rows.bursts = malloc(2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts);
     if (gather->made_calls == NULL || gather->rows.bursts == NULL ||
-        burst_gather_kind_init(&gather->messages, MOST_MESSAGES, MOST_PAIRS) != 0 ||
-        burst_gather_kind_init(&gather->calls, MOST_CALLS, MOST_CALL_PAIRS) != 0 ||
+        burst_gather_kind_init(&gather->messages, MAXIMUM_MESSAGES, MAXIMUM_PAIRS) != 0 ||
+        burst_gather_kind_init(&gather->calls, MAXIMUM_CALLS, MAXIMUM_CALL_PAIRS) != 0 ||
         burst_desk_create(&gather->desk) != 0)
         return -ENOMEM;
-    return key_index_init(&gather->collectives, MOST_COLLECTIVES) != 0 ||
-                   key_index_init(&gather->call_rows, MOST_CALL_ROWS) != 0 ||
-                   key_index_init(&gather->made, MOST_MADE) != 0
+    return key_index_init(&gather->collectives, MAXIMUM_COLLECTIVES) != 0 ||
+                   key_index_init(&gather->call_rows, MAXIMUM_CALL_ROWS) != 0 ||
+                   key_index_init(&gather->made, MAXIMUM_CREATED) != 0
                ? -ENOMEM
                : 0;
 }
@@ -118,13 +118,14 @@ void burst_gather_clear(struct burst_gather *gather)
 
 static size_t burst_gather_index_bytes_on_heap(const struct key_index *index)
 {
-    return index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
+    return index->capacity *
+           (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
 }
 
 uint64_t burst_gather_share(uint64_t nodes)
 {
     uint64_t rows = nodes == 0 ? BURST_GATHER_ROWS : ALL_ROWS / nodes;
-    return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < MINIMUM_ROWS ? MINIMUM_ROWS : rows;
 }
 
 size_t burst_gather_heap(const struct burst_gather *gather)
@@ -132,13 +133,14 @@ size_t burst_gather_heap(const struct burst_gather *gather)
     size_t row = sizeof *gather->rows.pairs;
     return sizeof *gather + burst_desk_heap(gather->desk) + bursts_heap(gather->messages.set) +
            bursts_heap(gather->calls.set) +
-           (gather->messages.log.room + gather->calls.log.room) * sizeof(struct burst_entry) +
+           (gather->messages.log.capacity + gather->calls.log.capacity) *
+               sizeof(struct burst_entry) +
            burst_gather_index_bytes_on_heap(&gather->collectives) +
            burst_gather_index_bytes_on_heap(&gather->call_rows) +
            burst_gather_index_bytes_on_heap(&gather->made) +
-           MOST_MADE * sizeof *gather->made_calls +
-           2 * gather->member_room * sizeof *gather->members + gather->rows.pair_room * row +
-           2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
+           MAXIMUM_CREATED * sizeof *gather->made_calls +
+           2 * gather->member_capacity * sizeof *gather->members +
+           gather->rows.pair_capacity * row + 2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -185,7 +187,8 @@ static void burst_gather_store_request(struct burst_gather *gather, const struct
         return;
     if (number == KEY_INDEX_FULL)
         number = key_index_add(&gather->made, key);
-    if (number == KEY_INDEX_FULL) { /* starts of older ones are told as such */
+    if (number ==
+        KEY_INDEX_FULL) { /* starts of calls that are no longer indexed are counted as such */
         key_index_clear(&gather->made);
         number = key_index_add(&gather->made, key);
     }
@@ -193,7 +196,7 @@ static void burst_gather_store_request(struct burst_gather *gather, const struct
         gather->made_calls[number] = call->call;
 }
 
-/* @return number of the key, which may be new; KEY_INDEX_FULL: there is no room */
+/* @return number of the key, which may be new; KEY_INDEX_FULL: there is no space */
 static uint32_t burst_gather_number_of(struct key_index *index, struct index_key key)
 {
     uint32_t number = key_index_find(index, key);
@@ -248,28 +251,29 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
 
 void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member)
 {
-    if (gather->member_count == gather->member_room) {
-        uint32_t room = gather->member_room == 0 ? 64 : 2 * gather->member_room;
+    if (gather->member_count == gather->member_capacity) {
+        uint32_t capacity = gather->member_capacity == 0 ? 64 : 2 * gather->member_capacity;
         struct wire_comm_member_row *members =
-            room <= MOST_MEMBERS ? realloc(gather->members, room * sizeof *members) : NULL;
+            capacity <= MAXIMUM_MEMBERS ? realloc(gather->members, capacity * sizeof *members)
+                                        : NULL;
         if (members == NULL)
             return;
         gather->members = members;
-        gather->member_room = room;
+        gather->member_capacity = capacity;
     }
     gather->members[gather->member_count++] = *member;
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static uint64_t burst_gather_clamp(uint64_t value, uint64_t least, uint64_t most)
+static uint64_t burst_gather_clamp(uint64_t value, uint64_t minimum, uint64_t maximum)
 {
-    return value < least ? least : value > most ? most : value;
+    return value < minimum ? minimum : value > maximum ? maximum : value;
 }
 
-static wide burst_gather_clamp_wide(wide value, wide least, wide most)
+static wide burst_gather_clamp_wide(wide value, wide minimum, wide maximum)
 {
-    return value < least ? least : value > most ? most : value;
+    return value < minimum ? minimum : value > maximum ? maximum : value;
 }
 
 static uint64_t burst_gather_shift_time(uint64_t time_ns, int64_t shift_ns)
@@ -354,14 +358,15 @@ static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pa
 
 static int burst_gather_reserve_pairs(struct burst_gather *gather, uint64_t need)
 {
-    if (need <= gather->rows.pair_room)
+    if (need <= gather->rows.pair_capacity)
         return 0;
-    uint64_t room = 2 * gather->rows.pair_room > need ? 2 * gather->rows.pair_room : need;
-    struct wire_burst_pair_row *pairs = realloc(gather->rows.pairs, room * sizeof *pairs);
+    uint64_t capacity =
+        2 * gather->rows.pair_capacity > need ? 2 * gather->rows.pair_capacity : need;
+    struct wire_burst_pair_row *pairs = realloc(gather->rows.pairs, capacity * sizeof *pairs);
     if (pairs == NULL)
         return -ENOMEM;
     gather->rows.pairs = pairs;
-    gather->rows.pair_room = room;
+    gather->rows.pair_capacity = capacity;
     return 0;
 }
 
@@ -390,7 +395,7 @@ static int burst_gather_append(struct burst_gather *gather, const struct burst_s
 /* Append the rows of a set, at most so many; the last burst takes what fold is needed.
  * @return 0, -ENOMEM, or -ERANGE: there are more, and bursts that can be merged */
 static int burst_gather_append_set(struct burst_gather *gather, struct bursts *set,
-                                   const struct burst_clock *clock, uint64_t kind, uint64_t most)
+                                   const struct burst_clock *clock, uint64_t kind, uint64_t maximum)
 {
     struct burst_sums one;
     uint64_t rows = 0;
@@ -398,18 +403,18 @@ static int burst_gather_append_set(struct burst_gather *gather, struct bursts *s
     for (uint32_t i = 0; i < count; i++) {
         int rc = bursts_read(set, i, &one);
         rows += 1 + one.pair_count;
-        if (rc == 0 && rows > most && count > 1)
+        if (rc == 0 && rows > maximum && count > 1)
             return -ERANGE;
         if (rc == 0)
             rc = burst_gather_append(gather, &one, clock, kind);
         if (rc != 0)
             return rc;
     }
-    if (rows > most) { /* there is one burst */
+    if (rows > maximum) { /* there is one burst */
         struct wire_burst_row *burst = &gather->rows.bursts[gather->rows.burst_count - 1];
         gather->rows.pair_count -= burst->pairs;
         burst_gather_fold(burst, gather->rows.pairs + gather->rows.pair_count,
-                          most < 2 ? 0 : most - 1);
+                          maximum < 2 ? 0 : maximum - 1);
         gather->rows.pair_count += burst->pairs;
     }
     return 0;
@@ -417,11 +422,11 @@ static int burst_gather_append_set(struct burst_gather *gather, struct bursts *s
 
 /* Merge until the rows of a set fit. */
 static int burst_gather_fit_set(struct burst_gather *gather, struct bursts *set,
-                                const struct burst_clock *clock, uint64_t kind, uint64_t most)
+                                const struct burst_clock *clock, uint64_t kind, uint64_t maximum)
 {
     uint64_t pairs = gather->rows.pair_count, bursts = gather->rows.burst_count;
     for (;;) {
-        int rc = burst_gather_append_set(gather, set, clock, kind, most);
+        int rc = burst_gather_append_set(gather, set, clock, kind, maximum);
         if (rc != -ERANGE)
             return rc;
         gather->rows.pair_count = pairs;
@@ -430,7 +435,7 @@ static int burst_gather_fit_set(struct burst_gather *gather, struct bursts *set,
     }
 }
 
-/* Give collectives that rows name their positions, in the order in which they were met. */
+/* Number the collectives that rows name, in the order of their first occurrence. */
 static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint64_t first_pair)
 {
     uint64_t count = 0;
@@ -490,10 +495,11 @@ static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t 
 
 static int burst_gather_reserve_names(struct burst_gather *gather)
 {
-    uint32_t room = gather->collectives.count + 1;
-    void *collectives = realloc(gather->rows.collectives, room * sizeof *gather->rows.collectives);
+    uint32_t capacity = gather->collectives.count + 1;
+    void *collectives =
+        realloc(gather->rows.collectives, capacity * sizeof *gather->rows.collectives);
     gather->rows.collectives = collectives != NULL ? collectives : gather->rows.collectives;
-    void *positions = realloc(gather->rows.positions, room * sizeof *gather->rows.positions);
+    void *positions = realloc(gather->rows.positions, capacity * sizeof *gather->rows.positions);
     gather->rows.positions = positions != NULL ? positions : gather->rows.positions;
     void *members =
         realloc(gather->rows.members, (gather->member_count + 1) * sizeof *gather->members);
@@ -503,17 +509,17 @@ static int burst_gather_reserve_names(struct burst_gather *gather)
 
 /* Calls take a quarter of the rows at most, where there are messages. */
 static int burst_gather_fill_rows(struct burst_gather *gather, const struct burst_names *names,
-                                  const struct burst_clock *clock, uint64_t most,
+                                  const struct burst_clock *clock, uint64_t maximum,
                                   uint64_t *call_pairs)
 {
     int quiet = gather->messages.log.count == 0 && bursts_count(gather->messages.set) == 0;
-    uint64_t for_calls = quiet ? most : most / 4;
+    uint64_t for_calls = quiet ? maximum : maximum / 4;
     burst_gather_flush_calls(gather, for_calls);
     int rc = burst_gather_fit_set(gather, gather->calls.set, clock, 1, for_calls);
     if (rc != 0)
         return rc;
     uint64_t used = gather->rows.burst_count + gather->rows.pair_count;
-    uint64_t rest = most > used ? most - used : 1;
+    uint64_t rest = maximum > used ? maximum - used : 1;
     gather->rows.burst_count = gather->rows.pair_count = 0;
     burst_gather_flush_kind(gather, &gather->messages, names, rest);
     rc = burst_gather_fit_set(gather, gather->messages.set, clock, 0, rest);
@@ -533,9 +539,10 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out)
 {
     uint64_t call_pairs = 0;
-    uint64_t most = most_rows < BURST_GATHER_MOST_ROWS ? most_rows : BURST_GATHER_MOST_ROWS;
+    uint64_t maximum =
+        most_rows < BURST_GATHER_MAXIMUM_ROWS ? most_rows : BURST_GATHER_MAXIMUM_ROWS;
     gather->rows.burst_count = gather->rows.pair_count = 0;
-    int rc = burst_gather_fill_rows(gather, names, clock, most, &call_pairs);
+    int rc = burst_gather_fill_rows(gather, names, clock, maximum, &call_pairs);
     if (rc == 0)
         rc = burst_gather_reserve_names(gather);
     if (rc != 0)

@@ -15,7 +15,7 @@
  * A time is the middle of the call that posted the message, or of the collective's call.
  *
  * Pure: no clock, no I/O. Memory, at most: sets 9.7 MiB, logs and their desk 5.0 MiB, all else 1.3
- * MiB with BURST_GATHER_ROWS; 80 bytes more for each further row that is wanted. */
+ * MiB with BURST_GATHER_ROWS; 80 bytes more for each further row of the limit. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_GATHER_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_GATHER_H
 
@@ -24,8 +24,8 @@
 
 #define BURST_GATHER_BURSTS 32u /**< of messages, and of calls, in one window */
 #define BURST_GATHER_ROWS                                                                          \
-    4096u /**< of bursts and their pairs at most, until a daemon says otherwise */
-#define BURST_GATHER_MOST_ROWS (1u << 16) /**< whatever a daemon says */
+    4096u /**< of bursts and their pairs at most, until the daemon sets another limit */
+#define BURST_GATHER_MAXIMUM_ROWS (1u << 16) /**< upper bound of the limit that the daemon sets */
 #define BURST_GATHER_SLACK_NS UINT64_C(30000000000)
 
 struct burst_gather;
@@ -75,8 +75,8 @@ void burst_gather_member(struct burst_gather *gather, const struct wire_comm_mem
 struct burst_clock {
     uint64_t (*at)(const void *user, uint64_t mono_ns);
     const void *user;
-    /** Window, daemon time. What is further away from it than BURST_GATHER_SLACK_NS, like the
-     *  middle of a call that took minutes, is told as so far away. */
+    /** Window, daemon time. Times further away from it than BURST_GATHER_SLACK_NS, like the middle
+     * of a call that took minutes, are reported as that far away. */
     uint64_t begin_ns, end_ns;
 };
 
@@ -93,7 +93,7 @@ struct burst_rows {
 /** Rows of what was gathered, at most so many of bursts and pairs: nearest bursts are merged first,
  *  down to one of messages and one of calls; then the pairs with the fewest bytes lose their rows.
  *  To ask again for fewer rows, or more, is possible, but merged bursts stay merged.
- *  @param most_rows  at most BURST_GATHER_MOST_ROWS are given
+ *  @param most_rows  at most BURST_GATHER_MAXIMUM_ROWS are given
  *  @return 0 or -ENOMEM: nothing is lost then */
 int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out);

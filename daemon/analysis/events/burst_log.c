@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 1024u
+#define FIRST_CAPACITY 1024u
 #define FIRST_NUMBERS 4096u
-#define DIGIT 11u /* bits of a cell that one pass of the sort looks at */
+#define DIGIT 11u /* bits of a cell that one pass of the sort uses */
 #define DIGITS (1u << DIGIT)
 #define FIRST_STAMP (1u << 31)  /* above all places of rows */
-#define UNKNOWN UINT32_MAX      /* in place of a pair: nobody knows it */
+#define UNKNOWN UINT32_MAX      /* in place of a pair: not known */
 #define NO_ROW (UINT32_MAX - 1) /* there are too many */
 
 __extension__ typedef unsigned __int128 wide;
@@ -31,17 +31,18 @@ struct burst_desk {
     uint32_t *marks;             /* owned; by pair: its row, or the stamp of a count */
     struct burst_pair *rows;     /* owned; of one burst */
     uint32_t *row_pairs;         /* owned; their pairs */
-    uint32_t order_room, number_room, stamp;
+    uint32_t order_capacity, number_capacity, stamp;
     struct bursts *shape; /* owned; times only */
     uint64_t unknown;     /* messages of the log that is put away */
     uint32_t digits[DIGITS];
     uint32_t pauses[SIZE_CLASSES];
 };
 
-int burst_log_init(struct burst_log *log, uint32_t most)
+int burst_log_init(struct burst_log *log, uint32_t maximum)
 {
-    *log = (struct burst_log){.room = most < FIRST_ROOM ? most : FIRST_ROOM, .most = most};
-    log->entries = malloc(log->room * sizeof *log->entries);
+    *log = (struct burst_log){.capacity = maximum < FIRST_CAPACITY ? maximum : FIRST_CAPACITY,
+                              .maximum = maximum};
+    log->entries = malloc(log->capacity * sizeof *log->entries);
     return log->entries == NULL ? -ENOMEM : 0;
 }
 
@@ -53,14 +54,14 @@ void burst_log_finish(struct burst_log *log)
 
 int burst_log_grow(struct burst_log *log)
 {
-    uint32_t room = 2 * log->room < log->most ? 2 * log->room : log->most;
-    if (room <= log->room)
+    uint32_t capacity = 2 * log->capacity < log->maximum ? 2 * log->capacity : log->maximum;
+    if (capacity <= log->capacity)
         return 1;
-    struct burst_entry *entries = realloc(log->entries, room * sizeof *entries);
+    struct burst_entry *entries = realloc(log->entries, capacity * sizeof *entries);
     if (entries == NULL)
         return 1;
     log->entries = entries;
-    log->room = room;
+    log->capacity = capacity;
     return 0;
 }
 
@@ -69,7 +70,7 @@ int burst_log_grow(struct burst_log *log)
 int burst_desk_create(struct burst_desk **out)
 {
     struct burst_desk *desk = calloc(1, sizeof *desk);
-    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_LEAST, BURST_LOG_CELL_NS, 0};
+    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_MINIMUM, BURST_LOG_CELL_NS, 0};
     if (desk == NULL)
         return -ENOMEM;
     desk->stamp = FIRST_STAMP;
@@ -106,45 +107,47 @@ size_t burst_desk_heap(const struct burst_desk *desk)
 {
     const struct key_index *index = &desk->index;
     return sizeof *desk + bursts_heap(desk->shape) +
-           desk->order_room * (2 * sizeof *desk->order + sizeof *desk->pairs) +
-           desk->number_room * sizeof *desk->pair_of +
+           desk->order_capacity * (2 * sizeof *desk->order + sizeof *desk->pairs) +
+           desk->number_capacity * sizeof *desk->pair_of +
            BURST_LOG_ROWS * (sizeof *desk->marks + sizeof *desk->rows + sizeof *desk->row_pairs) +
-           index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
+           index->capacity *
+               (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
 }
 
 /* Without memory the log becomes one burst. @return 0 or -ENOMEM */
-static int burst_log_reserve_order(struct burst_desk *desk, uint32_t room)
+static int burst_log_reserve_order(struct burst_desk *desk, uint32_t capacity)
 {
-    if (room <= desk->order_room)
+    if (capacity <= desk->order_capacity)
         return 0;
     free(desk->order);
     free(desk->spare);
     free(desk->pairs);
-    desk->order = malloc(room * sizeof *desk->order);
-    desk->spare = malloc(room * sizeof *desk->spare);
-    desk->pairs = malloc(room * sizeof *desk->pairs);
-    desk->order_room = desk->order != NULL && desk->spare != NULL && desk->pairs != NULL ? room : 0;
-    return desk->order_room == 0 ? -ENOMEM : 0;
+    desk->order = malloc(capacity * sizeof *desk->order);
+    desk->spare = malloc(capacity * sizeof *desk->spare);
+    desk->pairs = malloc(capacity * sizeof *desk->pairs);
+    desk->order_capacity =
+        desk->order != NULL && desk->spare != NULL && desk->pairs != NULL ? capacity : 0;
+    return desk->order_capacity == 0 ? -ENOMEM : 0;
 }
 
 /* Forget what numbers stood for. Without memory the highest have no rows. */
 static void burst_log_reserve_numbers(struct burst_desk *desk, uint32_t count)
 {
-    uint32_t highest = 0, room = FIRST_NUMBERS;
+    uint32_t highest = 0, capacity = FIRST_NUMBERS;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = desk->pairs[i];
         highest = number > highest && number < BURST_LOG_NUMBERS ? number : highest;
     }
-    while (room <= highest)
-        room *= 2;
-    uint32_t *more = room > desk->number_room ? malloc(room * sizeof *more) : NULL;
+    while (capacity <= highest)
+        capacity *= 2;
+    uint32_t *more = capacity > desk->number_capacity ? malloc(capacity * sizeof *more) : NULL;
     if (more != NULL) {
         free(desk->pair_of);
         desk->pair_of = more;
-        desk->number_room = room;
+        desk->number_capacity = capacity;
     }
-    room = room < desk->number_room ? room : desk->number_room;
-    memset(desk->pair_of, 0, room * sizeof *desk->pair_of);
+    capacity = capacity < desk->number_capacity ? capacity : desk->number_capacity;
+    memset(desk->pair_of, 0, capacity * sizeof *desk->pair_of);
 }
 
 /* ---- in order of time ---------------------------------------------------- */
@@ -177,9 +180,9 @@ static void burst_log_sort_pass(struct burst_desk *desk, uint32_t count, uint32_
     for (uint32_t i = 0; i < count; i++)
         desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++;
     for (uint32_t d = 0; d < DIGITS; d++) {
-        uint32_t here = desk->digits[d];
+        uint32_t in_bucket = desk->digits[d];
         desk->digits[d] = sum;
-        sum += here;
+        sum += in_bucket;
     }
     for (uint32_t i = 0; i < count; i++)
         desk->spare[desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++] = desk->order[i];
@@ -254,8 +257,8 @@ static void burst_log_end_run(struct bursts *shape, struct burst_sums *run, wide
     *sum = 0;
 }
 
-/* The shape: where bursts begin and end. They lie one behind the other, so the number of messages
- * of each tells which are its own. */
+/* The shape: where bursts begin and end. They follow each other in time, so the number of messages
+ * of each burst gives the range of its messages. */
 static void burst_log_find_runs(struct burst_desk *desk, const struct burst_log *log)
 {
     struct cut cut = burst_log_find_cut(desk, log->count);
@@ -275,8 +278,8 @@ static void burst_log_find_runs(struct burst_desk *desk, const struct burst_log 
 /* ---- rows ---------------------------------------------------------------- */
 
 /* Several numbers may stand for one pair: for what is sent in two regions, say. */
-static uint32_t burst_log_look_up(struct burst_desk *desk, const struct burst_names *names,
-                                  uint32_t number)
+static uint32_t burst_log_find(struct burst_desk *desk, const struct burst_names *names,
+                               uint32_t number)
 {
     struct burst_pair row = {0};
     if (names->pair(names->user, number, &row) != 0)
@@ -295,12 +298,12 @@ static void burst_log_find_pairs(struct burst_desk *desk, uint32_t count,
     key_index_clear(&desk->index);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = desk->pairs[i];
-        if (number >= desk->number_room) {
+        if (number >= desk->number_capacity) {
             desk->pairs[i] = NO_ROW;
             continue;
         }
         if (desk->pair_of[number] == 0) /* or UNKNOWN, which is rare */
-            desk->pair_of[number] = burst_log_look_up(desk, names, number) + 1;
+            desk->pair_of[number] = burst_log_find(desk, names, number) + 1;
         desk->pairs[i] = desk->pair_of[number] - 1;
     }
 }
@@ -428,7 +431,7 @@ uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
 {
     if (log->count == 0)
         return 0;
-    if (burst_log_reserve_order(desk, log->room) != 0) {
+    if (burst_log_reserve_order(desk, log->capacity) != 0) {
         burst_log_put_unordered(log, set);
         log->count = 0;
         return 0;

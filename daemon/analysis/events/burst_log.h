@@ -9,17 +9,18 @@
  * The pair of ranks is given by the number that the owner has for its own sum of the pair; with it
  * the burst's sum is found without a search.
  *
- * Pure: no clock, no I/O. Memory: 24 bytes for each of `most` messages; in the desk, which logs
+ * Pure: no clock, no I/O. Memory: 24 bytes for each of `maximum` messages; in the desk, which logs
  * share, 20 bytes for each message of the largest, and 2 MiB. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_LOG_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_LOG_H
 
 #include "daemon/analysis/events/bursts.h"
 
-#define BURST_LOG_CELL_NS 1024u /**< times that are not told apart, as BURSTS_DEFAULTS has it */
-#define BURST_LOG_RUNS 512u     /**< runs that are told apart before they are merged */
+#define BURST_LOG_CELL_NS                                                                          \
+    1024u /**< nanoseconds of a cell: closer times are not distinguished; as in BURSTS_DEFAULTS */
+#define BURST_LOG_RUNS 512u          /**< runs that are distinguished before they are merged */
 #define BURST_LOG_NUMBERS (1u << 17) /**< messages of higher numbers have no row */
-#define BURST_LOG_ROWS (1u << 14)    /**< pairs of a log; those that are met later have none */
+#define BURST_LOG_ROWS (1u << 14)    /**< pairs of a log; later pairs have none */
 #define BURST_LOG_NO_ROW UINT32_MAX  /**< number of a message whose pair is not known */
 
 struct burst_entry {
@@ -30,17 +31,17 @@ struct burst_entry {
 
 struct burst_log {
     struct burst_entry *entries; /**< owned */
-    uint32_t count, room, most;
+    uint32_t count, capacity, maximum;
 };
 
-/** @param most  messages. @return 0 or -ENOMEM */
-int burst_log_init(struct burst_log *log, uint32_t most);
+/** @param maximum  messages. @return 0 or -ENOMEM */
+int burst_log_init(struct burst_log *log, uint32_t maximum);
 void burst_log_finish(struct burst_log *log);
 
-/** Make room for one more. @return 0; 1: there is none, the log is to be put away first */
+/** Reserve space for one more. @return 0; 1: the log is full and has to be processed first */
 int burst_log_grow(struct burst_log *log);
 
-/** Add a message. There must be room: ask burst_log_full() first. */
+/** Add a message. There must be space: ask burst_log_full() first. */
 static inline void burst_log_add(struct burst_log *log, uint64_t time_ns, uint64_t bytes,
                                  uint32_t number)
 {
@@ -49,7 +50,7 @@ static inline void burst_log_add(struct burst_log *log, uint64_t time_ns, uint64
 
 static inline int burst_log_full(struct burst_log *log)
 {
-    return log->count == log->room && burst_log_grow(log);
+    return log->count == log->capacity && burst_log_grow(log);
 }
 
 /** What is needed while logs are put away. */

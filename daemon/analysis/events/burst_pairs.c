@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM (2 * BURST_PAIRS_LEAST)
-#define FEW 64u        /* rows that are quicker to compare */
-#define MOST_RUNS 512u /* of rows in order */
+#define FIRST_CAPACITY (2 * BURST_PAIRS_MINIMUM)
+#define FEW 64u           /* rows that are quicker to compare */
+#define MAXIMUM_RUNS 512u /* of rows in order */
 
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
 {
-    *work = (struct burst_pairs_work){.places = 2 * FIRST_ROOM, .limit = limit};
+    *work = (struct burst_pairs_work){.places = 2 * FIRST_CAPACITY, .limit = limit};
     work->index = malloc(work->places * sizeof(*work->index));
     return work->index == NULL ? -ENOMEM : 0;
 }
@@ -27,8 +27,8 @@ void burst_pairs_work_finish(struct burst_pairs_work *work)
 
 int burst_pairs_init(struct burst_pairs *pairs)
 {
-    *pairs = (struct burst_pairs){.room = FIRST_ROOM};
-    pairs->rows = malloc(FIRST_ROOM * sizeof(*pairs->rows));
+    *pairs = (struct burst_pairs){.capacity = FIRST_CAPACITY};
+    pairs->rows = malloc(FIRST_CAPACITY * sizeof(*pairs->rows));
     return pairs->rows == NULL ? -ENOMEM : 0;
 }
 
@@ -40,13 +40,13 @@ void burst_pairs_finish(struct burst_pairs *pairs)
 
 int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
 {
-    if (rows <= pairs->room)
+    if (rows <= pairs->capacity)
         return 0;
     struct burst_pair *grown = realloc(pairs->rows, rows * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     pairs->rows = grown;
-    pairs->room = rows;
+    pairs->capacity = rows;
     return 0;
 }
 
@@ -67,7 +67,7 @@ static uint32_t burst_pairs_hash_of(const struct burst_pair *row)
     return (uint32_t)(x >> 32);
 }
 
-static bool burst_pairs_is_same(const struct burst_pair *a, const struct burst_pair *b)
+static bool burst_pair_keys_equal(const struct burst_pair *a, const struct burst_pair *b)
 {
     return a->source == b->source && a->destination == b->destination &&
            a->size_class == b->size_class && a->modelled == b->modelled;
@@ -76,14 +76,15 @@ static bool burst_pairs_is_same(const struct burst_pair *a, const struct burst_p
 /* One row for each pair, in the order in which they came first. */
 static void burst_pairs_add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
 {
-    uint32_t places = 2 * FIRST_ROOM, kept = 0;
+    uint32_t places = 2 * FIRST_CAPACITY, kept = 0;
     while (places < 2 * pairs->count)
         places *= 2;
     memset(work->index, 0, places * sizeof(*work->index));
     for (uint32_t i = 0; i < pairs->count; i++) {
         const struct burst_pair *row = &pairs->rows[i];
         uint32_t at = burst_pairs_hash_of(row) & (places - 1);
-        while (work->index[at] != 0 && !burst_pairs_is_same(&pairs->rows[work->index[at] - 1], row))
+        while (work->index[at] != 0 &&
+               !burst_pair_keys_equal(&pairs->rows[work->index[at] - 1], row))
             at = (at + 1) & (places - 1);
         if (work->index[at] == 0) {
             pairs->rows[kept++] = *row;
@@ -101,7 +102,7 @@ static void burst_pairs_sum_sorted(struct burst_pairs *pairs)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < pairs->count; i++) {
         const struct burst_pair *row = &pairs->rows[i];
-        if (kept == 0 || !burst_pairs_is_same(&pairs->rows[kept - 1], row)) {
+        if (kept == 0 || !burst_pair_keys_equal(&pairs->rows[kept - 1], row)) {
             pairs->rows[kept++] = *row;
             continue;
         }
@@ -124,7 +125,7 @@ static int burst_pairs_compare_by_bytes(const void *left, const void *right)
     return burst_pairs_compare_by_key(a, b);
 }
 
-/* Put each row where its place is told, along the cycles of the permutation. */
+/* Move each row to its place, along the cycles of the permutation. */
 static void burst_pairs_rearrange(struct burst_pair *rows, struct key_place *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -146,7 +147,7 @@ struct run {
 };
 
 struct runs {
-    struct run of[MOST_RUNS + 1];
+    struct run of[MAXIMUM_RUNS + 1];
     uint32_t count; /* 0: there are none, or too many */
     bool repeats;   /* a run has a pair more than once */
 };
@@ -162,7 +163,7 @@ static void burst_pairs_find_runs(struct runs *runs, const struct burst_pair *ro
         runs->repeats = runs->repeats || order == 0;
         if (order <= 0)
             continue;
-        if (runs->count == MOST_RUNS) {
+        if (runs->count == MAXIMUM_RUNS) {
             runs->count = 0;
             return;
         }
@@ -215,7 +216,7 @@ static void burst_pairs_merge(struct burst_pair *out, const struct burst_pair *l
     memcpy(out + lefts, right, rights * sizeof(*right));
 }
 
-/* Merge runs, put behind each other in their order, until one is left (Knuth, The Art of Computer
+/* Merge adjacent runs until one is left (Knuth, The Art of Computer
  * Programming 3, section 5.2.4, algorithm N).
  * @return whether there was memory for it */
 static bool burst_pairs_merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
@@ -241,7 +242,7 @@ static bool burst_pairs_merge_runs(struct burst_pair *rows, uint32_t count, stru
     return true;
 }
 
-/* By bytes if wished, then by key, as the comparisons say. */
+/* Sort by bytes if asked for, then by key. */
 static void burst_pairs_sort(struct burst_pair *rows, uint32_t count, bool bytes)
 {
     struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
@@ -287,10 +288,10 @@ static void burst_pairs_fold(struct burst_pairs *pairs, uint32_t keep)
 
 /* Without memory nothing changes. */
 static void burst_pairs_grow(struct burst_pairs *pairs, struct burst_pairs_work *work,
-                             uint32_t room)
+                             uint32_t capacity)
 {
     uint32_t places = work->places;
-    while (places < 2 * room)
+    while (places < 2 * capacity)
         places *= 2;
     if (places > work->places) {
         uint32_t *index = realloc(work->index, places * sizeof(*index));
@@ -299,31 +300,31 @@ static void burst_pairs_grow(struct burst_pairs *pairs, struct burst_pairs_work 
         work->index = index;
         work->places = places;
     }
-    struct burst_pair *rows = realloc(pairs->rows, room * sizeof(*rows));
+    struct burst_pair *rows = realloc(pairs->rows, capacity * sizeof(*rows));
     if (rows == NULL)
         return;
     pairs->rows = rows;
-    pairs->room = room;
+    pairs->capacity = capacity;
 }
 
 /* @param rows  at most the limit @return how many of them fit now; at least 1 */
-static uint32_t burst_pairs_make_room(struct burst_pairs *pairs, struct burst_pairs_work *work,
-                                      uint32_t rows)
+static uint32_t burst_pairs_reserve(struct burst_pairs *pairs, struct burst_pairs_work *work,
+                                    uint32_t rows)
 {
-    if (pairs->room - pairs->count >= rows)
+    if (pairs->capacity - pairs->count >= rows)
         return rows;
     burst_pairs_add_up(pairs, work);
-    uint32_t most = 2 * work->limit, room = pairs->room;
-    if (pairs->count + rows > most)
+    uint32_t maximum = 2 * work->limit, capacity = pairs->capacity;
+    if (pairs->count + rows > maximum)
         burst_pairs_fold(pairs, work->limit);
     /* A quarter stays free, or rows would have to be added up again soon. */
-    while (room < most && pairs->count + rows > room - room / 4)
-        room = room * 2 < most ? room * 2 : most;
-    if (room > pairs->room)
-        burst_pairs_grow(pairs, work, room);
-    if (pairs->count == pairs->room)
-        burst_pairs_fold(pairs, pairs->room / 2);
-    return pairs->room - pairs->count < rows ? pairs->room - pairs->count : rows;
+    while (capacity < maximum && pairs->count + rows > capacity - capacity / 4)
+        capacity = capacity * 2 < maximum ? capacity * 2 : maximum;
+    if (capacity > pairs->capacity)
+        burst_pairs_grow(pairs, work, capacity);
+    if (pairs->count == pairs->capacity)
+        burst_pairs_fold(pairs, pairs->capacity / 2);
+    return pairs->capacity - pairs->count < rows ? pairs->capacity - pairs->count : rows;
 }
 
 void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work,
@@ -331,7 +332,7 @@ void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work
 {
     while (count > 0) {
         uint32_t some =
-            burst_pairs_make_room(pairs, work, count < work->limit ? (uint32_t)count : work->limit);
+            burst_pairs_reserve(pairs, work, count < work->limit ? (uint32_t)count : work->limit);
         memcpy(pairs->rows + pairs->count, rows, some * sizeof(*rows));
         pairs->count += some;
         rows += some;
@@ -354,8 +355,8 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     burst_pairs_clear(from);
 }
 
-/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
- * behind each other.
+/* Nodes report their rows in order, and each those of its own ranks: often it is enough to
+ * concatenate runs.
  * @return whether there may be several rows of a pair */
 static bool burst_pairs_copy_in_order(struct burst_pair *out, const struct burst_pair *rows,
                                       uint32_t count)
@@ -380,7 +381,7 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
         out->others = pairs->others;
         return 0;
     }
-    if (out->room < pairs->count && burst_pairs_fit(out, pairs->room) != 0)
+    if (out->capacity < pairs->count && burst_pairs_fit(out, pairs->capacity) != 0)
         return -ENOMEM;
     out->count = pairs->count;
     out->others = pairs->others;

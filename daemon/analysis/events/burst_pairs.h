@@ -1,9 +1,9 @@
 /* What each pair of ranks sent within a burst, by size class.
  *
- * Rows are appended as they come; only when there is no room left are those of one pair added up.
- * So a message costs one row written and, now and then, one look-up, and putting two bursts
- * together is copying rows. Of more pairs than the limit those with the most bytes keep their row
- * and the rest is added to "others": counted, never dropped.
+ * Rows are appended; only when the table is full are the rows of a pair added up. So a message
+ * costs one row written and, occasionally, one look-up, and two bursts are merged by copying rows.
+ * Of more pairs than the limit those with the most bytes keep their row and the rest is added to
+ * "others": counted, never dropped.
  *
  * Part of bursts.[ch]. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
@@ -43,7 +43,6 @@ static inline int burst_pair_compare(const struct burst_pair *a, const struct bu
 struct burst_piece {
     const struct burst_pair *rows;
     size_t count;
-    uint64_t stays; /**< not 0: whatever lies there under this number, now or later, is the same */
 };
 
 /** Pairs that have no row. */
@@ -55,7 +54,7 @@ struct burst_others {
 
 struct burst_pairs {
     struct burst_pair *rows; /**< owned; a pair may have several */
-    uint32_t count, room;
+    uint32_t count, capacity;
     struct burst_others others;
 };
 
@@ -66,17 +65,17 @@ struct burst_pairs_work {
     uint32_t limit;  /**< pairs; a table holds at most twice as many rows */
 };
 
-#define BURST_PAIRS_LEAST 8u /**< smallest limit */
+#define BURST_PAIRS_MINIMUM 8u /**< smallest limit */
 
-/** @param limit  at least BURST_PAIRS_LEAST, at most 2^24 @return 0 or -ENOMEM */
+/** @param limit  at least BURST_PAIRS_MINIMUM, at most 2^24 @return 0 or -ENOMEM */
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit);
 void burst_pairs_work_finish(struct burst_pairs_work *work);
 
-/** An empty table with room for a few rows. @return 0 or -ENOMEM */
+/** An empty table with space for a few rows. @return 0 or -ENOMEM */
 int burst_pairs_init(struct burst_pairs *pairs);
 void burst_pairs_finish(struct burst_pairs *pairs);
 
-/** Make room for rows that are put there by the caller; what was there is lost.
+/** Reserve space for rows that the caller writes; earlier rows are lost.
  *  @return 0, or -ENOMEM: nothing has changed */
 int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows);
 

@@ -8,27 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_PIECE 8u /* rows, in the mean: shorter ones are quicker to sort */
+#define MINIMUM_PIECE 8u /* rows, in the mean: shorter ones are quicker to sort */
 
 void burst_parts_finish(struct burst_parts *p)
 {
     free(p->rows);
     free(p->list);
-    free(p->elsewhere);
     free(p->pieces);
     free(p->queue);
-    *p = (struct burst_parts){.most = p->most};
+    *p = (struct burst_parts){.maximum = p->maximum};
 }
 
 void burst_parts_clear(struct burst_parts *p)
 {
-    p->count = p->list_count = p->elsewhere_count = 0;
+    p->count = p->list_count = 0;
 }
 
-struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
+struct burst_pair *burst_parts_reserve(struct burst_parts *p, size_t rows)
 {
-    if (rows > p->most - p->count ||
-        array_fit(&p->rows, sizeof(*p->rows), &p->room, p->count + rows) != 0)
+    if (rows > p->maximum - p->count ||
+        array_fit(&p->rows, sizeof(*p->rows), &p->capacity, p->count + rows) != 0)
         return NULL;
     return p->rows + p->count;
 }
@@ -64,7 +63,7 @@ static bool burst_parts_do_ascend(const struct burst_pair *rows, size_t count)
     return true;
 }
 
-/* Room for it was made. */
+/* Space for it was made. */
 static void burst_parts_append(struct burst_parts *p, struct burst_chain *chain,
                                const struct burst_part *part)
 {
@@ -80,39 +79,20 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
                      const struct burst_pair *rows, size_t count, bool ascends)
 {
     bool there = p->rows != NULL && rows == p->rows + p->count;
-    if (p->most == 0 || count > p->most - p->count || p->list_count >= BURST_PARTS_NONE ||
-        array_fit(&p->list, sizeof(*p->list), &p->list_room, p->list_count + 1) != 0)
+    if (p->maximum == 0 || count > p->maximum - p->count || p->list_count >= BURST_PARTS_NONE ||
+        array_fit(&p->list, sizeof(*p->list), &p->list_capacity, p->list_count + 1) != 0)
         return false;
-    struct burst_pair *to = there ? p->rows + p->count : burst_parts_room(p, count);
+    struct burst_pair *to = there ? p->rows + p->count : burst_parts_reserve(p, count);
     if (to == NULL)
         return false;
-    if (!there) /* they may stand further back in the same room */
-        memmove(to, rows, count * sizeof(*rows));
+    if (!there)
+        memcpy(to, rows, count * sizeof(*rows));
     const struct burst_part part = {.first = (uint32_t)p->count,
                                     .count = (uint32_t)count,
                                     .next = BURST_PARTS_NONE,
                                     .ascends = ascends || burst_parts_do_ascend(to, count)};
     burst_parts_append(p, chain, &part);
     p->count += count;
-    return true;
-}
-
-bool burst_parts_borrow(struct burst_parts *p, struct burst_chain *chain,
-                        const struct burst_piece *piece, bool ascends)
-{
-    if (p->list_count >= BURST_PARTS_NONE || piece->count > UINT32_MAX - chain->rows ||
-        array_fit(&p->list, sizeof(*p->list), &p->list_room, p->list_count + 1) != 0 ||
-        array_fit(&p->elsewhere, sizeof(*p->elsewhere), &p->elsewhere_room,
-                  p->elsewhere_count + 1) != 0)
-        return false;
-    const struct burst_part part = {.first = (uint32_t)p->elsewhere_count,
-                                    .count = (uint32_t)piece->count,
-                                    .next = BURST_PARTS_NONE,
-                                    .ascends =
-                                        ascends || burst_parts_do_ascend(piece->rows, piece->count),
-                                    .elsewhere = true};
-    burst_parts_append(p, chain, &part);
-    p->elsewhere[p->elsewhere_count++] = *piece;
     return true;
 }
 
@@ -139,7 +119,7 @@ static bool burst_parts_sort(struct burst_parts *p, const struct burst_chain *ch
     struct key_place *places = malloc(2 * (size_t)chain->parts * sizeof(*places)), *order = places;
     size_t count = 0;
     bool ascends = places != NULL;
-    if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_room, chain->parts) != 0)
+    if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_capacity, chain->parts) != 0)
         ascends = false;
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
@@ -161,7 +141,7 @@ static size_t burst_parts_rows_before(const struct burst_piece *piece, const str
     return BISECT(i, 1, piece->count, burst_parts_precedes(&piece->rows[i], row));
 }
 
-/* Put back what is left of the first of a queue, which takes its place. */
+/* Insert the rest of the first piece of a queue at its new position in the queue. */
 static void burst_parts_put_back(struct burst_piece *queue, size_t count, struct burst_piece rest)
 {
     size_t at = 0;
@@ -173,9 +153,9 @@ static void burst_parts_put_back(struct burst_piece *queue, size_t count, struct
 bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count)
 {
-    size_t made = 0, most = chain->parts + chain->rows / LEAST_PIECE;
+    size_t made = 0, maximum = chain->parts + chain->rows / MINIMUM_PIECE;
     if (chain->parts == 0 || !burst_parts_sort(p, chain) ||
-        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_room, most) != 0)
+        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_capacity, maximum) != 0)
         return false;
     for (size_t head = 0; head < chain->parts;) {
         struct burst_piece first = p->queue[head];
@@ -186,15 +166,14 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                 return false; /* both have this pair */
             rows = burst_parts_rows_before(&first, next);
         }
-        if (made == most)
+        if (made == maximum)
             return false;
-        p->pieces[made++] = (struct burst_piece){first.rows, rows, first.stays};
+        p->pieces[made++] = (struct burst_piece){first.rows, rows};
         if (rows == first.count)
             head++;
         else
-            burst_parts_put_back(
-                p->queue + head, chain->parts - head,
-                (struct burst_piece){first.rows + rows, first.count - rows, first.stays});
+            burst_parts_put_back(p->queue + head, chain->parts - head,
+                                 (struct burst_piece){first.rows + rows, first.count - rows});
     }
     *pieces = p->pieces;
     *count = made;
@@ -203,6 +182,6 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
 
 size_t burst_parts_bytes(const struct burst_parts *p)
 {
-    return p->room * sizeof(*p->rows) + p->list_room * sizeof(*p->list) +
-           (p->elsewhere_room + p->piece_room + p->queue_room) * sizeof(*p->pieces);
+    return p->capacity * sizeof(*p->rows) + p->list_capacity * sizeof(*p->list) +
+           (p->piece_capacity + p->queue_capacity) * sizeof(*p->pieces);
 }

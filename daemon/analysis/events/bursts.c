@@ -23,14 +23,14 @@ struct extent {
 struct cluster {
     struct extent extent;
     struct burst_pairs pairs;
-    struct burst_chain whole; /* further rows, as they came */
+    struct burst_chain whole; /* further rows, as they were added */
 };
 
 struct bursts {
     struct bursts_params params;
     uint32_t shift; /* a time's cell is the time shifted right by so much */
     uint32_t count;
-    bool stale;               /* time[count - 1] lags behind */
+    bool stale;               /* time[count - 1] is out of date */
     uint64_t messages, bytes; /* of all bursts */
     uint64_t *time;           /* owned; of each burst, ascending, each in a cell of its own */
     uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
@@ -43,20 +43,20 @@ struct bursts {
 
 static bool bursts_is_valid(const struct bursts_params *p)
 {
-    return p->budget >= 1 && p->budget <= BURSTS_MOST && p->pairs >= BURST_PAIRS_LEAST &&
-           p->pairs <= BURSTS_MOST_PAIRS && p->cell_ns >= 1 && p->cell_ns <= BURSTS_MOST_CELL &&
-           (p->cell_ns & (p->cell_ns - 1)) == 0;
+    return p->budget >= 1 && p->budget <= BURSTS_MAXIMUM && p->pairs >= BURST_PAIRS_MINIMUM &&
+           p->pairs <= BURSTS_MAXIMUM_PAIRS && p->cell_ns >= 1 &&
+           p->cell_ns <= BURSTS_MAXIMUM_CELL && (p->cell_ns & (p->cell_ns - 1)) == 0;
 }
 
 static int bursts_allocate(struct bursts *set)
 {
-    uint32_t room = set->params.budget + 1;
-    set->time = calloc(room, sizeof(*set->time));
-    set->order = calloc(room, sizeof(*set->order));
-    set->clusters = calloc(room, sizeof(*set->clusters));
+    uint32_t capacity = set->params.budget + 1;
+    set->time = calloc(capacity, sizeof(*set->time));
+    set->order = calloc(capacity, sizeof(*set->order));
+    set->clusters = calloc(capacity, sizeof(*set->clusters));
     if (set->time == NULL || set->order == NULL || set->clusters == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < room; i++) {
+    for (uint32_t i = 0; i < capacity; i++) {
         set->order[i] = i;
         set->clusters[i].whole = BURST_CHAIN_EMPTY;
         if (burst_pairs_init(&set->clusters[i].pairs) != 0)
@@ -74,7 +74,7 @@ int bursts_create(struct bursts **out, const struct bursts_params *params)
         return -ENOMEM;
     set->params = *params;
     set->shift = (uint32_t)__builtin_ctzll(params->cell_ns);
-    set->parts.most = params->whole;
+    set->parts.maximum = params->whole;
     if (bursts_allocate(set) != 0) {
         bursts_destroy(set);
         return -ENOMEM;
@@ -204,20 +204,20 @@ static void bursts_merge_at(struct bursts *set, uint32_t position)
 static uint32_t bursts_find_nearest(const struct bursts *set)
 {
     uint32_t best = 0;
-    uint64_t least = UINT64_MAX;
+    uint64_t minimum = UINT64_MAX;
     for (uint32_t i = 0; i + 1 < set->count; i++) {
         uint64_t apart = set->time[i + 1] - set->time[i];
-        best = apart < least ? i : best;
-        least = apart < least ? apart : least;
+        best = apart < minimum ? i : best;
+        minimum = apart < minimum ? apart : minimum;
     }
     return best;
 }
 
-void bursts_reduce(struct bursts *set, uint32_t most)
+void bursts_reduce(struct bursts *set, uint32_t maximum)
 {
     bursts_refresh(set);
-    most = most == 0 ? 1 : most;
-    while (set->count > most)
+    maximum = maximum == 0 ? 1 : maximum;
+    while (set->count > maximum)
         bursts_merge_at(set, bursts_find_nearest(set));
 }
 
@@ -277,12 +277,13 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
     const struct burst_pair row = {m->source, m->destination, m->size_class,
                                    0,         m->messages,    m->bytes};
     if (set->count > 0) {
-        /* bursts_find_host() would say the same, but needs the newest burst's time: a division. */
+        /* bursts_find_host() would find the same burst, but needs the newest burst's time: a
+         * division. */
         struct cluster *newest = bursts_at(set, set->count - 1);
         if (bursts_cell_of(set, newest->extent.last) == bursts_cell_of(set, m->time_ns)) {
             bursts_extend(&newest->extent, &extent);
             set->stale = true;
-            if (newest->pairs.count < newest->pairs.room)
+            if (newest->pairs.count < newest->pairs.capacity)
                 newest->pairs.rows[newest->pairs.count++] = row;
             else
                 burst_pairs_append(&newest->pairs, &set->work, &row, 1);
@@ -314,27 +315,16 @@ static struct cluster *bursts_host_for(struct bursts *set, const struct extent *
     return host;
 }
 
-static void bursts_add_piece(struct bursts *set, struct cluster *host,
-                             const struct burst_piece *piece, bool ascends)
-{
-    if (piece->count == 0)
-        return;
-    if (bursts_is_beyond(set, host, piece->count))
-        bursts_break_up(set, host);
-    bool whole = !bursts_is_beyond(set, host, piece->count);
-    if (whole && piece->stays != 0)
-        whole = burst_parts_borrow(&set->parts, &host->whole, piece, ascends);
-    else if (whole)
-        whole = burst_parts_add(&set->parts, &host->whole, piece->rows, piece->count, ascends);
-    if (!whole)
-        burst_pairs_append(&host->pairs, &set->work, piece->rows, piece->count);
-}
-
 static void bursts_add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
                             size_t count, bool ascends)
 {
-    const struct burst_piece piece = {rows, count, 0};
-    bursts_add_piece(set, host, &piece, ascends);
+    if (count == 0)
+        return;
+    if (bursts_is_beyond(set, host, count))
+        bursts_break_up(set, host);
+    if (bursts_is_beyond(set, host, count) ||
+        !burst_parts_add(&set->parts, &host->whole, rows, count, ascends))
+        burst_pairs_append(&host->pairs, &set->work, rows, count);
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
@@ -379,9 +369,9 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst)
     return bursts_add_known(set, burst, 0);
 }
 
-struct burst_pair *bursts_room(struct bursts *set, size_t rows)
+struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows)
 {
-    return burst_parts_room(&set->parts, rows);
+    return burst_parts_reserve(&set->parts, rows);
 }
 
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
@@ -391,19 +381,6 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int asc
         return -EOVERFLOW;
     bursts_add_rows(set, bursts_host_for(set, &extent, &burst->others), burst->pairs,
                     burst->pair_count, ascends != 0);
-    bursts_reduce(set, set->params.budget);
-    return 0;
-}
-
-int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
-                      const struct burst_piece *pieces, size_t count, int ascend)
-{
-    const struct extent extent = bursts_extent_of(burst);
-    if (bursts_account(set, burst->messages, burst->bytes) != 0)
-        return -EOVERFLOW;
-    struct cluster *host = bursts_host_for(set, &extent, &burst->others);
-    for (size_t i = 0; i < count; i++)
-        bursts_add_piece(set, host, &pieces[i], ascend != 0);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -466,7 +443,8 @@ static bool bursts_find_pieces(struct bursts *set, const struct cluster *one,
            burst_parts_read(&set->parts, &one->whole, pieces, count);
 }
 
-/* Put pieces behind each other in the view. @return 1: done; 0: there are none; or -ENOMEM */
+/* Copy the pieces to the view, one after the other. @return 1: done; 0: there are none; or -ENOMEM
+ */
 static int bursts_read_all_pieces(struct bursts *set, const struct cluster *one)
 {
     const struct burst_piece *pieces;
@@ -515,7 +493,7 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
     int rc = bursts_read(set, number, out);
     if (rc != 0)
         return rc;
-    set->piece = (struct burst_piece){out->pairs, out->pair_count, 0};
+    set->piece = (struct burst_piece){out->pairs, out->pair_count};
     *pieces = &set->piece;
     *count = 1;
     return 0;
@@ -523,11 +501,11 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
 
 size_t bursts_heap(const struct bursts *set)
 {
-    size_t room = set->params.budget + 1;
-    size_t bytes = sizeof(*set) + set->view.room * sizeof(*set->view.rows) +
+    size_t capacity = set->params.budget + 1;
+    size_t bytes = sizeof(*set) + set->view.capacity * sizeof(*set->view.rows) +
                    set->work.places * sizeof(*set->work.index) + burst_parts_bytes(&set->parts) +
-                   room * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
-    for (size_t i = 0; i < room; i++)
-        bytes += set->clusters[i].pairs.room * sizeof(*set->view.rows);
+                   capacity * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
+    for (size_t i = 0; i < capacity; i++)
+        bytes += set->clusters[i].pairs.capacity * sizeof(*set->view.rows);
     return bytes;
 }

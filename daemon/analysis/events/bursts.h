@@ -29,7 +29,7 @@
  * of messages alone has bursts that do not overlap, always. Runs of messages are found exactly, in
  * whatever order messages come, if there are no more than the budget and every pause is longer than
  * every run and than a cell. Where there may be more, gather with a larger budget and reduce at the
- * end (tests/bench/bursts_bench.c tells how near to the batch clustering that comes).
+ * end (tests/bench/bursts_bench.c measures how close to the batch clustering the result is).
  *
  * Sums. Messages and bytes of a set are below 2^64: what would take them beyond is refused whole,
  * so no sum within can overflow, nor can the sum of times, below 2^64 * 2^64. The messages of a
@@ -37,7 +37,7 @@
  *
  * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
  * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16
- * a burst that was added, or 40 for each of its pieces that stay elsewhere. Rows are taken as they
+ * a burst that was added. Rows are taken as they
  * are needed, and kept until the set is destroyed. Where memory is refused, pairs are folded as if
  * the limit were lower. To sort rows 32 bytes for each are borrowed.
  *
@@ -50,16 +50,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BURSTS_MOST 65536u            /**< largest budget */
-#define BURSTS_MOST_PAIRS (1u << 24)  /**< largest limit of pairs */
-#define BURSTS_MOST_CELL (1ull << 40) /**< widest cell, nanoseconds */
+#define BURSTS_MAXIMUM 65536u            /**< largest budget */
+#define BURSTS_MAXIMUM_PAIRS (1u << 24)  /**< largest limit of pairs */
+#define BURSTS_MAXIMUM_CELL (1ull << 40) /**< widest cell, nanoseconds */
 
 struct bursts_params {
     uint32_t budget;  /**< bursts; at least 1 */
-    uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_LEAST */
-    uint64_t cell_ns; /**< times that are not told apart; a power of two */
-    uint32_t whole; /**< rows of bursts that were added which may stay as they came, of all bursts:
-                           they are neither copied nor added up until they are read */
+    uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_MINIMUM */
+    uint64_t cell_ns; /**< closer times are not distinguished; a power of two */
+    uint32_t whole;   /**< rows of added bursts that are stored as received, of all bursts together:
+                         they are not added up until they are read */
 };
 
 /** What an agent keeps for a window. A microsecond is what clocks of nodes agree to at best. */
@@ -104,27 +104,20 @@ void bursts_clear(struct bursts *set);
  *          -EOVERFLOW: the set's messages or bytes would pass 2^64; then nothing was added */
 int bursts_message(struct bursts *set, const struct burst_message *message);
 
-/** Add a burst, as it came from another process: everything in it is checked.
+/** Add a burst of another process: everything in it is checked.
  *  @return 0, -EINVAL: not what a set can give (no messages, a mean outside of first to last, rows
  *          and others that do not add up), or -EOVERFLOW; then nothing was added */
 int bursts_add(struct bursts *set, const struct burst_sums *burst);
 
-/** Room for the rows of a burst that is to be added next, which are not copied then; what was
- * written there stays when more room is asked for.
- *  @return NULL: more would be kept than params.whole, or there is no memory */
-struct burst_pair *bursts_room(struct bursts *set, size_t rows);
+/** Reserve space for the rows of the burst that is added next: rows written there are not copied
+ * when it is added, and are preserved when more space is reserved. @return NULL: more than
+ * params.whole, or there is no memory */
+struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows);
 
 /** Add a burst of this process that is known to be right.
  *  @param ascends  nonzero: its pairs are known to ascend, each of them once
  *  @return 0 or -EOVERFLOW */
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
-
-/** The same of a burst whose pairs come in pieces. Those of a piece with a number are left where
- * they lie: they stay there, as they are, until bursts_clear(). Others are those of bursts_room(),
- * one piece behind the other.
- *  @param ascend  nonzero: the pairs of each piece are known to ascend, each of them once */
-int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
-                      const struct burst_piece *pieces, size_t count, int ascend);
 
 /** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
  *  no burst has more pairs than the limit.
@@ -134,7 +127,7 @@ int bursts_merge(struct bursts *set, const struct bursts *other);
 
 /** Merge nearest neighbours until there are at most so many bursts; at least one is kept. Later
  *  additions may again make as many as the budget allows. */
-void bursts_reduce(struct bursts *set, uint32_t most);
+void bursts_reduce(struct bursts *set, uint32_t maximum);
 
 uint32_t bursts_count(const struct bursts *set);
 
@@ -148,7 +141,7 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
 
-/** The same, but the pairs come in pieces, where they lie, one behind the other in their order;
+/** The same, but without copying: the pairs are given as pieces, in order;
  * out->pairs is not set. Quick where no rows of a burst had to be added up.
  *  @param pieces  valid as the pairs are */
 int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,

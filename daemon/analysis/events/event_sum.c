@@ -87,8 +87,8 @@ int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world)
 {
     if (world > INT32_MAX || rank >= world)
         return -HOLTER_ERANGE;
-    if (array_fit(&sum->ranks, sizeof *sum->ranks, &sum->rank_room, sum->rank_count + (size_t)1) !=
-        0)
+    if (array_fit(&sum->ranks, sizeof *sum->ranks, &sum->rank_capacity,
+                  sum->rank_count + (size_t)1) != 0)
         return -ENOMEM;
     struct rank_sum *fresh = &sum->ranks[sum->rank_count];
     *fresh = (struct rank_sum){.row = {.rank = rank}, .world = world};
@@ -116,7 +116,7 @@ uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
     if (position != KEY_INDEX_FULL)
         return position;
     position = key_index_extend(&sum->comm_index, key, UINT32_MAX, &sum->comms, sizeof *sum->comms,
-                                &sum->comm_room);
+                                &sum->comm_capacity);
     if (position == KEY_INDEX_FULL)
         return 0;
     sum->comms[position].row = *row;
@@ -142,7 +142,7 @@ uint32_t event_sum_region(struct event_sum *sum, const char *name)
     if (position != KEY_INDEX_FULL)
         return position;
     position = key_index_extend(&sum->region_index, key, UINT32_MAX, &sum->regions,
-                                sizeof *sum->regions, &sum->region_room);
+                                sizeof *sum->regions, &sum->region_capacity);
     if (position == KEY_INDEX_FULL)
         return 0;
     event_sum_copy_name(sum->regions[position].name, name);
@@ -181,7 +181,7 @@ static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct index_
     uint32_t number = key_index_find(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
         number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
-                                  &sum->pair_room);
+                                  &sum->pair_capacity);
     return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
 }
 
@@ -256,7 +256,7 @@ void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t p
 void event_sum_settle(struct event_sum *sum)
 {
     struct burst_names names = event_sum_names_of(sum);
-    if (sum->log->count > sum->log->most / 2)
+    if (sum->log->count > sum->log->maximum / 2)
         burst_gather_messages(sum->bursts, &names);
 }
 
@@ -317,7 +317,7 @@ static struct call_sum *event_sum_find_call(struct event_sum *sum, struct index_
     uint32_t number = key_index_find(&sum->call_index, key);
     if (number == KEY_INDEX_FULL)
         number = key_index_extend(&sum->call_index, key, limit, &sum->calls, sizeof *sum->calls,
-                                  &sum->call_room);
+                                  &sum->call_capacity);
     return number == KEY_INDEX_FULL ? NULL : &sum->calls[number];
 }
 
@@ -340,7 +340,7 @@ static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *rin
     rank->class_ns[class_] += ns - pay;
 }
 
-/* @return time in the call, nanoseconds, as far as it lies behind the ring's previous call */
+/* @return time in the call, nanoseconds, as far as it is later than the ring's previous call */
 static uint64_t event_sum_add_call_time(struct event_sum *sum, struct rank_sum *rank,
                                         struct ring_sum *ring, const struct event *event,
                                         uint64_t enter_ns, uint64_t exit_ns)

@@ -71,16 +71,16 @@ void event_sum_destroy(struct event_sum *sum);
  *  @return its index, counted from 0; -HOLTER_ERANGE or -ENOMEM */
 int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world);
 
-/** Take a rank out; the rows of the window so far go with it. Indices above it move down by one. */
+/** Remove a rank and its rows of the window so far. Indices above it move down by one. */
 void event_sum_remove_rank(struct event_sum *sum, int rank);
 
 /** Position of a communicator in this window's dictionary. @param row  copied; its name is cut at
  * 64 bytes
- *  @return position; 0 ("none or unknown") when there is no room */
+ *  @return position; 0 ("none or unknown") when there is no space */
 uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row);
 
 /** Position of a region in this window's dictionary, by name. @return position; 0 when there is no
- * room */
+ * space */
 uint32_t event_sum_region(struct event_sum *sum, const char *name);
 
 /** One ring's view for the calls below. */
@@ -137,12 +137,12 @@ struct window_rows {
 /** @return 0 or -ENOMEM: nothing is lost then, the rows can be asked for again */
 int event_sum_rows(struct event_sum *sum, struct window_rows *out);
 
-/** A rank stands at this position of a communicator of the dictionary, see burst_gather_member().
+/** A rank has this position in a communicator of the dictionary, see burst_gather_member().
  */
 void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t position);
 
-/** All ranks were drained up to one moment: a good one to put bursts in order, if many messages
- *  wait for that. */
+/** To be called when all ranks were drained up to one moment: sort the logged messages into bursts,
+ * if there are many. */
 void event_sum_settle(struct event_sum *sum);
 
 /** Bursts of the window so far, see burst_gather_rows(). What they and those without a row hold are

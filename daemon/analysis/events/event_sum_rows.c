@@ -60,19 +60,19 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
 
 static int event_sum_rows_reserve_rows(struct event_sum *sum)
 {
-    int code =
-        array_fit(&sum->rows.ranks, sizeof *sum->rows.ranks, &sum->rows.rank_room, sum->rank_count);
+    int code = array_fit(&sum->rows.ranks, sizeof *sum->rows.ranks, &sum->rows.rank_capacity,
+                         sum->rank_count);
     if (code == 0)
-        code = array_fit(&sum->rows.pairs, sizeof *sum->rows.pairs, &sum->rows.pair_room,
+        code = array_fit(&sum->rows.pairs, sizeof *sum->rows.pairs, &sum->rows.pair_capacity,
                          sum->pair_index.count);
     if (code == 0)
-        code = array_fit(&sum->rows.calls, sizeof *sum->rows.calls, &sum->rows.call_room,
+        code = array_fit(&sum->rows.calls, sizeof *sum->rows.calls, &sum->rows.call_capacity,
                          sum->call_index.count);
     if (code == 0)
-        code = array_fit(&sum->rows.comms, sizeof *sum->rows.comms, &sum->rows.comm_room,
+        code = array_fit(&sum->rows.comms, sizeof *sum->rows.comms, &sum->rows.comm_capacity,
                          sum->comm_index.count);
     if (code == 0)
-        code = array_fit(&sum->rows.regions, sizeof *sum->rows.regions, &sum->rows.region_room,
+        code = array_fit(&sum->rows.regions, sizeof *sum->rows.regions, &sum->rows.region_capacity,
                          sum->region_index.count);
     return code;
 }

@@ -39,7 +39,7 @@ struct event_sum {
     struct comm_entry *comms;
     struct region_entry *regions;
     uint32_t rank_count;
-    size_t rank_room, pair_room, call_room, comm_room, region_room;
+    size_t rank_capacity, pair_capacity, call_capacity, comm_capacity, region_capacity;
     struct key_index pair_index, call_index, comm_index, region_index;
     uint32_t most_pairs;
     uint32_t epoch;
@@ -50,7 +50,7 @@ struct event_sum {
         struct wire_call_row *calls;
         struct wire_comm_row *comms;
         struct wire_region_row *regions;
-        size_t rank_room, pair_room, call_room, comm_room, region_room;
+        size_t rank_capacity, pair_capacity, call_capacity, comm_capacity, region_capacity;
     } rows;
     uint8_t class_of[CALL_NUMBERS];
     uint8_t burst_kind_of[CALL_NUMBERS];

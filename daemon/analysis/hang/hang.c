@@ -542,11 +542,28 @@ static void hang_identify(struct hang_watch *w)
     }
 }
 
-void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end)
+static int hang_apply_ranks(struct hang_watch *watch, const struct hang_window *window)
 {
-    watch->error = window->number <= watch->window && watch->window != 0 ? -ERANGE : 0;
-    if (watch->error)
-        return;
+    int error = 0;
+    for (size_t i = 0; i < window->rank_count && error == 0; i++)
+        if (window->ranks[i].rank < watch->seat_count)
+            error = hang_apply_rank(watch, &window->ranks[i]);
+    return error;
+}
+
+/* @return one above the highest rank of a window, and at least the ranks of its job */
+static uint64_t hang_rank_end(const struct hang_window *window)
+{
+    uint64_t end = window->world;
+    for (size_t i = 0; i < window->rank_count; i++)
+        if (window->ranks[i].rank >= end)
+            end = (uint64_t)window->ranks[i].rank + 1;
+    return end;
+}
+
+/* Add the facts of a window. @return 0 or -ENOMEM */
+static int hang_apply_window(struct hang_watch *watch, const struct hang_window *window)
+{
     watch->window = window->number;
     watch->end_ns = window->end_ns;
     watch->length_ns = window->length_ns;
@@ -554,30 +571,18 @@ void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint
     watch->suspected = 0;
     if (window->world != 0)
         watch->world = window->world;
-    watch->error = grow_seats(watch, window->world > rank_end ? window->world : rank_end);
-    if (watch->error == 0)
-        watch->error = hang_apply_comms(watch, window);
-    if (watch->error == 0)
-        watch->error = hang_apply_calls(watch, window);
-    if (watch->error == 0)
-        watch->error = hang_apply_pending(watch, window);
+    int error = grow_seats(watch, hang_rank_end(window));
+    error = error != 0 ? error : hang_apply_comms(watch, window);
+    error = error != 0 ? error : hang_apply_calls(watch, window);
+    error = error != 0 ? error : hang_apply_pending(watch, window);
+    return error != 0 ? error : hang_apply_ranks(watch, window);
 }
 
-void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count)
+int hang_window(struct hang_watch *watch, const struct hang_window *window)
 {
-    for (size_t i = 0; i < count && watch->error == 0; i++) {
-        if (rows[i].rank >= watch->seat_count)
-            watch->error = grow_seats(watch, (uint64_t)rows[i].rank + 1);
-        if (watch->error == 0 && rows[i].rank < watch->seat_count)
-            watch->error = hang_apply_rank(watch, &rows[i]);
-    }
-}
-
-int hang_end(struct hang_watch *watch, const struct hang_window *window)
-{
-    int error = watch->error;
-    if (error == -ERANGE)
-        return error;
+    if (window->number <= watch->window && watch->window != 0)
+        return -ERANGE;
+    int error = hang_apply_window(watch, window);
     hang_apply_dead(watch, window);
     hang_settle(watch);
     struct hang *old = watch->before;
@@ -590,17 +595,6 @@ int hang_end(struct hang_watch *watch, const struct hang_window *window)
     if (error == 0)
         hang_identify(watch);
     return error;
-}
-
-int hang_window(struct hang_watch *watch, const struct hang_window *window)
-{
-    uint64_t rank_end = 0;
-    for (size_t i = 0; i < window->rank_count; i++)
-        if (window->ranks[i].rank >= rank_end)
-            rank_end = (uint64_t)window->ranks[i].rank + 1;
-    hang_begin(watch, window, rank_end);
-    hang_ranks(watch, window->ranks, window->rank_count);
-    return hang_end(watch, window);
 }
 
 struct hang_list hang_result(const struct hang_watch *watch)

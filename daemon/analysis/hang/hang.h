@@ -146,17 +146,8 @@ void hang_destroy(struct hang_watch *watch);
  *  @param call  its number */
 int hang_counts(uint32_t call);
 
-/** Adds a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
+/** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
 int hang_window(struct hang_watch *watch, const struct hang_window *window);
-
-/** Adds a window in parts, for callers that produce the rows of ranks one by one: hang_begin(), a
- *  row at a time, hang_end(), which returns the code of the first part that failed.
- *  @param window    its ranks are ignored; hang_end() uses the dead only
- *  @param rank_end  one above the highest rank to come: calls of ranks above it count only if the
- * rank is known already */
-void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end);
-void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count);
-int hang_end(struct hang_watch *watch, const struct hang_window *window);
 
 /** The hangs at the end of the last window. Owned by the watch. */
 struct hang_list hang_result(const struct hang_watch *watch);

@@ -51,7 +51,6 @@ struct hang_watch {
     uint32_t seat_count, seat_room;
     uint32_t seats_heard;             /**< ranks with a row in the last window */
     int suspected;                    /**< at least one of these ranks is suspect */
-    int error;                        /**< of the window being added */
     struct key_table members;         /**< hi: communicator's id; lo: rank */
     struct hang_member *member_seats; /**< owned; by number of the member */
     uint32_t member_room;

@@ -39,7 +39,7 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
 {
     if (params->horizon < 1 || params->horizon > 65536 || params->minimum_messages < 1 ||
         !(params->reference_quantile > 0 && params->reference_quantile <= 0.5) ||
-        !(params->half_life >= 1 && params->half_life <= CRITERIA_MOST_HALF_LIFE))
+        !(params->half_life >= 1 && params->half_life <= CRITERIA_MAXIMUM_HALF_LIFE))
         return -HOLTER_ERANGE;
     struct criteria *criteria = calloc(1, sizeof(*criteria));
     struct slot *ring = calloc(params->horizon, sizeof(*ring));
@@ -156,7 +156,7 @@ static int criteria_ingest_cell(struct criteria *criteria, unsigned locality, un
     return code;
 }
 
-int criteria_take(struct criteria *criteria, struct time_counts *times)
+int criteria_count_times(struct criteria *criteria, struct time_counts *times)
 {
     int code = 0;
     for (size_t i = 0; times->cells != NULL && i < times->cells->count; i++) {
@@ -244,8 +244,8 @@ static int criteria_coarsen_histogram(struct histogram *histogram, unsigned bits
     return 0;
 }
 
-/* Move a cell's window in progress into its horizon and pool, and into the slot, which has room for
- * it. */
+/* Move a cell's window in progress into its horizon and pool, and into the slot, which has space
+ * for it. */
 static int criteria_close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
 {
     int code = bits > 0 ? criteria_coarsen_histogram(&cell->progress, bits) : 0;

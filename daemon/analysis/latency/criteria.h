@@ -42,7 +42,7 @@
 #define CRITERIA_LOCALITIES 2u /**< 0: both ends on one node, 1: on two */
 #define CRITERIA_ENTRIES (1u << 17)
 
-#define CRITERIA_MOST_HALF_LIFE 1e7 /**< windows */
+#define CRITERIA_MAXIMUM_HALF_LIFE 1e7 /**< windows */
 
 struct criteria_params {
     uint32_t horizon;          /**< windows of the recent criterion; 1 to 65536 */
@@ -78,7 +78,7 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
 /** Count the messages of all classes in the window in progress, and leave `times` empty.
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE where a class would have too many; then not all of them
  * were counted */
-int criteria_take(struct criteria *criteria, struct time_counts *times);
+int criteria_count_times(struct criteria *criteria, struct time_counts *times);
 
 /** Close the window in progress and bring the criteria up to date.
  *  @param window  its number, above the last one's. Windows left out count as empty
@@ -111,7 +111,7 @@ struct criterion {
 size_t criteria_count(const struct criteria *criteria);
 
 /** List these classes by locality, then by size.
- *  @return how many were written, at most room */
+ *  @return how many were written, at most capacity */
 size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity);
 
 /** Bytes on the heap. */

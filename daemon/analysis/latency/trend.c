@@ -38,7 +38,7 @@ static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
 /* Three periods within an hour that came back to the base are a habit of the program. */
 #define HABIT_S 3600.0
 #define HABIT_SHARE 0.02 /* of the memory, at least, for each */
-#define HABIT_KEPT_S 14400.0
+#define HABIT_RETENTION_S 14400.0
 
 /* A job has changed for good when it is steady for so many times as long as what is remembered of
  * calm, and for so many values. */
@@ -53,7 +53,7 @@ static void trend_find_rises(struct trend *trend)
         trend->rises[i] = maximum + log(trend_scales[i] / 3.0) / log(16) * (minimum - maximum);
 }
 
-static void trend_forget_calm(struct trend *trend)
+static void trend_clear_calm(struct trend *trend)
 {
     trend->calm.centre = trend->calm.spread = NAN;
     for (uint32_t i = 0; i < STATISTICS; i++)
@@ -77,7 +77,7 @@ int trend_create(struct trend **out, const struct trend_params *params)
     trend->weight = 1;
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
-    trend_forget_calm(trend);
+    trend_clear_calm(trend);
     trend->result =
         (struct trend_result){.slope = NAN, .level = NAN, .base = NAN, .ratio = NAN, .band = NAN};
     *out = trend;
@@ -265,7 +265,7 @@ static int trend_judge_growth(struct trend *trend)
 {
     struct growth growth;
     if (trend->habit > 0 &&
-        (double)(trend->last - trend->habit) * trend->params.window_s < HABIT_KEPT_S)
+        (double)(trend->last - trend->habit) * trend->params.window_s < HABIT_RETENTION_S)
         return 0;
     for (uint32_t s = 1; s < SPANS; s++) {
         if (trend->count % (spans[s] / 12) != 0 || trend->count - trend->first < spans[s] ||
@@ -339,7 +339,7 @@ static void trend_note_return(struct trend *trend)
 /* The job has changed for good: learn from scratch what calm is. */
 static void trend_relearn_calm(struct trend *trend)
 {
-    trend_forget_calm(trend);
+    trend_clear_calm(trend);
     memset(trend->memories, 0, sizeof(trend->memories));
     trend->singles = 0;
     trend->weight = 1;

@@ -55,7 +55,7 @@ void join_destroy(struct join *join)
     free(join->spare);
     free(join->call_index);
     free(join->matches);
-    free(join->teller_pairs);
+    free(join->reporter_pairs);
     free(join->calls);
     key_limits_finish(&join->limits);
     pair_clocks_finish(&join->clocks);
@@ -110,7 +110,7 @@ static void join_drop_last_window(struct join *join)
     join_window_finish(last);
 }
 
-/* @return NULL without memory, or when the window lies behind too many others */
+/* @return NULL without memory, or when too many earlier windows are open */
 static struct join_window *join_open_window(struct join *join, uint64_t number)
 {
     size_t at = join->open_count;
@@ -120,7 +120,8 @@ static struct join_window *join_open_window(struct join *join, uint64_t number)
         return &join->open[at - 1];
     if (at == MAXIMUM_OPEN_WINDOWS)
         return NULL;
-    if (array_fit(&join->open, sizeof(*join->open), &join->open_room, join->open_count + 1) != 0)
+    if (array_fit(&join->open, sizeof(*join->open), &join->open_capacity, join->open_count + 1) !=
+        0)
         return NULL;
     if (join->open_count == MAXIMUM_OPEN_WINDOWS)
         join_drop_last_window(join);
@@ -142,7 +143,7 @@ static int join_window_add_cutoff(struct join_window *opened, uint32_t node, uin
     } else if (last != NULL && last->node == node) {
         last->below = below < last->below ? below : last->below;
     } else {
-        if (array_fit(&opened->limits, sizeof(*opened->limits), &opened->limit_room,
+        if (array_fit(&opened->limits, sizeof(*opened->limits), &opened->limit_capacity,
                       opened->limit_count + 1) != 0)
             return -ENOMEM;
         opened->limits[opened->limit_count++] = (struct key_cutoff){node, below};
@@ -236,24 +237,24 @@ static struct join_ends *join_gather(struct join *join, uint64_t window, size_t 
 }
 
 /* For matching, of so many ends and calls. */
-static int join_make_room(struct join *join, size_t sends, size_t receives, size_t calls)
+static int join_reserve(struct join *join, size_t sends, size_t receives, size_t calls)
 {
-    const size_t need = sends + receives, most = sends < receives ? sends : receives;
-    size_t rooms[2] = {join->scratch_room, join->scratch_room};
+    const size_t need = sends + receives, maximum = sends < receives ? sends : receives;
+    size_t rooms[2] = {join->scratch_capacity, join->scratch_capacity};
     join->call_shift = join_shift_for(calls);
-    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, receives) != 0 ||
-        array_fit(&join->teller_pairs, sizeof(*join->teller_pairs), &join->pair_room, most + 1) !=
-            0 ||
-        array_fit(&join->calls, sizeof(*join->calls), &join->call_room, calls) != 0 ||
-        array_fit(&join->call_index, sizeof(*join->call_index), &join->call_index_room,
+    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_capacity, receives) != 0 ||
+        array_fit(&join->reporter_pairs, sizeof(*join->reporter_pairs), &join->pair_capacity,
+                  maximum + 1) != 0 ||
+        array_fit(&join->calls, sizeof(*join->calls), &join->call_capacity, calls) != 0 ||
+        array_fit(&join->call_index, sizeof(*join->call_index), &join->call_index_capacity,
                   join_places(join->call_shift)) != 0)
         return -ENOMEM;
-    if (need <= join->scratch_room)
+    if (need <= join->scratch_capacity)
         return 0;
     if (array_fit(&join->places, sizeof(*join->places), &rooms[0], need) != 0 ||
         array_fit(&join->spare, sizeof(*join->spare), &rooms[1], need) != 0)
         return -ENOMEM;
-    join->scratch_room = rooms[0];
+    join->scratch_capacity = rooms[0];
     return 0;
 }
 
@@ -287,10 +288,10 @@ static void join_note_ranks(struct join *join, const struct join_ends *ends, siz
         const size_t at = places[i].place;
         if (at < sends) {
             const struct join_send *send = &ends->sends[at];
-            key_limits_rank(&join->limits, send->source, join_send_teller(ends, send)->node);
+            key_limits_rank(&join->limits, send->source, join_send_reporter(ends, send)->node);
         } else {
             const struct join_call *call = join_receive_call(ends, &ends->receives[at - sends]);
-            key_limits_rank(&join->limits, call->destination, ends->tellers[call->teller].node);
+            key_limits_rank(&join->limits, call->destination, ends->reporters[call->reporter].node);
         }
     }
 }
@@ -299,7 +300,7 @@ static void join_remove_windows(struct join *join, size_t due)
 {
     if (due == 0)
         return;
-    if (join->idle.call_room < join->open[0].ends.call_room) {
+    if (join->idle.call_capacity < join->open[0].ends.call_capacity) {
         join_ends_finish(&join->idle);
         join->idle = join->open[0].ends;
         join_ends_clear(&join->idle);
@@ -339,14 +340,14 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
     const struct join_ends *waiting = &join->waiting;
     const size_t sends = due == 0 ? 0 : ends->send_count,
                  receives = due == 0 ? 0 : ends->receive_count;
-    if (join_make_room(join, sends + waiting->send_count, receives + waiting->receive_count,
-                       (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
+    if (join_reserve(join, sends + waiting->send_count, receives + waiting->receive_count,
+                     (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
         (due > 0 && join_ends_append(ends, waiting) != 0))
         return -ENOMEM;
     join_add_cutoffs(join, due);
     join_note_ranks(join, ends, sends, receives);
     join_match(join, ends, window);
-    join_settle(join, ends);
+    join_update_clocks(join, ends);
     join_emit(join, ends, emit, user);
     join->open_halves -= sends + receives;
     join_remove_windows(join, due);
@@ -363,16 +364,17 @@ void join_count(const struct join *join, struct join_counts *out)
 
 size_t join_bytes(const struct join *join)
 {
-    size_t bytes =
-        sizeof(*join) + join_ends_bytes(&join->idle) + join->open_room * sizeof(*join->open) +
-        join_ends_bytes(&join->waiting) + join_ends_bytes(&join->staying) +
-        join->scratch_room * 2 * sizeof(*join->places) +
-        join->call_index_room * sizeof(*join->call_index) +
-        join->match_room * sizeof(*join->matches) + join->pair_room * sizeof(*join->teller_pairs) +
-        join->call_room * sizeof(*join->calls) + key_limits_bytes(&join->limits) +
-        pair_clocks_bytes(&join->clocks);
+    size_t bytes = sizeof(*join) + join_ends_bytes(&join->idle) +
+                   join->open_capacity * sizeof(*join->open) + join_ends_bytes(&join->waiting) +
+                   join_ends_bytes(&join->staying) +
+                   join->scratch_capacity * 2 * sizeof(*join->places) +
+                   join->call_index_capacity * sizeof(*join->call_index) +
+                   join->match_capacity * sizeof(*join->matches) +
+                   join->pair_capacity * sizeof(*join->reporter_pairs) +
+                   join->call_capacity * sizeof(*join->calls) + key_limits_bytes(&join->limits) +
+                   pair_clocks_bytes(&join->clocks);
     for (size_t i = 0; i < join->open_count; i++)
         bytes += join_ends_bytes(&join->open[i].ends) +
-                 join->open[i].limit_room * sizeof(struct key_cutoff);
+                 join->open[i].limit_capacity * sizeof(struct key_cutoff);
     return bytes;
 }

@@ -12,28 +12,30 @@ void join_ends_finish(struct join_ends *ends)
     free(ends->sends);
     free(ends->receives);
     free(ends->calls);
-    free(ends->tellers);
+    free(ends->reporters);
     *ends = (struct join_ends){0};
 }
 
 size_t join_ends_bytes(const struct join_ends *ends)
 {
-    return ends->send_room * sizeof(*ends->sends) + ends->receive_room * sizeof(*ends->receives) +
-           ends->call_room * sizeof(*ends->calls) + ends->teller_room * sizeof(*ends->tellers);
+    return ends->send_capacity * sizeof(*ends->sends) +
+           ends->receive_capacity * sizeof(*ends->receives) +
+           ends->call_capacity * sizeof(*ends->calls) +
+           ends->reporter_capacity * sizeof(*ends->reporters);
 }
 
-/* Room for so many more. */
+/* Space for so many more. */
 static int join_ends_fit(struct join_ends *ends, size_t sends, size_t receives, size_t calls,
-                         size_t tellers)
+                         size_t reporters)
 {
-    if (array_fit(&ends->sends, sizeof(*ends->sends), &ends->send_room, ends->send_count + sends) !=
-            0 ||
-        array_fit(&ends->receives, sizeof(*ends->receives), &ends->receive_room,
+    if (array_fit(&ends->sends, sizeof(*ends->sends), &ends->send_capacity,
+                  ends->send_count + sends) != 0 ||
+        array_fit(&ends->receives, sizeof(*ends->receives), &ends->receive_capacity,
                   ends->receive_count + receives) != 0 ||
-        array_fit(&ends->calls, sizeof(*ends->calls), &ends->call_room, ends->call_count + calls) !=
-            0 ||
-        array_fit(&ends->tellers, sizeof(*ends->tellers), &ends->teller_room,
-                  ends->teller_count + tellers) != 0)
+        array_fit(&ends->calls, sizeof(*ends->calls), &ends->call_capacity,
+                  ends->call_count + calls) != 0 ||
+        array_fit(&ends->reporters, sizeof(*ends->reporters), &ends->reporter_capacity,
+                  ends->reporter_count + reporters) != 0)
         return -ENOMEM;
     return 0;
 }
@@ -45,11 +47,11 @@ int join_ends_append(struct join_ends *to, const struct join_ends *from)
     if (join_ends_count(from) == 0)
         return 0;
     if (join_ends_fit(to, from->send_count, from->receive_count, from->call_count,
-                      from->teller_count) != 0)
+                      from->reporter_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < from->send_count; i++) {
         struct join_send send = from->sends[i];
-        send.teller += (uint32_t)to->teller_count;
+        send.reporter += (uint32_t)to->reporter_count;
         to->sends[to->send_count++] = send;
     }
     for (size_t i = 0; i < from->receive_count; i++) {
@@ -59,10 +61,10 @@ int join_ends_append(struct join_ends *to, const struct join_ends *from)
     }
     for (size_t i = 0; i < from->call_count; i++) {
         to->calls[to->call_count] = from->calls[i];
-        to->calls[to->call_count++].teller += (uint32_t)to->teller_count;
+        to->calls[to->call_count++].reporter += (uint32_t)to->reporter_count;
     }
-    for (size_t i = 0; i < from->teller_count; i++)
-        to->tellers[to->teller_count++] = from->tellers[i];
+    for (size_t i = 0; i < from->reporter_count; i++)
+        to->reporters[to->reporter_count++] = from->reporters[i];
     return 0;
 }
 
@@ -70,13 +72,13 @@ int join_ends_append_send(struct join_ends *to, const struct join_ends *from, si
                           size_t last)
 {
     struct join_send send = from->sends[at];
-    const uint32_t teller = send.teller & END_PLACE;
+    const uint32_t reporter = send.reporter & END_PLACE;
     if (join_ends_fit(to, 1, 0, 0, 1) != 0)
         return -ENOMEM;
-    if (last == SIZE_MAX || (from->sends[last].teller & END_PLACE) != teller)
-        to->tellers[to->teller_count++] = from->tellers[teller];
-    send.teller &= END_TWICE;
-    send.teller |= (uint32_t)to->teller_count - 1;
+    if (last == SIZE_MAX || (from->sends[last].reporter & END_PLACE) != reporter)
+        to->reporters[to->reporter_count++] = from->reporters[reporter];
+    send.reporter &= END_TWICE;
+    send.reporter |= (uint32_t)to->reporter_count - 1;
     to->sends[to->send_count++] = send;
     return 0;
 }
@@ -85,9 +87,10 @@ static void join_ends_append_call(struct join_ends *to, const struct join_ends *
                                   size_t last)
 {
     struct join_call call = from->calls[at];
-    if (last == SIZE_MAX || join_receive_call(from, &from->receives[last])->teller != call.teller)
-        to->tellers[to->teller_count++] = from->tellers[call.teller];
-    call.teller = (uint32_t)to->teller_count - 1;
+    if (last == SIZE_MAX ||
+        join_receive_call(from, &from->receives[last])->reporter != call.reporter)
+        to->reporters[to->reporter_count++] = from->reporters[call.reporter];
+    call.reporter = (uint32_t)to->reporter_count - 1;
     call.count = 0;
     to->calls[to->call_count++] = call;
 }
@@ -131,20 +134,21 @@ static void join_ends_keep_tellers(struct join_ends *ends)
 {
     size_t sends = 0, calls = 0, count = 0;
     while (sends < ends->send_count || calls < ends->call_count) {
-        uint32_t teller = UINT32_MAX;
+        uint32_t reporter = UINT32_MAX;
         if (sends < ends->send_count)
-            teller = ends->sends[sends].teller & END_PLACE;
-        if (calls < ends->call_count && ends->calls[calls].teller < teller)
-            teller = ends->calls[calls].teller;
-        ends->tellers[count] = ends->tellers[teller];
-        for (; sends < ends->send_count && (ends->sends[sends].teller & END_PLACE) == teller;
+            reporter = ends->sends[sends].reporter & END_PLACE;
+        if (calls < ends->call_count && ends->calls[calls].reporter < reporter)
+            reporter = ends->calls[calls].reporter;
+        ends->reporters[count] = ends->reporters[reporter];
+        for (; sends < ends->send_count && (ends->sends[sends].reporter & END_PLACE) == reporter;
              sends++)
-            ends->sends[sends].teller = (ends->sends[sends].teller & ~END_PLACE) | (uint32_t)count;
-        for (; calls < ends->call_count && ends->calls[calls].teller == teller; calls++)
-            ends->calls[calls].teller = (uint32_t)count;
+            ends->sends[sends].reporter =
+                (ends->sends[sends].reporter & ~END_PLACE) | (uint32_t)count;
+        for (; calls < ends->call_count && ends->calls[calls].reporter == reporter; calls++)
+            ends->calls[calls].reporter = (uint32_t)count;
         count++;
     }
-    ends->teller_count = count;
+    ends->reporter_count = count;
 }
 
 void join_ends_keep(struct join_ends *ends, uint64_t top)
@@ -173,7 +177,7 @@ int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
         .ends = ends,
         .report = *report,
         .top = top,
-        .teller = (uint32_t)ends->teller_count - 1,
+        .reporter = (uint32_t)ends->reporter_count - 1,
         .calls = (uint32_t)ends->call_count,
     };
     if (report->count > 0) {
@@ -187,14 +191,14 @@ int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
 int join_writer_turn(struct join_writer *writer, uint64_t error_ns)
 {
     struct join_ends *ends = writer->ends;
-    const uint32_t teller = writer->teller + 1;
-    if (array_fit(&ends->tellers, sizeof(*ends->tellers), &ends->teller_room, (size_t)teller + 1) !=
-        0)
+    const uint32_t reporter = writer->reporter + 1;
+    if (array_fit(&ends->reporters, sizeof(*ends->reporters), &ends->reporter_capacity,
+                  (size_t)reporter + 1) != 0)
         return -ENOMEM;
     writer->report.error_ns = error_ns;
-    writer->teller = teller;
+    writer->reporter = reporter;
     writer->in_call = false;
-    ends->tellers[teller] = (struct join_teller){
+    ends->reporters[reporter] = (struct join_reporter){
         .window = writer->report.window,
         .error_ns = error_ns,
         .node = writer->report.node,
@@ -213,6 +217,6 @@ size_t join_writer_end(const struct join_writer *writer)
     ends->call_count = writer->calls;
     const size_t added = join_ends_count(ends) - before;
     if (added > 0)
-        ends->teller_count = (size_t)writer->teller + 1;
+        ends->reporter_count = (size_t)writer->reporter + 1;
     return added;
 }

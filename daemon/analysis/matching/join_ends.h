@@ -35,13 +35,13 @@ struct join_half {
 };
 
 /** The report that an end came in. */
-struct join_teller {
+struct join_reporter {
     uint64_t window;
     uint64_t error_ns;
     uint32_t node;
 };
 
-/** Flags beside the position of a send's teller, and of a receive's call. */
+/** Flags in the upper bits of the position of a send's reporter, and of a receive's call. */
 #define END_TWICE (1u << 30)  /**< duplicate: matches nothing, nor does a further one of its key */
 #define END_PAIRED (1u << 29) /**< of sends, while a window is closed: the other end is there */
 #define END_PLACE (END_PAIRED - 1)
@@ -51,7 +51,7 @@ struct join_send {
     uint64_t begin_ns; /**< entry of the call that posted it */
     uint64_t bytes;
     uint32_t source, destination;
-    uint32_t teller; /**< position of its teller, and flags */
+    uint32_t reporter; /**< position of its reporter, and flags */
 };
 
 struct join_receive {
@@ -69,8 +69,8 @@ struct join_call {
     uint32_t destination;
     uint32_t together; /**< messages from other nodes that it completed, as reported */
     uint32_t known;    /**< messages of it whose sends were joined in windows before */
-    uint32_t teller;
-    uint32_t count;  /**< receives here, one behind the other */
+    uint32_t reporter;
+    uint32_t count;  /**< receives here, consecutive */
     uint32_t number; /**< while a window is closed, see join_state.h; else CALL_WHOLE */
 };
 
@@ -82,9 +82,9 @@ struct join_ends {
     struct join_send *sends;
     struct join_receive *receives;
     struct join_call *calls;
-    struct join_teller *tellers;
-    size_t send_count, receive_count, call_count, teller_count;
-    size_t send_room, receive_room, call_room, teller_room;
+    struct join_reporter *reporters;
+    size_t send_count, receive_count, call_count, reporter_count;
+    size_t send_capacity, receive_capacity, call_capacity, reporter_capacity;
 };
 
 void join_ends_finish(struct join_ends *ends);
@@ -95,11 +95,11 @@ static inline size_t join_ends_count(const struct join_ends *ends)
     return ends->send_count + ends->receive_count;
 }
 
-/** None are left; the room stays. */
+/** Remove all ends; the capacity stays. */
 static inline void join_ends_clear(struct join_ends *ends)
 {
     ends->send_count = ends->receive_count = 0;
-    ends->call_count = ends->teller_count = 0;
+    ends->call_count = ends->reporter_count = 0;
 }
 
 /** Append all of another's. @return 0, or -ENOMEM: nothing was */
@@ -115,13 +115,13 @@ int join_ends_append_send(struct join_ends *to, const struct join_ends *from, si
 int join_ends_append_receive(struct join_ends *to, const struct join_ends *from, size_t at,
                              size_t last);
 
-/** Keep those whose keys are not above. */
+/** Remove the ends whose keys are above this one. */
 void join_ends_keep(struct join_ends *ends, uint64_t top);
 
-static inline const struct join_teller *join_send_teller(const struct join_ends *ends,
-                                                         const struct join_send *send)
+static inline const struct join_reporter *join_send_reporter(const struct join_ends *ends,
+                                                             const struct join_send *send)
 {
-    return &ends->tellers[send->teller & END_PLACE];
+    return &ends->reporters[send->reporter & END_PLACE];
 }
 
 static inline struct join_call *join_receive_call(const struct join_ends *ends,
@@ -130,10 +130,10 @@ static inline struct join_call *join_receive_call(const struct join_ends *ends,
     return &ends->calls[receive->call & END_PLACE];
 }
 
-static inline const struct join_teller *join_receive_teller(const struct join_ends *ends,
-                                                            const struct join_receive *receive)
+static inline const struct join_reporter *join_receive_reporter(const struct join_ends *ends,
+                                                                const struct join_receive *receive)
 {
-    return &ends->tellers[join_receive_call(ends, receive)->teller];
+    return &ends->reporters[join_receive_call(ends, receive)->reporter];
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -155,13 +155,13 @@ struct join_writer {
     struct join_send *send; /**< where the next is to be written, of each */
     struct join_receive *receive;
     struct join_call *call;
-    uint32_t teller; /**< position of the one that tells */
-    uint32_t calls;  /**< with those that were there before */
-    bool in_call;    /**< the last of them is of this teller */
-    bool unsound;    /**< an end that was written contradicts itself */
+    uint32_t reporter; /**< position of the reporter */
+    uint32_t calls;    /**< with those that were there before */
+    bool in_call;      /**< the last of them is of this teller */
+    bool unsound;      /**< an end that was written contradicts itself */
 };
 
-/** Begin to write behind what is there; room for the report's count is made. @return 0 or -ENOMEM
+/** Begin to append; space for the report's ends is reserved. @return 0 or -ENOMEM
  */
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top);
@@ -185,13 +185,13 @@ static inline void join_put_send(struct join_writer *writer, const struct join_h
         .bytes = half->bytes,
         .source = half->source,
         .destination = half->destination,
-        .teller = writer->teller,
+        .reporter = writer->reporter,
     };
     writer->send++;
 }
 
-static inline bool join_is_same_call(const struct join_call *call, const struct join_half *half,
-                                     uint64_t local_ns)
+static inline bool join_call_equals(const struct join_call *call, const struct join_half *half,
+                                    uint64_t local_ns)
 {
     return call->begin_ns == half->begin_ns && call->local_ns == local_ns &&
            call->destination == half->destination && call->together == half->together;
@@ -202,13 +202,13 @@ static inline uint32_t join_put_call(struct join_writer *writer, const struct jo
 {
     const uint64_t local = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
     if (!writer->in_call || half->together <= 1 ||
-        !join_is_same_call(writer->call - 1, half, local)) {
+        !join_call_equals(writer->call - 1, half, local)) {
         *writer->call++ = (struct join_call){
             .begin_ns = half->begin_ns,
             .local_ns = local,
             .destination = half->destination,
             .together = half->together,
-            .teller = writer->teller,
+            .reporter = writer->reporter,
             .number = CALL_WHOLE,
         };
         writer->in_call = true;
@@ -235,7 +235,7 @@ static inline void join_put_receive(struct join_writer *writer, const struct joi
     writer->receive++;
 }
 
-/** Write one end, whatever it says. */
+/** Write one end, unchecked. */
 static inline void join_put(struct join_writer *writer, const struct join_half *half)
 {
     if (half->source == half->destination || half->begin_ns > half->end_ns ||

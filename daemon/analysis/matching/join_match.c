@@ -1,4 +1,4 @@
-/* Pairing of ends by key, and what the pairs say about clocks and about calls that completed
+/* Matches ends by key, and derives from the pairs the bounds of clocks and the calls that completed
  * several messages. */
 #include "daemon/analysis/matching/join_state.h"
 #include "daemon/analysis/tables/array.h"
@@ -29,18 +29,19 @@ size_t join_places(unsigned shift)
 
 /* ---- calls that completed several messages ------------------------------- */
 
-static inline uint64_t join_match_hash_call(const struct join_call *told)
+static inline uint64_t join_match_hash_call(const struct join_call *reported)
 {
-    uint64_t x = told->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + told->destination;
+    uint64_t x = reported->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + reported->destination;
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 /* Find the call of a report, or enter it.
  * @return CALL_UNKNOWN: too many calls share a place of the index; the call then counts as
  * incomplete */
-static uint32_t join_match_find_call(struct join *join, const struct join_ends *ends, uint32_t told)
+static uint32_t join_match_find_call(struct join *join, const struct join_ends *ends,
+                                     uint32_t reported)
 {
-    const struct join_call *one = &ends->calls[told];
+    const struct join_call *one = &ends->calls[reported];
     uint32_t at = (uint32_t)(join_match_hash_call(one) >> join->call_shift);
     uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
     if (join->call_count == 0)
@@ -48,7 +49,7 @@ static uint32_t join_match_find_call(struct join *join, const struct join_ends *
     for (uint32_t probes = 0; probes < MAXIMUM_PROBES; probes++, at = (at + 1) & mask) {
         if (join->call_index[at] == 0) {
             join->call_index[at] = (uint32_t)++join->call_count;
-            join->calls[join->call_count - 1] = (struct partial_call){.first = told};
+            join->calls[join->call_count - 1] = (struct partial_call){.first = reported};
             return (uint32_t)join->call_count - 1;
         }
         const uint32_t number = join->call_index[at] - 1;
@@ -61,10 +62,10 @@ static uint32_t join_match_find_call(struct join *join, const struct join_ends *
 
 /* Add a node's report of a call. @return number of the call, or CALL_UNKNOWN */
 static uint32_t join_match_add_to_call(struct join *join, const struct join_ends *ends,
-                                       uint32_t told)
+                                       uint32_t reported)
 {
-    const struct join_call *one = &ends->calls[told];
-    const uint32_t number = join_match_find_call(join, ends, told);
+    const struct join_call *one = &ends->calls[reported];
+    const uint32_t number = join_match_find_call(join, ends, reported);
     if (number == CALL_UNKNOWN)
         return CALL_UNKNOWN;
     struct partial_call *call = &join->calls[number];
@@ -81,7 +82,7 @@ static uint32_t join_match_add_to_call(struct join *join, const struct join_ends
 static bool join_match_call_counts(const struct join_match *matches, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (matches[i].tellers != MATCH_REFUSED)
+        if (matches[i].reporters != MATCH_REFUSED)
             return true;
     return false;
 }
@@ -91,12 +92,13 @@ static void join_match_add_calls(struct join *join, struct join_ends *ends)
 {
     const struct join_match *matches = join->matches;
     for (size_t i = 0; i < ends->call_count; matches += ends->calls[i++].count) {
-        struct join_call *told = &ends->calls[i];
-        if (told->number == CALL_WHOLE && told->count >= told->together)
+        struct join_call *reported = &ends->calls[i];
+        if (reported->number == CALL_WHOLE && reported->count >= reported->together)
             continue;
-        told->number = told->together > 1 && join_match_call_counts(matches, told->count)
-                           ? join_match_add_to_call(join, ends, (uint32_t)i)
-                           : CALL_WHOLE;
+        reported->number =
+            reported->together > 1 && join_match_call_counts(matches, reported->count)
+                ? join_match_add_to_call(join, ends, (uint32_t)i)
+                : CALL_WHOLE;
     }
 }
 
@@ -105,27 +107,27 @@ static void join_match_add_calls(struct join *join, struct join_ends *ends)
 static void join_match_begin(struct join *join)
 {
     join->matched = join->refused = join->call_count = 0;
-    join->teller_pairs[0] = (struct teller_pair){.from = UINT32_MAX, .to = UINT32_MAX};
+    join->reporter_pairs[0] = (struct reporter_pair){.from = UINT32_MAX, .to = UINT32_MAX};
     join->pair_count = 1;
     for (size_t i = 0; i < RECENT_PAIRS; i++)
-        join->pair_of[i] = &join->teller_pairs[0];
+        join->pair_of[i] = &join->reporter_pairs[0];
 }
 
-static uint64_t join_match_error_of(const struct join_teller *a, const struct join_teller *b)
+static uint64_t join_match_error_of(const struct join_reporter *a, const struct join_reporter *b)
 {
     uint64_t sum = a->error_ns + b->error_ns;
     return sum < a->error_ns || sum > JOIN_MAXIMUM_NS ? UINT64_MAX : sum;
 }
 
-/* There are no more of them than matches, so there is room. */
-static struct teller_pair *join_match_find_pair_state(struct join *join,
-                                                      const struct join_ends *ends, uint32_t from,
-                                                      uint32_t to)
+/* There are no more of them than matches, so the table cannot be full. */
+static struct reporter_pair *join_match_find_pair_state(struct join *join,
+                                                        const struct join_ends *ends, uint32_t from,
+                                                        uint32_t to)
 {
-    const struct join_teller *a = &ends->tellers[from], *b = &ends->tellers[to];
+    const struct join_reporter *a = &ends->reporters[from], *b = &ends->reporters[to];
     const uint64_t error = join_match_error_of(a, b);
-    struct teller_pair *pair = &join->teller_pairs[join->pair_count];
-    *pair = (struct teller_pair){
+    struct reporter_pair *pair = &join->reporter_pairs[join->pair_count];
+    *pair = (struct reporter_pair){
         .from = from,
         .to = to,
         .number = (uint32_t)join->pair_count++,
@@ -141,10 +143,11 @@ static struct teller_pair *join_match_find_pair_state(struct join *join,
 }
 
 /* What two tellers have with each other. */
-static inline struct teller_pair *
-join_match_teller_pair(struct join *join, const struct join_ends *ends, uint32_t from, uint32_t to)
+static inline struct reporter_pair *join_match_reporter_pair(struct join *join,
+                                                             const struct join_ends *ends,
+                                                             uint32_t from, uint32_t to)
 {
-    struct teller_pair *pair = join->pair_of[from % RECENT_PAIRS];
+    struct reporter_pair *pair = join->pair_of[from % RECENT_PAIRS];
     return pair->from == from && pair->to == to ? pair
                                                 : join_match_find_pair_state(join, ends, from, to);
 }
@@ -152,20 +155,21 @@ join_match_teller_pair(struct join *join, const struct join_ends *ends, uint32_t
 /* A receive has no match. */
 static inline void join_match_miss(struct join_call *call, struct join_match *match, uint32_t why)
 {
-    match->tellers = why;
+    match->reporters = why;
     call->number = CALL_UNKNOWN;
 }
 
-/* Note two ends as a message, if they can be those of one, and what it says of clocks.
+/* Record two ends as a message, if they can belong to one, and its bounds of the clocks'
+ * difference.
  * @param match  of the receive, set */
 static void join_match_bind(struct join *join, const struct join_ends *ends, struct join_send *send,
                             const struct join_receive *receive, struct join_match *match)
 {
     struct join_call *call = join_receive_call(ends, receive);
-    struct teller_pair *pair =
-        join_match_teller_pair(join, ends, send->teller & END_PLACE, call->teller);
+    struct reporter_pair *pair =
+        join_match_reporter_pair(join, ends, send->reporter & END_PLACE, call->reporter);
     const int64_t apart = (int64_t)(receive->end_ns - send->begin_ns);
-    send->teller |= END_PAIRED;
+    send->reporter |= END_PAIRED;
     if (send->source != receive->source || send->destination != call->destination ||
         receive->bytes > send->bytes || apart < pair->allowed_ns) {
         join->refused++;
@@ -179,7 +183,7 @@ static void join_match_bind(struct join *join, const struct join_ends *ends, str
 
 /* ---- matching in the order of keys --------------------------------------- */
 
-/* Key of a send or, behind all of them, of a receive. */
+/* Key of a send or, at positions after all sends, of a receive. */
 static inline uint64_t join_match_key_at(const struct join_ends *ends, size_t at)
 {
     return at < ends->send_count ? ends->sends[at].key : ends->receives[at - ends->send_count].key;
@@ -189,9 +193,9 @@ static void join_match_restart(struct join *join, struct join_ends *ends)
 {
     join_match_begin(join);
     for (size_t i = 0; i < ends->send_count; i++)
-        ends->sends[i].teller &= ~END_PAIRED;
+        ends->sends[i].reporter &= ~END_PAIRED;
     for (size_t i = 0; i < ends->receive_count; i++)
-        join->matches[i].tellers = MATCH_NONE;
+        join->matches[i].reporters = MATCH_NONE;
     for (size_t i = 0; i < ends->call_count; i++)
         ends->calls[i].number = CALL_WHOLE;
 }
@@ -207,9 +211,9 @@ static void join_match_keep_duplicate(struct join *join, const struct join_ends 
     if (is_send ? join_ends_append_send(staying, ends, at, SIZE_MAX) != 0
                 : join_ends_append_receive(staying, ends, at - ends->send_count, SIZE_MAX) != 0)
         return;
-    staying->tellers[staying->teller_count - 1].window = window;
+    staying->reporters[staying->reporter_count - 1].window = window;
     if (is_send) {
-        staying->sends[staying->send_count - 1].teller |= END_TWICE;
+        staying->sends[staying->send_count - 1].reporter |= END_TWICE;
     } else { /* belongs to no call from now on */
         staying->receives[staying->receive_count - 1].call |= END_TWICE;
         staying->calls[staying->call_count - 1].together = 1;
@@ -225,7 +229,7 @@ static void join_match_key(struct join *join, struct join_ends *ends,
     if (count == 1)
         return;
     if (count == 2 && first < sends && second >= sends &&
-        ((ends->sends[first].teller | ends->receives[second - sends].call) & END_TWICE) == 0) {
+        ((ends->sends[first].reporter | ends->receives[second - sends].call) & END_TWICE) == 0) {
         join_match_bind(join, ends, &ends->sends[first], &ends->receives[second - sends],
                         &join->matches[second - sends]);
         return;
@@ -234,9 +238,9 @@ static void join_match_key(struct join *join, struct join_ends *ends,
     join_match_keep_duplicate(join, ends, first, window);
     for (size_t i = 0; i < count; i++) {
         if (places[i].place < sends)
-            ends->sends[places[i].place].teller |= END_PAIRED;
+            ends->sends[places[i].place].reporter |= END_PAIRED;
         else
-            join->matches[places[i].place - sends].tellers = MATCH_REFUSED;
+            join->matches[places[i].place - sends].reporters = MATCH_REFUSED;
     }
 }
 
@@ -256,9 +260,9 @@ static void join_match_by_key(struct join *join, struct join_ends *ends, uint64_
     }
     for (size_t i = 0; i < ends->receive_count; i++) {
         struct join_match *match = &join->matches[i];
-        join->matched += match->tellers < MATCH_REFUSED;
-        if (match->tellers >= MATCH_REFUSED)
-            join_match_miss(join_receive_call(ends, &ends->receives[i]), match, match->tellers);
+        join->matched += match->reporters < MATCH_REFUSED;
+        if (match->reporters >= MATCH_REFUSED)
+            join_match_miss(join_receive_call(ends, &ends->receives[i]), match, match->reporters);
     }
 }
 
@@ -286,12 +290,12 @@ static void join_match_keep_sends(struct join *join, const struct join_ends *end
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < ends->send_count; i++) {
         const struct join_send *send = &ends->sends[i];
-        if ((send->teller & END_PAIRED) != 0)
+        if ((send->reporter & END_PAIRED) != 0)
             continue;
-        const uint64_t told = join_send_teller(ends, send)->window;
-        if (told + join->params.windows <= window)
-            join_match_abandon(join, (send->teller & END_TWICE) != 0, send->key, send->destination,
-                               told);
+        const uint64_t reported = join_send_reporter(ends, send)->window;
+        if (reported + join->params.windows <= window)
+            join_match_abandon(join, (send->reporter & END_TWICE) != 0, send->key,
+                               send->destination, reported);
         else if (join_ends_append_send(&join->staying, ends, i, last) != 0)
             join_match_leave_out(join, send->key);
         else
@@ -306,12 +310,12 @@ static void join_match_keep_receives(struct join *join, const struct join_ends *
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < ends->receive_count; i++) {
         const struct join_receive *receive = &ends->receives[i];
-        if (join->matches[i].tellers != MATCH_NONE)
+        if (join->matches[i].reporters != MATCH_NONE)
             continue;
-        const uint64_t told = join_receive_teller(ends, receive)->window;
-        if (told + join->params.windows <= window)
+        const uint64_t reported = join_receive_reporter(ends, receive)->window;
+        if (reported + join->params.windows <= window)
             join_match_abandon(join, (receive->call & END_TWICE) != 0, receive->key,
-                               receive->source, told);
+                               receive->source, reported);
         else if (join_ends_append_receive(&join->staying, ends, i, last) != 0)
             join_match_leave_out(join, receive->key);
         else
@@ -333,19 +337,19 @@ void join_match(struct join *join, struct join_ends *ends, uint64_t window)
 
 /* ---- settling ------------------------------------------------------------ */
 
-static void join_match_settle_clocks(struct join *join, const struct join_ends *ends)
+static void join_match_update_clocks(struct join *join, const struct join_ends *ends)
 {
     for (size_t i = 1; i < join->pair_count; i++) {
-        struct teller_pair *pair = &join->teller_pairs[i];
+        struct reporter_pair *pair = &join->reporter_pairs[i];
         pair->clocks = KEY_NONE;
         if (pair->least_ns != INT64_MAX && pair->error_ns != UINT64_MAX)
-            pair->clocks = pair_clocks_note(&join->clocks, ends->tellers[pair->from].node,
-                                            ends->tellers[pair->to].node, pair->least_ns,
+            pair->clocks = pair_clocks_note(&join->clocks, ends->reporters[pair->from].node,
+                                            ends->reporters[pair->to].node, pair->least_ns,
                                             pair->error_ns, pair->at_ns);
     }
-    pair_clocks_settle(&join->clocks);
+    pair_clocks_update(&join->clocks);
     for (size_t i = 1; i < join->pair_count; i++) {
-        struct teller_pair *pair = &join->teller_pairs[i];
+        struct reporter_pair *pair = &join->reporter_pairs[i];
         if (pair->clocks == KEY_NONE)
             continue;
         const struct pair_clock *clock = &join->clocks.pairs[pair->clocks];
@@ -355,61 +359,63 @@ static void join_match_settle_clocks(struct join *join, const struct join_ends *
 }
 
 /* Put sends on the clock of their receivers, and note of each call when the latest began. */
-static void join_match_settle_sends(struct join *join, const struct join_ends *ends)
+static void join_match_finish_sends(struct join *join, const struct join_ends *ends)
 {
     const struct join_receive *receive = ends->receives;
     struct join_match *match = join->matches, *const end = match + ends->receive_count;
     for (; match < end; match++, receive++) {
         struct join_call *call = join_receive_call(ends, receive);
-        if (match->tellers >= MATCH_REFUSED)
+        if (match->reporters >= MATCH_REFUSED)
             continue;
-        const int64_t sent = (int64_t)match->sent_ns + join->teller_pairs[match->tellers].offset_ns;
+        const int64_t sent =
+            (int64_t)match->sent_ns + join->reporter_pairs[match->reporters].offset_ns;
         match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
         call->local_ns = join_match_maximum(call->local_ns, match->sent_ns);
     }
 }
 
 /* Merge the reports of calls that were reported in several parts. */
-static void join_match_settle_calls(struct join *join, const struct join_ends *ends)
+static void join_match_finish_calls(struct join *join, const struct join_ends *ends)
 {
     const struct join_match *match = join->matches;
     for (size_t i = 0; i < ends->call_count; match += ends->calls[i++].count) {
-        const struct join_call *told = &ends->calls[i];
-        if (told->number >= CALL_UNKNOWN)
+        const struct join_call *reported = &ends->calls[i];
+        if (reported->number >= CALL_UNKNOWN)
             continue;
-        struct partial_call *call = &join->calls[told->number];
-        call->latest_ns = join_match_maximum(call->latest_ns, told->local_ns);
-        for (uint32_t m = 0; m < told->count; m++)
-            call->matched += match[m].tellers < MATCH_REFUSED;
+        struct partial_call *call = &join->calls[reported->number];
+        call->latest_ns = join_match_maximum(call->latest_ns, reported->local_ns);
+        for (uint32_t m = 0; m < reported->count; m++)
+            call->matched += match[m].reporters < MATCH_REFUSED;
     }
     for (size_t i = 0; i < ends->call_count; i++) {
-        struct join_call *told = &ends->calls[i];
-        if (told->number >= CALL_UNKNOWN)
+        struct join_call *reported = &ends->calls[i];
+        if (reported->number >= CALL_UNKNOWN)
             continue;
-        const struct partial_call *call = &join->calls[told->number];
-        told->local_ns = call->latest_ns;
-        told->number = call->known + call->matched >= call->together ? CALL_WHOLE : CALL_UNKNOWN;
+        const struct partial_call *call = &join->calls[reported->number];
+        reported->local_ns = call->latest_ns;
+        reported->number =
+            call->known + call->matched >= call->together ? CALL_WHOLE : CALL_UNKNOWN;
     }
 }
 
 static void join_match_report_waiting_of_calls(struct join *join)
 {
     for (size_t i = 0; i < join->staying.call_count; i++) {
-        struct join_call *told = &join->staying.calls[i];
-        if (told->number < CALL_UNKNOWN) {
-            const struct partial_call *call = &join->calls[told->number];
-            told->local_ns = call->latest_ns;
-            told->known = call->known + call->matched;
+        struct join_call *reported = &join->staying.calls[i];
+        if (reported->number < CALL_UNKNOWN) {
+            const struct partial_call *call = &join->calls[reported->number];
+            reported->local_ns = call->latest_ns;
+            reported->known = call->known + call->matched;
         }
-        told->number = CALL_WHOLE;
+        reported->number = CALL_WHOLE;
     }
 }
 
-void join_settle(struct join *join, const struct join_ends *ends)
+void join_update_clocks(struct join *join, const struct join_ends *ends)
 {
-    join_match_settle_clocks(join, ends);
-    join_match_settle_sends(join, ends);
+    join_match_update_clocks(join, ends);
+    join_match_finish_sends(join, ends);
     if (join->call_count > 0)
-        join_match_settle_calls(join, ends);
+        join_match_finish_calls(join, ends);
     join_match_report_waiting_of_calls(join);
 }

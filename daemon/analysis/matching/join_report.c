@@ -11,7 +11,7 @@ static struct joined join_report_message(const struct join *join, const struct j
                                          const struct join_match *match)
 {
     const struct join_call *call = join_receive_call(ends, receive);
-    const uint64_t error = join->teller_pairs[match->tellers].error_ns;
+    const uint64_t error = join->reporter_pairs[match->reporters].error_ns;
     const uint64_t send = match->sent_ns, enter = call->begin_ns, end = receive->end_ns;
     const uint64_t both = send > enter ? send : enter;
     const uint64_t last = call->local_ns > both ? call->local_ns : both;
@@ -24,7 +24,7 @@ static struct joined join_report_message(const struct join *join, const struct j
         .late_sender_ns = late_sender < error ? 0 : late_sender,
         .late_receiver_ns = both - send,
         .error_ns = error,
-        .window = ends->tellers[call->teller].window,
+        .window = ends->reporters[call->reporter].window,
     };
     *(call->number == CALL_WHOLE ? &message.network_ns : &message.joint_ns) = network;
     message.uncertain = message.transfer_ns < error;
@@ -34,7 +34,7 @@ static struct joined join_report_message(const struct join *join, const struct j
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
 {
     for (size_t i = 0; i < ends->receive_count; i++) {
-        if (join->matches[i].tellers >= MATCH_REFUSED)
+        if (join->matches[i].reporters >= MATCH_REFUSED)
             continue;
         const struct joined message =
             join_report_message(join, ends, &ends->receives[i], &join->matches[i]);

@@ -21,7 +21,7 @@ struct join_window {
     uint64_t top; /* halves with greater keys are dropped: the bound of memory was reached */
     struct join_ends ends;
     struct key_cutoff *limits;
-    size_t limit_count, limit_room;
+    size_t limit_count, limit_capacity;
     uint64_t below; /* any node may have left out keys from this one up; 0: none */
 };
 
@@ -29,7 +29,7 @@ struct join_window {
 struct join_match {
     uint64_t sent_ns; /* begin of its send; after settling, on the receiver's clock */
     uint32_t
-        tellers; /* position of the pair of tellers of both ends; or MATCH_NONE, MATCH_REFUSED */
+        reporters; /* position of the pair of tellers of both ends; or MATCH_NONE, MATCH_REFUSED */
 };
 
 #define MATCH_NONE UINT32_MAX /* the send was not reported yet */
@@ -38,7 +38,7 @@ struct join_match {
 #define RECENT_PAIRS 512u /* a power of two */
 
 /* Two tellers, of sends and of receives, with messages that were matched in this close. */
-struct teller_pair {
+struct reporter_pair {
     uint32_t from, to;
     uint32_t number; /* its position */
     uint32_t clocks; /* number in join->clocks, after settling; KEY_NONE: they are not compared */
@@ -63,7 +63,7 @@ struct partial_call {
 struct join {
     struct join_params params;
     struct join_window *open; /* sorted by number */
-    size_t open_count, open_room;
+    size_t open_count, open_capacity;
     size_t open_halves;                /* in all of them */
     uint64_t next;                     /* windows below it are closed */
     struct join_ends waiting, staying; /* each key once */
@@ -75,11 +75,11 @@ struct join {
     struct key_place *places, *spare;
     /* Open addressing, of calls: position + 1; 0: empty. */
     uint32_t *call_index;
-    struct join_match *matches;                /* by receive */
-    struct teller_pair *teller_pairs;          /* the first one is nobody's */
-    struct teller_pair *pair_of[RECENT_PAIRS]; /* by sender: the one that it pair last */
+    struct join_match *matches;                  /* by receive */
+    struct reporter_pair *reporter_pairs;        /* the first one is unused */
+    struct reporter_pair *pair_of[RECENT_PAIRS]; /* by sender: the one that it pair last */
     struct partial_call *calls;
-    size_t scratch_room, call_index_room, match_room, pair_room, call_room;
+    size_t scratch_capacity, call_index_capacity, match_capacity, pair_capacity, call_capacity;
     size_t pair_count, call_count;
     size_t matched, refused; /* in this close */
     unsigned call_shift;     /* of a call's hash, to its place in call_index */
@@ -95,11 +95,11 @@ size_t join_places(unsigned shift);
 
 /** Match the ends of a close: sets the send of each receive, the bounds of clocks and the calls
  * that were reported in parts. Ends without their other end are kept for later windows or dropped.
- *  @param ends  each key at most once among those that waited; room is made for them */
+ *  @param ends  each key at most once among those that waited; grown for those */
 void join_match(struct join *join, struct join_ends *ends, uint64_t window);
 
-/** Settle clocks and calls by what the matches said. */
-void join_settle(struct join *join, const struct join_ends *ends);
+/** Update the clocks and finish the calls with the results of the matches. */
+void join_update_clocks(struct join *join, const struct join_ends *ends);
 
 /** Report the matches. */
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user);

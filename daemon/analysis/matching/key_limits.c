@@ -41,16 +41,16 @@ static struct key_limit *key_limits_ring_of_node(struct key_limits *limits, uint
     uint32_t ring = key_limits_ring_of(limits);
     if (key_table_reserve(&limits->nodes, 1) != 0)
         return NULL;
-    if (limits->nodes.count == limits->node_room) {
-        uint32_t room = limits->node_room == 0 ? 16 : 2 * limits->node_room;
+    if (limits->nodes.count == limits->node_capacity) {
+        uint32_t capacity = limits->node_capacity == 0 ? 16 : 2 * limits->node_capacity;
         struct key_limit *grown =
-            realloc(limits->of_node, (size_t)room * ring * sizeof(*limits->of_node));
+            realloc(limits->of_node, (size_t)capacity * ring * sizeof(*limits->of_node));
         if (grown == NULL)
             return NULL;
-        memset(grown + (size_t)limits->node_room * ring, 0,
-               (size_t)(room - limits->node_room) * ring * sizeof(*grown));
+        memset(grown + (size_t)limits->node_capacity * ring, 0,
+               (size_t)(capacity - limits->node_capacity) * ring * sizeof(*grown));
         limits->of_node = grown;
-        limits->node_room = room;
+        limits->node_capacity = capacity;
     }
     return &limits->of_node[(size_t)key_table_add_hashed(&limits->nodes, key) * ring];
 }
@@ -65,13 +65,13 @@ void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
 {
     if (key_table_reserve(&limits->ranks, 1) != 0)
         return;
-    if (limits->ranks.count == limits->rank_room) {
-        uint32_t room = limits->rank_room == 0 ? 64 : 2 * limits->rank_room;
-        uint32_t *grown = realloc(limits->node_of, room * sizeof(*grown));
+    if (limits->ranks.count == limits->rank_capacity) {
+        uint32_t capacity = limits->rank_capacity == 0 ? 64 : 2 * limits->rank_capacity;
+        uint32_t *grown = realloc(limits->node_of, capacity * sizeof(*grown));
         if (grown == NULL)
             return;
         limits->node_of = grown;
-        limits->rank_room = room;
+        limits->rank_capacity = capacity;
     }
     limits->node_of[key_table_add_hashed(&limits->ranks, (struct key){.hi = rank})] = node;
 }
@@ -109,6 +109,6 @@ int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t
 size_t key_limits_bytes(const struct key_limits *limits)
 {
     size_t ring = key_limits_ring_of(limits) * sizeof(struct key_limit);
-    return ring * (1 + (size_t)limits->node_room) + key_table_bytes(&limits->nodes) +
-           key_table_bytes(&limits->ranks) + limits->rank_room * sizeof(*limits->node_of);
+    return ring * (1 + (size_t)limits->node_capacity) + key_table_bytes(&limits->nodes) +
+           key_table_bytes(&limits->ranks) + limits->rank_capacity * sizeof(*limits->node_of);
 }

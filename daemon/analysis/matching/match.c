@@ -18,11 +18,11 @@ int match_create(struct match **out, uint64_t world, const struct match_sink *si
         return -ENOMEM;
     match->world = world;
     match->sink = *sink;
-    match->sends = (struct pool){.most = MAXIMUM_SENDS, .each = sizeof(struct send)};
-    match->receives = (struct pool){.most = MAXIMUM_RECEIVES, .each = sizeof(struct receive)};
-    match->groups = (struct pool){.most = MAXIMUM_GROUPS, .each = sizeof(struct group)};
-    match->channels = (struct pool){.most = MAXIMUM_CHANNELS, .each = sizeof(struct channel)};
-    match->earlies = (struct pool){.most = MAXIMUM_EARLY, .each = sizeof(struct early)};
+    match->sends = (struct pool){.maximum = MAXIMUM_SENDS, .each = sizeof(struct send)};
+    match->receives = (struct pool){.maximum = MAXIMUM_RECEIVES, .each = sizeof(struct receive)};
+    match->groups = (struct pool){.maximum = MAXIMUM_GROUPS, .each = sizeof(struct group)};
+    match->channels = (struct pool){.maximum = MAXIMUM_CHANNELS, .each = sizeof(struct channel)};
+    match->earlies = (struct pool){.maximum = MAXIMUM_EARLY, .each = sizeof(struct early)};
     *out = match;
     return 0;
 }
@@ -68,17 +68,20 @@ struct match_counts match_counts(const struct match *match)
 
 size_t match_bytes(const struct match *match)
 {
-    return match->sends.room * match->sends.each + match->receives.room * match->receives.each +
-           match->groups.room * match->groups.each + match->channels.room * match->channels.each +
-           match->earlies.room * match->earlies.each +
+    return match->sends.capacity * match->sends.each +
+           match->receives.capacity * match->receives.each +
+           match->groups.capacity * match->groups.each +
+           match->channels.capacity * match->channels.each +
+           match->earlies.capacity * match->earlies.each +
            (match->slots == NULL ? 0 : ((size_t)match->slot_mask + 1) * sizeof *match->slots) +
-           match->link_room * sizeof *match->links +
-           match->peer_room * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
+           match->link_capacity * sizeof *match->links +
+           match->peer_capacity * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
 }
 
 /* ---- members ------------------------------------------------------------- */
 
-/* What is exchanged with a rank that turns out to live here was kept, unless it came too late. */
+/* Messages exchanged with a rank that is found to run on this node were kept, unless they came too
+ * late. */
 static void match_update_channels_of_rank(struct match *match, uint32_t rank)
 {
     struct channel_walk walk = match_walk_begin(match, rank);
@@ -100,7 +103,7 @@ struct match_member *match_add(struct match *match, uint64_t rank)
 {
     if (rank >= match->world || rank > INT32_MAX)
         return NULL;
-    struct match_member **members = match_reserve(match->members, &match->member_room,
+    struct match_member **members = match_reserve(match->members, &match->member_capacity,
                                                   match->member_count + 1, sizeof(*members));
     if (members == NULL)
         return NULL;
@@ -155,8 +158,8 @@ static int match_is_gone(struct match *match, uint32_t rank)
     return peer == NULL || peer->place == PLACE_GONE;
 }
 
-/* What the channels of the member hold: nothing more comes from it. The other end may still be on
- * its way in, unless it is gone, too. */
+/* End the channels of a member, from which nothing more comes. The other end may still be reported,
+ * unless that member has ended, too. */
 static void match_end_channels(struct match *match, const struct match_member *member)
 {
     struct channel_walk walk = match_walk_begin(match, member->rank);
@@ -213,7 +216,7 @@ void match_lost(struct match *match, struct match_member *member)
 }
 
 /* Another ring may have held the end of a post that is seen only now among its lost records: such a
- * post would stay open for ever. Desynchronised channels are not matched anyway while a member has
+ * post would never be completed. Desynchronised channels are not matched anyway while a member has
  * several threads, and on communicators that were made after the loss no end was lost. */
 static void match_drop_doubtful(struct match *match, struct match_member *member)
 {

@@ -104,8 +104,8 @@ struct match_member *match_add(struct match *match, uint64_t rank);
 /** No further member will be added: messages with other ranks are between nodes from the start. */
 void match_all_added(struct match *match);
 
-/** The member's process is gone and all its records were processed: the ends that its channels
- *  still hold are dropped. The member is freed. NULL is fine. */
+/** To be called when the member's process has ended and all its records were processed: drop the
+ * ends that its channels still hold, and free the member. NULL is fine. */
 void match_remove(struct match *match, struct match_member *member);
 
 /** Records of the member were lost, or calls were not recorded: see above. */
@@ -152,10 +152,10 @@ struct match_open {
 };
 
 /** Receives that a member has posted and not completed, oldest first.
- *  @param request  put the one of this number first; 0: none
- *  @return how many were written, at most room and MATCH_MAXIMUM_OPEN */
+ *  @param request  list the receive of this request number first; 0: none
+ *  @return how many were written, at most capacity and MATCH_MAXIMUM_OPEN */
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
-                             uint32_t request, struct match_open *out, uint32_t room);
+                             uint32_t request, struct match_open *out, uint32_t capacity);
 
 struct match_counts match_counts(const struct match *match);
 

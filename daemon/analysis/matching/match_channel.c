@@ -9,19 +9,19 @@
 
 #define INITIAL_CAPACITY 64u
 #define FIRST_SLOTS 1024u
-#define IDLE_S 60u /* a channel that nobody used for so long is forgotten when it holds nothing */
+#define IDLE_S 60u /* an empty channel that was not used for so long is removed */
 #define CROWDED (MAXIMUM_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
 #define MAXIMUM_PEERS (1u << 20)
 
-void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
+void *match_reserve(void *array, uint32_t *capacity, uint32_t need, size_t each)
 {
-    if (need <= *room)
+    if (need <= *capacity)
         return array;
-    uint32_t more = *room < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * *room;
+    uint32_t more = *capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * *capacity;
     more = more < need ? need : more;
     void *grown = realloc(array, more * each);
     if (grown != NULL)
-        *room = more;
+        *capacity = more;
     return grown;
 }
 
@@ -29,12 +29,12 @@ void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
 
 #define LINE 64u
 
-/* Room for more nodes, in lines of their own. */
+/* Space for more nodes, in lines of their own. */
 static int match_pool_grow(struct pool *pool)
 {
-    uint32_t room = pool->room < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->room;
-    void *nodes = aligned_alloc(LINE, (room * pool->each + LINE - 1) / LINE * LINE);
-    uint32_t *free_numbers = realloc(pool->free, room * sizeof *free_numbers);
+    uint32_t capacity = pool->capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->capacity;
+    void *nodes = aligned_alloc(LINE, (capacity * pool->each + LINE - 1) / LINE * LINE);
+    uint32_t *free_numbers = realloc(pool->free, capacity * sizeof *free_numbers);
     if (free_numbers != NULL)
         pool->free = free_numbers;
     if (nodes == NULL || free_numbers == NULL) {
@@ -45,7 +45,7 @@ static int match_pool_grow(struct pool *pool)
         memcpy(nodes, pool->nodes, pool->used * pool->each);
     free(pool->nodes);
     pool->nodes = nodes;
-    pool->room = room;
+    pool->capacity = capacity;
     return 0;
 }
 
@@ -53,7 +53,7 @@ uint32_t match_pool_allocate(struct pool *pool)
 {
     if (pool->free_count > 0)
         return pool->free[--pool->free_count];
-    if (pool->used == pool->most || (pool->used == pool->room && match_pool_grow(pool) != 0))
+    if (pool->used == pool->maximum || (pool->used == pool->capacity && match_pool_grow(pool) != 0))
         return NONE;
     return pool->used++;
 }
@@ -67,7 +67,7 @@ void match_pool_release(struct pool *pool, uint32_t number)
 
 static uint32_t match_peer_slot(const struct match *match, uint32_t rank)
 {
-    uint32_t mask = 2 * match->peer_room - 1;
+    uint32_t mask = 2 * match->peer_capacity - 1;
     uint32_t slot = key_index_hash((struct index_key){rank, 0}) & mask;
     while (match->peer_slots[slot] != 0 && match->peers[match->peer_slots[slot] - 1].rank != rank)
         slot = (slot + 1) & mask;
@@ -76,11 +76,11 @@ static uint32_t match_peer_slot(const struct match *match, uint32_t rank)
 
 static int match_grow_peers(struct match *match)
 {
-    uint32_t room = match->peer_room == 0 ? INITIAL_CAPACITY : 2 * match->peer_room;
-    if (room > MAXIMUM_PEERS)
+    uint32_t capacity = match->peer_capacity == 0 ? INITIAL_CAPACITY : 2 * match->peer_capacity;
+    if (capacity > MAXIMUM_PEERS)
         return -ENOMEM;
-    uint32_t *slots = calloc(2 * (size_t)room, sizeof *slots);
-    struct peer *peers = slots == NULL ? NULL : realloc(match->peers, room * sizeof *peers);
+    uint32_t *slots = calloc(2 * (size_t)capacity, sizeof *slots);
+    struct peer *peers = slots == NULL ? NULL : realloc(match->peers, capacity * sizeof *peers);
     if (peers == NULL) {
         free(slots);
         return -ENOMEM;
@@ -88,7 +88,7 @@ static int match_grow_peers(struct match *match)
     free(match->peer_slots);
     match->peers = peers;
     match->peer_slots = slots;
-    match->peer_room = room;
+    match->peer_capacity = capacity;
     for (uint32_t i = 0; i < match->peer_count; i++)
         match->peer_slots[match_peer_slot(match, peers[i].rank)] = i + 1;
     return 0;
@@ -102,8 +102,8 @@ static struct peer *match_find_peer(const struct match *match, uint32_t rank)
 
 struct peer *match_peer(struct match *match, uint32_t rank)
 {
-    if (match->peer_count == match->peer_room && match_grow_peers(match) != 0)
-        return match_find_peer(match, rank); /* there is no room for others */
+    if (match->peer_count == match->peer_capacity && match_grow_peers(match) != 0)
+        return match_find_peer(match, rank); /* the table is full */
     uint32_t *slot = &match->peer_slots[match_peer_slot(match, rank)];
     if (*slot == 0) {
         match->peers[match->peer_count++] =
@@ -212,7 +212,7 @@ static int match_rebuild_slots(struct match *match, uint32_t count)
 
 static void match_add_waiting(struct match *match, uint32_t number)
 {
-    uint32_t *waiting = match_reserve(match->waiting, &match->waiting_room,
+    uint32_t *waiting = match_reserve(match->waiting, &match->waiting_capacity,
                                       match->waiting_count + 1, sizeof *waiting);
     if (waiting == NULL)
         return;
@@ -263,7 +263,7 @@ static uint32_t match_make_channel(struct match *match, uint64_t comm, uint32_t 
     if (number == NONE)
         return NONE;
     struct channel_link *links =
-        match_reserve(match->links, &match->link_room, number + 1, sizeof *links);
+        match_reserve(match->links, &match->link_capacity, number + 1, sizeof *links);
     if (links == NULL) {
         match_pool_release(&match->channels, number);
         return NONE;
@@ -312,7 +312,7 @@ void match_touch(struct match *match, uint32_t number)
     if (channel->flags & CHANNEL_DIRTY)
         return;
     uint32_t *dirty =
-        match_reserve(match->dirty, &match->dirty_room, match->dirty_count + 1, sizeof *dirty);
+        match_reserve(match->dirty, &match->dirty_capacity, match->dirty_count + 1, sizeof *dirty);
     if (dirty == NULL)
         return; /* touched again by the next end */
     match->dirty = dirty;
@@ -434,7 +434,7 @@ void match_unlink_send(struct match *match, struct channel *channel, uint32_t nu
         channel->send_last = before;
 }
 
-void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
+static void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
 {
     uint32_t before = NONE, at = channel->receive_first;
     while (at != NONE && at != number) {

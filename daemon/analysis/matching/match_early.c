@@ -1,8 +1,8 @@
 /* Ends whose posts have not been seen.
  *
- * A thread may complete what another one has posted, and rings are looked at one after the other:
+ * A thread may complete what another one has posted, and rings are examined one after the other:
  * the record of the end can come before that of the post, in the same round or, when the post's
- * ring was looked at first, one round earlier. (Not later: the post was in its ring before the end
+ * ring was examined first, one round earlier. (Not later: the post was in its ring before the end
  * was made.) Such records are kept in the order of their arrival, outside of any channel, and
  * processed again when the round is over and all rings were drained. After two rounds they are
  * dropped, and counted if they are ends of messages. Receives posted later than a post that is

@@ -8,7 +8,7 @@
     16384u /* open receives of a channel that are looked through for one of them                   \
             */
 
-void match_count_without_room(const struct taken *t, uint32_t other)
+void match_count_dropped(const struct taken *t, uint32_t other)
 {
     uint32_t flags = t->event->flags;
     int ends = flags & EVENT_SEND ? flags & EVENT_POST : flags & EVENT_DONE;
@@ -26,13 +26,13 @@ uint32_t match_channel_of(const struct taken *t, int sends)
     uint32_t number =
         match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
     if (number == NONE) {
-        match_count_without_room(t, other);
+        match_count_dropped(t, other);
         return NONE;
     }
     struct channel *channel = match_channel_at(match, number);
-    uint32_t aside = sends ? CHANNEL_SENDS_INCOMPLETE : CHANNEL_RECEIVES_INCOMPLETE;
-    if (channel->flags & aside) {
-        channel->flags &= ~aside;
+    uint32_t incomplete = sends ? CHANNEL_SENDS_INCOMPLETE : CHANNEL_RECEIVES_INCOMPLETE;
+    if (channel->flags & incomplete) {
+        channel->flags &= ~incomplete;
         if (!t->fresh)
             channel_mark_desynchronised(match, channel);
     }
@@ -68,9 +68,9 @@ uint32_t match_find_send(const struct taken *t, const struct channel *channel)
 
 enum likeness { ANOTHER, PERHAPS, CERTAIN };
 
-/* Is this receive, of the right number, the one that the record ends? The entry of its post tells;
- * where that is not told, the receive has to be open already. Perhaps it is when all posts are
- * known: the newest before the record's call then. */
+/* Is this receive, of the right number, the one that the record ends? The entry time of its post
+ * decides; where the record lacks it, the receive has to be open already. If that stays unknown
+ * until all posts are known, the newest receive before the record's call is taken. */
 static enum likeness match_compare_receive(const struct taken *t, const struct receive *receive)
 {
     const struct event *event = t->event;
@@ -135,8 +135,8 @@ static __attribute__((noinline)) uint32_t match_search_receive(const struct take
 }
 
 /* The receive of the channel that this record ends, by the number of its request or message.
- * Receives complete about in the order of posting: those that have, and wait for their sends, are
- * not looked at again and again.
+ * Receives complete about in the order of posting: so the search begins after those that are
+ * completed and wait for their sends.
  * @return NONE: not there */
 uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint32_t request)
 {

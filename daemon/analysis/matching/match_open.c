@@ -7,7 +7,7 @@ struct oldest {
     uint32_t request; /* comes before all others */
     struct match_open *out;
     uint64_t *posts; /* when each of them was posted */
-    uint32_t count, room;
+    uint32_t count, capacity;
 };
 
 static void match_open_add(struct oldest *oldest, const struct receive *receive,
@@ -20,9 +20,9 @@ static void match_open_add(struct oldest *oldest, const struct receive *receive,
     uint32_t at = oldest->count;
     while (at > 0 && oldest->posts[at - 1] > post_ns)
         at--;
-    if (at == oldest->room)
+    if (at == oldest->capacity)
         return;
-    oldest->count += oldest->count < oldest->room;
+    oldest->count += oldest->count < oldest->capacity;
     for (uint32_t i = oldest->count - 1; i > at; i--) {
         oldest->out[i] = oldest->out[i - 1];
         oldest->posts[i] = oldest->posts[i - 1];
@@ -32,11 +32,12 @@ static void match_open_add(struct oldest *oldest, const struct receive *receive,
 }
 
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
-                             uint32_t request, struct match_open *out, uint32_t room)
+                             uint32_t request, struct match_open *out, uint32_t capacity)
 {
     uint64_t posts[MATCH_MAXIMUM_OPEN];
-    struct oldest oldest = {match, request, out,
-                            posts, 0,       room < MATCH_MAXIMUM_OPEN ? room : MATCH_MAXIMUM_OPEN};
+    struct oldest oldest = {match, request,
+                            out,   posts,
+                            0,     capacity < MATCH_MAXIMUM_OPEN ? capacity : MATCH_MAXIMUM_OPEN};
     struct channel_walk walk = match_walk_begin(match, member->rank);
     for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
         const struct channel *channel = match_channel_at(match, i);

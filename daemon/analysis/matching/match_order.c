@@ -1,5 +1,5 @@
-/* Of several threads, the order of posts is not always known: what has to wait for others, and what
- * can only be told from all orders that are possible. */
+/* The order of posts of several threads is not always known. This file decides which ends have to
+ * wait for others, and which are matched alike in all possible orders. */
 #include "daemon/analysis/matching/match_state.h"
 
 static int match_order_may_match(int32_t source, int32_t tag, const struct channel *channel)
@@ -151,7 +151,7 @@ static int match_order_is_before(uint16_t ring, uint64_t exit_ns, uint16_t later
     return ring == later_ring || exit_ns <= later_enter_ns;
 }
 
-/* Send i with receive r: does that leave every message behind those that it cannot overtake? */
+/* Send i with receive r: does every message stay after those that it cannot overtake? */
 static int match_order_in_order(const struct match *match, const struct cluster *cluster,
                                 uint32_t i, uint32_t r)
 {

@@ -12,7 +12,7 @@
 #define WAITED_NS UINT64_C(200000)
 #define SMALL_BYTES 1024u
 #define EVIDENCE 4u
-#define DESYNCHRONISED_KEPT_NS                                                                     \
+#define DESYNCHRONISED_RETENTION_NS                                                                \
     UINT64_C(2000000000) /* sends of a desynchronised channel are kept so long */
 
 #define SWEEP_NS UINT64_C(10000000000)
@@ -269,8 +269,8 @@ static int match_settle_desynchronised(struct match *match, struct channel *chan
             match_drop_send(match, channel, channel->send_first);
         match_drop_receive(match, channel, number);
     }
-    if (match->now_ns > DESYNCHRONISED_KEPT_NS)
-        match_drop_sends(match, channel, match->now_ns - DESYNCHRONISED_KEPT_NS);
+    if (match->now_ns > DESYNCHRONISED_RETENTION_NS)
+        match_drop_sends(match, channel, match->now_ns - DESYNCHRONISED_RETENTION_NS);
     return channel->send_first != NONE;
 }
 

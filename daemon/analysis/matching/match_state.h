@@ -25,7 +25,7 @@
 struct pool {
     void *nodes;    /**< owned */
     uint32_t *free; /**< owned; a stack of numbers */
-    uint32_t room, used, free_count, most;
+    uint32_t capacity, used, free_count, maximum;
     size_t each;
 };
 
@@ -157,11 +157,12 @@ struct match_member {
     int lossy;               /**< records were lost at some time */
     struct ring_part *rings; /**< owned; by ring */
     uint32_t ring_count;
-    struct wildcard *wildcards;                             /**< owned; in the order of posting */
-    uint32_t wildcard_first, wildcard_count, wildcard_room; /**< first: those before are gone */
+    struct wildcard *wildcards; /**< owned; in the order of posting */
+    uint32_t wildcard_first, wildcard_count,
+        wildcard_capacity; /**< first: those before were removed */
     uint32_t
         *apart; /**< owned; numbers of partitioned requests: they match in a way of their own */
-    uint32_t apart_count, apart_room;
+    uint32_t apart_count, apart_capacity;
     uint64_t known_ns; /**< see match_known_until() */
     uint32_t early_first, early_last;
     uint32_t doubtful; /**< rounds in which posts may be seen whose ends were lost */
@@ -169,7 +170,7 @@ struct match_member {
 
 enum place {
     PLACE_ELSEWHERE = 1,
-    PLACE_UNKNOWN, /**< nobody knows yet */
+    PLACE_UNKNOWN, /**< not known yet */
     PLACE_HERE,
     PLACE_GONE, /**< it was here */
 };
@@ -191,22 +192,23 @@ struct match {
     struct match_sink sink;
     struct match_counts counts;
     struct match_member **members; /**< owned */
-    uint32_t member_count, member_room;
-    uint32_t strict; /**< members with wildcards or several threads: order has to be looked at */
+    uint32_t member_count, member_capacity;
+    uint32_t strict; /**< members with wildcards or several threads: order has to be checked */
 
     struct peer *peers; /**< owned */
-    uint32_t peer_count, peer_room;
-    uint32_t *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_room */
+    uint32_t peer_count, peer_capacity;
+    uint32_t
+        *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_capacity */
 
     struct pool sends, receives, groups, channels, earlies;
     struct channel_link *links; /**< owned; by channel */
-    uint32_t link_room;
+    uint32_t link_capacity;
     uint32_t *slots; /**< owned; channel + 1 by hash, 0: empty */
     uint32_t slot_mask, slot_used;
     uint32_t *dirty; /**< owned; channels to be settled */
-    uint32_t dirty_count, dirty_room;
+    uint32_t dirty_count, dirty_capacity;
     uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
-    uint32_t waiting_count, waiting_room;
+    uint32_t waiting_count, waiting_capacity;
     uint32_t order;   /**< of the next receive */
     size_t unsettled; /**< records taken since the last match_settle() */
     int all_added;    /**< a rank that is not a member lives on another node */
@@ -282,16 +284,16 @@ static inline uint64_t match_send_exit(const struct send *send)
 /* ---- match_channel.c: what is held ---------------------------------------------------------- */
 
 /** Array of at least `need` elements, at least doubled. @return it, or NULL: as it was */
-void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each);
+void *match_reserve(void *array, uint32_t *capacity, uint32_t need, size_t each);
 
-/** @return number of a node whose content is not set; NONE: no room */
+/** @return number of a node whose content is not set; NONE: no space */
 uint32_t match_pool_allocate(struct pool *pool);
 void match_pool_release(struct pool *pool, uint32_t number);
 
 struct peer *match_peer(struct match *match, uint32_t rank);
 struct match_member *match_member_of(const struct match *match, uint32_t rank);
 
-/** The channel with this name, made when there is none. @return NONE: no room */
+/** The channel with this name, made when there is none. @return NONE: no space */
 uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
                        int32_t tag);
 
@@ -313,8 +315,6 @@ void match_touch(struct match *match, uint32_t number);
 void match_insert_send(struct match *match, struct channel *channel, uint32_t number);
 void match_insert_receive(struct match *match, struct channel *channel, uint32_t number);
 void match_unlink_send(struct match *match, struct channel *channel, uint32_t number);
-void match_unlink_receive(struct match *match, struct channel *channel, uint32_t number);
-
 /** Give up one end. */
 void match_drop_send(struct match *match, struct channel *channel, uint32_t number);
 void match_drop_receive(struct match *match, struct channel *channel, uint32_t number);
@@ -325,7 +325,7 @@ void match_drop_all_receives(struct match *match, struct channel *channel);
 /** Give up what the channel holds: from now on it is out of step. Open receives stay. */
 void channel_mark_desynchronised(struct match *match, struct channel *channel);
 
-/** Forget channels that nobody has used for long. */
+/** Remove channels that were not used for long. */
 void match_sweep(struct match *match);
 
 /* ---- match_find.c: what a record speaks of -------------------------------------------------- */
@@ -349,10 +349,10 @@ uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint
 /** Count the end of a message whose post is not there. */
 void match_count_unmatched(const struct taken *t, uint32_t channel);
 
-/** Count one that there is no room to keep: it has no other end. What only posts a receive is no
- * end yet.
+/** Count an end that is dropped because the tables are full. A record that only posts a receive is
+ * not an end yet.
  *  @param other  rank of the other end */
-void match_count_without_room(const struct taken *t, uint32_t other);
+void match_count_dropped(const struct taken *t, uint32_t other);
 
 /** A receive with wildcards whose status is not known. */
 int match_names_no_channel(const struct event *event);
@@ -378,13 +378,13 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
 /** Keep a record that ends what has not been seen. */
 void match_early_add(const struct taken *t);
 
-/** A round is over: all rings of the member were looked at. */
+/** End of a round: all rings of the member were read. */
 void match_early_end_round(struct match *match, struct match_member *member);
 
 /** No further post comes. */
 void match_early_drop_all(struct match *match, struct match_member *member);
 
-/** The same for members of one thread, where nobody tells rounds. */
+/** The same for members of one thread, which have no rounds. */
 void match_early_end_single_threaded(struct match *match);
 
 static inline int match_early_any(const struct match *match)

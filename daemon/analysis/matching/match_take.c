@@ -39,7 +39,7 @@ static void match_close_group(struct match *match, struct ring_part *ring)
         return;
     struct group *group = match_group_at(match, number);
     group->closed = 1;
-    group->count++; /* and settled, so that whoever settles the last one hands them out */
+    group->count++; /* and settled: the caller that settles the last one reports them all */
     match_settle_in_group(match, number);
 }
 
@@ -113,7 +113,7 @@ static void match_take_add_send(const struct taken *t)
     struct channel *channel = match_channel_at(match, at);
     if (number == NONE) {
         channel_mark_desynchronised(match, channel);
-        match_count_without_room(t, channel->destination);
+        match_count_dropped(t, channel->destination);
         return;
     }
     uint64_t span = t->exit_ns - t->enter_ns;
@@ -146,7 +146,7 @@ static int match_take_undo_send(const struct taken *t)
     return 1;
 }
 
-/* @return a new receive that this record posts, NONE: no room */
+/* @return a new receive that this record posts, NONE: the table is full */
 static uint32_t match_new_receive(const struct taken *t, uint32_t channel, uint32_t request,
                                   enum receive_state state)
 {
@@ -188,7 +188,7 @@ static void match_post_wildcard(const struct taken *t)
     struct match *match = t->match;
     struct match_member *member = t->member;
     uint32_t open = member->wildcard_count - member->wildcard_first;
-    if (member->wildcard_first > 0 && member->wildcard_count == member->wildcard_room) {
+    if (member->wildcard_first > 0 && member->wildcard_count == member->wildcard_capacity) {
         memmove(member->wildcards, member->wildcards + member->wildcard_first,
                 open * sizeof *member->wildcards);
         member->wildcard_first = 0;
@@ -196,7 +196,7 @@ static void match_post_wildcard(const struct taken *t)
     }
     struct wildcard *list = open >= MAXIMUM_WILDCARDS
                                 ? NULL
-                                : match_reserve(member->wildcards, &member->wildcard_room,
+                                : match_reserve(member->wildcards, &member->wildcard_capacity,
                                                 member->wildcard_count + 1, sizeof *list);
     if (list != NULL)
         member->wildcards = list;
@@ -287,7 +287,7 @@ static void match_receive_at_once(const struct taken *t)
     const struct event *event = t->event;
     struct match *match = t->match;
     uint32_t at = match_channel_of(t, 0);
-    /* Without a request and not blocking: complete when posted, its status not yet looked at */
+    /* Without a request and not blocking: complete when posted, its status not examined yet */
     int size_known = event->call != CALL_Irecv && event->call != CALL_Isendrecv &&
                      event->call != CALL_Isendrecv_replace;
     if (at == NONE && t->comm != 0 && match_names_no_channel(event))
@@ -425,7 +425,7 @@ static void match_take_mark_request(struct match_member *member, uint32_t reques
 {
     uint32_t *apart = member->apart_count >= MAXIMUM_PARTITIONED
                           ? NULL
-                          : match_reserve(member->apart, &member->apart_room,
+                          : match_reserve(member->apart, &member->apart_capacity,
                                           member->apart_count + 1, sizeof *apart);
     if (apart == NULL || request == 0)
         return;
@@ -535,7 +535,7 @@ static void match_take_event(struct taken *t, const struct match_source *source)
  * the agent had no core. */
 static int match_is_crowded(const struct pool *pool)
 {
-    return pool->used - pool->free_count > pool->most / 2;
+    return pool->used - pool->free_count > pool->maximum / 2;
 }
 
 void match_events(struct match *match, struct match_member *member,

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OTHERS (1u << 20)  /* rows that take what has no row of its own */
-#define MOST_BUCKETS (1u << 18) /* classes of sizes by classes of times */
+#define MAXIMUM_OTHERS (1u << 20)  /* rows for messages that have no row of their own */
+#define MAXIMUM_BUCKETS (1u << 18) /* classes of sizes by classes of times */
 #define DIGIT_BITS 10u /* classes of sizes are below this, those of times twice as many bits */
 #define DIGIT_MASK ((1u << DIGIT_BITS) - 1)
 #define LOG_STEPS 1024u                   /* to an octave: at most 0.0007 from the logarithm */
@@ -28,7 +28,7 @@ struct transfer_sum {
     struct key_index pair_index, bucket_index;
     struct pair *pairs;
     uint64_t *buckets;
-    size_t pair_room, bucket_room;
+    size_t pair_capacity, bucket_capacity;
     uint32_t most_pairs;
     int folded;
     struct match_half *halves; /* a heap: the largest key first */
@@ -39,13 +39,13 @@ struct transfer_sum {
     uint32_t pending_count;
     uint64_t recent_ns[SIZE_CLASSES]; /* 0: no criterion yet */
     uint32_t logs[LOG_STEPS];         /* of 1 to 2, in 1/65536 */
-    uint32_t *order, *other_order;    /* of buckets: room as for them */
-    size_t order_room, other_room;
+    uint32_t *order, *other_order;    /* of buckets: capacity as theirs */
+    size_t order_capacity, other_capacity;
     struct {
         struct wire_transfer_row *transfers;
         struct wire_latency_row *latencies;
         struct wire_half_row *halves;
-        size_t transfer_room, latency_room;
+        size_t transfer_capacity, latency_capacity;
     } rows;
 };
 
@@ -62,8 +62,8 @@ int transfer_sum_create(struct transfer_sum **out, uint32_t most_pairs)
     sum->rows.halves = malloc(TRANSFER_MAXIMUM_HALVES * sizeof *sum->rows.halves);
     sum->pending = malloc(TRANSFER_MAXIMUM_PENDING * sizeof *sum->pending);
     if (sum->halves == NULL || sum->rows.halves == NULL || sum->pending == NULL ||
-        key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
-        key_index_init(&sum->bucket_index, MOST_BUCKETS) != 0) {
+        key_index_init(&sum->pair_index, most_pairs + MAXIMUM_OTHERS) != 0 ||
+        key_index_init(&sum->bucket_index, MAXIMUM_BUCKETS) != 0) {
         transfer_sum_destroy(sum);
         return -ENOMEM;
     }
@@ -109,7 +109,7 @@ static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct inde
     uint32_t number = key_index_find(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
         number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
-                                  &sum->pair_room);
+                                  &sum->pair_capacity);
     return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
 }
 
@@ -131,7 +131,7 @@ static void transfer_sum_add_bucket(struct transfer_sum *sum, const struct match
     uint32_t number = key_index_find(&sum->bucket_index, key);
     if (number == KEY_INDEX_FULL)
         number = key_index_extend(&sum->bucket_index, key, UINT32_MAX, &sum->buckets,
-                                  sizeof *sum->buckets, &sum->bucket_room);
+                                  sizeof *sum->buckets, &sum->bucket_capacity);
     if (number != KEY_INDEX_FULL)
         sum->buckets[number]++;
 }
@@ -254,14 +254,15 @@ static int transfer_sum_reserve_rows(struct transfer_sum *sum)
 {
     size_t buckets = sum->bucket_index.count;
     int code = array_fit(&sum->rows.transfers, sizeof *sum->rows.transfers,
-                         &sum->rows.transfer_room, sum->pair_index.count);
+                         &sum->rows.transfer_capacity, sum->pair_index.count);
     if (code == 0)
-        code = array_fit(&sum->rows.latencies, sizeof *sum->rows.latencies, &sum->rows.latency_room,
-                         buckets);
+        code = array_fit(&sum->rows.latencies, sizeof *sum->rows.latencies,
+                         &sum->rows.latency_capacity, buckets);
     if (code == 0)
-        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_room, buckets);
+        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_capacity, buckets);
     if (code == 0)
-        code = array_fit(&sum->other_order, sizeof *sum->other_order, &sum->other_room, buckets);
+        code =
+            array_fit(&sum->other_order, sizeof *sum->other_order, &sum->other_capacity, buckets);
     return code;
 }
 

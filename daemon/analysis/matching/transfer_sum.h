@@ -1,8 +1,8 @@
-/* What became of messages in one window: transfer times of those within the node, ends of those
- * between nodes, receives that are waited for.
+/* Results of matching in one window: transfer times of messages within the node, ends of messages
+ * between nodes, and pending receives.
  *
  * Pure, like daemon/analysis/events/event_sum.h. Ends between nodes are picked by their keys: the
- * smallest ones, so that every node picks the same messages as far as both have room (bottom-k
+ * smallest ones, so that every node picks the same messages as far as its capacity allows (bottom-k
  * sampling with coordinated hashes; E. Cohen and H. Kaplan, PODC 2007).
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_TRANSFER_SUM_H
@@ -28,7 +28,8 @@ void transfer_sum_destroy(struct transfer_sum *sum);
 void transfer_sum_message(void *user, const struct match_message *message);
 void transfer_sum_half(void *user, const struct match_half *half);
 
-/** What messages normally take, as the daemon tells it: counts from now on which are delayed. */
+/** Set the normal times of messages, as the daemon sent them; from now on delayed messages are
+ * counted. */
 void transfer_sum_criteria(struct transfer_sum *sum, const struct wire_criteria *criteria);
 
 /** A rank waits for a receive since long. */

@@ -39,7 +39,7 @@ struct transfers {
 
 void transfers_finish(struct transfers *transfers);
 
-/** Make room for so many further rows. @return 0 or -ENOMEM */
+/** Reserve space for this many further rows. @return 0 or -ENOMEM */
 int transfers_reserve(struct transfers *transfers, size_t further);
 
 /** Add a row; locality and size class must be in range. @return 0 or -ENOMEM: it was not added */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FAR 255u /* links to the nearest node; also where there are more */
+#define MAXIMUM_DISTANCE 255u /* links to the nearest node; also where there are more */
 
 /* A link, and its make as a number: links of equal makes are of one kind. */
 struct made {
@@ -16,8 +16,8 @@ struct made {
 struct work {
     const struct topology *topology;
     uint32_t vertices, links;
-    uint8_t *far;    /* links to the nearest node, at most FAR */
-    uint32_t *group; /* dragonfly: of a router, by the nodes on it; else NULL */
+    uint8_t *distance; /* links to the nearest node, at most FAR */
+    uint32_t *group;   /* dragonfly: of a router, by the nodes on it; else NULL */
     uint32_t *queue;
     uint32_t *out; /* links that leave a vertex */
     uint32_t capacity;
@@ -29,19 +29,21 @@ static void kinds_measure_distances(struct work *w)
 {
     uint32_t begin = 0, end = 0;
     for (uint32_t v = 0; v < w->vertices; v++) {
-        w->far[v] = FAR;
+        w->distance[v] = MAXIMUM_DISTANCE;
         if (topology_vertex_kind(w->topology, v) != VERTEX_NODE)
             continue;
-        w->far[v] = 0;
+        w->distance[v] = 0;
         w->queue[end++] = v;
     }
     while (begin < end) {
         uint32_t at = w->queue[begin++], from, to;
         uint32_t count = topology_out(w->topology, at, w->out, w->capacity);
-        for (uint32_t i = 0; i < count && i < w->capacity && w->far[at] + 1u < FAR; i++) {
-            if (!topology_link(w->topology, w->out[i], &from, &to) || w->far[to] != FAR)
+        for (uint32_t i = 0;
+             i < count && i < w->capacity && w->distance[at] + 1u < MAXIMUM_DISTANCE; i++) {
+            if (!topology_link(w->topology, w->out[i], &from, &to) ||
+                w->distance[to] != MAXIMUM_DISTANCE)
                 continue;
-            w->far[to] = (uint8_t)(w->far[at] + 1);
+            w->distance[to] = (uint8_t)(w->distance[at] + 1);
             w->queue[end++] = to;
         }
     }
@@ -62,14 +64,14 @@ static uint64_t kinds_link_make(const struct work *w, uint32_t link, uint32_t fr
     const struct topology_spec *spec = topology_spec(w->topology);
     uint64_t make = (uint64_t)topology_vertex_kind(w->topology, from) << 60 |
                     (uint64_t)topology_vertex_kind(w->topology, to) << 56 |
-                    (uint64_t)w->far[from] << 48 | (uint64_t)w->far[to] << 40;
+                    (uint64_t)w->distance[from] << 48 | (uint64_t)w->distance[to] << 40;
     uint32_t dimension = 0;
     int direction = 0;
     if (spec->kind == TOPOLOGY_CARTESIAN &&
         topology_link_axis(w->topology, link, &dimension, &direction) &&
         spec->dimensions[dimension].connection == TOPOLOGY_ALL)
         make |= dimension + 1;
-    if (w->group != NULL && w->far[from] > 0 && w->far[to] > 0)
+    if (w->group != NULL && w->distance[from] > 0 && w->distance[to] > 0)
         make |= w->group[from] != w->group[to];
     return make;
 }
@@ -108,12 +110,12 @@ int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t 
         uint32_t out = topology_out(topology, v, NULL, 0);
         w.capacity = out > w.capacity ? out : w.capacity;
     }
-    w.far = malloc(w.vertices);
+    w.distance = malloc(w.vertices);
     w.group = calloc(w.vertices, sizeof(*w.group));
     w.queue = malloc(w.vertices * sizeof(*w.queue));
     w.out = malloc(w.capacity * sizeof(*w.out));
     w.made = malloc(((size_t)w.links + 1) * sizeof(*w.made));
-    int code = w.far && w.group && w.queue && w.out && w.made ? 0 : -ENOMEM;
+    int code = w.distance && w.group && w.queue && w.out && w.made ? 0 : -ENOMEM;
     uint32_t *group = w.group;
     if (code == 0) {
         if (dragonfly)
@@ -123,7 +125,7 @@ int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t 
         kinds_measure_distances(&w);
         kinds_number_links(&w, kinds, count);
     }
-    free(w.far);
+    free(w.distance);
     free(group);
     free(w.queue);
     free(w.out);

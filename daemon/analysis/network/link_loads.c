@@ -380,7 +380,7 @@ size_t link_loads_add_many(struct link_loads *l, const struct load_change *chang
     return left_out;
 }
 
-static void loads_settle_ring(struct link_loads *l, const struct axis *axis, uint32_t ring)
+static void loads_update_ring(struct link_loads *l, const struct axis *axis, uint32_t ring)
 {
     size_t place = 2 * (size_t)axis->size * ring;
     for (unsigned direction = 0; direction < 2; direction++) {
@@ -398,7 +398,7 @@ const struct link_load *link_loads_settle(struct link_loads *l)
     for (uint32_t i = 0; i < l->axis_count; i++) {
         struct axis *axis = &l->axes[i];
         for (uint32_t k = 0; k < axis->count; k++) {
-            loads_settle_ring(l, axis, axis->rings[k]);
+            loads_update_ring(l, axis, axis->rings[k]);
             axis->touched[axis->rings[k]] = 0;
         }
         axis->count = 0;

@@ -301,7 +301,7 @@ static int mapping_parse_number(const char **at, const char *end, uint64_t maxim
     return 1;
 }
 
-static int mapping_compare_seats(const void *left, const void *right)
+static int mapping_compare_places(const void *left, const void *right)
 {
     const struct mapping_seat *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
@@ -319,7 +319,7 @@ static int mapping_read_line(const struct mapping_reader *reader, const char *at
         return 0;
     if (!mapping_parse_number(&at, end, UINT32_MAX - 1, &rank) ||
         !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
-        return mapping_refuse(reader, "two numbers are wanted, a rank and its node");
+        return mapping_refuse(reader, "two numbers are expected, a rank and its node");
     if (node >= reader->nodes) {
         snprintf(reader->why, reader->capacity,
                  "there is no node %" PRIu64 ": the network has %" PRIu32, node, reader->nodes);
@@ -373,7 +373,7 @@ int mapping_read(struct mapping_seat **out, size_t *count, const char *text, siz
     struct mapping_seat *seats = calloc(lines, sizeof(*seats));
     int code = seats == NULL ? -ENOMEM : mapping_read_lines(&reader, UINT64_MAX, seats, &used);
     if (code == 0)
-        qsort(seats, used, sizeof(*seats), mapping_compare_seats);
+        qsort(seats, used, sizeof(*seats), mapping_compare_places);
     for (size_t i = 1; code == 0 && i < used; i++)
         if (seats[i].rank == seats[i - 1].rank)
             code = mapping_refuse_twice(&reader, seats[i].rank, seats);

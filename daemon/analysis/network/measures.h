@@ -39,7 +39,7 @@ int measures_of(struct measures *out, const struct topology *topology, const uin
 /** Find the node that each vertex belongs to: a node belongs to itself, a core or NUMA domain to
  * the node that it is linked to, directly or through others; all other vertices, as switches, to
  * themselves.
- *  @param out  room for topology_vertices() @return 0 or -ENOMEM */
+ *  @param out  space for topology_vertices() @return 0 or -ENOMEM */
 int measures_nodes(const struct topology *topology, uint32_t *out);
 
 #endif

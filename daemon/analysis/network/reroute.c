@@ -33,13 +33,13 @@ struct reroute {
     struct reach *reach;  /* owned; `best` is UINT64_MAX between searches */
     struct visit *visits; /* owned; `level` is NONE between searches */
     uint32_t *now,
-        *next; /* owned; vertices to look at, with this number of hops and with the next */
+        *next; /* owned; vertices to examine, with this number of hops and with the next */
     uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
     uint32_t *old;              /* owned; the topology's route */
-    uint32_t old_room;
+    uint32_t old_capacity;
     uint64_t *kept; /* owned; loads of the old route's links while its bytes are subtracted */
-    uint32_t kept_room;
-    uint32_t *found; /* owned; room for all vertices */
+    uint32_t kept_capacity;
+    uint32_t *found; /* owned; space for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
 };
 
@@ -66,7 +66,7 @@ static int reroute_init(struct reroute *r)
 {
     uint32_t vertices = topology_vertices(r->topology);
     r->link_count = topology_links(r->topology);
-    r->old_room = topology_diameter(r->topology) + 1;
+    r->old_capacity = topology_diameter(r->topology) + 1;
     r->loads = calloc((size_t)r->link_count + 1, sizeof(*r->loads));
     r->reach = malloc(vertices * sizeof(*r->reach));
     r->visits = malloc(vertices * sizeof(*r->visits));
@@ -74,7 +74,7 @@ static int reroute_init(struct reroute *r)
     r->next = malloc(vertices * sizeof(*r->next));
     r->seen = malloc((vertices + 2) * sizeof(*r->seen));
     r->found = malloc(vertices * sizeof(*r->found));
-    r->old = malloc(r->old_room * sizeof(*r->old));
+    r->old = malloc(r->old_capacity * sizeof(*r->old));
     if (r->loads == NULL || r->reach == NULL || r->visits == NULL || r->now == NULL ||
         r->next == NULL || r->seen == NULL || r->found == NULL || r->old == NULL)
         return -ENOMEM;
@@ -143,12 +143,13 @@ static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
     uint64_t heaviest = 0;
     for (uint32_t at = s->from, next; at != s->to; at = next) {
         uint64_t minimum = UINT64_MAX;
-        uint32_t far = reroute_graph_far(&r->graph, at);
+        uint32_t distance = reroute_graph_distance(&r->graph, at);
         next = NONE;
         for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
             uint32_t to = graph->edges[e].to;
             uint64_t load = r->loads[graph->edges[e].link];
-            if ((next == NONE || load < minimum) && reroute_graph_far(&r->graph, to) < far &&
+            if ((next == NONE || load < minimum) &&
+                reroute_graph_distance(&r->graph, to) < distance &&
                 (to == s->to || !graph->closed[to])) {
                 minimum = load;
                 next = to;
@@ -171,8 +172,9 @@ static uint32_t reroute_relax_edges(struct reroute *r, const struct search *s, u
         uint32_t to = graph->edges[e].to;
         uint64_t load = r->loads[graph->edges[e].link];
         load = load > so_far ? load : so_far;
-        if (load >= r->reach[s->to].best || hops + reroute_graph_far(&r->graph, to) > s->limit ||
-            load >= r->reach[to].best || (to != s->to && graph->closed[to]))
+        if (load >= r->reach[s->to].best ||
+            hops + reroute_graph_distance(&r->graph, to) > s->limit || load >= r->reach[to].best ||
+            (to != s->to && graph->closed[to]))
             continue;
         struct reach *reach = &r->reach[to];
         if (reach->best == UINT64_MAX)
@@ -229,7 +231,7 @@ static uint32_t reroute_visit_edges(struct reroute *r, const struct search *s, u
             continue;
         uint64_t sum = reroute_add_saturating(so_far, r->loads[link]);
         bool first = visit->level == NONE;
-        if (first && level + reroute_graph_far(&r->graph, to) > s->limit)
+        if (first && level + reroute_graph_distance(&r->graph, to) > s->limit)
             continue;
         if (first)
             r->next[waiting++] = r->seen[r->seen_count++] = to;
@@ -292,8 +294,8 @@ static int reroute_find_route(struct reroute *r, const struct reroute_route *rou
     if (route->links == NULL) {
         out->links = r->old;
         out->length =
-            topology_route(r->topology, route->source, route->destination, r->old, r->old_room);
-        if (out->length == NONE || out->length > r->old_room)
+            topology_route(r->topology, route->source, route->destination, r->old, r->old_capacity);
+        if (out->length == NONE || out->length > r->old_capacity)
             return -HOLTER_EUNREACHABLE;
     }
     return reroute_is_path(r, route, out) ? 0 : -HOLTER_ERANGE;
@@ -301,12 +303,12 @@ static int reroute_find_route(struct reroute *r, const struct reroute_route *rou
 
 static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *before)
 {
-    if (before->length > r->kept_room) {
+    if (before->length > r->kept_capacity) {
         uint64_t *kept = realloc(r->kept, before->length * sizeof(*kept));
         if (kept == NULL)
             return -ENOMEM;
         r->kept = kept;
-        r->kept_room = before->length;
+        r->kept_capacity = before->length;
     }
     before->heaviest = before->sum = 0;
     for (uint32_t i = 0; i < before->length; i++) {
@@ -333,7 +335,7 @@ static uint32_t reroute_best_route(struct reroute *r, const struct reroute_param
                                    struct search *search)
 {
     if (params->first == REROUTE_LENGTH &&
-        reroute_graph_far(&r->graph, search->from) < search->limit) {
+        reroute_graph_distance(&r->graph, search->from) < search->limit) {
         uint32_t length = reroute_search_shortest(r, search);
         if (length == NONE)
             return NONE;

@@ -13,7 +13,7 @@
  * dynamic programming over the number of hops (cutting a circle out of a walk makes neither its
  * length nor its heaviest link larger, so walks do for routes), and the route in a breadth-first
  * search over the links that carry no more. Vertices too far from the destination for the length
- * are never looked at.
+ * are never examined.
  *
  * In fat trees and dragonflies no route passes through a node; elsewhere nodes forward.
  *
@@ -51,7 +51,7 @@ struct reroute_route {
 
 struct reroute_result {
     uint32_t length, length_after;
-    uint64_t heaviest;       /**< load of the most loaded link, when this route was looked at */
+    uint64_t heaviest;       /**< load of the most loaded link, when this route was examined */
     uint64_t heaviest_after; /**< of the new route's, with its bytes on it */
     uint64_t sum, sum_after; /**< of the loads of the links, with its bytes; UINT64_MAX if larger */
     int better; /**< 1: shorter, or its heaviest link carries less, than the other being no worse
@@ -88,7 +88,7 @@ void reroute_apply(struct reroute *reroute, uint64_t bytes, const uint32_t *from
 
 /** Change routes one after the other: longest first (Eq. 1), or the one with the most loaded link
  * first (Eq. 2; both as of before the first; ties: more bytes, then source, destination). Each
- * better route is applied before the next is looked at; afterwards reroute_loads() are those with
+ * better route is applied before the next is examined; afterwards reroute_loads() are those with
  * all of them.
  *  @param results  count of them, in the order of `routes`
  *  @return 0 or as reroute_one(): then loads are as they were */

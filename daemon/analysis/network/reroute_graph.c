@@ -99,11 +99,11 @@ int reroute_graph_init(struct reroute_graph *g, const struct topology *topology)
     g->vertex_count = topology_vertices(topology);
     g->destination = NONE;
     g->closed = graph_allocate(g->vertex_count, sizeof(*g->closed));
-    g->far = malloc((g->vertex_count + 1) * sizeof(*g->far));
+    g->distance = malloc((g->vertex_count + 1) * sizeof(*g->distance));
     g->known = graph_allocate(g->vertex_count, sizeof(*g->known));
-    if (g->closed == NULL || g->far == NULL || g->known == NULL)
+    if (g->closed == NULL || g->distance == NULL || g->known == NULL)
         return -ENOMEM;
-    memset(g->far, 0xff, g->vertex_count * sizeof(*g->far));
+    memset(g->distance, 0xff, g->vertex_count * sizeof(*g->distance));
     if (spec->kind == TOPOLOGY_FAT_TREE || spec->kind == TOPOLOGY_DRAGONFLY)
         memset(g->closed, 1, topology_nodes(topology));
     int code = spec->kind == TOPOLOGY_CARTESIAN ? graph_init_grid(g, spec) : 0;
@@ -116,7 +116,7 @@ void reroute_graph_finish(struct reroute_graph *g)
     free(g->edges);
     free(g->begin);
     free(g->closed);
-    free(g->far);
+    free(g->distance);
     free(g->known);
     free(g->coordinates);
     for (uint32_t d = 0; d < TOPOLOGY_DIMENSIONS; d++)
@@ -138,8 +138,8 @@ static void graph_search_back(struct reroute_graph *g)
 {
     uint32_t begin = 0, end = 0;
     for (uint32_t v = 0; v < g->vertex_count; v++)
-        g->far[v] = BEYOND;
-    g->far[g->destination] = 0;
+        g->distance[v] = BEYOND;
+    g->distance[g->destination] = 0;
     g->known[end++] = g->destination;
     while (begin < end) {
         uint32_t at = g->known[begin++];
@@ -147,9 +147,9 @@ static void graph_search_back(struct reroute_graph *g)
             continue;
         for (uint32_t e = g->first_in[at]; e < g->first_in[at + 1]; e++) {
             uint32_t from = g->in[e];
-            if (g->far[from] != BEYOND)
+            if (g->distance[from] != BEYOND)
                 continue;
-            g->far[from] = g->far[at] + 1;
+            g->distance[from] = g->distance[at] + 1;
             g->known[end++] = from;
         }
     }
@@ -166,7 +166,7 @@ void reroute_graph_towards(struct reroute_graph *g, uint32_t destination)
     }
     const struct topology_spec *spec = topology_spec(g->topology);
     for (uint32_t i = 0; i < g->known_count; i++)
-        g->far[g->known[i]] = NONE;
+        g->distance[g->known[i]] = NONE;
     g->known_count = 0;
     for (uint32_t d = 0; d < g->dimensions; d++) {
         const struct topology_dimension *along = &spec->dimensions[d];
@@ -179,10 +179,10 @@ void reroute_graph_towards(struct reroute_graph *g, uint32_t destination)
 uint32_t reroute_graph_measure(struct reroute_graph *g, uint32_t vertex)
 {
     const uint32_t *at = &g->coordinates[(size_t)vertex * g->dimensions];
-    uint32_t far = 0;
+    uint32_t distance = 0;
     for (uint32_t d = 0; d < g->dimensions; d++)
-        far += g->leg[d][at[d]];
-    g->far[vertex] = far;
+        distance += g->leg[d][at[d]];
+    g->distance[vertex] = distance;
     g->known[g->known_count++] = vertex;
-    return far;
+    return distance;
 }

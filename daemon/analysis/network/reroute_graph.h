@@ -21,8 +21,8 @@ struct reroute_graph {
     uint8_t *closed;            /**< owned; 1: no route passes through this vertex */
 
     uint32_t destination; /**< of the distances; TOPOLOGY_NONE: none yet */
-    uint32_t
-        *far; /**< owned; links to the destination; TOPOLOGY_NONE: unknown (Cartesian) or no path */
+    uint32_t *distance; /**< owned; links to the destination; TOPOLOGY_NONE: unknown (Cartesian) or
+                           no path */
     uint32_t *known; /**< owned; Cartesian: vertices whose distance is known; else the queue of the
                         search */
     uint32_t known_count;
@@ -49,12 +49,12 @@ uint32_t reroute_graph_measure(struct reroute_graph *graph, uint32_t vertex);
 
 /** Links from a vertex to the destination, whatever the routing; longer than any route if there is
  * no path. */
-static inline uint32_t reroute_graph_far(struct reroute_graph *graph, uint32_t vertex)
+static inline uint32_t reroute_graph_distance(struct reroute_graph *graph, uint32_t vertex)
 {
-    uint32_t far = graph->far[vertex];
-    if (far == TOPOLOGY_NONE)
-        far = reroute_graph_measure(graph, vertex);
-    return far;
+    uint32_t distance = graph->distance[vertex];
+    if (distance == TOPOLOGY_NONE)
+        distance = reroute_graph_measure(graph, vertex);
+    return distance;
 }
 
 #endif

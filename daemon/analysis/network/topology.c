@@ -36,9 +36,9 @@ int topology_exceeds(const struct topology_why *why, const char *format, ...)
     return -HOLTER_ELIMIT;
 }
 
-static int topology_ends_exist(const char *text, size_t room)
+static int topology_ends_exist(const char *text, size_t capacity)
 {
-    return memchr(text, '\0', room) != NULL;
+    return memchr(text, '\0', capacity) != NULL;
 }
 
 static int topology_check_dimensions(const struct topology_spec *spec,
@@ -109,9 +109,10 @@ static int topology_make(struct topology *topology, const struct topology_why *w
     return error;
 }
 
-int topology_create(struct topology **out, const struct topology_spec *spec, char *why, size_t room)
+int topology_create(struct topology **out, const struct topology_spec *spec, char *why,
+                    size_t capacity)
 {
-    struct topology_why reason = {why, room};
+    struct topology_why reason = {why, capacity};
     int error = topology_check(spec, &reason);
     if (error)
         return error;
@@ -205,9 +206,10 @@ double topology_capacity(const struct topology *topology, uint32_t link)
 }
 
 uint32_t topology_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                      uint32_t room)
+                      uint32_t capacity)
 {
-    return vertex < topology->vertices ? topology->rules->out(topology, vertex, links, room) : 0;
+    return vertex < topology->vertices ? topology->rules->out(topology, vertex, links, capacity)
+                                       : 0;
 }
 
 int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination)
@@ -226,15 +228,15 @@ uint32_t topology_distance(const struct topology *topology, uint32_t source, uin
 }
 
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
-                        uint32_t *links, uint32_t room)
+                        uint32_t *links, uint32_t capacity)
 {
     if (source >= topology->vertices || destination >= topology->vertices)
         return TOPOLOGY_NONE;
     if (source == destination)
         return 0;
     const struct topology_given *given = topology_given_find(topology, source, destination);
-    return given ? topology_given_route(topology, given, links, room)
-                 : topology->rules->route(topology, source, destination, links, room);
+    return given ? topology_given_route(topology, given, links, capacity)
+                 : topology->rules->route(topology, source, destination, links, capacity);
 }
 
 static int topology_given_crosses(const struct topology_given *given, uint32_t from, uint32_t to)

@@ -166,14 +166,14 @@ void topology_spec_order(struct topology_spec *spec);
  *
  *  @param why  set on failure: what is wrong and at which character
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
-int topology_short(struct topology_spec *out, const char *text, char *why, size_t room);
+int topology_short(struct topology_spec *out, const char *text, char *why, size_t capacity);
 
 /** @param spec  copied
  *  @param why   set on failure
  *  @return 0, -ENOMEM, -HOLTER_ELIMIT, or -HOLTER_EUSAGE: it contradicts itself, a route has a gap,
  * a node cannot be reached ... */
 int topology_create(struct topology **out, const struct topology_spec *spec, char *why,
-                    size_t room);
+                    size_t capacity);
 
 /** NULL is fine. */
 void topology_destroy(struct topology *topology);
@@ -203,22 +203,17 @@ uint32_t topology_reverse(const struct topology *topology, uint32_t link);
 /** Bytes a second; 0: not known. */
 double topology_capacity(const struct topology *topology, uint32_t link);
 
-/** Links that leave a vertex. @return how many there are; the first `room` are set */
+/** Links that leave a vertex. @return how many there are; the first `capacity` are set */
 uint32_t topology_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                      uint32_t room);
+                      uint32_t capacity);
 
 /** Length of the route; TOPOLOGY_NONE: there is none. Cartesian: no route is walked. */
 uint32_t topology_distance(const struct topology *topology, uint32_t source, uint32_t destination);
 
 /** The route, link by link.
- *  @return its length, TOPOLOGY_NONE: there is none; the first `room` links are set */
+ *  @return its length, TOPOLOGY_NONE: there is none; the first `capacity` links are set */
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
-                        uint32_t *links, uint32_t room);
-
-/** Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2
- * all-to-all. Coordinates within the dimension's size. */
-uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
-                      uint32_t to, int *direction);
+                        uint32_t *links, uint32_t capacity);
 
 /** @return whether the route was given, so that it need not follow the rule */
 int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination);
@@ -232,7 +227,7 @@ uint32_t topology_diameter(const struct topology *topology);
 
 /** Coordinates of a vertex: Cartesian, one a dimension; dragonfly, of nodes: group, router, node;
  * else none.
- *  @param out  room for TOPOLOGY_DIMENSIONS @return how many */
+ *  @param out  space for TOPOLOGY_DIMENSIONS @return how many */
 uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, uint32_t *out);
 
 /** Node at coordinates; TOPOLOGY_NONE: out of range. */
@@ -251,7 +246,8 @@ uint32_t topology_find(const struct topology *topology, const char *name);
 /** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "node 7", or "switch
  * 7", "numa 7", "core 7" of those that are no nodes, counted together from 0.
  *  @return length of the whole name, as snprintf() */
-int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room);
+int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text,
+                         size_t capacity);
 enum topology_vertex topology_vertex_kind(const struct topology *topology, uint32_t vertex);
 
 /** Link that leaves a node by an interface, and the one that enters by it. Of Cartesian networks

@@ -84,8 +84,10 @@ static uint32_t cartesian_port_towards(uint32_t size, uint32_t a, uint32_t b, in
     return direction == DOWN && size > 2;
 }
 
-uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
-                      uint32_t to, int *direction)
+/* Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2
+ * all-to-all. Coordinates within the dimension's size. */
+static uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
+                             uint32_t to, int *direction)
 {
     const struct topology_dimension *along = &topology->spec.dimensions[dimension];
     uint32_t up = to >= from ? to - from : along->size - from + to, down = along->size - up;
@@ -293,9 +295,9 @@ static int cartesian_crosses(const struct topology *topology, uint32_t source, u
         return 0;
     if (direction == ACROSS)
         return place.at == from;
-    uint32_t behind =
+    uint32_t backward =
         direction == UP ? (place.at + size - from) % size : (from + size - place.at) % size;
-    return behind < hops;
+    return backward < hops;
 }
 
 int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t *dimension,

@@ -35,7 +35,8 @@ static int dragonfly_make(struct topology *topology, const struct topology_why *
 {
     const struct topology_spec *spec = &topology->spec;
     if (spec->dimension_count != 4)
-        return topology_refuse(why, "a dragonfly is told by groups, routers, nodes, global links");
+        return topology_refuse(why,
+                               "a dragonfly is described by groups, routers, nodes, global links");
     if (spec->edge_count)
         return topology_refuse(why, "links of a dragonfly follow from its sizes");
     uint64_t count = 1;

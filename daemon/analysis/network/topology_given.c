@@ -110,11 +110,11 @@ int topology_given_make(struct topology *topology, const struct topology_why *wh
 const struct topology_given *topology_given_find(const struct topology *topology, uint32_t source,
                                                  uint32_t destination)
 {
-    struct topology_given wanted = {.source = source, .destination = destination};
+    struct topology_given key = {.source = source, .destination = destination};
     uint32_t low = 0, high = topology->given_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = given_compare_ends(&topology->given[middle], &wanted);
+        int order = given_compare_ends(&topology->given[middle], &key);
         if (order == 0)
             return &topology->given[middle];
         if (order < 0)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PORTS UINT16_MAX
+#define MAXIMUM_PORTS UINT16_MAX
 #define MAXIMUM_WORK (1ull << 31) /* vertices times links: some seconds */
 
 struct graph {
@@ -57,7 +57,7 @@ static int graph_list_entering(const struct topology *topology, const struct top
 
 /* Search breadth first, against the links. Ports are in the order of the vertices that they lead
  * to.
- * @param hops, queue  room for all vertices; hops set
+ * @param hops, queue  space for all vertices; hops set
  * @return vertices from which the destination can be reached */
 static uint32_t graph_spread_search(const struct entering *entering, uint32_t count,
                                     uint32_t destination, uint16_t *port, uint32_t *hops,
@@ -123,8 +123,8 @@ static int graph_check_size(const struct topology *topology, const struct topolo
         return topology_exceeds(why, "%u vertices with %u links are too many", count,
                                 topology->links);
     for (uint32_t v = 0; v < count; v++)
-        if (edges->first[v + 1] - edges->first[v] > MOST_PORTS)
-            return topology_exceeds(why, "vertex %u has more than %u links", v, MOST_PORTS);
+        if (edges->first[v + 1] - edges->first[v] > MAXIMUM_PORTS)
+            return topology_exceeds(why, "vertex %u has more than %u links", v, MAXIMUM_PORTS);
     return 0;
 }
 

@@ -256,7 +256,7 @@ static uint32_t infer_preference(const struct topology_spec *spec, uint32_t way)
 
 /* Connections along one dimension that are equivalent to this one: of size 2 all are, of size 3
  * rings and all-to-all. */
-static uint32_t infer_is_same_count(uint32_t size, enum topology_connection connection)
+static uint32_t infer_counts_equal(uint32_t size, enum topology_connection connection)
 {
     if (size <= 2)
         return (1u << WAYS) - 1;
@@ -268,7 +268,7 @@ static uint32_t infer_is_same_count(uint32_t size, enum topology_connection conn
 static int infer_fits_legs(const struct topology_infer *infer, uint32_t way)
 {
     for (uint32_t d = 0; d < infer->dimensions; d++)
-        if (!(infer->legs[d] & infer_is_same_count(infer->size[d], infer_connection_of(way, d))))
+        if (!(infer->legs[d] & infer_counts_equal(infer->size[d], infer_connection_of(way, d))))
             return 0;
     return 1;
 }
@@ -292,10 +292,10 @@ static int infer_decide_by_counts(const struct topology_infer *infer, struct top
                                infer->routes ? " and routes" : "");
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         enum topology_connection connection = infer_connection_of(best, d);
-        if (!(infer_is_same_count(infer->size[d], connection) &
+        if (!(infer_counts_equal(infer->size[d], connection) &
               1u << spec->dimensions[d].connection))
             spec->dimensions[d].connection = connection;
-        if ((open[d] & ~infer_is_same_count(infer->size[d], connection)) == 0)
+        if ((open[d] & ~infer_counts_equal(infer->size[d], connection)) == 0)
             found->linked |= 1u << d;
     }
     return 0;
@@ -314,7 +314,7 @@ static int infer_decide_by_legs(const struct topology_infer *infer, struct topol
             c++;
         if (!(legs >> dimension->connection & 1))
             dimension->connection = c;
-        if ((legs & ~infer_is_same_count(infer->size[d], dimension->connection)) == 0)
+        if ((legs & ~infer_counts_equal(infer->size[d], dimension->connection)) == 0)
             found->linked |= 1u << d;
     }
     return 0;

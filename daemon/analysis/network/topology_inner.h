@@ -1,4 +1,4 @@
-/* What the files of the topology share; nobody else includes it. */
+/* Shared by the files of the topology, and included by no other file. */
 #ifndef HOLTER_ANALYSIS_NETWORK_TOPOLOGY_INNER_H
 #define HOLTER_ANALYSIS_NETWORK_TOPOLOGY_INNER_H
 

@@ -21,9 +21,9 @@ static int short_refuse(const struct reader *reader, const char *what)
                            (int)(reader->at - reader->start) + 1);
 }
 
-static int short_accept(struct reader *reader, char wanted)
+static int short_accept(struct reader *reader, char expected)
 {
-    if (*reader->at != wanted)
+    if (*reader->at != expected)
         return 0;
     reader->at++;
     return 1;
@@ -127,7 +127,7 @@ static int short_read_groups(struct reader *reader, struct topology_spec *spec)
         if (d == 4)
             return short_refuse(reader, "groups=, routers=, nodes= or global= is missing");
         if (seen & 1u << d)
-            return short_refuse(reader, "told twice");
+            return short_refuse(reader, "given twice");
         seen |= 1u << d;
         int error = short_read_number(reader, &spec->dimensions[d].size);
         if (error)
@@ -290,9 +290,9 @@ static int short_read_form(struct reader *reader, struct topology_spec *spec)
     return error;
 }
 
-int topology_short(struct topology_spec *out, const char *text, char *why, size_t room)
+int topology_short(struct topology_spec *out, const char *text, char *why, size_t capacity)
 {
-    struct topology_why reason = {why, room};
+    struct topology_why reason = {why, capacity};
     struct reader reader = {text, text, &reason};
     struct topology_spec spec = {0};
     int error = short_read_form(&reader, &spec);

@@ -26,7 +26,7 @@ static int tree_refuse_pair(const struct topology *topology, const struct topolo
     return topology_refuse(why, "%s %s and %s", what, from, to);
 }
 
-/* Search breadth first from the root. @param order  set; room for all vertices */
+/* Search breadth first from the root. @param order  set; space for all vertices */
 static int tree_find_parents(const struct topology *topology, const struct tree *tree,
                              uint32_t *order, const struct topology_why *why)
 {

@@ -100,7 +100,7 @@ static void contact_fill_index(struct contact *contact)
         *contact_find_slot(contact, contact->pairs[i].a, contact->pairs[i].b) = i + 1;
 }
 
-/* Make room for one pair more: the index is at most half full. @return 0 or -ENOMEM */
+/* Reserve space for one pair more: the index is at most half full. @return 0 or -ENOMEM */
 static int contact_reserve_pair(struct contact *contact)
 {
     int code = array_fit(&contact->pairs, sizeof(*contact->pairs), &contact->pair_capacity,
@@ -200,7 +200,7 @@ static bool contact_is_edge(const struct contact *contact, const struct contact_
 }
 
 /* Drop the pairs that are forgotten. */
-static void contact_forget_pairs(struct contact *contact)
+static void contact_clear_pairs(struct contact *contact)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < contact->pair_count; i++)
@@ -236,7 +236,7 @@ int contact_close(struct contact *contact, const struct contact_edge **edges, si
                 (struct contact_edge){.a = pair->a, .b = pair->b, .present = edge};
         pair->edge = edge;
     }
-    contact_forget_pairs(contact);
+    contact_clear_pairs(contact);
     qsort(contact->edges, changed, sizeof(*contact->edges), contact_compare_edges);
     *edges = contact->edges;
     *count = changed;

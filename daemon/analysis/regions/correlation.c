@@ -352,7 +352,7 @@ bool correlation_changed(const struct correlation *c)
     return c->changed;
 }
 
-void correlation_settle(struct correlation *c)
+void correlation_clear_changes(struct correlation *c)
 {
     for (uint32_t v = 0; v < c->count; v++)
         c->vertices[v].touched = false;

@@ -53,12 +53,12 @@ int correlation_edge(struct correlation *correlation, uint32_t a, uint32_t b, bo
  *          succeeds */
 int correlation_update(struct correlation *correlation, uint64_t *work);
 
-/** @return whether an edge at the vertex, or any edge, changed since correlation_settle() */
+/** @return whether an edge at the vertex, or any edge, changed since correlation_clear_changes() */
 bool correlation_touched(const struct correlation *correlation, uint32_t vertex);
 bool correlation_changed(const struct correlation *correlation);
 
 /** No edge counts as changed any more. */
-void correlation_settle(struct correlation *correlation);
+void correlation_clear_changes(struct correlation *correlation);
 
 /** One more than the largest vertex that ever had an edge. */
 uint32_t correlation_vertices(const struct correlation *correlation);

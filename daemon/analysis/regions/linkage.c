@@ -47,7 +47,7 @@ struct linkage {
     uint32_t count;
     uint32_t merged, next; /* merges so far; the member to try next as the beginning of a chain */
     struct linkage_merge *merges;
-    uint64_t looked; /* links read so far */
+    uint64_t links_read; /* links read so far */
 };
 
 int linkage_create(struct linkage **out)
@@ -154,7 +154,7 @@ static uint32_t linkage_gather_links(struct linkage *l, uint32_t self)
     for (uint32_t i = 0; cluster->links != NULL && i < cluster->count; i++)
         seen = linkage_add_link(l, cluster->links[i].cluster, cluster->links[i].sum, seen);
     l->sum[self] = 0;
-    l->looked += cluster->links == NULL ? seen : cluster->count;
+    l->links_read += cluster->links == NULL ? seen : cluster->count;
     return seen;
 }
 
@@ -312,7 +312,7 @@ int linkage_continue(struct linkage *l, uint64_t *work)
 {
     int rc = 0;
     while (rc >= 0 && l->merged < l->count - 1) {
-        uint64_t looked = l->looked;
+        uint64_t links_read = l->links_read;
         if (*work == 0)
             return 1;
         for (; l->length == 0; l->next = (l->next + 1) % l->count)
@@ -320,8 +320,8 @@ int linkage_continue(struct linkage *l, uint64_t *work)
                 linkage_push_chain(l, l->members[l->next]);
         rc = linkage_step_chain(l, &l->merges[l->merged]);
         l->merged += rc == 1;
-        looked = l->looked - looked + 1;
-        *work -= looked < *work ? looked : *work;
+        links_read = l->links_read - links_read + 1;
+        *work -= links_read < *work ? links_read : *work;
     }
     linkage_cancel(l);
     return rc < 0 ? rc : 0;

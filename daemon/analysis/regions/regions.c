@@ -14,8 +14,8 @@
 #define QUARTERS 4u
 #define NONE UINT32_MAX
 #define LINK_STEPS 4u /* steps along edges that take as long as reading a link */
-/* A region keeps the id of a former one only when they share at least 1/KEPT_SHARE of both. */
-#define KEPT_SHARE 4u
+/* A region keeps the id of a former one only when they share at least 1/STABLE_SHARE of both. */
+#define STABLE_SHARE 4u
 
 /* The result of an update; it becomes the state when all of the update has succeeded. Arrays are
  * indexed by vertex. */
@@ -389,7 +389,7 @@ static void regions_inherit_ids(const struct regions *r, const struct overlap *o
         struct region_info *info = &infos[o->root];
         uint64_t together = (uint64_t)former->vertices + sizes[o->root] - o->shared;
         if (info->id != 0 || taken[former - r->now.list] ||
-            (uint64_t)o->shared * KEPT_SHARE < together)
+            (uint64_t)o->shared * STABLE_SHARE < together)
             continue;
         taken[former - r->now.list] = true;
         info->id = former->id;
@@ -517,7 +517,7 @@ static int regions_finish_update(struct regions *r, uint64_t window, int *change
     r->now = r->next;
     r->next = (struct partition){0};
     r->next_id = next_id;
-    correlation_settle(r->correlation);
+    correlation_clear_changes(r->correlation);
     return 0;
 }
 

@@ -37,9 +37,9 @@ void history_clear(struct history *h)
 
 static int history_slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
 {
-    size_t room = count ? count : 1;
-    slot->items = malloc(room * sizeof *slot->items);
-    slot->values = malloc(room * h->columns * sizeof *slot->values);
+    size_t capacity = count ? count : 1;
+    slot->items = malloc(capacity * sizeof *slot->items);
+    slot->values = malloc(capacity * h->columns * sizeof *slot->values);
     slot->count = count;
     if (slot->items && slot->values)
         return 0;
@@ -50,10 +50,10 @@ static int history_slot_alloc(const struct history *h, struct history_slot *slot
 /* Give back what a slot does not use; failing to is harmless. */
 static void history_slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
 {
-    size_t room = count ? count : 1;
-    uint32_t *items = realloc(slot->items, room * sizeof *items);
+    size_t capacity = count ? count : 1;
+    uint32_t *items = realloc(slot->items, capacity * sizeof *items);
     slot->items = items ? items : slot->items;
-    uint64_t *values = realloc(slot->values, room * h->columns * sizeof *values);
+    uint64_t *values = realloc(slot->values, capacity * h->columns * sizeof *values);
     slot->values = values ? values : slot->values;
     slot->count = count;
 }
@@ -125,7 +125,9 @@ static int history_unite(const struct history *h, struct history_slot *out,
     return 0;
 }
 
-double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
+/* What resolution is lost when two neighbours become one: their common span by its age.
+ *  @param first, last  window at its ends @param newest  the newest of all */
+static double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
 {
     return (double)(last - first + 1) / (double)(newest - last + 1);
 }
@@ -147,7 +149,7 @@ static size_t history_cheapest_pair(const struct history *h)
     return best;
 }
 
-/* Make slot i and the one behind it one. */
+/* Merge slot i with the next one. */
 static int history_merge_pair(struct history *h, size_t i)
 {
     struct history_slot *a = &h->slots[i], *b = &h->slots[i + 1], merged;
@@ -182,13 +184,13 @@ static size_t history_position(const struct history *h, uint64_t window)
 
 static int history_insert(struct history *h, size_t at, const struct history_slot *fresh)
 {
-    if (h->count == h->room) {
-        size_t room = h->room ? h->room * 2 : 64;
-        struct history_slot *slots = realloc(h->slots, room * sizeof *slots);
+    if (h->count == h->capacity) {
+        size_t capacity = h->capacity ? h->capacity * 2 : 64;
+        struct history_slot *slots = realloc(h->slots, capacity * sizeof *slots);
         if (!slots)
             return -ENOMEM;
         h->slots = slots;
-        h->room = room;
+        h->capacity = capacity;
     }
     struct history_slot copy = {0};
     if (history_slot_alloc(h, &copy, fresh->count) < 0)
@@ -324,7 +326,7 @@ static struct history_span history_span_of(const struct history *h, size_t from,
     return span;
 }
 
-/* Position behind the last slot that begins at or before a window. */
+/* Position after the last slot that begins at or before a window. */
 static size_t history_position_after(const struct history *h, uint64_t window)
 {
     size_t at = history_position(h, window);

@@ -22,7 +22,7 @@ struct history_slot {
 
 struct history {
     struct history_slot *slots; /**< owned; from old to new, disjoint */
-    size_t count, room;
+    size_t count, capacity;
     size_t bytes;         /**< taken by all slots */
     size_t budget;        /**< most bytes */
     unsigned columns;     /**< figures for each item */
@@ -30,10 +30,6 @@ struct history {
     uint64_t puts;        /**< how often something was entered; goes on over history_clear() */
     uint64_t cleared;     /**< how often something was taken out */
 };
-
-/** What resolution is lost when two neighbours become one: their common span by its age.
- *  @param first, last  window at its ends @param newest  the newest of all */
-double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest);
 
 /** @param budget  most bytes of all slots together; the newest slot is kept whatever it takes */
 void history_init(struct history *history, unsigned columns, uint32_t max_columns, size_t budget);
@@ -58,7 +54,7 @@ int history_put_span(struct history *history, uint64_t first, uint64_t last, con
 /** Whether all that there is of a window was entered by history_put_span(). */
 int history_whole(const struct history *history, uint64_t window);
 
-/** Take out a window. @return 0; 1: it has become one with others, and stays */
+/** Remove a window. @return 0; 1: it was merged with others, and stays */
 int history_drop(struct history *history, uint64_t window);
 
 /** What a sum really covers. */
@@ -70,7 +66,7 @@ struct history_span {
 };
 
 /** Add up all slots that overlap the windows first to last.
- *  @param sums  room for items * columns figures; the caller zeroes it
+ *  @param sums  space for items * columns figures; the caller zeroes it
  *  @param items items from 0 up; others are skipped
  *  @return what was covered: slots are not cut, so it may reach beyond what was asked */
 struct history_span history_sum(const struct history *history, uint64_t first, uint64_t last,
@@ -85,11 +81,11 @@ struct history_kept {
 };
 
 /** Like history_sum(), of a sum that is kept from call to call: slots that enter the span are
- * added, those that leave it are taken away, exactly; summed up anew where that is less work, or
- * where a slot of it was changed.
+ * added, those that leave it are subtracted, exactly. The sum is computed from scratch where that
+ * is less work, or where one of its slots was changed.
  *  @param kept  zero-initialised before the first call, and whenever the sums were changed by
  * others
- *  @param sums  room for items * columns figures, which are those of the call before */
+ *  @param sums  space for items * columns figures, which are those of the call before */
 struct history_span history_follow(const struct history *history, struct history_kept *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items);
 

@@ -59,9 +59,9 @@ static int figures_reserve_callers(struct figures *figures, uint32_t need)
 
 int figures_reserve(struct figures *figures, const struct run_sum *run)
 {
-    const uint32_t pairs = run->pairs.room, calls = run->calls.room;
-    if (figures_reserve_ranks(figures, run->ranks.room) != 0 ||
-        figures_reserve_callers(figures, run->callers.room) != 0)
+    const uint32_t pairs = run->pairs.capacity, calls = run->calls.capacity;
+    if (figures_reserve_ranks(figures, run->ranks.capacity) != 0 ||
+        figures_reserve_callers(figures, run->callers.capacity) != 0)
         return -ENOMEM;
     if (pairs > figures->pair_capacity) {
         if (figures_grow((void **)&figures->pairs, sizeof(*figures->pairs), figures->pair_capacity,

@@ -30,8 +30,8 @@ static uint64_t sum_order_canonical_key(uint64_t lo, const struct run_sum *run)
            (lo & 0xffff);
 }
 
-int sum_order_update(struct sum_order *order, const struct key_table *table,
-                     const struct run_sum *run)
+static int sum_order_update(struct sum_order *order, const struct key_table *table,
+                            const struct run_sum *run)
 {
     size_t count = table->count;
     if (order->count == count)
@@ -92,7 +92,8 @@ static int sum_order_find_positions(uint32_t **out, uint32_t *done, uint32_t cou
     return 0;
 }
 
-int sum_order_update_positions(struct run_sum *run)
+/* Bring positions, or an order, up to date. @return 0 or -ENOMEM */
+static int sum_order_update_positions(struct run_sum *run)
 {
     int code = sum_order_find_positions(&run->comm_position, &run->comm_positions,
                                         run->comm_ids.count, run->comms, sum_order_compare_comms);
@@ -165,19 +166,19 @@ static uint64_t sum_result_find_kth_largest(const struct pair_row *rows, size_t 
 
 /* Keep the largest rows, and for each source one that holds the rest; it comes first, as canonical
  * order has it. In place: what is kept moves down to rows that were read already. */
-static void sum_result_fold(struct sum_result *out, size_t most)
+static void sum_result_fold(struct sum_result *out, size_t maximum)
 {
     size_t ties = 0, kept = 0;
-    uint64_t least = most == 0
-                         ? UINT64_MAX
-                         : sum_result_find_kth_largest(out->pairs, out->pair_count, most, &ties);
+    uint64_t minimum =
+        maximum == 0 ? UINT64_MAX
+                     : sum_result_find_kth_largest(out->pairs, out->pair_count, maximum, &ties);
     struct pair_row *rows = out->pairs;
     for (size_t from = 0; from < out->pair_count;) {
         struct pair_row rest = {.source = rows[from].source, .destination = -1};
         size_t first = kept, in_rest = 0;
         for (; from < out->pair_count && rows[from].source == rest.source; from++) {
-            int tie = rows[from].bytes == least && ties > 0;
-            if (rows[from].destination >= 0 && (rows[from].bytes > least || tie)) {
+            int tie = rows[from].bytes == minimum && ties > 0;
+            if (rows[from].destination >= 0 && (rows[from].bytes > minimum || tie)) {
                 ties -= (size_t)tie;
                 rows[kept++] = rows[from];
                 continue;
@@ -196,8 +197,8 @@ static void sum_result_fold(struct sum_result *out, size_t most)
     out->pair_count = kept;
 }
 
-static int sum_result_collect_pairs(struct run_sum *run, const struct figures *figures, size_t most,
-                                    struct sum_result *out)
+static int sum_result_collect_pairs(struct run_sum *run, const struct figures *figures,
+                                    size_t maximum, struct sum_result *out)
 {
     int code = sum_order_update(&run->pair_order, &run->pairs, run);
     code = code != 0 ? code
@@ -225,8 +226,8 @@ static int sum_result_collect_pairs(struct run_sum *run, const struct figures *f
             .bytes = pair->bytes,
         };
     }
-    if (out->pair_count > most)
-        sum_result_fold(out, most);
+    if (out->pair_count > maximum)
+        sum_result_fold(out, maximum);
     return 0;
 }
 

@@ -85,7 +85,7 @@ static inline uint64_t sums_maximum(uint64_t a, uint64_t b)
  *  so the caller updates it. @return 0 or -ENOMEM */
 int figures_grow(void **array, size_t element, uint32_t capacity, uint32_t need);
 
-/** Make room for all keys that the run has room for. @return 0 or -ENOMEM */
+/** Reserve space for as many keys as the run has. @return 0 or -ENOMEM */
 int figures_reserve(struct figures *figures, const struct run_sum *run);
 void figures_finish(struct figures *figures);
 size_t figures_bytes(const struct figures *figures);
@@ -93,13 +93,8 @@ size_t figures_bytes(const struct figures *figures);
 /** Add a report of a rank, present or not, to the figures of a window. */
 void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row);
 
-/** Add the figures of a window to those of its run, which have room for them.
+/** Add the figures of a window to those of its run, which have space for them.
  *  @param window  the window's number */
 void figures_add_window(struct run_sum *run, const struct figures *figures, uint64_t window);
-
-/** Bring positions, or an order, up to date. @return 0 or -ENOMEM */
-int sum_order_update_positions(struct run_sum *run);
-int sum_order_update(struct sum_order *order, const struct key_table *table,
-                     const struct run_sum *run);
 
 #endif

@@ -68,11 +68,11 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
             return 0;
         if (key_table_reserve(&run->comm_ids, 1) != 0)
             return -ENOMEM;
-        if (run->comm_ids.room > run->comm_capacity) {
+        if (run->comm_ids.capacity > run->comm_capacity) {
             if (figures_grow((void **)&run->comms, sizeof(*run->comms), run->comm_capacity,
-                             run->comm_ids.room) != 0)
+                             run->comm_ids.capacity) != 0)
                 return -ENOMEM;
-            run->comm_capacity = run->comm_ids.room;
+            run->comm_capacity = run->comm_ids.capacity;
         }
         number = key_table_add_hashed(&run->comm_ids, key);
         run->comms[number].id = comm->id;
@@ -96,11 +96,11 @@ int64_t run_sum_region(struct run_sum *run, const char *name)
         return 0;
     if (key_table_reserve(&run->region_names, 1) != 0)
         return -ENOMEM;
-    if (run->region_names.room > run->region_capacity) {
+    if (run->region_names.capacity > run->region_capacity) {
         if (figures_grow((void **)&run->regions, sizeof(row), run->region_capacity,
-                         run->region_names.room) != 0)
+                         run->region_names.capacity) != 0)
             return -ENOMEM;
-        run->region_capacity = run->region_names.room;
+        run->region_capacity = run->region_names.capacity;
     }
     number = key_table_add_hashed(&run->region_names, key);
     run->regions[number] = row;
@@ -215,7 +215,7 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
     }
 }
 
-/* Make room for the keys that rows may add. */
+/* Reserve space for the keys that rows may add. */
 static int window_sum_reserve(struct window_sum *window, const struct sum_rows *rows)
 {
     struct run_sum *run = window->run;
@@ -223,10 +223,10 @@ static int window_sum_reserve(struct window_sum *window, const struct sum_rows *
     code = code != 0 ? code : key_table_reserve(&run->pairs, rows->pair_count);
     code = code != 0 ? code : key_table_reserve(&run->callers, rows->call_count);
     code = code != 0 ? code : key_table_reserve(&run->calls, rows->call_count);
-    if (code == 0 && run->callers.room > run->call_of_capacity) {
+    if (code == 0 && run->callers.capacity > run->call_of_capacity) {
         code = figures_grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_capacity,
-                            run->callers.room);
-        run->call_of_capacity = code == 0 ? run->callers.room : run->call_of_capacity;
+                            run->callers.capacity);
+        run->call_of_capacity = code == 0 ? run->callers.capacity : run->call_of_capacity;
     }
     return code != 0 ? code : figures_reserve(&window->figures, run);
 }

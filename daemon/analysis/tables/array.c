@@ -18,22 +18,22 @@ static void *array_resize(void *array_pointer, size_t bytes)
     return array;
 }
 
-int array_fit(void *array_pointer, size_t element, size_t *room, size_t need)
+int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need)
 {
-    if (need <= *room)
+    if (need <= *capacity)
         return 0;
-    size_t grown = *room + *room / 2 < need ? need : *room + *room / 2;
+    size_t grown = *capacity + *capacity / 2 < need ? need : *capacity + *capacity / 2;
     if (array_resize(array_pointer, grown * element) == NULL)
         return -ENOMEM;
-    *room = grown;
+    *capacity = grown;
     return 0;
 }
 
-int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t need)
+int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need)
 {
-    if (need <= *room)
+    if (need <= *capacity)
         return 0;
-    uint64_t grown = *room != 0 ? *room : INITIAL_CAPACITY;
+    uint64_t grown = *capacity != 0 ? *capacity : INITIAL_CAPACITY;
     while (grown < need && grown <= UINT32_MAX)
         grown *= 2;
     if (grown > UINT32_MAX)
@@ -41,7 +41,7 @@ int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t
     char *array = array_resize(array_pointer, grown * element);
     if (array == NULL)
         return -ENOMEM;
-    memset(array + *room * element, 0, (grown - *room) * element);
-    *room = (uint32_t)grown;
+    memset(array + *capacity * element, 0, (grown - *capacity) * element);
+    *capacity = (uint32_t)grown;
     return 0;
 }

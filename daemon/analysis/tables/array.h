@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Make room for so many elements, half as many again at least.
+/** Reserve space for so many elements, half as many again at least.
  *  @param array_pointer  address of the pointer to the array, which may move
  *  @param element        size of one element, bytes
- *  @param room           elements there is room for; brought up to date
+ *  @param capacity           elements there is space for; brought up to date
  *  @return 0 or -ENOMEM: nothing has changed */
-int array_fit(void *array_pointer, size_t element, size_t *room, size_t need);
+int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need);
 
 /** The same by doubling, and new elements are zero. Up to UINT32_MAX elements. */
-int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t need);
+int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need);
 
 #endif

@@ -15,7 +15,7 @@ int key_index_init(struct key_index *index, uint32_t limit)
         .slots = calloc(2 * INITIAL_CAPACITY, sizeof *index->slots),
         .slot_of = calloc(INITIAL_CAPACITY, sizeof *index->slot_of),
         .keys = calloc(INITIAL_CAPACITY, sizeof *index->keys),
-        .room = INITIAL_CAPACITY,
+        .capacity = INITIAL_CAPACITY,
         .limit = limit,
     };
     if (index->slots != NULL && index->slot_of != NULL && index->keys != NULL)
@@ -41,7 +41,7 @@ void key_index_clear(struct key_index *index)
 
 static void key_index_place(struct key_index *index, uint32_t number)
 {
-    uint32_t mask = 2 * index->room - 1;
+    uint32_t mask = 2 * index->capacity - 1;
     uint32_t slot = key_index_hash(index->keys[number]) & mask;
     while (index->slots[slot] != 0)
         slot = (slot + 1) & mask;
@@ -51,12 +51,12 @@ static void key_index_place(struct key_index *index, uint32_t number)
 
 static int key_index_grow(struct key_index *index)
 {
-    uint32_t room = 2 * index->room;
-    uint32_t *slots = calloc(2 * (size_t)room, sizeof *slots);
-    uint32_t *slot_of = realloc(index->slot_of, room * sizeof *slot_of);
+    uint32_t capacity = 2 * index->capacity;
+    uint32_t *slots = calloc(2 * (size_t)capacity, sizeof *slots);
+    uint32_t *slot_of = realloc(index->slot_of, capacity * sizeof *slot_of);
     if (slot_of != NULL)
         index->slot_of = slot_of;
-    struct index_key *keys = realloc(index->keys, room * sizeof *keys);
+    struct index_key *keys = realloc(index->keys, capacity * sizeof *keys);
     if (keys != NULL)
         index->keys = keys;
     if (slots == NULL || slot_of == NULL || keys == NULL) {
@@ -65,7 +65,7 @@ static int key_index_grow(struct key_index *index)
     }
     free(index->slots);
     index->slots = slots;
-    index->room = room;
+    index->capacity = capacity;
     for (uint32_t i = 0; i < index->count; i++)
         key_index_place(index, i);
     return 0;
@@ -73,7 +73,8 @@ static int key_index_grow(struct key_index *index)
 
 uint32_t key_index_add(struct key_index *index, struct index_key key)
 {
-    if (index->count >= index->limit || (index->count == index->room && key_index_grow(index) != 0))
+    if (index->count >= index->limit ||
+        (index->count == index->capacity && key_index_grow(index) != 0))
         return KEY_INDEX_FULL;
     index->keys[index->count] = key;
     key_index_place(index, index->count);
@@ -81,9 +82,9 @@ uint32_t key_index_add(struct key_index *index, struct index_key key)
 }
 
 uint32_t key_index_extend(struct key_index *index, struct index_key key, uint32_t limit,
-                          void *array, size_t element, size_t *room)
+                          void *array, size_t element, size_t *capacity)
 {
-    if (index->count >= limit || array_fit(array, element, room, index->count + (size_t)1) != 0)
+    if (index->count >= limit || array_fit(array, element, capacity, index->count + (size_t)1) != 0)
         return KEY_INDEX_FULL;
     uint32_t number = key_index_add(index, key);
     if (number == KEY_INDEX_FULL)

@@ -21,7 +21,7 @@ struct key_index {
     uint32_t *slot_of;      /**< owned; where each dense number stands */
     struct index_key *keys; /**< owned; by dense number */
     uint32_t count;         /**< keys held */
-    uint32_t room;          /**< keys there is memory for; half the slots */
+    uint32_t capacity;      /**< keys there is memory for; half the slots */
     uint32_t limit;         /**< most keys ever */
 };
 
@@ -38,10 +38,10 @@ uint32_t key_index_add(struct key_index *index, struct index_key key);
 /** Put in a key that key_index_find() did not find, unless there are `limit` keys or more, and make
  * the element of its number in an array of the caller, zero.
  *  @param array  address of the pointer to the array, which may move
- *  @param room   elements there is room for; brought up to date
+ *  @param capacity   elements there is space for; brought up to date
  *  @return its number, or KEY_INDEX_FULL: nothing has changed */
 uint32_t key_index_extend(struct key_index *index, struct index_key key, uint32_t limit,
-                          void *array, size_t element, size_t *room);
+                          void *array, size_t element, size_t *capacity);
 
 /* Multiply and fold, after wyhash (W. Yi): both halves of a 64 x 64 bit product. */
 static inline uint32_t key_index_hash(struct index_key key)
@@ -56,7 +56,7 @@ static inline uint32_t key_index_hash(struct index_key key)
 /** @return number of the key, or KEY_INDEX_FULL when it is not there */
 static inline uint32_t key_index_find(const struct key_index *index, struct index_key key)
 {
-    uint32_t mask = 2 * index->room - 1;
+    uint32_t mask = 2 * index->capacity - 1;
     for (uint32_t slot = key_index_hash(key) & mask;; slot = (slot + 1) & mask) {
         uint32_t number = index->slots[slot];
         if (number == 0)

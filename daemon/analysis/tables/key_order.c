@@ -8,10 +8,10 @@
 #define DIGIT_BITS 8u
 #define DIGITS 8u
 #define RADIX 256u
-#define SHORT 24u            /* insertion is quicker for so few */
-#define MOST_BUCKET_BITS 13u /* 32 KiB of counts: what the nearest cache holds */
-#define MOST_IN_BUCKET 64u
-#define MOST_RUNS 64u
+#define SHORT 24u               /* insertion is quicker for so few */
+#define MAXIMUM_BUCKET_BITS 13u /* 32 KiB of counts: what the nearest cache holds */
+#define MAXIMUM_IN_BUCKET 64u
+#define MAXIMUM_RUNS 64u
 #define FEW_RUNS 8u /* that are quicker to merge than to spread */
 
 static struct key_place *key_order_insertion_sort(struct key_place *places, size_t count)
@@ -30,7 +30,7 @@ static struct key_place *key_order_insertion_sort(struct key_place *places, size
 static unsigned key_order_bucket_bits(size_t count)
 {
     unsigned bits = 61u - (unsigned)__builtin_clzll(count);
-    return bits < MOST_BUCKET_BITS ? bits : MOST_BUCKET_BITS;
+    return bits < MAXIMUM_BUCKET_BITS ? bits : MAXIMUM_BUCKET_BITS;
 }
 
 /* Keys that spread evenly over a range, as ranks and hashes do, need one pass by the highest bits
@@ -39,7 +39,7 @@ static unsigned key_order_bucket_bits(size_t count)
 static struct key_place *key_order_spread(struct key_place *places, struct key_place *spare,
                                           size_t count)
 {
-    uint32_t counts[1u << MOST_BUCKET_BITS];
+    uint32_t counts[1u << MAXIMUM_BUCKET_BITS];
     uint64_t differ = 0;
     for (size_t i = 1; i < count; i++)
         differ |= places[i].key ^ places[0].key;
@@ -51,14 +51,14 @@ static struct key_place *key_order_spread(struct key_place *places, struct key_p
     memset(counts, 0, sizeof(*counts) << bits);
     for (size_t i = 0; i < count; i++)
         counts[places[i].key >> shift & mask]++;
-    uint32_t at = 0, most = 0;
+    uint32_t at = 0, maximum = 0;
     for (uint64_t b = 0; b <= mask; b++) {
-        uint32_t here = counts[b];
-        most = here > most ? here : most;
+        uint32_t in_bucket = counts[b];
+        maximum = in_bucket > maximum ? in_bucket : maximum;
         counts[b] = at;
-        at += here;
+        at += in_bucket;
     }
-    if (shift > 0 && most > MOST_IN_BUCKET)
+    if (shift > 0 && maximum > MAXIMUM_IN_BUCKET)
         return NULL;
     for (size_t i = 0; i < count; i++)
         spare[counts[places[i].key >> shift & mask]++] = places[i];
@@ -66,7 +66,7 @@ static struct key_place *key_order_spread(struct key_place *places, struct key_p
 }
 
 struct runs {
-    size_t from[MOST_RUNS + 1]; /* behind the last: where all end */
+    size_t from[MAXIMUM_RUNS + 1]; /* after the last: where all end */
     size_t count;
 };
 
@@ -77,7 +77,7 @@ static bool key_order_find_runs(struct runs *runs, const struct key_place *place
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && places[i - 1].key <= places[i].key)
             continue;
-        if (runs->count == MOST_RUNS)
+        if (runs->count == MAXIMUM_RUNS)
             return false;
         runs->from[runs->count++] = i;
     }
@@ -85,12 +85,12 @@ static bool key_order_find_runs(struct runs *runs, const struct key_place *place
     return true;
 }
 
-/* What several peers told in order is often so that one run ends before the next begins: put them
- * behind each other, by their first keys. @return whether that is so */
+/* Rows that several peers reported in order often form runs of which one ends before the next
+ * begins: concatenate them, by their first keys. @return whether the runs are of that kind */
 static bool key_order_put_runs(const struct runs *runs, const struct key_place *places,
                                struct key_place *spare)
 {
-    size_t order[MOST_RUNS];
+    size_t order[MAXIMUM_RUNS];
     const size_t *from = runs->from;
     for (size_t i = 0; i < runs->count; i++) {
         size_t at = i;
@@ -173,9 +173,9 @@ struct key_place *key_order(struct key_place *places, struct key_place *spare, s
             continue; /* the same digit in all keys */
         size_t at = 0;
         for (unsigned r = 0; r < RADIX; r++) {
-            size_t here = counts[d][r];
+            size_t in_bucket = counts[d][r];
             counts[d][r] = at;
-            at += here;
+            at += in_bucket;
         }
         for (size_t i = 0; i < count; i++)
             spare[counts[d][places[i].key >> shift & (RADIX - 1)]++] = places[i];

@@ -12,7 +12,7 @@ struct key_place {
 
 /** Sort by key; equal keys keep their order. By buckets or radix: the time is linear,
  *  whatever the keys.
- *  @param spare  room for as many, overwritten
+ *  @param spare  space for as many, overwritten
  *  @return where the sorted ones are: places or spare */
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count);
 

@@ -7,7 +7,7 @@
 #define INITIAL_CAPACITY 16u
 #define MAXIMUM_KEYS (1u << 31)
 
-/* Keys are told by whoever sends them, so the hash must spread any pattern of ranks: both words go
+/* Keys come from peers, so the hash must spread any pattern of ranks: both words go
  * through the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014), which changes half of the output bits for any changed input bit. */
 static uint64_t key_table_mix_bits(uint64_t x)
@@ -37,11 +37,11 @@ void key_table_finish(struct key_table *table)
     key_table_init(table);
 }
 
-static int key_table_grow_index(struct key_table *table, uint32_t room)
+static int key_table_grow_index(struct key_table *table, uint32_t capacity)
 {
     /* At most half full: probes stay short without the memory of a sparser table. */
     uint64_t places = 2 * INITIAL_CAPACITY;
-    while (places < 2 * (uint64_t)room)
+    while (places < 2 * (uint64_t)capacity)
         places *= 2;
     if (table->index != NULL && places <= (uint64_t)table->mask + 1)
         return 0;
@@ -63,26 +63,26 @@ static int key_table_grow_index(struct key_table *table, uint32_t room)
 
 int key_table_reserve(struct key_table *table, size_t further)
 {
-    if (further <= table->room - table->count)
+    if (further <= table->capacity - table->count)
         return 0;
     if (further > MAXIMUM_KEYS - table->count)
         return -ERANGE;
     uint64_t need = table->count + (uint64_t)further;
-    uint64_t room = table->room + table->room / 2;
-    room = room < INITIAL_CAPACITY ? INITIAL_CAPACITY : room;
-    room = room < need ? need : room;
-    room = room > MAXIMUM_KEYS ? MAXIMUM_KEYS : room;
-    struct key *keys = realloc(table->keys, room * sizeof(*keys));
+    uint64_t capacity = table->capacity + table->capacity / 2;
+    capacity = capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : capacity;
+    capacity = capacity < need ? need : capacity;
+    capacity = capacity > MAXIMUM_KEYS ? MAXIMUM_KEYS : capacity;
+    struct key *keys = realloc(table->keys, capacity * sizeof(*keys));
     if (keys == NULL)
         return -ENOMEM;
     table->keys = keys;
-    uint32_t *after = realloc(table->after, room * sizeof(*after));
+    uint32_t *after = realloc(table->after, capacity * sizeof(*after));
     if (after == NULL)
         return -ENOMEM;
     table->after = after;
-    int code = key_table_grow_index(table, (uint32_t)room);
+    int code = key_table_grow_index(table, (uint32_t)capacity);
     if (code == 0)
-        table->room = (uint32_t)room;
+        table->capacity = (uint32_t)capacity;
     return code;
 }
 
@@ -126,5 +126,5 @@ uint64_t key_hash(const char *text)
 size_t key_table_bytes(const struct key_table *table)
 {
     size_t index = table->index == NULL ? 0 : ((size_t)table->mask + 1) * sizeof(*table->index);
-    return table->room * (sizeof(*table->keys) + sizeof(*table->after)) + index;
+    return table->capacity * (sizeof(*table->keys) + sizeof(*table->after)) + index;
 }

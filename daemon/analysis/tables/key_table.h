@@ -17,12 +17,12 @@ struct key {
 };
 
 struct key_table {
-    struct key *keys; /**< owned; keys[number] */
-    uint32_t *after;  /**< owned; after[number]: the key that came after it last time */
-    uint32_t count;   /**< keys so far */
-    uint32_t room;    /**< keys that fit without growing */
-    uint32_t *index;  /**< owned; open addressing: number + 1, or 0 for an empty place */
-    uint32_t mask;    /**< places of the index, less one; a power of two, less one */
+    struct key *keys;  /**< owned; keys[number] */
+    uint32_t *after;   /**< owned; after[number]: the key that came after it last time */
+    uint32_t count;    /**< keys so far */
+    uint32_t capacity; /**< keys that fit without growing */
+    uint32_t *index;   /**< owned; open addressing: number + 1, or 0 for an empty place */
+    uint32_t mask;     /**< places of the index, less one; a power of two, less one */
 };
 
 #define KEY_NONE UINT32_MAX /**< no number */
@@ -31,7 +31,7 @@ struct key_table {
 void key_table_init(struct key_table *table);
 void key_table_finish(struct key_table *table);
 
-/** Make room for so many further keys. @return 0, -ENOMEM, or -ERANGE beyond 2^31 keys */
+/** Reserve space for this many further keys. @return 0, -ENOMEM, or -ERANGE beyond 2^31 keys */
 int key_table_reserve(struct key_table *table, size_t further);
 
 /** Number of a key. @return the number, or KEY_NONE */

@@ -13,7 +13,7 @@ static int rank_list_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out, size_t room)
+static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out, size_t capacity)
 {
     size_t length = 0;
     out[0] = '\0';
@@ -26,10 +26,10 @@ static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out,
         int n = first == last
                     ? snprintf(run, sizeof(run), "%s%" PRIu32, comma, first)
                     : snprintf(run, sizeof(run), "%s%" PRIu32 "-%" PRIu32, comma, first, last);
-        /* Unless this is the last run, ",..." must still fit behind it. */
-        size_t behind = next < count ? sizeof(",...") : 1;
-        if (length + (size_t)n + behind > room) {
-            snprintf(out + length, room - length, "%s...", comma);
+        /* Unless this is the last run, ",..." must still fit after it. */
+        size_t suffix = next < count ? sizeof(",...") : 1;
+        if (length + (size_t)n + suffix > capacity) {
+            snprintf(out + length, capacity - length, "%s...", comma);
             return;
         }
         memcpy(out + length, run, (size_t)n + 1);
@@ -37,25 +37,25 @@ static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out,
     }
 }
 
-int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room)
+int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
 {
     size_t sorted = 1;
     while (sorted < count && ranks[sorted - 1] <= ranks[sorted])
         sorted++;
     if (sorted >= count) {
-        rank_list_write_runs(ranks, count, out, room);
+        rank_list_write_runs(ranks, count, out, capacity);
         return 0;
     }
     uint32_t few[RANK_LIST_FEW],
         *many = count <= RANK_LIST_FEW ? NULL : malloc(count * sizeof(*many));
     uint32_t *copy = count <= RANK_LIST_FEW ? few : many;
     if (copy == NULL) {
-        snprintf(out, room, "...");
+        snprintf(out, capacity, "...");
         return -ENOMEM;
     }
     memcpy(copy, ranks, count * sizeof(*copy));
     qsort(copy, count, sizeof(*copy), rank_list_compare);
-    rank_list_write_runs(copy, count, out, room);
+    rank_list_write_runs(copy, count, out, capacity);
     free(many);
     return 0;
 }

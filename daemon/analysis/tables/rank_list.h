@@ -7,10 +7,10 @@
 
 #define RANK_LIST_FEW 64u /**< of so many no memory is needed */
 
-/** Write a set of ranks, ascending. A list that does not fit is cut behind a comma and ends with
+/** Write a set of ranks, ascending. A list that does not fit is cut after a comma and ends with
  *  "...".
- *  @param ranks  in any order, may repeat @param room  of out; at least 5
+ *  @param ranks  in any order, may repeat @param capacity  of out; at least 5
  *  @return 0, or -ENOMEM where there are more than RANK_LIST_FEW; then out is "..." */
-int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room);
+int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity);
 
 #endif

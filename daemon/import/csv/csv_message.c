@@ -134,7 +134,7 @@ static void csv_message_report_missing(char why[CSV_WHY], const struct csv_colum
     snprintf(why, CSV_WHY, "there is no column %s%s in the header%s", names[c].name,
              names[c].is_time ? " (or with _ns appended)" : "",
              best->count == 1
-                 ? ", which is one field: commas, semicolons or tabs are wanted between fields"
+                 ? ", which is one field: commas, semicolons or tabs are expected between fields"
                  : "");
 }
 

@@ -75,7 +75,7 @@ static const char *import_csv_describe_other(const char *line, size_t length)
 {
     const char *packed = import_packed_as(line, length);
     if (packed == NULL && memchr(line, '\0', length) != NULL)
-        packed = "is no text, or one in UTF-16: UTF-8 is wanted";
+        packed = "is no text, or one in UTF-16: UTF-8 is expected";
     return packed;
 }
 
@@ -86,7 +86,7 @@ static int import_csv_skip_line(struct import *m, char separator, const char **l
 {
     struct csv_row row;
     if (strchr(",;\t", separator) == NULL) {
-        fault_at(&m->faults, 1, "'sep=%c': commas, semicolons or tabs are wanted between fields",
+        fault_at(&m->faults, 1, "'sep=%c': commas, semicolons or tabs are expected between fields",
                  (unsigned char)separator < 0x20 || separator == 0x7f ? '?' : separator);
         return -HOLTER_EUSAGE;
     }

@@ -39,9 +39,9 @@ static int latency_create_parts(struct job_latency *l)
     double horizon = 60 / seconds;
     criteria.horizon = horizon < 10 ? 10 : horizon > 600 ? 600 : (uint32_t)horizon;
     double half_life = criteria.half_life / seconds;
-    criteria.half_life = half_life < 1                         ? 1
-                         : half_life > CRITERIA_MOST_HALF_LIFE ? CRITERIA_MOST_HALF_LIFE
-                                                               : half_life;
+    criteria.half_life = half_life < 1                            ? 1
+                         : half_life > CRITERIA_MAXIMUM_HALF_LIFE ? CRITERIA_MAXIMUM_HALF_LIFE
+                                                                  : half_life;
     double wait = ceil(JOIN_S / seconds);
     if (wait > JOIN_WINDOWS)
         join.windows = wait < JOIN_MAXIMUM_WINDOWS ? (uint32_t)wait : JOIN_MAXIMUM_WINDOWS;
@@ -120,21 +120,21 @@ static int latency_fit_ranks(struct job_latency *l, size_t count)
 {
     if (count <= l->rank_count)
         return 0;
-    size_t room = count < 2 * l->rank_count ? 2 * l->rank_count : count;
-    uint32_t *node_of = realloc(l->node_of, room * sizeof(*node_of));
+    size_t capacity = count < 2 * l->rank_count ? 2 * l->rank_count : count;
+    uint32_t *node_of = realloc(l->node_of, capacity * sizeof(*node_of));
     l->node_of = node_of != NULL ? node_of : l->node_of;
-    uint32_t *region_of = realloc(l->region_of, room * sizeof(*region_of));
+    uint32_t *region_of = realloc(l->region_of, capacity * sizeof(*region_of));
     l->region_of = region_of != NULL ? region_of : l->region_of;
-    struct latency_rank *ranks = realloc(l->ranks, room * sizeof(*ranks));
+    struct latency_rank *ranks = realloc(l->ranks, capacity * sizeof(*ranks));
     l->ranks = ranks != NULL ? ranks : l->ranks;
     if (node_of == NULL || region_of == NULL || ranks == NULL)
         return -ENOMEM;
-    for (size_t i = l->rank_count; i < room; i++) {
+    for (size_t i = l->rank_count; i < capacity; i++) {
         node_of[i] = UINT32_MAX;
         region_of[i] = (uint32_t)l->region_count;
         ranks[i] = (struct latency_rank){0};
     }
-    l->rank_count = room;
+    l->rank_count = capacity;
     return 0;
 }
 
@@ -173,7 +173,7 @@ static void latency_read_criteria(struct job_latency *l, unsigned locality)
 
 static void latency_update_criteria(struct job_latency *l)
 {
-    if (criteria_take(l->criteria, &l->closing->times) != 0)
+    if (criteria_count_times(l->criteria, &l->closing->times) != 0)
         l->short_of_memory = 1;
     if (criteria_close(l->criteria, l->window) != 0)
         l->short_of_memory = 1;

@@ -55,9 +55,10 @@ const struct latency_scale *job_latency_scale(const struct job_latency *latency)
 uint64_t job_latency_error(const struct job_latency *latency);
 
 /** Ranks of a region, ascending.
- *  @param out  room for `room` of them; may be NULL when that is 0 @return how many there are */
+ *  @param out  space for `capacity` of them; may be NULL when that is 0 @return how many there are
+ */
 size_t job_latency_members(const struct job_latency *latency, uint32_t id, uint32_t *out,
-                           size_t room);
+                           size_t capacity);
 
 /** Did regions change with the last closed window? */
 int job_latency_regions_changed(const struct job_latency *latency);
@@ -71,7 +72,7 @@ int job_latency_regions(struct job_latency *latency, struct wire_regions *out);
  *  @return nonzero when there is something to send */
 int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out);
 
-/** The n-th oldest of the windows that are kept for those who come late.
+/** The n-th oldest of the windows that are kept for late subscribers.
  *  @return 0, or nonzero beyond the newest */
 int job_latency_window_message(struct job_latency *latency, size_t n, struct wire_latencies *out);
 

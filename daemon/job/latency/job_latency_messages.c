@@ -8,13 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
-#define MINIMUM_HALVES 32u        /* of one node */
-#define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
-#define MINIMUM_BURST_ROWS 64u    /* of one node */
-#define BURST_ROWS_AGENT 4096u    /* the limit of an agent that has received none */
-#define KEPT_ROWS (1u << 17)      /* of the series of all windows that are kept */
-#define CRITERIA_CHANGE 0.05      /* relative change that is worth sending */
+#define HALVES_A_WINDOW                                                                            \
+    200000u /* of all nodes: as many as one core joins in addition to its other work */
+#define MINIMUM_HALVES 32u               /* of one node */
+#define BURST_ROWS_JOB (1u << 19)        /* of bursts and their pairs, of all nodes in one window */
+#define MINIMUM_BURST_ROWS 64u           /* of one node */
+#define BURST_ROWS_AGENT 4096u           /* the limit of an agent that has received none */
+#define MAXIMUM_RETAINED_ROWS (1u << 17) /* of the series of all windows that are kept */
+#define CRITERIA_CHANGE 0.05             /* relative change that is worth sending */
 
 static struct wire_series_row latency_series_row(const struct latency_series *s)
 {
@@ -40,18 +41,18 @@ static struct wire_series_row latency_series_row(const struct latency_series *s)
 
 static void latency_drop_oldest(struct job_latency *l)
 {
-    struct stored_window *oldest = &l->kept[l->kept_first];
-    l->kept_rows -= oldest->count;
+    struct stored_window *oldest = &l->kept[l->retained_first];
+    l->retained_rows -= oldest->count;
     free(oldest->rows);
     *oldest = (struct stored_window){0};
-    l->kept_first = (l->kept_first + 1) % STORED_WINDOWS;
-    l->kept_count--;
+    l->retained_first = (l->retained_first + 1) % STORED_WINDOWS;
+    l->retained_count--;
 }
 
 void job_latency_store_window(struct job_latency *l)
 {
-    while (l->kept_count > 0 &&
-           (l->kept_count == STORED_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
+    while (l->retained_count > 0 && (l->retained_count == STORED_WINDOWS ||
+                                     l->retained_rows + l->series_count > MAXIMUM_RETAINED_ROWS))
         latency_drop_oldest(l);
     struct stored_window kept = {
         .window = l->window,
@@ -69,15 +70,15 @@ void job_latency_store_window(struct job_latency *l)
     }
     for (size_t i = 0; i < l->series_count; i++)
         kept.rows[i] = latency_series_row(&l->series[i]);
-    l->kept[(l->kept_first + l->kept_count++) % STORED_WINDOWS] = kept;
-    l->kept_rows += kept.count;
+    l->kept[(l->retained_first + l->retained_count++) % STORED_WINDOWS] = kept;
+    l->retained_rows += kept.count;
 }
 
 int job_latency_window_message(struct job_latency *l, size_t n, struct wire_latencies *out)
 {
-    if (n >= l->kept_count)
+    if (n >= l->retained_count)
         return -HOLTER_ERANGE;
-    const struct stored_window *kept = &l->kept[(l->kept_first + n) % STORED_WINDOWS];
+    const struct stored_window *kept = &l->kept[(l->retained_first + n) % STORED_WINDOWS];
     *out = (struct wire_latencies){
         .window = kept->window,
         .start_ns = kept->window * l->window_ns,
@@ -117,7 +118,7 @@ static int latency_list_criteria(struct job_latency *l, size_t *count)
 int job_latency_message(struct job_latency *l, struct wire_latencies *out)
 {
     size_t criteria, ranks = 0;
-    if (l->kept_count == 0 || job_latency_window_message(l, l->kept_count - 1, out) != 0 ||
+    if (l->retained_count == 0 || job_latency_window_message(l, l->retained_count - 1, out) != 0 ||
         out->window != l->window)
         return -ENOMEM;
     if (latency_list_criteria(l, &criteria) != 0 ||

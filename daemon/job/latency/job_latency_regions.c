@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define CONTACT_ROWS (1u << 18) /* rows of pairs looked at for regions in one window */
+#define CONTACT_ROWS (1u << 18) /* rows of pairs examined for regions in one window */
 
 /* The vertex that stands for a rank in the graph of contacts. @return UINT32_MAX: none does */
 static uint32_t latency_find_vertex(const struct job_latency *l, uint32_t rank)
@@ -66,7 +66,7 @@ static int latency_add_contacts(struct job_latency *l, const struct closed_windo
     if (latency_pass_edges(l) != 0)
         return -ENOMEM;
     /* Who is in contact with whom changes slowly: of a job with millions of pairs not every window
-     * is looked at. */
+     * is examined. */
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
     for (size_t i = 0; i < count; i++) {
@@ -175,14 +175,14 @@ int job_latency_update_regions(struct job_latency *l, const struct closed_window
     return 0;
 }
 
-size_t job_latency_members(const struct job_latency *l, uint32_t id, uint32_t *out, size_t room)
+size_t job_latency_members(const struct job_latency *l, uint32_t id, uint32_t *out, size_t capacity)
 {
     size_t count = 0;
     for (size_t rank = 0; rank < l->rank_count; rank++) {
         uint32_t at = l->region_of[rank];
         if (at >= l->region_count || l->region_trends[at].id != id)
             continue;
-        if (count < room)
+        if (count < capacity)
             out[count] = (uint32_t)rank;
         count++;
     }

@@ -8,7 +8,7 @@
 #include "daemon/job/latency/job_latency.h"
 
 #define SCOPES_BEFORE_REGIONS 3u /* the job, both localities */
-#define STORED_WINDOWS 1024u     /* for those who join late */
+#define STORED_WINDOWS 1024u     /* for late subscribers */
 
 struct region_trend {
     uint32_t id;
@@ -59,7 +59,7 @@ struct job_latency {
     int short_of_memory;
     double sent[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
     uint64_t sent_halves, sent_burst_rows;
-    /* room for messages */
+    /* buffers for messages */
     struct criterion *criteria_list;
     struct wire_criterion_row *criterion_rows;
     struct wire_series_row *series_rows;
@@ -68,10 +68,10 @@ struct job_latency {
     struct wire_region_member_row *member_rows;
     struct region_info *region_infos;
     struct stored_window kept[STORED_WINDOWS];
-    size_t kept_first, kept_count, kept_rows;
+    size_t retained_first, retained_count, retained_rows;
 };
 
-/** Room for so many, and one more. @return 0 or -ENOMEM */
+/** Space for so many, and one more. @return 0 or -ENOMEM */
 int job_latency_fit(void *array_pointer, size_t count, size_t each);
 
 /** Bring regions up to date with the pairs of the window that is being closed.

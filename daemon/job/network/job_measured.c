@@ -23,7 +23,7 @@ static int measured_compare_links(const void *a, const void *b)
     return (p->link > q->link) - (p->link < q->link);
 }
 
-/* The second oldest takes in the oldest. */
+/* Merge the oldest window into the second oldest. */
 static int measured_merge_oldest(struct job_measured *m)
 {
     struct measured_window *a = &m->windows[0], *b = &m->windows[1];
@@ -66,7 +66,7 @@ int job_measured_add(struct job_measured *m, const struct wire_links *links)
         return 0;
     fresh.rows = malloc(fresh.count * sizeof(*fresh.rows));
     if (fresh.rows == NULL ||
-        array_fit(&m->windows, sizeof(*m->windows), &m->room, m->count + 1) != 0) {
+        array_fit(&m->windows, sizeof(*m->windows), &m->capacity, m->count + 1) != 0) {
         free(fresh.rows);
         return -ENOMEM;
     }

@@ -1,9 +1,9 @@
 /* What counters measured on the links of a job's network in the windows before the newest, for
- * those who come late.
+ * late subscribers.
  *
  * Kept are the newest windows with JOB_MEASURED_ROWS rows together (24 bytes each, 57 when they are
- * sent: 3.7 MB for each who comes late), or the newest alone where it has more. Beyond that the two
- * oldest become one, which has their sums and the later one's number: sums since the start stay
+ * sent: 3.7 MB for each late subscriber), or the newest alone where it has more. Beyond that the
+ * two oldest become one, which has their sums and the later one's number: sums since the start stay
  * exact. When the network becomes another, what was before is dropped. */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_JOB_MEASURED_H
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_MEASURED_H
@@ -30,7 +30,7 @@ struct measured_window {
 /** Zero-initialised is empty. */
 struct job_measured {
     struct measured_window *windows; /**< owned; from old to new */
-    size_t count, room, rows;
+    size_t count, capacity, rows;
     uint64_t network;                   /**< number of the network that the links belong to */
     struct wire_link_row *message_rows; /**< owned; of the newest message */
     size_t row_capacity;

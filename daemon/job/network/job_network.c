@@ -135,10 +135,10 @@ int job_network_is_tree(const struct job_network *n)
 static void network_log_missing(struct job_network *n, struct network_node *node)
 {
     node->missed = 1;
-    if (n->missed_told++ < JOB_NETWORK_HOSTS_NAMED)
+    if (n->missed_reported++ < JOB_NETWORK_HOSTS_NAMED)
         log_warn("job %s: host %s is not in %s: its ranks have no place in the network",
                  n->options.job, node->host, n->options.given->source);
-    else if (n->missed_told == JOB_NETWORK_HOSTS_NAMED + 1)
+    else if (n->missed_reported == JOB_NETWORK_HOSTS_NAMED + 1)
         log_warn("job %s: further hosts are not in %s", n->options.job, n->options.given->source);
 }
 
@@ -259,7 +259,7 @@ static int tree_input_list(const struct job_network *n, struct tree_input *in)
     return 0;
 }
 
-static int network_is_same_tree(const struct topology_spec *a, const struct topology_spec *b)
+static int network_tree_equals(const struct topology_spec *a, const struct topology_spec *b)
 {
     if (a->vertex_count != b->vertex_count || a->edge_count != b->edge_count)
         return 0;
@@ -304,7 +304,7 @@ static void network_use_graph(struct job_network *n, struct network_graph *graph
 
 static int network_use_tree(struct job_network *n, struct topology_spec *spec)
 {
-    if (n->graph != NULL && network_is_same_tree(topology_spec(n->graph->topology), spec))
+    if (n->graph != NULL && network_tree_equals(topology_spec(n->graph->topology), spec))
         return 0;
     struct network_graph *graph = calloc(1, sizeof(*graph));
     int code = graph == NULL ? -ENOMEM : network_create_tree(&graph->own, spec);
@@ -453,36 +453,36 @@ int job_network_changed(struct job_network *n)
     return n->changed;
 }
 
-void job_network_told(struct job_network *n, int told)
+void job_network_set_published(struct job_network *n, int published)
 {
-    n->changed = !told;
+    n->changed = !published;
 }
 
-static void network_describe_missing(const struct job_network *n, char *out, size_t room)
+static void network_describe_missing(const struct job_network *n, char *out, size_t capacity)
 {
     uint32_t first = 0;
     while (!n->nodes[first].missed)
         first++;
     char more[40] = " is";
-    if (n->missed_told > 1)
-        snprintf(more, sizeof(more), " and %zu more are", n->missed_told - 1);
-    snprintf(out, room, "host %s%s not in %.300s: %s ranks have no place in the network",
+    if (n->missed_reported > 1)
+        snprintf(more, sizeof(more), " and %zu more are", n->missed_reported - 1);
+    snprintf(out, capacity, "host %s%s not in %.300s: %s ranks have no place in the network",
              n->nodes[first].host, more, n->options.given->source,
-             n->missed_told > 1 ? "their" : "its");
+             n->missed_reported > 1 ? "their" : "its");
 }
 
-void job_network_fault(const struct job_network *n, char *out, size_t room)
+void job_network_fault(const struct job_network *n, char *out, size_t capacity)
 {
     out[0] = '\0';
     if (n->options.given != NULL && n->options.given->is_grid && n->grid.ranks == 0)
-        snprintf(out, room,
+        snprintf(out, capacity,
                  "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or "
                  "more so far: hosts and cores stand for its process grid");
-    else if (network_is_given(n) && n->missed_told > 0)
-        network_describe_missing(n, out, room);
+    else if (network_is_given(n) && n->missed_reported > 0)
+        network_describe_missing(n, out, capacity);
 }
 
-void job_network_tell(struct job_network *n, const char *job, network_tell *tell, void *user)
+void job_network_publish(struct job_network *n, const char *job, network_tell *publish, void *user)
 {
     job_network_changed(n);
     char fault[NETWORK_TEXT];
@@ -500,7 +500,7 @@ void job_network_tell(struct job_network *n, const char *job, network_tell *tell
             seats[count++] = (struct wire_seat_row){
                 rank, n->seats[rank] == TOPOLOGY_NONE ? UINT64_MAX : n->seats[rank]};
     }
-    struct network_telling telling = {
+    struct network_telling announcement = {
         .job = job,
         .source = network_is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
         .fault = fault,
@@ -508,7 +508,7 @@ void job_network_tell(struct job_network *n, const char *job, network_tell *tell
         .seats = seats,
         .seat_count = count,
     };
-    network_message(&telling, tell, user);
+    network_message(&announcement, publish, user);
     free(seats);
 }
 
@@ -518,7 +518,7 @@ const struct topology *job_network_topology(struct job_network *n)
     return n->graph == NULL ? NULL : n->graph->topology;
 }
 
-uint32_t job_network_seat(const struct job_network *n, uint32_t rank)
+uint32_t job_network_vertex(const struct job_network *n, uint32_t rank)
 {
     return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
@@ -534,7 +534,7 @@ size_t job_network_bytes(const struct job_network *n)
            n->rank_capacity * sizeof(*n->ranks) + n->seat_capacity * sizeof(*n->seats) +
            n->rank_count * sizeof(*n->by_vertex) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
-           n->counters.room * sizeof(*n->counters.list) + n->pair_capacity * sizeof(*n->pairs) +
+           n->counters.capacity * sizeof(*n->counters.list) + n->pair_capacity * sizeof(*n->pairs) +
            n->link_capacity * sizeof(*n->links) + n->link_rows_capacity * sizeof(*n->link_rows) +
            n->route_rows_capacity * sizeof(*n->route_rows) +
            n->interface_rows_capacity * sizeof(*n->interface_rows) +

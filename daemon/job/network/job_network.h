@@ -70,15 +70,16 @@ int job_network_update(struct job_network *network, const struct closed_window *
 int job_network_measured_before(struct job_network *network, size_t number, struct wire_links *out);
 
 /** Have the network or the vertices of ranks changed since they were published? Before the first
- * window is closed this looks at the places as they are now. */
+ * window is closed the current places are compared. */
 int job_network_changed(struct job_network *network);
 
-/** They have been published, or are to be published again. */
-void job_network_told(struct job_network *network, int told);
+/** Mark them as published, or as to be published again. */
+void job_network_set_published(struct job_network *network, int published);
 
 /** Publish the network and the vertices of ranks as topic topology, if they are known.
  *  @param job  set in the messages */
-void job_network_tell(struct job_network *network, const char *job, network_tell *tell, void *user);
+void job_network_publish(struct job_network *network, const char *job, network_tell *publish,
+                         void *user);
 
 /** The last closed window as a message, but for the job; not cut into parts. Of more than
  * JOB_NETWORK_LINKS links hot ones come first, then those with most bytes. Made when it is
@@ -95,19 +96,19 @@ int job_network_measured(struct job_network *network, struct wire_links *out);
 /** Describe what of the job is missing in the network that was asked for: its hosts, or the grid
  * itself.
  *  @param out  set to "" where nothing is known to be missing */
-void job_network_fault(const struct job_network *network, char *out, size_t room);
+void job_network_fault(const struct job_network *network, char *out, size_t capacity);
 
 /** Hot and congested links that messages of these ranks load most, in words, separated by "; ".
  *  @param count  0: of all ranks @param out  set to "" where there are none */
 void job_network_hot(const struct job_network *network, const uint32_t *ranks, size_t count,
-                     char *out, size_t room);
+                     char *out, size_t capacity);
 
 /** The network as of now; NULL: there is none yet. Borrowed until the next call that is not const.
  */
 const struct topology *job_network_topology(struct job_network *network);
 
 /** Vertex of a rank; TOPOLOGY_NONE: not known. */
-uint32_t job_network_seat(const struct job_network *network, uint32_t rank);
+uint32_t job_network_vertex(const struct job_network *network, uint32_t rank);
 /** One more than the highest rank that has a place. */
 uint32_t job_network_ranks(const struct job_network *network);
 

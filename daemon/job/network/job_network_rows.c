@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERTEX_PAIRS 64u /* of a hot link, whose ranks are looked at */
+#define VERTEX_PAIRS 64u /* of a hot link, whose ranks are examined */
 #define HOT_NAMED 6u     /* links in the words of an alert */
 #define STATES 4u
 
@@ -103,10 +103,10 @@ static void link_fill_rows(struct job_network *n, const struct link_order *order
 
 static int link_make_rows(struct job_network *n)
 {
-    size_t room = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
+    size_t capacity = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
     struct link_order *order = malloc((n->link_count + 1) * sizeof(*order));
     if (order == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity, room) != 0) {
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity, capacity) != 0) {
         free(order);
         return -ENOMEM;
     }
@@ -165,7 +165,7 @@ static void route_add_pairs(const struct job_network *n, const struct closed_win
             row.messages += w->pairs[i].messages;
         }
         row.destination = (uint64_t)destination;
-        if (destination >= 0 && job_network_seat(n, (uint32_t)destination) == seat)
+        if (destination >= 0 && job_network_vertex(n, (uint32_t)destination) == seat)
             route_insert(out, &row);
     }
 }
@@ -358,7 +358,7 @@ static int link_loads_of_ranks(const struct job_network *n, uint32_t link, const
 }
 
 static size_t link_describe(const struct job_network *n, const struct congestion_link *l, char *out,
-                            size_t room)
+                            size_t capacity)
 {
     const struct topology *t = n->graph->topology;
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1], latency[32] = "";
@@ -366,13 +366,13 @@ static size_t link_describe(const struct job_network *n, const struct congestion
     topology_vertex_name(t, l->to, to, sizeof(to));
     if (isfinite(l->latency) && l->latency < 1e6)
         snprintf(latency, sizeof(latency), ", latency %.1fx", l->latency);
-    int length = snprintf(out, room, "%s to %s (%s%s)", from, to,
+    int length = snprintf(out, capacity, "%s to %s (%s%s)", from, to,
                           l->state == CONGESTION_CONGESTED ? "congested" : "hot", latency);
     return length > 0 ? (size_t)length : 0;
 }
 
 void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t count, char *out,
-                     size_t room)
+                     size_t capacity)
 {
     size_t length = 0, named = 0;
     out[0] = '\0';
@@ -382,10 +382,10 @@ void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t 
         if (!link_loads_of_ranks(n, l->link, ranks, count))
             continue;
         size_t more = link_describe(n, l, name, sizeof(name));
-        if (length + more + 3 > room)
+        if (length + more + 3 > capacity)
             return;
         length +=
-            (size_t)snprintf(out + length, room - length, "%s%s", named == 0 ? "" : "; ", name);
+            (size_t)snprintf(out + length, capacity - length, "%s%s", named == 0 ? "" : "; ", name);
         named++;
     }
 }

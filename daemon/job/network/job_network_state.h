@@ -41,7 +41,7 @@ struct job_network {
     struct network_rank *ranks;
     uint32_t rank_count, rank_capacity;
     uint32_t *seats;     /**< by rank */
-    uint32_t *by_vertex; /**< ranks with a seat, by that, then by rank */
+    uint32_t *by_vertex; /**< ranks that have a vertex, by vertex, then by rank */
     uint32_t placed_ranks, seat_capacity;
     uint64_t placed; /**< ranks that have a node */
 
@@ -53,7 +53,7 @@ struct job_network {
     int places_changed; /**< since the network was made */
     int changed;        /**< since it was published */
     int closed;         /**< a window was closed */
-    size_t missed_told;
+    size_t missed_reported;
 
     struct job_measured before; /**< what counters measured in the windows so far */
 
@@ -109,8 +109,8 @@ int job_network_measure(struct job_network *n);
 /** In the tree a link of a host is as fast as the interfaces of the host together. */
 void job_network_update_speeds(struct job_network *n);
 
-/** Find the hot links of the window. Rows of links and interfaces are made when they are asked for,
- * since often nobody does. @return 0 or -ENOMEM */
+/** Find the hot links of the window. Rows of links and interfaces are built on demand, since they
+ * often are not needed. @return 0 or -ENOMEM */
 int job_network_rows(struct job_network *n, const struct closed_window *window);
 
 /** Links of an interface. */

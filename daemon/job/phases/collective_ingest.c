@@ -11,7 +11,7 @@
 #define COMM_LIMIT_REACHED UINT32_MAX /* number of a communicator: there are too many */
 #define MAXIMUM_POSITIONS (1u << 22)
 
-/* @return its number, NO_ROOM when there is no room for it, or a negative error */
+/* @return its number, COMM_LIMIT_REACHED, or a negative error */
 static int64_t collective_find_comm(struct collective_table *t, const struct wire_comm_row *row)
 {
     struct key key = {.hi = row->id};
@@ -61,10 +61,10 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
     uint32_t at = key_table_find(&t->keys, key);
     if (at != KEY_NONE)
         return at;
-    if (t->keys.count == COLLECTIVES_MOST)
+    if (t->keys.count == MAXIMUM_COLLECTIVES)
         return COLLECTIVE_UNKNOWN;
     if (key_table_reserve(&t->keys, 1) != 0 ||
-        array_fit(&t->list, sizeof(*t->list), &t->room, t->keys.count + 1) != 0)
+        array_fit(&t->list, sizeof(*t->list), &t->capacity, t->keys.count + 1) != 0)
         return -ENOMEM;
     at = key_table_add_hashed(&t->keys, key);
     t->list[at] = (struct collective){(uint32_t)comm, (uint16_t)row->call, row->root};

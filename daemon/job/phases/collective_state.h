@@ -8,8 +8,8 @@
 #include "daemon/job/phases/collective_table.h"
 
 #define COLLECTIVE_NO_RANK UINT32_MAX /**< a rank, or the position of one, that is not known */
-#define COLLECTIVES_MOST 65536u
-#define COLLECTIVE_UNKNOWN COLLECTIVES_MOST /**< number of what did not fit */
+#define MAXIMUM_COLLECTIVES 65536u
+#define COLLECTIVE_UNKNOWN MAXIMUM_COLLECTIVES /**< number of what did not fit */
 
 struct comm {
     uint64_t size;
@@ -30,20 +30,19 @@ struct collective_table {
     size_t comm_capacity;
     struct key_table keys; /* hi: number of the communicator, lo: call and root */
     struct collective *list;
-    size_t room;
+    size_t capacity;
     uint32_t positions; /* kept, of all communicators */
     uint32_t steps;     /* of this window */
     uint32_t rows;
     uint32_t *numbers;
     size_t numbers_capacity;
-    uint32_t *position_of; /* by rank; of the communicator at hand, to be checked against it */
+    uint32_t *position_of; /* by rank; of the current communicator, to be checked against it */
     size_t rank_capacity;
     uint32_t *begin, *order; /* rows of a burst by collective */
     size_t begin_capacity, order_capacity;
     struct bursts *into;      /* while a burst is expanded */
     struct burst_pair *pairs; /* those that lie in the set */
     size_t pair_count, pair_capacity;
-    struct burst_piece piece; /* all of them */
     struct collective_messages made;
 };
 

@@ -1,4 +1,4 @@
-/* From calls of collectives to the messages that stand for them. */
+/* Expands calls of collectives to the messages that model them. */
 #include "daemon/job/phases/collective_state.h"
 
 #include "daemon/analysis/phases/collective_edges.h"
@@ -11,7 +11,7 @@
 
 #define MAXIMUM_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
-#define PAIR_CAPACITY_STEP 4096u /* rows that room is asked for at a time */
+#define PAIR_CAPACITY_STEP 4096u /* rows that are reserved at a time */
 #define MAXIMUM_SORTED 64u       /* rows of one rank: a step of each doubling */
 
 int collective_table_create(struct collective_table **out)
@@ -49,7 +49,7 @@ void collective_table_begin_window(struct collective_table *t)
 
 /* ---- from calls to messages ------------------------------------------------------- */
 
-/* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
+/* The ranks of a communicator by position. MPI_COMM_WORLD has no list. */
 struct collective_group {
     const uint32_t *ranks;
     uint32_t size;
@@ -89,7 +89,7 @@ static uint32_t collective_rank_at(const struct collective_group *g, uint32_t po
     return g->ranks == NULL ? position : g->ranks[position];
 }
 
-/* Is the sum below what stands for all beyond? */
+/* Is the sum below the largest value, which stands for all larger ones? */
 static int collective_sum_fits(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a;
@@ -131,7 +131,6 @@ static void collective_put_pair(struct collective_table *t, uint32_t source, uin
     if (!collective_fits(out, edge->messages, edge->bytes)) {
         return;
     }
-    out->count++;
     t->pairs[t->pair_count++] = (struct burst_pair){
         .source = source,
         .destination = destination,
@@ -145,8 +144,8 @@ static void collective_put_pair(struct collective_table *t, uint32_t source, uin
     t->rows++;
 }
 
-/* By destination: whoever adds these rows to others finds them in order. Long ones stay as they
- * are. */
+/* By destination: so these rows can be merged with others in order. Long lists are not sorted here.
+ */
 static void collective_sort_few(struct burst_pair *pairs, size_t count)
 {
     for (size_t i = 1; count <= MAXIMUM_SORTED && i < count; i++) {
@@ -158,7 +157,7 @@ static void collective_sort_few(struct burst_pair *pairs, size_t count)
     }
 }
 
-/* Room for further rows. @return 0 or -ENOMEM */
+/* Space for further rows. @return 0 or -ENOMEM */
 static int collective_fit_pairs(struct collective_table *t, size_t rows)
 {
     size_t left = COLLECTIVE_ROWS - t->rows,
@@ -166,7 +165,7 @@ static int collective_fit_pairs(struct collective_table *t, size_t rows)
     if (t->pair_count + rows <= t->pair_capacity)
         return 0;
     t->pair_capacity = t->pair_count + (ask < left ? ask : left);
-    t->pairs = bursts_room(t->into, t->pair_capacity);
+    t->pairs = bursts_reserve_rows(t->into, t->pair_capacity);
     return t->pairs == NULL ? -ENOMEM : 0;
 }
 
@@ -202,13 +201,13 @@ static int collective_pairs_ascend(const struct collective_table *t)
 /* ---- calls ------------------------------------------------------------------------ */
 
 static int collective_expand_row(struct collective_table *t, const struct collective_group *g,
-                                 const struct collective *c, enum collective_teller teller,
+                                 const struct collective *c, enum collective_teller reporter,
                                  const struct burst_pair *row)
 {
     struct collective_call call = {
         .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
     uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
-    uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
+    uint64_t steps = reporter == COLLECTIVE_ROOT ? g->size : 1;
     if (caller == COLLECTIVE_NO_RANK || (c->root >= 0 && root == COLLECTIVE_NO_RANK) ||
         t->rows == COLLECTIVE_ROWS || steps > MAXIMUM_STEPS - t->steps) {
         collective_fold(t, row->messages, row->bytes);
@@ -217,14 +216,14 @@ static int collective_expand_row(struct collective_table *t, const struct collec
     call.root = root == COLLECTIVE_NO_RANK ? 0 : root;
     call.position = caller;
     int code = 0;
-    if (teller == COLLECTIVE_EACH)
+    if (reporter == COLLECTIVE_EACH)
         return collective_model_position(t, g, &call);
     for (call.position = 0; code == 0 && call.position < g->size; call.position++)
         code = collective_model_position(t, g, &call);
     return code;
 }
 
-/* Rows of a burst in the order of their collectives, so that each communicator is looked at once.
+/* Rows of a burst in the order of their collectives, so that each communicator is processed once.
  */
 static int collective_sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {
@@ -251,17 +250,17 @@ static int collective_expand(struct collective_table *t, uint64_t world, uint32_
 {
     static const struct collective unknown;
     const struct collective *c = number < t->keys.count ? &t->list[number] : &unknown;
-    enum collective_teller teller = collective_teller(c->call);
+    enum collective_teller reporter = collective_teller(c->call);
     struct collective_group group;
     int known = number < t->keys.count && collective_find_group(t, world, c, &group), code = 0;
-    if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
+    if (number < t->keys.count && reporter == COLLECTIVE_NOBODY)
         return 0;
     for (uint32_t i = first; code == 0 && i < end; i++) {
         const struct burst_pair *row = &calls->pairs[t->order[i]];
         if (!known)
             collective_fold(t, row->messages, row->bytes);
-        else if (teller != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
-            code = collective_expand_row(t, &group, c, teller,
+        else if (reporter != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
+            code = collective_expand_row(t, &group, c, reporter,
                                          row); /* the root's row stands for all */
     }
     return code;
@@ -293,9 +292,8 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
         first = end;
     }
     t->made.ascend = collective_pairs_ascend(t);
-    t->piece = (struct burst_piece){t->pairs, t->pair_count, 0};
-    t->made.pieces = &t->piece;
-    t->made.piece_count = t->pair_count > 0;
+    t->made.pairs = t->pairs;
+    t->made.count = t->pair_count;
     *out = t->made;
     return code;
 }
@@ -303,7 +301,7 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
 size_t collective_table_bytes(const struct collective_table *t)
 {
     return key_table_bytes(&t->comm_keys) + key_table_bytes(&t->keys) +
-           t->comm_capacity * sizeof(*t->comms) + t->room * sizeof(*t->list) +
+           t->comm_capacity * sizeof(*t->comms) + t->capacity * sizeof(*t->list) +
            (t->positions + t->numbers_capacity + t->rank_capacity + t->begin_capacity +
             t->order_capacity) *
                sizeof(uint32_t) +

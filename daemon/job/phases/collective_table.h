@@ -27,7 +27,7 @@ int collective_table_create(struct collective_table **out);
 /** NULL is fine. */
 void collective_table_destroy(struct collective_table *table);
 
-/** Add the collectives and positions of a message that was validated.
+/** Add the collectives and positions of a validated message.
  *  @param numbers  set to the number of each of the message's collectives; borrowed until the next
  *                  call
  *  @return 0 or -ENOMEM */
@@ -39,18 +39,17 @@ void collective_table_begin_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {
-    const struct burst_piece *pieces; /**< modelled pairs, which may repeat, as bursts_add_pieces()
-                                           takes them; until the next call */
-    size_t piece_count;
-    size_t count;             /**< pairs */
-    uint64_t messages, bytes; /**< others included */
+    const struct burst_pair *pairs; /**< modelled, may repeat; in the set's bursts_reserve_rows(),
+                                       until bursts are added to it */
+    size_t count;                   /**< of pairs */
+    uint64_t messages, bytes;       /**< others included */
     struct burst_others others;
-    int ascend; /**< do the pairs of each piece, strictly by their keys? */
+    int ascend; /**< do the pairs ascend strictly by their keys? */
 };
 
 /** @param world  ranks of the job; 0: not known
  *  @param calls  pairs go from ranks to numbers
- *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
+ *  @param into   set that the messages are to be added to, which has space for COLLECTIVE_ROWS
  *  @return 0 or -ENOMEM */
 int collective_table_expand(struct collective_table *table, uint64_t world,
                             const struct burst_sums *calls, struct bursts *into,

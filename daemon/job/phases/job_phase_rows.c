@@ -1,4 +1,4 @@
-/* Rows of phases and points of the curve, closed ones in order and open ones beside them. */
+/* Rows of phases and points of the curve, closed ones in order, and open ones. */
 #include "daemon/job/phases/job_phase_rows.h"
 
 #include "daemon/analysis/commgram/commgram_curve.h"
@@ -25,15 +25,15 @@ struct open_phase {
 struct job_phase_rows {
     struct phase_labels *finder; /* of open phases */
     struct curve *curve;
-    uint32_t *labels; /* room */
+    uint32_t *labels; /* buffer */
     size_t label_capacity;
     struct phase_record *kept; /* ring by id */
-    size_t kept_capacity;
+    size_t retained_capacity;
     uint64_t closed,
         unpublished_from; /* ids: the newest, and the first that was not listed as a change */
     struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
     size_t open_count, before_count;
-    struct wire_phase_row *phases; /* room for messages */
+    struct wire_phase_row *phases; /* buffers for messages */
     struct wire_curve_point_row *points;
     size_t phase_capacity, point_capacity;
 };
@@ -141,13 +141,13 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
 {
     uint64_t id = item->phase.id;
     struct phase_record record = {.phase = phase_rows_make_row(&item->phase, id, 0)};
-    if (item->looked && item->code != -ENOMEM)
+    if (item->analysed && item->code != -ENOMEM)
         phase_rows_set_figures(&record.phase, &item->figures);
     int code = phase_rows_append(r, item, &record);
-    size_t need = id < JOB_PHASE_ROWS_KEPT ? id : JOB_PHASE_ROWS_KEPT;
-    if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_capacity, need) != 0)
+    size_t need = id < JOB_PHASE_ROWS_RETAINED ? id : JOB_PHASE_ROWS_RETAINED;
+    if (array_fit(&r->kept, sizeof(*r->kept), &r->retained_capacity, need) != 0)
         return -ENOMEM;
-    r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = record;
+    r->kept[(id - 1) % JOB_PHASE_ROWS_RETAINED] = record;
     r->closed = id;
     return code;
 }
@@ -155,13 +155,13 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
 int job_phase_rows_is_new(const struct job_phase_rows *r)
 {
     const struct phase_record *record =
-        r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_KEPT];
+        r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_RETAINED];
     return record != NULL && record->point.phase != 0 && !record->point.returned;
 }
 
 /* ---- open ones ----------------------------------------------------------------------- */
 
-static bool phase_rows_is_same(const struct phase *a, const struct phase *b)
+static bool phase_rows_equal(const struct phase *a, const struct phase *b)
 {
     return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->bursts == b->bursts &&
            a->messages == b->messages && a->bytes == b->bytes;
@@ -171,7 +171,7 @@ static const struct open_phase *phase_rows_find_before(const struct job_phase_ro
                                                        const struct phase *phase)
 {
     for (size_t i = 0; i < r->before_count; i++) {
-        if (r->before[i].known && phase_rows_is_same(&r->before[i].phase, phase))
+        if (r->before[i].known && phase_rows_equal(&r->before[i].phase, phase))
             return &r->before[i];
     }
     return NULL;
@@ -239,15 +239,16 @@ static void phase_rows_put(struct job_phase_rows *r, struct job_phase_list *out,
 
 static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
 {
-    uint64_t oldest = r->closed > JOB_PHASE_ROWS_KEPT ? r->closed - JOB_PHASE_ROWS_KEPT + 1 : 1;
+    uint64_t oldest =
+        r->closed > JOB_PHASE_ROWS_RETAINED ? r->closed - JOB_PHASE_ROWS_RETAINED + 1 : 1;
     from = from < oldest ? oldest : from;
-    size_t most = (size_t)(r->closed + 1 - from) + r->open_count;
-    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, most + 1) != 0 ||
-        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, most + 1) != 0)
+    size_t maximum = (size_t)(r->closed + 1 - from) + r->open_count;
+    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, maximum + 1) != 0 ||
+        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, maximum + 1) != 0)
         return -ENOMEM;
     *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
     for (uint64_t id = from; id <= r->closed; id++)
-        phase_rows_put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
+        phase_rows_put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_RETAINED]);
     for (size_t i = 0; i < r->open_count; i++)
         phase_rows_put(r, out, &r->open[i].record);
     return 0;
@@ -274,6 +275,6 @@ int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out
 size_t job_phase_rows_bytes(const struct job_phase_rows *r)
 {
     return sizeof(*r) + phase_labels_bytes(r->finder) + curve_bytes(r->curve) +
-           r->label_capacity * sizeof(*r->labels) + r->kept_capacity * sizeof(*r->kept) +
+           r->label_capacity * sizeof(*r->labels) + r->retained_capacity * sizeof(*r->kept) +
            r->phase_capacity * sizeof(*r->phases) + r->point_capacity * sizeof(*r->points);
 }

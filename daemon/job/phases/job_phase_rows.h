@@ -1,20 +1,20 @@
 /* Phases as they are published: for each its communities and its point of the CommGram curve
- * (CommGram, sections III-G and III-H), computed from its graph, in rows that are kept for those
- * who come late.
+ * (CommGram, sections III-G and III-H), computed from its graph, in rows that are kept for late
+ * subscribers.
  *
  * Closed phases are added once, in order, and do not change. Open phases are listed again each
  * time; their points are provisional, each as if it followed the last closed phase.
  *
- * Bounds: JOB_PHASE_ROWS_KEPT closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and the
- * memory of the communities of open phases (which do not disturb the warm starts of closed ones)
- * and of the curve. */
+ * Bounds: JOB_PHASE_ROWS_RETAINED closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and
+ * the memory of the communities of open phases (which do not disturb the warm starts of closed
+ * ones) and of the curve. */
 #ifndef HOLTER_DAEMON_JOB_PHASES_JOB_PHASE_ROWS_H
 #define HOLTER_DAEMON_JOB_PHASES_JOB_PHASE_ROWS_H
 
 #include "daemon/job/phases/phase_batch.h"
 #include "holter/wire.h"
 
-#define JOB_PHASE_ROWS_KEPT 16384u
+#define JOB_PHASE_ROWS_RETAINED 16384u
 #define JOB_PHASE_ROWS_OPEN 32u
 
 struct job_phase_rows;

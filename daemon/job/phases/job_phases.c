@@ -39,8 +39,8 @@ struct job_phases {
     struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
     uint32_t pattern_count;
     size_t pattern_edges;
-    /* room */
-    const uint32_t *numbers; /* of the collectives of the message at hand */
+    /* buffers */
+    const uint32_t *numbers; /* of the collectives of the current message */
 };
 
 /* ---- life ---------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static int job_phases_create_parts(struct job_phases *p)
 {
     struct phases_params phases = PHASES_DEFAULTS;
     struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
-    phases.closed = JOB_PHASE_ROWS_KEPT;
+    phases.closed = JOB_PHASE_ROWS_RETAINED;
     phases.gap_start_ns = (int64_t)p->window_ns;
     phases.gap_least_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
     phases.gap_most_ns = 10 * (int64_t)p->window_ns;
@@ -134,7 +134,7 @@ static void job_phases_set_times(struct burst_sums *b, uint64_t mean_ns)
     b->time_sum_low = (uint64_t)sum;
 }
 
-/* Put the messages that stand for calls among the others. */
+/* Add the messages that model calls of collectives. */
 static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
 {
     struct bursts *calls = rows->calls.bursts;
@@ -154,11 +154,12 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
                                       .last_ns = burst.last_ns,
                                       .messages = made.messages,
                                       .bytes = made.bytes,
-                                      .others = made.others};
+                                      .others = made.others,
+                                      .pairs = made.pairs,
+                                      .pair_count = made.count};
         job_phases_set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        bursts_add_pieces(rows->messages.bursts, &modelled, made.pieces, made.piece_count,
-                          made.ascend);
+        bursts_add_known(rows->messages.bursts, &modelled, made.ascend);
     }
     return code;
 }
@@ -241,8 +242,8 @@ static void effort_spend(struct effort *e, const struct phase_graph *graph)
     e->owed += graph->count - paid;
 }
 
-/* Keep the patterns that give the colours of all pictures. Without room or memory a pattern gets
- * its colour in each picture again. */
+/* Keep the patterns that give the colours of all pictures. Without space or memory the colour of a
+ * pattern is computed for each picture. */
 static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph)
 {
     size_t count = graph->count;
@@ -270,7 +271,7 @@ static int job_phases_finish_batch(struct job_phases *p)
     const struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
     for (size_t i = 0; i < count; i++) {
         int failed = job_phase_rows_close(p->rows, &items[i]);
-        if (items[i].looked && failed == 0 && job_phase_rows_is_new(p->rows))
+        if (items[i].analysed && failed == 0 && job_phase_rows_is_new(p->rows))
             job_phases_keep_pattern(p, &items[i].graph);
         code = code != 0 ? code : failed;
         p->next = items[i].phase.id + 1;
@@ -284,11 +285,11 @@ static int job_phases_finish_batch(struct job_phases *p)
 static int job_phases_add_to_batch(struct job_phases *p, const struct phase *phase,
                                    struct effort *effort)
 {
-    bool look = effort_is_left(effort) &&
-                phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
-    if (look)
+    bool analyse = effort_is_left(effort) &&
+                   phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
+    if (analyse)
         effort_spend(effort, &p->graph);
-    return phase_batch_add(p->batch, phase, job_phases_count_ranks(p), look ? &p->graph : NULL);
+    return phase_batch_add(p->batch, phase, job_phases_count_ranks(p), analyse ? &p->graph : NULL);
 }
 
 /* Phases that are closed while there is effort left, and those that cannot wait longer.
@@ -343,12 +344,12 @@ static bool job_phases_may_be_large(const struct job_phases *p, const struct pha
 }
 
 /* A large phase is analysed when it is closed: while it grows it would be again and again. */
-static int job_phases_list_open_one(struct job_phases *p, uint64_t id, const struct phase *phase,
-                                    bool look, struct effort *effort)
+static int job_phases_list_open_phase(struct job_phases *p, uint64_t id, const struct phase *phase,
+                                      bool analyse, struct effort *effort)
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
-    if (look && !job_phases_may_be_large(p, phase) && !job_phase_rows_has_open(p->rows, phase)) {
+    if (analyse && !job_phases_may_be_large(p, phase) && !job_phase_rows_has_open(p->rows, phase)) {
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
@@ -373,12 +374,12 @@ static int job_phases_list_open(struct job_phases *p, struct effort *effort)
     count = count < JOB_PHASE_ROWS_OPEN ? count : JOB_PHASE_ROWS_OPEN;
     held = held + count > JOB_PHASE_ROWS_OPEN ? JOB_PHASE_ROWS_OPEN - count : held;
     for (size_t i = 0; code == 0 && i < held; i++)
-        code = job_phases_list_open_one(p, waiting[i].id, &waiting[i], false, effort);
+        code = job_phases_list_open_phase(p, waiting[i].id, &waiting[i], false, effort);
     for (size_t i = 0; code == 0 && i < count; i++) {
         bool newest = i + 1 == count;
-        code = job_phases_list_open_one(p, counts.closed + 1 + i, &open[i],
-                                        effort_is_left(effort) && (newest || effort->phases > 1),
-                                        effort);
+        code = job_phases_list_open_phase(p, counts.closed + 1 + i, &open[i],
+                                          effort_is_left(effort) && (newest || effort->phases > 1),
+                                          effort);
     }
     return code;
 }

@@ -1,6 +1,6 @@
 /* Phases of one job (CommGram, sections III-D to III-H): the bursts that its agents report become
- * phases, phases graphs, graphs communities and points of the CommGram curve. Besides, who sent to
- * whom is kept for pictures of any span of time.
+ * phases, phases graphs, graphs communities and points of the CommGram curve. The graph of senders
+ * and receivers is kept as well, for pictures of any span of time.
  *
  * Of each window the bursts of all nodes are merged and reduced to JOB_PHASES_BURSTS; messages that
  * stand for collectives are added to them, unless that is switched off. Bursts go into the temporal
@@ -46,7 +46,7 @@ int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled,
 /** NULL is fine. */
 void job_phases_destroy(struct job_phases *phases);
 
-/** Make the room that job_phases_add() needs for a message that was validated.
+/** Reserve the space that job_phases_add() needs for a validated message.
  *  @param rows   those of the window that the message belongs to
  *  @param nodes  of the job, as far as known @param world  its ranks; 0: not known
  *  @return 0, -ENOMEM, or -EOVERFLOW: sums of the window would pass 2^64; then nothing was added */
@@ -89,7 +89,7 @@ int job_phases_span(const struct job_phases *phases, int64_t *from_ns, int64_t *
 
 /** A span that is cut into phases. */
 struct job_phases_cut {
-    struct phase *phases; /**< owned by the caller; has room for the maximum */
+    struct phase *phases; /**< owned by the caller; has space for the maximum */
     size_t count;
     uint32_t resolved; /**< parts that the span is kept in */
 };

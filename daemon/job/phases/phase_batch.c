@@ -14,7 +14,7 @@
 struct phase_batch {
     struct phase_labels *labels; /* the worker's while it works */
     struct phase_batch_item *items;
-    size_t count, room;
+    size_t count, capacity;
     int started, beside;
     pthread_t thread;
 };
@@ -64,12 +64,12 @@ void phase_batch_destroy(struct phase_batch *b)
 int phase_batch_add(struct phase_batch *b, const struct phase *phase, uint32_t ranks,
                     struct phase_graph *graph)
 {
-    if (array_fit(&b->items, sizeof(*b->items), &b->room, b->count + 1) != 0)
+    if (array_fit(&b->items, sizeof(*b->items), &b->capacity, b->count + 1) != 0)
         return -ENOMEM;
     struct phase_batch_item *item = &b->items[b->count++];
     *item = (struct phase_batch_item){.phase = *phase,
                                       .ranks = ranks,
-                                      .looked = graph != NULL,
+                                      .analysed = graph != NULL,
                                       .code = graph == NULL ? -EINVAL : 0};
     if (graph != NULL) {
         item->graph = *graph;
@@ -139,7 +139,7 @@ size_t phase_batch_bytes(struct phase_batch *b)
 {
     phase_batch_join(b);
     size_t bytes =
-        sizeof(*b) + phase_labels_bytes(b->labels) + b->room * sizeof(struct phase_batch_item);
+        sizeof(*b) + phase_labels_bytes(b->labels) + b->capacity * sizeof(struct phase_batch_item);
     for (size_t i = 0; i < b->count; i++)
         bytes += phase_graph_bytes(&b->items[i].graph) +
                  (b->items[i].labels == NULL ? 0 : b->items[i].ranks * sizeof(uint32_t));

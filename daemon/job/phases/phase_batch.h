@@ -20,7 +20,7 @@ struct phase_batch;
 struct phase_batch_item {
     struct phase phase;
     uint32_t ranks;               /**< of the job; labels are theirs, at most PHASE_LABELS_RANKS */
-    int looked;                   /**< a graph was given, so that it is analysed */
+    int analysed;                 /**< a graph was given, so that it is analysed */
     struct phase_graph graph;     /**< owned */
     int code;                     /**< of phase_labels_find(); where there was no graph, -EINVAL */
     struct phase_figures figures; /**< sums also without labels, but for -ENOMEM */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (1u << 18) /* edges of a graph that is kept: 8 MiB */
+#define MAXIMUM_CACHED_EDGES (1u << 18) /* edges of a graph that is kept: 8 MiB */
 #define PATTERNS 2u
 
 /* A graph, its results, and the communities that continue from it. */
@@ -28,7 +28,7 @@ struct known {
 struct phase_labels {
     struct known known[PATTERNS];
     uint32_t now;  /* position of the graph of the last phase */
-    bool *present; /* room, of the graph at hand */
+    bool *present; /* buffer; of the current graph */
     size_t present_capacity;
     struct communities_edge *edges;
     size_t edge_capacity;
@@ -126,8 +126,8 @@ static int phase_labels_cut(const struct communities *c, const bool *present, ui
     return 0;
 }
 
-static bool phase_labels_is_same(const struct known *k, uint32_t ranks,
-                                 const struct phase_graph *graph)
+static bool phase_labels_equal(const struct known *k, uint32_t ranks,
+                               const struct phase_graph *graph)
 {
     return k->ranks == ranks && ranks > 0 && phase_graph_is_same(&k->graph, graph);
 }
@@ -150,7 +150,7 @@ static void phase_labels_keep(struct known *k, uint32_t ranks, const struct phas
                               const uint32_t *labels, const struct phase_figures *figures)
 {
     k->ranks = 0;
-    if (graph->count > KEPT ||
+    if (graph->count > MAXIMUM_CACHED_EDGES ||
         array_fit(&k->labels, sizeof(*k->labels), &k->label_capacity, ranks) != 0 ||
         phase_graph_share(&k->graph, graph) != 0)
         return;
@@ -199,7 +199,7 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
 {
     struct known *k = &l->known[l->now], *other = &l->known[1 - l->now];
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
-    if (phase_labels_is_same(k, ranks, graph)) {
+    if (phase_labels_equal(k, ranks, graph)) {
         phase_labels_report(k, graph, out, figures);
         return 0;
     }
@@ -210,13 +210,13 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
     int code = ranks == 0 ? -EINVAL : 1;
     if (code == 1 && communities_vertices(k->communities) == ranks)
         code = communities_continue(k->communities, ranks, l->edges, edges);
-    if (code == 1 && other->cold && phase_labels_is_same(other, ranks, graph)) {
+    if (code == 1 && other->cold && phase_labels_equal(other, ranks, graph)) {
         l->now = 1 - l->now; /* the results would be these again */
         phase_labels_report(other, graph, out, figures);
         return 0;
     }
     if (code == 1)
-        code = phase_labels_begin(l, ranks, edges, graph->count <= KEPT);
+        code = phase_labels_begin(l, ranks, edges, graph->count <= MAXIMUM_CACHED_EDGES);
     k = &l->known[l->now];
     code = code != 0 ? code : phase_labels_cut(k->communities, l->present, ranks, out, figures);
     if (code == 0)

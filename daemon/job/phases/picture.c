@@ -30,7 +30,8 @@ static uint32_t picture_count_ranks(const struct picture_source *source)
 
 static int picture_cut_phases(struct picture *p, struct job_phases *phases, uint32_t ranks)
 {
-    uint64_t maximum = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
+    uint64_t maximum =
+        p->ask.phases < PICTURE_MAXIMUM_PHASES ? p->ask.phases : PICTURE_MAXIMUM_PHASES;
     maximum = maximum < COMMGRAM_MOST_CELLS / ranks ? maximum : COMMGRAM_MOST_CELLS / ranks;
     p->cut.phases = malloc(maximum * sizeof(*p->cut.phases));
     return p->cut.phases == NULL ? -ENOMEM
@@ -94,7 +95,7 @@ void picture_destroy(struct picture *p)
 }
 
 /* What is left when all phases are there, a column at a time. */
-static int picture_settle(struct picture *p)
+static int picture_finish_layout(struct picture *p)
 {
     int more = p->commgram == NULL ? 0 : commgram_settle(p->commgram);
     if (more != 0 || p->commgram == NULL)
@@ -105,7 +106,7 @@ static int picture_settle(struct picture *p)
 int picture_step(struct picture *p, struct job_phases *phases)
 {
     if (p->next == p->cut.count)
-        return picture_settle(p);
+        return picture_finish_layout(p);
     /* The patterns of the job, in their order, give colours and heights, whatever the span. */
     size_t edges;
     const struct phase_edge *pattern =
@@ -146,7 +147,7 @@ struct picture_part {
 };
 
 /* @return how many of `count` from `*at` on still fit */
-static size_t picture_part_take(size_t *left, size_t count, size_t *at)
+static size_t picture_part_fill(size_t *left, size_t count, size_t *at)
 {
     size_t rows = count - *at < *left ? count - *at : *left;
     *left -= rows;
@@ -158,7 +159,7 @@ static size_t picture_part_columns(struct picture_part *part, const struct commg
                                    size_t *left)
 {
     const struct commgram_column *c = m->columns + part->column;
-    size_t rows = picture_part_take(left, m->column_count, &part->column);
+    size_t rows = picture_part_fill(left, m->column_count, &part->column);
     for (size_t i = 0; i < rows; i++) {
         part->columns[i] = (struct wire_column_row){
             .begin_ns = (uint64_t)c[i].begin_ns,
@@ -185,7 +186,7 @@ static size_t picture_part_bars(struct picture_part *part, const struct commgram
                                 size_t *left)
 {
     const struct commgram_bar *b = m->bars + part->bar;
-    size_t rows = picture_part_take(left, m->bar_count, &part->bar);
+    size_t rows = picture_part_fill(left, m->bar_count, &part->bar);
     for (size_t i = 0; i < rows; i++)
         part->bars[i] = (struct wire_bar_row){b[i].column,   b[i].bar,           b[i].community,
                                               b[i].ranks,    b[i].sent,          b[i].sent_bytes,
@@ -197,7 +198,7 @@ static size_t picture_part_members(struct picture_part *part, const struct commg
                                    size_t *left)
 {
     const struct commgram_run *r = m->runs + part->member;
-    size_t rows = picture_part_take(left, m->run_count, &part->member);
+    size_t rows = picture_part_fill(left, m->run_count, &part->member);
     for (size_t i = 0; i < rows; i++)
         part->members[i] =
             (struct wire_bar_ranks_row){r[i].column, r[i].bar, r[i].rank, r[i].count};
@@ -208,7 +209,7 @@ static size_t picture_part_ribbons(struct picture_part *part, const struct commg
                                    size_t *left)
 {
     const struct commgram_ribbon *r = m->ribbons + part->ribbon;
-    size_t rows = picture_part_take(left, m->ribbon_count, &part->ribbon);
+    size_t rows = picture_part_fill(left, m->ribbon_count, &part->ribbon);
     for (size_t i = 0; i < rows; i++)
         part->ribbons[i] =
             (struct wire_ribbon_row){r[i].column,   r[i].from,     r[i].to,   r[i].size_class,
@@ -217,7 +218,7 @@ static size_t picture_part_ribbons(struct picture_part *part, const struct commg
 }
 
 static int picture_send_parts(const struct picture *p, struct picture_part *part,
-                              int (*tell)(void *user, const struct wire_commgram *message),
+                              int (*send)(void *user, const struct wire_commgram *message),
                               void *user)
 {
     const struct commgram_picture *m = &p->made;
@@ -240,13 +241,13 @@ static int picture_send_parts(const struct picture *p, struct picture_part *part
         message.ribbons_count = picture_part_ribbons(part, m, &left);
         message.more = part->column + part->bar + part->member + part->ribbon <
                        m->column_count + m->bar_count + m->run_count + m->ribbon_count;
-        code = tell(user, &message);
+        code = send(user, &message);
     } while (code == 0 && message.more);
     return code;
 }
 
-int picture_tell(const struct picture *p,
-                 int (*tell)(void *user, const struct wire_commgram *message), void *user)
+int picture_send(const struct picture *p,
+                 int (*send)(void *user, const struct wire_commgram *message), void *user)
 {
     struct picture_part part = {
         .columns = malloc(WIRE_PART_ROWS * sizeof(*part.columns)),
@@ -257,7 +258,7 @@ int picture_tell(const struct picture *p,
     int code =
         part.columns == NULL || part.bars == NULL || part.members == NULL || part.ribbons == NULL
             ? -ENOMEM
-            : picture_send_parts(p, &part, tell, user);
+            : picture_send_parts(p, &part, send, user);
     free(part.columns);
     free(part.bars);
     free(part.members);

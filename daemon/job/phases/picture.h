@@ -7,7 +7,7 @@
 #include "daemon/job/phases/job_phases.h"
 #include "daemon/job/phases/picture_ask.h"
 
-#define PICTURE_MOST_PHASES 256u
+#define PICTURE_MAXIMUM_PHASES 256u
 
 struct commgram_cache;
 struct picture;
@@ -35,8 +35,8 @@ void picture_destroy(struct picture *picture);
 int picture_step(struct picture *picture, struct job_phases *phases);
 
 /** Send a picture that is done, in parts of at most WIRE_PART_ROWS rows.
- *  @param tell  called for each part; nonzero ends the sending, and is returned */
-int picture_tell(const struct picture *picture,
-                 int (*tell)(void *user, const struct wire_commgram *message), void *user);
+ *  @param send  called for each part; nonzero ends the sending, and is returned */
+int picture_send(const struct picture *picture,
+                 int (*send)(void *user, const struct wire_commgram *message), void *user);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word of the argument, which is not terminated, and where to say what is wrong with it. */
+/* A word of the argument, which is not terminated, and the buffer for an error about it. */
 struct word {
     const char *text;
     size_t length;
@@ -23,23 +23,23 @@ void picture_ask_finish(struct picture_ask *ask)
     *ask = (struct picture_ask){0};
 }
 
-static int picture_ask_reject(const struct word *w, const char *wanted)
+static int picture_ask_reject(const struct word *w, const char *expected)
 {
     snprintf(w->why, w->why_size, "commgram: '%.*s': %s", w->length < 60 ? (int)w->length : 60,
-             w->text, wanted);
+             w->text, expected);
     return -HOLTER_EUSAGE;
 }
 
 /* Digits up to the first other character. @return that, or NULL: there is no number, or it is above
  */
-static const char *picture_ask_read_number(const char *at, const char *end, uint64_t most,
+static const char *picture_ask_read_number(const char *at, const char *end, uint64_t maximum,
                                            uint64_t *out)
 {
     const char *begin = at;
     uint64_t value = 0;
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
         uint64_t digit = (uint64_t)(*at - '0');
-        if (digit > most || value > (most - digit) / 10)
+        if (digit > maximum || value > (maximum - digit) / 10)
             return NULL;
         value = value * 10 + digit;
     }
@@ -47,23 +47,22 @@ static const char *picture_ask_read_number(const char *at, const char *end, uint
     return at == begin ? NULL : at;
 }
 
-static int picture_ask_set_number(const struct word *w, const char *value, uint64_t least,
-                                  uint64_t most, uint64_t *out)
+static int picture_ask_set_number(const struct word *w, const char *value, uint64_t minimum,
+                                  uint64_t maximum, uint64_t *out)
 {
-    char wanted[80];
+    char expected[80];
     const char *end = w->text + w->length;
     uint64_t number = 0;
-    if (picture_ask_read_number(value, end, most, &number) == end && number >= least) {
+    if (picture_ask_read_number(value, end, maximum, &number) == end && number >= minimum) {
         *out = number;
         return 0;
     }
-    snprintf(wanted, sizeof(wanted), "a number from %" PRIu64 " to %" PRIu64 " is wanted", least,
-             most);
-    return picture_ask_reject(w, wanted);
+    snprintf(expected, sizeof(expected), "a number from %" PRIu64 " to %" PRIu64 " is expected",
+             minimum, maximum);
+    return picture_ask_reject(w, expected);
 }
 
-/* By words of 64: a list of all ranks, as often as an argument has room for it, must not hold the
- * loop. */
+/* By words of 64: an argument may name all ranks many times, and must not block the loop. */
 static void picture_ask_mark_span(uint64_t *marks, uint64_t first, uint64_t last)
 {
     for (uint64_t at = first / 64; at <= last / 64; at++) {
@@ -115,7 +114,7 @@ static int picture_ask_set_ranks(struct picture_ask *ask, const struct word *w, 
     }
     free(marks);
     if (code == -HOLTER_EUSAGE)
-        return picture_ask_reject(w, "a list of ranks is wanted, such as 3,8-11");
+        return picture_ask_reject(w, "a list of ranks is expected, such as 3,8-11");
     return code;
 }
 
@@ -150,10 +149,10 @@ static int picture_ask_set_word(struct picture_ask *ask, const struct word *w)
     if ((value = picture_ask_value(w, "ranks")) != NULL)
         return picture_ask_set_ranks(ask, w, value);
     return picture_ask_reject(w,
-                              "from=, to=, phases=, communities=, ranks= or modelled= is wanted");
+                              "from=, to=, phases=, communities=, ranks= or modelled= is expected");
 }
 
-int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t room)
+int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t capacity)
 {
     struct picture_ask ask = {.from_ns = INT64_MIN,
                               .to_ns = INT64_MAX,
@@ -162,14 +161,14 @@ int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, 
                               .modelled = 1};
     const char *at = argument == NULL ? "" : argument;
     int code = 0;
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     while (code == 0 && *(at += strspn(at, " ")) != '\0') {
-        struct word word = {at, strcspn(at, " "), why, room};
+        struct word word = {at, strcspn(at, " "), why, capacity};
         code = picture_ask_set_word(&ask, &word);
         at += word.length;
     }
     if (code == 0 && ask.from_ns > ask.to_ns) {
-        snprintf(why, room, "commgram: from= is after to=");
+        snprintf(why, capacity, "commgram: from= is after to=");
         code = -HOLTER_EUSAGE;
     }
     if (code != 0) {

@@ -13,7 +13,7 @@
 struct picture_ask {
     int64_t from_ns, to_ns; /**< daemon time; INT64_MIN, INT64_MAX: all */
     uint64_t phases, communities;
-    int modelled;   /**< 0: without what stands for collectives */
+    int modelled;   /**< 0: without the messages that model collectives */
     uint32_t *only; /**< ranks, ascending, each once; owned */
     size_t only_count;
 };
@@ -21,7 +21,7 @@ struct picture_ask {
 /** @param argument  words separated by spaces; NULL for none
  *  @param why       set on failure: names the word
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
-int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t room);
+int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t capacity);
 
 void picture_ask_finish(struct picture_ask *ask);
 

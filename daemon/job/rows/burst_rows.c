@@ -82,16 +82,16 @@ static int burst_params_equal(const struct bursts_params *a, const struct bursts
 static int burst_rows_open_set(struct burst_set *set, struct burst_pool *pool,
                                const struct burst_rows_size *size, int calls)
 {
-    struct bursts_params wanted = burst_rows_params(size, calls);
+    struct bursts_params required = burst_rows_params(size, calls);
     for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++) {
-        if (pool->sets[i].bursts == NULL || !burst_params_equal(&pool->sets[i].params, &wanted))
+        if (pool->sets[i].bursts == NULL || !burst_params_equal(&pool->sets[i].params, &required))
             continue;
         *set = pool->sets[i];
         pool->sets[i] = (struct burst_set){0};
         return 0;
     }
-    set->params = wanted;
-    return bursts_create(&set->bursts, &wanted);
+    set->params = required;
+    return bursts_create(&set->bursts, &required);
 }
 
 int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
@@ -110,7 +110,7 @@ int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
     for (int calls = 0; code == 0 && calls < 2; calls++) {
         struct burst_set *set = calls ? &rows->calls : &rows->messages;
         uint64_t more = pairs[calls] < left ? pairs[calls] : left;
-        if (more > 0 && bursts_room(set->bursts, more) == NULL)
+        if (more > 0 && bursts_reserve_rows(set->bursts, more) == NULL)
             code = -ENOMEM;
     }
     return code;
@@ -179,13 +179,13 @@ static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burs
         .others = {b->other_messages, b->other_bytes, b->other_pairs},
         .pair_count = b->pairs,
     };
-    struct burst_pair *room = NULL;
+    struct burst_pair *capacity = NULL;
     bool ascend = false;
     if (b->pairs > 0 && b->pairs <= BURST_ROWS_WINDOW - rows->rows)
-        room = bursts_room(set, b->pairs);
-    if (room != NULL) {
-        ascend = burst_rows_convert(room, pairs, b->pairs, b->collective ? collectives : NULL);
-        burst.pairs = room;
+        capacity = bursts_reserve_rows(set, b->pairs);
+    if (capacity != NULL) {
+        ascend = burst_rows_convert(capacity, pairs, b->pairs, b->collective ? collectives : NULL);
+        burst.pairs = capacity;
     } else if (b->pairs > 0) { /* counted, but not who with whom */
         burst.others = (struct burst_others){b->messages, b->bytes, b->other_pairs + b->pairs};
         burst.pair_count = 0;

@@ -1,4 +1,4 @@
-/* What agents report of bursts in one window: merged over nodes until the window is closed.
+/* The bursts that agents report in one window, merged over nodes until the window is closed.
  * Messages have been validated (daemon/job/job_validate.h).
  *
  * A window has two sets of bursts (daemon/analysis/events/bursts.h): messages between ranks, and
@@ -51,7 +51,7 @@ struct burst_pool {
 
 void burst_pool_finish(struct burst_pool *pool);
 
-/** Make the sets and the room that the rows of a message need. @return 0 or -ENOMEM */
+/** Create the sets, and reserve the space that the rows of a message need. @return 0 or -ENOMEM */
 int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
                        const struct burst_rows_size *size, const struct wire_window *window);
 
@@ -65,7 +65,7 @@ void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool);
 /** Would the sums of the window stay below 2^64 with this message? @return 0 or -EOVERFLOW */
 int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *window);
 
-/** Add the bursts of a message for which there is room: see burst_rows_reserve().
+/** Add the bursts of a message; burst_rows_reserve() comes before.
  *  @param collectives  for each collective of the message the number that stands for it */
 void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,
                     const uint32_t *collectives);

@@ -15,7 +15,7 @@ void counter_rows_finish(struct counter_rows *rows)
 
 int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *window)
 {
-    return array_fit(&rows->list, sizeof(*rows->list), &rows->room,
+    return array_fit(&rows->list, sizeof(*rows->list), &rows->capacity,
                      rows->count + window->counters_count);
 }
 

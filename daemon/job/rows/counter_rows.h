@@ -14,15 +14,15 @@ struct counter {
 /** Zero-initialised is empty. */
 struct counter_rows {
     struct counter *list; /**< owned */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 void counter_rows_finish(struct counter_rows *rows);
 
-/** Make room for the rows of a message. @return 0 or -ENOMEM; then nothing changed */
+/** Reserve space for the rows of a message. @return 0 or -ENOMEM; then nothing changed */
 int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *window);
 
-/** Add them, for which there is room. */
+/** Add the rows; counter_rows_reserve() comes before. */
 void counter_rows_add(struct counter_rows *rows, const struct wire_window *window, uint32_t node);
 
 /** Sort by node, then name, and add up what an agent reported in several messages; sums are

@@ -108,16 +108,16 @@ static void an_episode_is_pending_before_it_fires_and_keeps_its_evidence(void **
     evidence.causes[0].share = 0.9;
     evidence.cause_count = 1;
     struct alert_report report = report_of(ALERT_PENDING, 10, 12, &evidence);
-    const struct alert *a = alerts_tell(&alerts, &report);
+    const struct alert *a = alerts_report(&alerts, &report);
     assert_non_null(a);
     assert_string_equal(alert_message(a, "j").state, "pending");
     assert_int_equal(alert_message(a, "j").fired_ns, 0);
-    assert_null(alerts_tell(&alerts, &report));
+    assert_null(alerts_report(&alerts, &report));
     report = report_of(ALERT_FIRING, 10, 13, &evidence);
-    assert_ptr_equal(alerts_tell(&alerts, &report), a);
+    assert_ptr_equal(alerts_report(&alerts, &report), a);
     evidence.ratio = 3.5;
     report.now_ns = 14;
-    assert_ptr_equal(alerts_tell(&alerts, &report), a);
+    assert_ptr_equal(alerts_report(&alerts, &report), a);
     struct wire_alert message = alert_message(a, "j");
     assert_string_equal(message.state, "firing");
     assert_int_equal(message.fired_ns, 13);
@@ -126,12 +126,12 @@ static void an_episode_is_pending_before_it_fires_and_keeps_its_evidence(void **
     assert_int_equal(message.causes_count, 1);
     assert_string_equal(message.causes[0].name, "network");
     report = report_of(ALERT_RESOLVED, 10, 20, &evidence);
-    assert_ptr_equal(alerts_tell(&alerts, &report), a);
-    assert_null(alerts_tell(&alerts, &(struct alert_report){.kind = "latency",
-                                                            .state = ALERT_RESOLVED,
-                                                            .since_ns = 30,
-                                                            .title = "",
-                                                            .evidence = &evidence}));
+    assert_ptr_equal(alerts_report(&alerts, &report), a);
+    assert_null(alerts_report(&alerts, &(struct alert_report){.kind = "latency",
+                                                              .state = ALERT_RESOLVED,
+                                                              .since_ns = 30,
+                                                              .title = "",
+                                                              .evidence = &evidence}));
     assert_int_equal(alerts.count, 1);
     alerts_finish(&alerts);
 }
@@ -143,14 +143,14 @@ static void an_episode_fed_again_is_the_restored_one(void **state)
     (void)state;
     struct alert_report fire = report_of(ALERT_FIRING, 10, 13, &evidence);
     struct alert_report end = report_of(ALERT_RESOLVED, 10, 20, &evidence);
-    alerts_tell(&first, &fire);
-    struct wire_alert message = alert_message(alerts_tell(&first, &end), "j");
+    alerts_report(&first, &fire);
+    struct wire_alert message = alert_message(alerts_report(&first, &end), "j");
     assert_int_equal(alerts_restore(&again, &message), 0);
-    assert_non_null(alerts_tell(&again, &fire));
-    assert_non_null(alerts_tell(&again, &end));
+    assert_non_null(alerts_report(&again, &fire));
+    assert_non_null(alerts_report(&again, &end));
     assert_int_equal(again.count, 1);
     fire.since_ns = 30;
-    assert_non_null(alerts_tell(&again, &fire));
+    assert_non_null(alerts_report(&again, &fire));
     assert_int_equal(again.count, 2);
     alerts_finish(&first);
     alerts_finish(&again);

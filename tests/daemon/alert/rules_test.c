@@ -175,12 +175,12 @@ static void clear_follows_above_when_it_is_not_given(void **state)
 static void wrong_units_are_named_with_line_and_key(void **state)
 {
     (void)state;
-    wrong_rule("above: 1.5", "f.yaml:3: above: '1.5' has no unit; x is wanted");
+    wrong_rule("above: 1.5", "f.yaml:3: above: '1.5' has no unit; x is expected");
     wrong_rule("above: 150%", "f.yaml:3: above: '150%' has a wrong unit");
-    wrong_rule("for: 2", "f.yaml:3: for: '2' has no unit; ms, s, min or h is wanted");
+    wrong_rule("for: 2", "f.yaml:3: for: '2' has no unit; ms, s, min or h is expected");
     wrong_rule("for: 2x", "f.yaml:3: for: '2x' has a wrong unit");
     wrong_rule("for: 2 s s", "f.yaml:3: for: '2 s s' has a wrong unit");
-    wrong_rule("growth: 10%", "f.yaml:3: growth: '10%' has a wrong unit; %/min is wanted");
+    wrong_rule("growth: 10%", "f.yaml:3: growth: '10%' has a wrong unit; %/min is expected");
     wrong_rule("least-messages: 20s", "f.yaml:3: least-messages: '20s' has a wrong unit");
     wrong_rule("least-messages: 2.5", "is no whole number");
     wrong_rule("for: -2s", "f.yaml:3: for: '-2s' is negative");
@@ -205,7 +205,7 @@ static void wrong_values_are_named(void **state)
     wrong_rule("name: a b", "name: 'a b'");
     wrong_rule("name: ''", "name: the value is missing");
     wrong_rule("for:", "f.yaml:3: for: the value is missing");
-    wrong_rule("for: [2s]", "for: a list stands here, one value is wanted");
+    wrong_rule("for: [2s]", "for: a list stands here, one value is expected");
     wrong("rules: [{name: x}]", "f.yaml:1: kind: is missing in this rule");
     wrong("rules: [{kind: latencies}]", "kind: 'latencies' is none of latency, hang");
     wrong("sinks: [{kind: file}]", "path: is missing in this sink of kind file");
@@ -222,7 +222,7 @@ static void unknown_keys_are_named_with_those_that_are_known(void **state)
     wrong("rules:\n  - kind: rank-died\n    for: 2s\n", "f.yaml:3: for: does not belong here");
     wrong("rule: []", "f.yaml:1: rule: unknown key; a file has rules, sinks");
     wrong("sinks: [{kind: syslog, path: /x}]", "path: does not belong here");
-    wrong_rule("? [a]\n    : b", "a list stands where a key is wanted");
+    wrong_rule("? [a]\n    : b", "a list stands where a key is expected");
 }
 
 static void contradictions_are_named(void **state)
@@ -267,11 +267,11 @@ static void other_shapes_are_refused(void **state)
     (void)state;
     wrong("", "f.yaml:1: the file holds nothing");
     wrong("# nothing\n", "the file holds nothing");
-    wrong("text", "a text stands here, `rules:` or `sinks:` is wanted");
+    wrong("text", "a text stands here, `rules:` or `sinks:` is expected");
     wrong("- a", "a list stands here");
-    wrong("rules: latency", "rules: a text stands here, a list is wanted");
-    wrong("rules: {kind: latency}", "rules: a map stands here, a list is wanted");
-    wrong("rules: [latency]", "rules: a text stands here, keys and values are wanted");
+    wrong("rules: latency", "rules: a text stands here, a list is expected");
+    wrong("rules: {kind: latency}", "rules: a map stands here, a list is expected");
+    wrong("rules: [latency]", "rules: a text stands here, keys and values are expected");
     wrong("rules: []\n---\nrules: []\n", "f.yaml:2: a second document begins");
     wrong("rules:\n\t- kind: latency", "f.yaml:2: not YAML");
     wrong("rules: [\n", "not YAML");

@@ -150,25 +150,25 @@ static struct wire_alert alert(uint64_t id, const char *state, uint64_t updates)
 static void take(struct bed *bed, uint64_t id, const char *state, uint64_t updates)
 {
     struct wire_alert a = alert(id, state, updates);
-    sinks_take(bed->sinks, &a);
+    sinks_queue(bed->sinks, &a);
 }
 
-static void read_line(int fd, char *out, size_t room)
+static void read_line(int fd, char *out, size_t capacity)
 {
     size_t used = 0;
     do
         assert_int_equal(read(fd, out + used, 1), 1);
-    while (out[used++] != '\n' && used < room - 1);
+    while (out[used++] != '\n' && used < capacity - 1);
     out[used] = '\0';
 }
 
 /* All of a file. @return number of lines */
-static unsigned contents(const char *name, char *out, size_t room)
+static unsigned contents(const char *name, char *out, size_t capacity)
 {
     FILE *file = fopen(name, "r");
     unsigned lines = 0;
     assert_non_null(file);
-    size_t length = fread(out, 1, room - 1, file);
+    size_t length = fread(out, 1, capacity - 1, file);
     out[length] = '\0';
     fclose(file);
     for (size_t i = 0; i < length; i++)
@@ -212,7 +212,7 @@ static void an_alert_that_never_fired_is_not_delivered(void **state)
     struct wire_alert a = alert(1, "resolved", 0);
     a.fired_ns = 0;
     take(bed, 1, "pending", 0);
-    sinks_take(bed->sinks, &a);
+    sinks_queue(bed->sinks, &a);
     take(bed, 2, "firing", 0);
     sinks_destroy(bed->sinks);
     assert_int_equal(contents(path, text, sizeof(text)), 1);
@@ -245,13 +245,13 @@ static void severities_below_the_sink_s_are_not_delivered(void **state)
     start(bed);
     struct wire_alert a = alert(1, "firing", 0), b = alert(2, "firing", 0);
     b.severity = "critical";
-    sinks_take(bed->sinks, &a);
-    sinks_take(bed->sinks, &b);
+    sinks_queue(bed->sinks, &a);
+    sinks_queue(bed->sinks, &b);
     b.severity = "info"; /* of an alert that was delivered, the end is delivered */
     b.state = "resolved";
     a.state = "resolved";
-    sinks_take(bed->sinks, &a);
-    sinks_take(bed->sinks, &b);
+    sinks_queue(bed->sinks, &a);
+    sinks_queue(bed->sinks, &b);
     sinks_destroy(bed->sinks);
     assert_in_range(contents(path, text, sizeof(text)), 1, 2);
     assert_null(strstr(text, "\"id\":1,"));
@@ -453,7 +453,7 @@ static void a_command_may_say_much_and_read_nothing(void **state)
     struct wire_alert a = alert(1, "firing", 0);
     a.title = title;
     a.text = text;
-    sinks_take(bed->sinks, &a);
+    sinks_queue(bed->sinks, &a);
     while (counts(bed).delivered < 1)
         sched_yield();
     assert_int_equal(counts(bed).failed, 0);
@@ -638,13 +638,13 @@ static int listen_here(char url[64])
 }
 
 /* Take one request. @return the connection, to be answered */
-static int take_request(int server, char *out, size_t room)
+static int take_request(int server, char *out, size_t capacity)
 {
     size_t used = 0, whole = SIZE_MAX;
     int fd = accept4(server, NULL, NULL, SOCK_CLOEXEC);
     assert_true(fd >= 0);
     while (used < whole) {
-        ssize_t n = read(fd, out + used, room - 1 - used);
+        ssize_t n = read(fd, out + used, capacity - 1 - used);
         assert_true(n > 0);
         used += (size_t)n;
         out[used] = '\0';

@@ -191,7 +191,7 @@ static void faults_of_tables_are_told_with_their_line(void **state)
     import(meta, "", "0 0 1 0 1 5\n0 0 0 1 1 6\n", &told);
     assert_string_equal(told.text, "");
     import(meta, "", "0 0 1 0 1\n", &told);
-    assert_ends(&told, "links:10: column packets: a whole number is wanted\n");
+    assert_ends(&told, "links:10: column packets: a whole number is expected\n");
     import(meta, "", "0 0 1 0 1 5 6\n", &told);
     assert_ends(&told, "links:10: more numbers than the 6 columns\n");
     import(meta, "", "0 0 1 0 1 5\n4 0 0 0 1 5\n", &told);
@@ -218,8 +218,9 @@ static void rows_that_are_whole_are_imported(void **state)
     assert_int_equal(counts.wrong_rows, 5);
     assert_int_equal(counts.packets, 13);
     assert_int_equal(counts.windows, 2);
-    assert_non_null(strstr(told.text, "nodes:9: column y: a whole number is wanted\n"));
-    assert_non_null(strstr(told.text, "links:11: column code_region: a whole number is wanted\n"));
+    assert_non_null(strstr(told.text, "nodes:9: column y: a whole number is expected\n"));
+    assert_non_null(
+        strstr(told.text, "links:11: column code_region: a whole number is expected\n"));
     assert_non_null(strstr(told.text, "links:13: sx: coordinate 4"));
     assert_non_null(strstr(told.text, "links:14: no link leads"));
     assert_non_null(strstr(told.text, "links:15: packets: -5 of them"));

@@ -96,7 +96,7 @@ static struct stream run(const struct replay_make *settings, int beside)
 {
     struct stream s = {.hash = UINT64_C(0xcbf29ce484222325)};
     struct rules rules;
-    const struct job_output output = {.user = &s, .wanted = wanted, .publish = publish};
+    const struct job_output output = {.user = &s, .has_subscribers = wanted, .publish = publish};
     const struct job_options options = {.window_ns = settings->window_ns,
                                         .grace_ns = settings->window_ns / 4,
                                         .lost_ns = 60 * S,

@@ -266,7 +266,7 @@ static void a_late_report_is_published_as_a_correction(void **state)
     advance(job, end_of(FIRST) + 300 * MS);
     assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
     report(job, 1, FIRST, 0, end_of(FIRST) + 400 * MS);
-    assert_int_equal(job_late(job), 1);
+    assert_int_equal(job_late_messages(job), 1);
     advance(job, end_of(FIRST) + 1649 * MS); /* others may be late too */
     assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
     advance(job, end_of(FIRST) + 1650 * MS);
@@ -342,7 +342,7 @@ static void a_clock_that_is_ahead_makes_no_other_node_late(void **state)
     report(job, 0, FIRST + 5, 0, end_of(FIRST + 5));
     report(job, 1, FIRST + 5, 0, end_of(FIRST + 5));
     advance(job, end_of(FIRST + 5) + 1);
-    assert_int_equal(job_late(job), 1); /* the one from the future */
+    assert_int_equal(job_late_messages(job), 1); /* the one from the future */
     const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t->window, FIRST + 5);
     assert_int_equal(t->late, 0);
@@ -575,7 +575,7 @@ static void windows_that_the_recording_does_not_tell_are_published_after_a_resta
 {
     struct job *job = make_job(&told);
     (void)state;
-    job_told(job, FIRST + 1);
+    job_mark_published(job, FIRST + 1);
     job_replaying(job, 1);
     appear(job, 0, 1);
     for (uint64_t w = FIRST; w < FIRST + 4; w++) {

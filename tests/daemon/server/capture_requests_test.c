@@ -96,7 +96,7 @@ static int give(struct bed *bed, unsigned node, enum wire_type type, const void 
                                       : sizeof(struct wire_captured));
     assert_int_equal(zmq_msg_init_size(&bytes, 8), 0);
     memset(zmq_msg_data(&bytes), 0, 8);
-    int code = jobs_take(bed->jobs, 11 + node, &whole, &bytes, bed->now_ns, &fault);
+    int code = jobs_ingest(bed->jobs, 11 + node, &whole, &bytes, bed->now_ns, &fault);
     zmq_msg_close(&bytes);
     return code;
 }

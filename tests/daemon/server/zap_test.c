@@ -59,13 +59,13 @@ struct answer {
     char status[8], user[32];
 };
 
-static void take_frame(void *socket, char *out, size_t room)
+static void take_frame(void *socket, char *out, size_t capacity)
 {
     char bytes[256];
     int length = zmq_recv(socket, bytes, sizeof(bytes), 0);
     assert_in_range(length, 0, sizeof(bytes));
     if (out != NULL)
-        snprintf(out, room, "%.*s", length, bytes);
+        snprintf(out, capacity, "%.*s", length, bytes);
 }
 
 static struct answer ask(struct fixture *f, const char *domain, const char *mechanism,

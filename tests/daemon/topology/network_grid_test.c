@@ -254,11 +254,11 @@ static void the_tree_stands_for_the_grid_until_there_is_one(void **state)
     for (uint32_t rank = 0; rank < 4; rank++)
         assert_int_equal(job_network_place(n, rank, 0, "host", rank + 1, 1), 0);
     close_window(n, 1);
-    job_network_tell(n, "j", on_topology, NULL);
+    job_network_publish(n, "j", on_topology, NULL);
     assert_int_equal(told.kind, TOPOLOGY_TREE);
     assert_string_equal(told.source, "");
     assert_non_null(strstr(told.fault, "no Cartesian communicator"));
-    job_network_told(n, 1);
+    job_network_set_published(n, 1);
 
     struct telling t; /* 0 and 1 are the ends of a line, 2 is beside 0, 3 is not in it */
     begin(&t, 4);
@@ -269,14 +269,14 @@ static void the_tree_stands_for_the_grid_until_there_is_one(void **state)
     assert_int_equal(job_network_carts(n, &t.message), 0);
     struct wire_links links = close_window(n, 2);
     assert_true(job_network_changed(n));
-    job_network_tell(n, "j", on_topology, NULL);
+    job_network_publish(n, "j", on_topology, NULL);
     assert_int_equal(told.kind, TOPOLOGY_CARTESIAN);
     assert_string_equal(told.source, NETWORK_GRID);
     assert_string_equal(told.fault, "");
     assert_int_equal(told.seats[1], 2);
     assert_true(told.seats[3] == UINT64_MAX);
     assert_true(links.hop_bytes > 209.5 && links.hop_bytes < 210.5); /* two hops and one */
-    job_network_told(n, 1);
+    job_network_set_published(n, 1);
     close_window(n, 3);
     assert_false(job_network_changed(n));
 
@@ -286,7 +286,7 @@ static void the_tree_stands_for_the_grid_until_there_is_one(void **state)
         member(&t, first, rank, rank);
     assert_int_equal(job_network_carts(n, &t.message), 0);
     links = close_window(n, 4);
-    job_network_tell(n, "j", on_topology, NULL);
+    job_network_publish(n, "j", on_topology, NULL);
     assert_int_equal(told.dimensions, 2);
     assert_int_equal(told.seats[3], 3);
     assert_true(links.hop_bytes > 119.5 && links.hop_bytes < 120.5);

@@ -248,7 +248,7 @@ static void faults_of_shape_are_told_with_their_line(void **state)
         {"network: mesh:4\nkind: mesh\n", "f:2: kind: `network` says it already"},
         {"kind: ring\n", "f:1: kind: 'ring' is none of torus, mesh, cartesian, tree, graph"},
         {"kind: torus\n", "f:1: dimensions: are missing"},
-        {"kind: torus\ndimensions: 4\n", "f:2: dimensions: a text stands here, a list is wanted"},
+        {"kind: torus\ndimensions: 4\n", "f:2: dimensions: a text stands here, a list is expected"},
         {"kind: torus\ndimensions: []\n", "f:2: dimensions: there is none"},
         {"kind: torus\ndimensions: [4, 0]\n", "f:2: size: a dimension has 1 coordinate at least"},
         {"kind: torus\ndimensions: [4, -1]\n", "f:2: size: '-1' is no number from 0 to 1048576"},
@@ -274,8 +274,8 @@ static void faults_of_shape_are_told_with_their_line(void **state)
         {"network: mesh:4\ncolour: red\n",
          "f:2: colour: unknown key; a topology has name network kind dimensions order tie capacity "
          "nodes switches links routes"},
-        {"network: [mesh]\n", "f:1: network: a list stands here, one value is wanted"},
-        {"a\n", "f:1: topology: a text stands here, keys and values are wanted"},
+        {"network: [mesh]\n", "f:1: network: a list stands here, one value is expected"},
+        {"a\n", "f:1: topology: a text stands here, keys and values are expected"},
         {"network: *a\n", "f:1: aliases (*) are not taken"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -298,9 +298,9 @@ static void faults_of_nodes_are_told_with_their_line(void **state)
         {"- a\n- b\n- a\n", "f:6: host a stands there twice, first in line 4"},
         {"- n[1-17]\n", "f:4: nodes: n17 is one more than the 16 nodes of the network"},
         {"- n[1-\n", "f:4: nodes: the ] is missing"},
-        {"- n[3-1]\n", "f:4: nodes: '[3-1]': ranges such as [001-128,200] are wanted"},
+        {"- n[3-1]\n", "f:4: nodes: '[3-1]': ranges such as [001-128,200] are expected"},
         {"- {at: 3}\n", "f:4: nodes: `hosts` is missing"},
-        {"- {hosts: a, at: {x: 1}}\n", "f:4: at: a map stands here, a list is wanted"},
+        {"- {hosts: a, at: {x: 1}}\n", "f:4: at: a map stands here, a list is expected"},
     };
     char text[500];
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -322,7 +322,7 @@ static void faults_of_links_are_told_with_their_line(void **state)
          "f:5: s is neither a host nor a switch of this file"},
         {"kind: graph\nnodes: a b\nlinks:\n- [a, a]\n", "f:4: a link from a to itself"},
         {"kind: graph\nnodes: a b\nlinks:\n- [a, b, c]\n",
-         "f:4: link: two ends are wanted, such as [n1:eth0, s1]"},
+         "f:4: link: two ends are expected, such as [n1:eth0, s1]"},
         {"kind: graph\nnodes: a\nswitches: s\nlinks:\n- [a, 's:e0']\n",
          "f:5: interface e0 would be of switch s: only hosts have interfaces"},
         {"kind: graph\nnodes: a b\nlinks:\n- {from: a}\n",
@@ -334,7 +334,7 @@ static void faults_of_links_are_told_with_their_line(void **state)
         {"kind: tree\nswitches:\n- {name: s, nodes: a b}\n- {name: t, nodes: c}\n",
          "f:4: t cannot be reached from a"},
         {"kind: tree\nnodes: a b\nlinks:\n- {from: a, to: b}\n",
-         "f:4: links of a tree go both ways: `between` is wanted"},
+         "f:4: links of a tree go both ways: `between` is expected"},
         {"kind: graph\nswitches: s\n", "f: there is no host in it"},
         {"SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n", "f:2: b cannot be reached from n1"},
         {"SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
@@ -343,7 +343,7 @@ static void faults_of_links_are_told_with_their_line(void **state)
          "f:2: Nodes: a line begins with SwitchName=, BlockName= or BlockSizes="},
         {"SwitchName=a Nodes=n1 Colour=red\n",
          "f:1: Colour: unknown key; a switch has Nodes, Switches, LinkSpeed"},
-        {"SwitchName=a Nodes=\n", "f:1: 'Nodes=': KEY=VALUE is wanted"},
+        {"SwitchName=a Nodes=\n", "f:1: 'Nodes=': KEY=VALUE is expected"},
         {"SwitchName=a Nodes=n[1\n", "f:1: Nodes: the ] is missing"},
         {"SwitchName=a Switches=b\n", "f:1: b is neither a host nor a switch of this file"},
         {"- topology: a\n  flat: true\n",
@@ -365,7 +365,7 @@ static void faults_of_routes_are_told_with_their_line(void **state)
         {"- [h1, s1, h2]\n- [h1, s3]\n", "f:14: the route passes s3, which is not in the network"},
         {"- [h1, s1, h2, s1]\n", "f:13: the route passes s1 twice"},
         {"- [h1]\n", "f:13: a route has two ends at least"},
-        {"- h1 h2\n", "f:13: routes: a text stands here, a list is wanted"},
+        {"- h1 h2\n", "f:13: routes: a text stands here, a list is expected"},
         {"- [h1, s1, h2]\n- [h1, s1, h2]\n",
          "f:14: a route between these ends stands in line 13 already"},
     };

@@ -14,8 +14,9 @@
 
 #define WIRING_NONE UINT32_MAX
 
-#define WIRING_METRICS ((int)METRIC_LOAD + 1) /* metrics that can determine the colours of routes  \
-                                               */
+#define WIRING_METRICS                                                                             \
+    ((int)METRIC_LOAD + 1) /* metrics that can determine the colours of routes                     \
+                            */
 
 struct wiring_unit {
     uint32_t vertex;   /**< first used vertex */

@@ -27,7 +27,7 @@ static void both_directions_give_the_middle_of_the_least_differences(void **stat
         assert_int_equal(note(&clocks, 0, 300 * US, apart, 100000, SECOND), pair);
         assert_int_equal(note(&clocks, 1, 21 * US, apart, 100000, SECOND), pair);
         note(&clocks, 1, 22 * US, apart, 100000, SECOND);
-        pair_clocks_settle(&clocks);
+        pair_clocks_update(&clocks);
         const struct pair_clock *p = &clocks.pairs[pair];
         /* The transfers differ by 6 µs: that looks like 3 µs between the clocks. */
         int64_t expected = apart - 3 * US;
@@ -53,7 +53,7 @@ static void one_direction_says_nothing(void **state)
     (void)state;
     pair_clocks_init(&clocks, 10);
     uint32_t pair = note(&clocks, 1, 15 * US, 0, 100000, SECOND);
-    pair_clocks_settle(&clocks);
+    pair_clocks_update(&clocks);
     assert_int_equal(clocks.pairs[pair].offset_ns, 0);
     assert_int_equal(clocks.pairs[pair].remain_ns, 100000);
     pair_clocks_finish(&clocks);
@@ -65,11 +65,11 @@ static void the_other_direction_may_have_come_earlier_and_ages(void **state)
     (void)state;
     pair_clocks_init(&clocks, 10);
     note(&clocks, 0, 10 * US, 0, 80000, SECOND);
-    pair_clocks_settle(&clocks);
+    pair_clocks_update(&clocks);
     uint64_t before = 0;
     for (uint64_t turn = 2; turn < 12; turn++) {
         uint32_t pair = note(&clocks, 1, 10 * US, 0, 80000, turn * SECOND);
-        pair_clocks_settle(&clocks);
+        pair_clocks_update(&clocks);
         uint64_t remain = clocks.pairs[pair].remain_ns;
         assert_true(turn < 6 ? remain > before : remain >= before);
         before = remain;
@@ -86,13 +86,13 @@ static void what_contradicts_the_stated_errors_is_not_believed(void **state)
     /* 500 µs apart, on clocks that are right to 100 µs. */
     note(&clocks, 0, 10 * US, 500 * US, 100000, SECOND);
     uint32_t pair = note(&clocks, 1, 10 * US, 500 * US, 100000, SECOND);
-    pair_clocks_settle(&clocks);
+    pair_clocks_update(&clocks);
     assert_int_equal(clocks.pairs[pair].offset_ns, 0);
     assert_int_equal(clocks.pairs[pair].remain_ns, 100000);
     /* Received before sent, both ways: no clocks are like that. */
     note(&clocks, 0, -10 * US, 0, 100000, 2 * SECOND);
     note(&clocks, 1, -10 * US, 0, 100000, 2 * SECOND);
-    pair_clocks_settle(&clocks);
+    pair_clocks_update(&clocks);
     assert_int_equal(clocks.pairs[pair].offset_ns, 0);
     assert_int_equal(clocks.pairs[pair].remain_ns, 100000);
     pair_clocks_finish(&clocks);
@@ -108,7 +108,7 @@ static void pairs_beyond_the_bound_are_not_kept(void **state)
         for (uint32_t node = 1; node <= 1000; node++)
             kept += pair_clocks_note(&clocks, 0, 1000 * turn + node, 5, 10, SECOND) != KEY_NONE;
         assert_int_equal(kept, 100);
-        pair_clocks_settle(&clocks);
+        pair_clocks_update(&clocks);
     }
     assert_true(pair_clocks_bytes(&clocks) < 40000);
     pair_clocks_finish(&clocks);
@@ -126,7 +126,7 @@ static void extreme_differences_do_not_overflow(void **state)
         pair_clocks_note(&clocks, 1, 2, odd[turn % 5], errors[turn % 4], at);
         uint32_t pair =
             pair_clocks_note(&clocks, 2, 1, odd[turn / 5 % 5], errors[turn / 4 % 4], at);
-        pair_clocks_settle(&clocks);
+        pair_clocks_update(&clocks);
         uint64_t stated =
             errors[turn % 4] > errors[turn / 4 % 4] ? errors[turn % 4] : errors[turn / 4 % 4];
         assert_true(clocks.pairs[pair].remain_ns <= stated);

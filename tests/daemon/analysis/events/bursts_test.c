@@ -70,7 +70,7 @@ static void bursts_within_the_budget_are_the_batch_clustering(void **state)
     }
 }
 
-static void each_distinct_time_is_a_burst_while_there_is_room(void **state)
+static void each_distinct_time_is_a_burst_while_there_is_capacity(void **state)
 {
     struct bursts *set = create(3, 8, 1);
     (void)state;
@@ -523,11 +523,11 @@ static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
                 b.bytes += rows[k].bytes;
             }
             b.time_sum_low = at * b.messages;
-            struct burst_pair *room = bursts_room(whole, b.pair_count);
+            struct burst_pair *capacity = bursts_reserve_rows(whole, b.pair_count);
             assert_int_equal(bursts_add(plain, &b), b.messages > 0 ? 0 : -EINVAL);
-            if (room != NULL)
-                memcpy(room, rows, b.pair_count * sizeof(*room));
-            b.pairs = room != NULL && i % 2 == 0 ? room : rows;
+            if (capacity != NULL)
+                memcpy(capacity, rows, b.pair_count * sizeof(*capacity));
+            b.pairs = capacity != NULL && i % 2 == 0 ? capacity : rows;
             assert_int_equal(bursts_add(whole, &b), b.messages > 0 ? 0 : -EINVAL);
         }
         for (uint32_t most = 64; most > 0; most /= 2) {
@@ -544,52 +544,11 @@ static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
     }
 }
 
-/* Own pieces lie one behind the other, also where an earlier one of them found no room among the
- * whole ones. */
-static void pieces_that_do_not_fit_leave_room_to_those_behind_them(void **state)
-{
-    const struct bursts_params params = {.budget = 4, .pairs = 8, .cell_ns = 1024, .whole = 1000};
-    const struct burst_pair same = {1, 2, 3, 0, 1, 3}, stays = {3, 1, 3, 1, 1, 3};
-    struct burst_pair many[14];
-    struct bursts *set;
-    struct burst_sums out;
-    (void)state;
-    assert_int_equal(bursts_create(&set, &params), 0);
-    for (size_t i = 0; i < 14; i++)
-        many[i] = same;
-    const struct burst_sums first = {.first_ns = 5000,
-                                     .last_ns = 5000,
-                                     .time_sum_low = UINT64_C(5000) * 14,
-                                     .messages = 14,
-                                     .bytes = 42,
-                                     .pairs = many,
-                                     .pair_count = 14};
-    assert_int_equal(bursts_add_known(set, &first, 0), 0);
-    struct burst_pair *own = bursts_room(set, 12);
-    assert_non_null(own);
-    for (uint32_t i = 0; i < 12; i++)
-        own[i] = (struct burst_pair){i < 3 ? 1 : 4, i, 3, 1, 1, 3};
-    const struct burst_piece pieces[] = {{own, 3, 0}, {&stays, 1, 7}, {own + 3, 9, 0}};
-    const struct burst_sums second = {.first_ns = 5000,
-                                      .last_ns = 5000,
-                                      .time_sum_low = UINT64_C(5000) * 13,
-                                      .messages = 13,
-                                      .bytes = 39};
-    assert_int_equal(bursts_add_pieces(set, &second, pieces, 3, 1), 0);
-    assert_int_equal(bursts_read(set, 0, &out), 0);
-    assert_int_equal(out.messages, 27);
-    uint64_t messages = out.others.messages;
-    for (size_t i = 0; i < out.pair_count; i++)
-        messages += out.pairs[i].messages;
-    assert_int_equal(messages, 27);
-    bursts_destroy(set);
-}
-
 static void parameters_out_of_range_are_refused(void **state)
 {
     static const struct bursts_params bad[] = {
-        {0, 8, 1, 0},         {BURSTS_MOST + 1, 8, 1, 0},
-        {1, 7, 1, 0},         {1, BURSTS_MOST_PAIRS + 1, 1, 0},
+        {0, 8, 1, 0},         {BURSTS_MAXIMUM + 1, 8, 1, 0},
+        {1, 7, 1, 0},         {1, BURSTS_MAXIMUM_PAIRS + 1, 1, 0},
         {1, 8, 0, 0},         {1, 8, 3, 0},
         {1, 8, 1ull << 41, 0}};
     struct bursts *set;
@@ -604,7 +563,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bursts_within_the_budget_are_the_batch_clustering),
-        cmocka_unit_test(each_distinct_time_is_a_burst_while_there_is_room),
+        cmocka_unit_test(each_distinct_time_is_a_burst_while_there_is_capacity),
         cmocka_unit_test(messages_may_come_in_any_order),
         cmocka_unit_test(of_equal_gaps_the_earlier_closes),
         cmocka_unit_test(runs_with_pauses_are_the_bursts),
@@ -621,7 +580,6 @@ int main(void)
         cmocka_unit_test(bursts_that_cannot_be_are_refused),
         cmocka_unit_test(an_empty_set_has_no_bursts_and_changes_none),
         cmocka_unit_test(rows_that_stay_whole_are_those_that_are_added_up),
-        cmocka_unit_test(pieces_that_do_not_fit_leave_room_to_those_behind_them),
         cmocka_unit_test(parameters_out_of_range_are_refused),
     };
     static const uint32_t wholes[] = {0, 300, 1u << 16};

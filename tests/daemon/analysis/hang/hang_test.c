@@ -55,20 +55,6 @@ static void scene_finish(struct scene *s)
     free(s);
 }
 
-/* Every other one in parts. */
-static void take_in(struct hang_watch *watch, const struct hang_window *window)
-{
-    size_t half = window->rank_count / 2;
-    if (window->number % 2 == 0) {
-        assert_int_equal(hang_window(watch, window), 0);
-        return;
-    }
-    hang_begin(watch, window, window->world);
-    hang_ranks(watch, window->ranks, half);
-    hang_ranks(watch, window->ranks + half, window->rank_count - half);
-    assert_int_equal(hang_end(watch, window), 0);
-}
-
 /* A window ends: calls in progress have gone on for its length. */
 static struct hang_list step(struct scene *s)
 {
@@ -96,7 +82,7 @@ static struct hang_list step(struct scene *s)
                                  .dead = s->dead,
                                  .dead_count = s->dead_count};
     s->window++;
-    take_in(s->watch, &window);
+    assert_int_equal(hang_window(s->watch, &window), 0);
     free(rows);
     s->call_count = 0;
     s->dead_count = 0;

@@ -126,13 +126,13 @@ static void medians_of_a_million_transfers_are_within_a_percent(void **state)
 }
 
 /* Transfers of a real job: see the head of the file. */
-static size_t read_transfers(struct transfer *out, size_t room)
+static size_t read_transfers(struct transfer *out, size_t capacity)
 {
     FILE *file = fopen(recorded, "r");
     assert_non_null(file);
     char line[256];
     size_t count = 0;
-    while (fgets(line, sizeof(line), file) != NULL && count < room) {
+    while (fgets(line, sizeof(line), file) != NULL && count < capacity) {
         unsigned long window, bytes, ns;
         if (line[0] == '#')
             continue;

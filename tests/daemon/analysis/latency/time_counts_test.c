@@ -75,7 +75,7 @@ static void counts_make_the_criteria_that_rows_make(void **state)
         }
         assert_int_equal(time_counts_move(&window, &late), 0);
         assert_int_equal(time_counts_messages(&late), 0);
-        assert_int_equal(criteria_take(counts, &window), 0);
+        assert_int_equal(criteria_count_times(counts, &window), 0);
         assert_int_equal(time_counts_messages(&window), 0);
         assert_int_equal(criteria_close(rows, w), 0);
         assert_int_equal(criteria_close(counts, w), 0);
@@ -111,7 +111,7 @@ static void more_messages_than_criteria_take_are_refused(void **state)
     for (unsigned i = 0; i < 3; i++)
         count(&counts, (struct row){0, 100, 700 + i, UINT64_C(1) << 40});
     count(&counts, (struct row){0, 200, 700, 20});
-    assert_int_equal(criteria_take(criteria, &counts), -HOLTER_ERANGE);
+    assert_int_equal(criteria_count_times(criteria, &counts), -HOLTER_ERANGE);
     assert_int_equal(time_counts_messages(&counts), 0);
     assert_int_equal(criteria_close(criteria, 0), 0);
     assert_int_equal(criteria_count(criteria), 2);

@@ -19,14 +19,14 @@
 
 struct list {
     struct joined *rows;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static void add_row(struct list *list, const struct joined *row)
 {
-    if (list->count == list->room) {
-        list->room = 2 * list->room + 64;
-        list->rows = realloc(list->rows, list->room * sizeof(*list->rows));
+    if (list->count == list->capacity) {
+        list->capacity = 2 * list->capacity + 64;
+        list->rows = realloc(list->rows, list->capacity * sizeof(*list->rows));
         assert_non_null(list->rows);
     }
     list->rows[list->count++] = *row;

@@ -22,7 +22,7 @@ struct run {
     struct tick_clock clock;
     size_t next[MODEL_RANKS][MODEL_THREADS];
     uint64_t random, wrong, right, halves;
-    uint64_t looked_ns; /* the last round ended */
+    uint64_t polled_ns; /* the last round ended */
     int lossy, ragged;  /* ragged: each ring is looked at at a time of its own */
 };
 
@@ -84,11 +84,11 @@ static uint64_t drain_ring(struct run *run, int rank, int thread)
     }
     uint64_t known = run->model->now_ns;
     if (run->ragged)
-        known -= random_next(&run->random) % (known - run->looked_ns + 1);
-    uint64_t looked_ns = known;
-    while (*next < ring->count && ring->events[*next].t_exit <= looked_ns) {
+        known -= random_next(&run->random) % (known - run->polled_ns + 1);
+    uint64_t polled_ns = known;
+    while (*next < ring->count && ring->events[*next].t_exit <= polled_ns) {
         size_t count = 1;
-        while (*next + count < ring->count && ring->events[*next + count].t_exit <= looked_ns &&
+        while (*next + count < ring->count && ring->events[*next + count].t_exit <= polled_ns &&
                random_next(&run->random) % 8 != 0)
             count++;
         match_events(run->match, run->members[rank], &source, ring->events + *next, count);
@@ -115,7 +115,7 @@ static void drain(struct run *run)
             match_known_until(run->match, run->members[rank], known);
     }
     match_settle(run->match, run->model->now_ns);
-    run->looked_ns = run->model->now_ns;
+    run->polled_ns = run->model->now_ns;
 }
 
 static struct match_counts run_model(struct model_options options, int lossy, struct run *out)

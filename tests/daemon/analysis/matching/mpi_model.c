@@ -50,9 +50,9 @@ struct thread {
 struct model_state {
     uint64_t random;
     struct message *messages;
-    size_t message_count, message_room;
+    size_t message_count, message_capacity;
     struct receive *receives;
-    size_t receive_count, receive_room;
+    size_t receive_count, receive_capacity;
     struct thread threads[MODEL_RANKS][MODEL_THREADS];
     uint32_t requests[MODEL_RANKS];
     struct idle idle[MODEL_RANKS][MOST_IDLE];
@@ -74,12 +74,12 @@ static int below(struct model *m, int n)
     return (int)(draw(m) % (uint64_t)n);
 }
 
-static void *room_for(void *array, size_t count, size_t *room, size_t each)
+static void *room_for(void *array, size_t count, size_t *capacity, size_t each)
 {
-    if (count < *room)
+    if (count < *capacity)
         return array;
-    *room = *room == 0 ? 256 : 2 * *room;
-    void *grown = realloc(array, *room * each);
+    *capacity = *capacity == 0 ? 256 : 2 * *capacity;
+    void *grown = realloc(array, *capacity * each);
     if (grown == NULL)
         abort();
     return grown;
@@ -90,7 +90,7 @@ static void *room_for(void *array, size_t count, size_t *room, size_t each)
 static void put(struct model *m, int rank, int thread, struct event event)
 {
     struct model_ring *ring = &m->rings[rank][thread];
-    ring->events = room_for(ring->events, ring->count, &ring->room, sizeof event);
+    ring->events = room_for(ring->events, ring->count, &ring->capacity, sizeof event);
     event.seq = ring->count;
     ring->events[ring->count++] = event;
     ring->underway.kind = 0;
@@ -146,7 +146,8 @@ static void marry(struct model *m, int receive, int message)
 static int new_receive(struct model *m, int rank, int thread, int comm, int source, int tag)
 {
     struct model_state *s = m->state;
-    s->receives = room_for(s->receives, s->receive_count, &s->receive_room, sizeof *s->receives);
+    s->receives =
+        room_for(s->receives, s->receive_count, &s->receive_capacity, sizeof *s->receives);
     s->receives[s->receive_count] = (struct receive){.stage = FREE,
                                                      .rank = rank,
                                                      .thread = thread,
@@ -184,7 +185,8 @@ static void deliver(struct model *m, int message)
 static int new_message(struct model *m, int from, int to, int comm, int tag, uint64_t enter_ns)
 {
     struct model_state *s = m->state;
-    s->messages = room_for(s->messages, s->message_count, &s->message_room, sizeof *s->messages);
+    s->messages =
+        room_for(s->messages, s->message_count, &s->message_capacity, sizeof *s->messages);
     s->messages[s->message_count] =
         (struct message){from, to, comm, tag, draw(m) % m->options.sizes, enter_ns, NOBODY};
     m->sent++;
@@ -194,7 +196,7 @@ static int new_message(struct model *m, int from, int to, int comm, int tag, uin
 static void know(struct model *m, const struct receive *r, const struct event *event)
 {
     const struct message *message = &m->state->messages[r->message];
-    m->truth = room_for(m->truth, m->truth_count, &m->truth_room, sizeof *m->truth);
+    m->truth = room_for(m->truth, m->truth_count, &m->truth_capacity, sizeof *m->truth);
     m->truth[m->truth_count++] = (struct model_message){(uint32_t)message->from,
                                                         (uint32_t)message->to,
                                                         message->bytes,

@@ -35,7 +35,7 @@ struct model_message {
 
 struct model_ring {
     struct event *events; /**< owned; in the order of their ends */
-    size_t count, room;
+    size_t count, capacity;
     struct event underway; /**< kind 0: none */
 };
 
@@ -43,7 +43,7 @@ struct model {
     struct model_options options;
     struct model_ring rings[MODEL_RANKS][MODEL_THREADS];
     struct model_message *truth; /**< owned; messages received */
-    size_t truth_count, truth_room;
+    size_t truth_count, truth_capacity;
     uint64_t now_ns;
     uint64_t sent, unreceived; /**< messages sent; of them, those never completed by a receiver */
     struct model_state *state; /**< owned */

@@ -30,16 +30,16 @@ struct plain {
     const struct topology *topology;
     struct link_load *links, *transit;
     struct vertex_load *vertices;
-    uint32_t *route, room;
+    uint32_t *route, capacity;
 };
 
 static struct plain plain_create(const struct topology *topology)
 {
-    struct plain p = {.topology = topology, .room = topology_diameter(topology) + 1};
+    struct plain p = {.topology = topology, .capacity = topology_diameter(topology) + 1};
     p.links = calloc(topology_links(topology) + 1u, sizeof(*p.links));
     p.transit = calloc(topology_vertices(topology), sizeof(*p.transit));
     p.vertices = calloc(topology_vertices(topology), sizeof(*p.vertices));
-    p.route = calloc(p.room, sizeof(*p.route));
+    p.route = calloc(p.capacity, sizeof(*p.route));
     assert_true(p.links && p.transit && p.vertices && p.route);
     return p;
 }
@@ -57,8 +57,8 @@ static void plain_add(struct plain *p, uint32_t source, uint32_t destination, in
 {
     if (source == destination)
         return;
-    uint32_t length = topology_route(p->topology, source, destination, p->route, p->room);
-    assert_true(length <= p->room);
+    uint32_t length = topology_route(p->topology, source, destination, p->route, p->capacity);
+    assert_true(length <= p->capacity);
     for (uint32_t i = 0; i < length; i++) {
         uint32_t from, to;
         assert_true(topology_link(p->topology, p->route[i], &from, &to));

@@ -193,12 +193,12 @@ static void faults_of_a_mapping_are_reported_with_their_line(void **state)
         unsigned line;
         const char *why;
     } cases[] = {
-        {"0 0\n1\n", 2, "two numbers are wanted, a rank and its node"},
-        {"0 0 0\n", 1, "two numbers are wanted, a rank and its node"},
+        {"0 0\n1\n", 2, "two numbers are expected, a rank and its node"},
+        {"0 0 0\n", 1, "two numbers are expected, a rank and its node"},
         {"0 0\n\n1 4\n", 3, "there is no node 4: the network has 4"},
         {"7 0\n1 0\n\n7 1\n", 4, "rank 7 stands there twice"},
-        {"-1 0\n", 1, "two numbers are wanted, a rank and its node"},
-        {"99999999999999999999999 0\n", 1, "two numbers are wanted, a rank and its node"},
+        {"-1 0\n", 1, "two numbers are expected, a rank and its node"},
+        {"99999999999999999999999 0\n", 1, "two numbers are expected, a rank and its node"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct mapping_seat *seats;

@@ -55,7 +55,7 @@ static void short_forms_that_are_wrong_are_refused_with_the_place(void **state)
     refuse_short("fattree:4,4/1", "numbers of parents are missing, at character 14");
     refuse_short("fattree:k=7", "switches need an even number of ports, at character 11");
     refuse_short("fattree:k=4/order=A", "only dimensions have an order, at character 19");
-    refuse_short("dragonfly:groups=3,groups=3", "told twice, at character 27");
+    refuse_short("dragonfly:groups=3,groups=3", "given twice, at character 27");
     refuse_short("dragonfly:groups=3,routers=3,nodes=1",
                  "groups=, routers=, nodes= or global= is missing, at character 37");
 }

@@ -40,7 +40,7 @@ static int add_edges(struct phase_graphs *graphs, struct phase_burst burst,
 {
     static struct burst_pair pairs[1 << 15];
     size_t cut = (size_t)burst.time_ns % (count + 1);
-    const struct burst_piece pieces[2] = {{pairs, cut, 0}, {pairs + cut, count - cut, 0}};
+    const struct burst_piece pieces[2] = {{pairs, cut}, {pairs + cut, count - cut}};
     assert_true(count <= sizeof(pairs) / sizeof(pairs[0]));
     for (size_t i = 0; i < count; i++)
         pairs[i] = (struct burst_pair){edges[i].source,   edges[i].destination, edges[i].size_class,
@@ -236,61 +236,6 @@ static void sums_do_not_depend_on_how_bursts_are_cut(void **state)
     assert_true(counts_of(graphs).merges > 20);
     phase_graph_finish(&held);
     phase_graphs_destroy(graphs);
-}
-
-/* Pieces that stay where they are, some of them in any order, in bursts with other pieces; now and
- * then other rows lie there, under another number: the numbers change nothing. The segments merge
- * all the time. */
-static void pieces_that_stay_are_pieces_like_others(void **state)
-{
-    enum { STAY = 4000, MORE = 700, GROUPS = 5 };
-    static struct burst_pair stay[STAY], more[MORE];
-    static const uint32_t cuts[GROUPS + 1] = {0, 300, 900, 1600, 3000, STAY};
-    uint64_t random = 15, number = 1;
-    (void)state;
-    struct phase_graphs *graphs = create(1u << 16, 1u << 13, 40),
-                        *plain = create(1u << 16, 1u << 13, 40);
-    for (int64_t t = 0; t < 400; t++) {
-        struct burst_piece pieces[GROUPS + 1] = {{more, MORE, 0}}, copies[GROUPS + 1];
-        uint32_t groups = 0, add = t % 7 == 0 ? 3 : 0;
-        for (uint32_t i = 0; t % 100 == 0 && i < STAY; i++)
-            stay[i] = (struct burst_pair){t == 300 && i % 2 ? i : (i * 7919) % STAY,
-                                          i < 2000,
-                                          3,
-                                          1,
-                                          1 + random_next(&random) % 3,
-                                          random_next(&random) % 100};
-        number += t % 100 == 0;
-        for (uint32_t i = 0; i < MORE; i++)
-            more[i] = (struct burst_pair){i + 1, i, 3, t % 50 == 9 && i < 9, 1 + i % 5, i + add};
-        for (uint32_t i = 0; i < GROUPS; i++)
-            if (random_next(&random) % 2)
-                pieces[++groups] =
-                    (struct burst_piece){stay + cuts[i], cuts[i + 1] - cuts[i], number};
-        for (uint32_t i = 0; i <= groups; i++)
-            copies[i] = (struct burst_piece){pieces[i].rows, pieces[i].count, 0};
-        struct phase_burst burst = {.time_ns = t * SECOND,
-                                    .first_ns = t * SECOND,
-                                    .last_ns = t * SECOND,
-                                    .pieces = pieces,
-                                    .count = groups + 1};
-        assert_int_equal(phase_graphs_add(graphs, &burst), 0);
-        burst.pieces = copies;
-        assert_int_equal(phase_graphs_add(plain, &burst), 0);
-        for (int64_t from = t - 60; from <= t; from += 30) {
-            struct phase_graph one = read_of(graphs, from * SECOND, t * SECOND);
-            struct phase_graph other = read_of(plain, from * SECOND, t * SECOND);
-            assert_true(phase_graph_is_same(&one, &other));
-            assert_int_equal(one.segments, other.segments);
-            phase_graph_finish(&one);
-            phase_graph_finish(&other);
-        }
-        assert_int_equal(counts_of(graphs).rows, counts_of(plain).rows);
-    }
-    assert_true(counts_of(graphs).merges > 300);
-    assert_int_equal(counts_of(graphs).merges, counts_of(plain).merges);
-    phase_graphs_destroy(graphs);
-    phase_graphs_destroy(plain);
 }
 
 /* Of many edges an interval may have a few. */
@@ -644,7 +589,6 @@ int main(void)
         cmocka_unit_test(edges_are_in_order_whenever_they_came),
         cmocka_unit_test(equal_sums_are_equal_graphs),
         cmocka_unit_test(sums_do_not_depend_on_how_bursts_are_cut),
-        cmocka_unit_test(pieces_that_stay_are_pieces_like_others),
         cmocka_unit_test(few_of_many_edges_are_in_order),
         cmocka_unit_test(order_does_not_matter_while_nothing_merges),
         cmocka_unit_test(merging_loses_no_message),

@@ -121,7 +121,7 @@ static void rows_are_the_sum_over_paths_after_every_change(void **state)
                 assert_int_equal(correlation_edge(correlation, a, b, matrix_get(&m, a, b)), 0);
             }
             assert_int_equal(update_all(correlation), 0);
-            correlation_settle(correlation);
+            correlation_clear_changes(correlation);
             assert_is_by_paths(correlation, &m, hub);
         }
         correlation_destroy(correlation);
@@ -139,7 +139,7 @@ static void telling_what_is_known_changes_nothing(void **state)
     assert_int_equal(correlation_edge(correlation, 2, 3, true), 0);
     assert_int_equal(update_all(correlation), 0);
     assert_true(correlation_touched(correlation, 3));
-    correlation_settle(correlation);
+    correlation_clear_changes(correlation);
     assert_int_equal(correlation_edge(correlation, 3, 2, true), 0);
     assert_false(correlation_changed(correlation));
     assert_false(correlation_touched(correlation, 3));

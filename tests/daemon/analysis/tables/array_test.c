@@ -12,17 +12,17 @@ static void what_is_held_stays_when_an_array_grows(void **state)
 {
     (void)state;
     uint64_t *array = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     for (size_t i = 0; i < 1000; i++) {
-        assert_int_equal(array_fit(&array, sizeof(*array), &room, i + 1), 0);
-        assert_true(room > i);
+        assert_int_equal(array_fit(&array, sizeof(*array), &capacity, i + 1), 0);
+        assert_true(capacity > i);
         array[i] = i;
     }
     for (size_t i = 0; i < 1000; i++)
         assert_int_equal(array[i], i);
-    size_t before = room;
-    assert_int_equal(array_fit(&array, sizeof(*array), &room, 10), 0);
-    assert_int_equal(room, before);
+    size_t before = capacity;
+    assert_int_equal(array_fit(&array, sizeof(*array), &capacity, 10), 0);
+    assert_int_equal(capacity, before);
     free(array);
 }
 
@@ -30,14 +30,14 @@ static void new_elements_are_zero_where_asked_for(void **state)
 {
     (void)state;
     uint16_t *array = NULL;
-    uint32_t room = 0;
+    uint32_t capacity = 0;
     for (uint32_t need = 1; need < 5000; need = 3 * need + 1) {
-        uint32_t before = room;
-        assert_int_equal(array_fit_zero(&array, sizeof(*array), &room, need), 0);
-        assert_true(room >= need);
-        for (uint32_t i = before; i < room; i++)
+        uint32_t before = capacity;
+        assert_int_equal(array_fit_zero(&array, sizeof(*array), &capacity, need), 0);
+        assert_true(capacity >= need);
+        for (uint32_t i = before; i < capacity; i++)
             assert_int_equal(array[i], 0);
-        memset(array, 0xff, room * sizeof(*array));
+        memset(array, 0xff, capacity * sizeof(*array));
     }
     free(array);
 }
@@ -46,13 +46,13 @@ static void more_than_a_number_can_count_is_refused_and_nothing_changes(void **s
 {
     (void)state;
     uint64_t *array = NULL;
-    uint32_t room = 0;
-    assert_int_equal(array_fit_zero(&array, sizeof(*array), &room, 4), 0);
+    uint32_t capacity = 0;
+    assert_int_equal(array_fit_zero(&array, sizeof(*array), &capacity, 4), 0);
     uint64_t *held = array;
-    uint32_t before = room;
-    assert_int_equal(array_fit_zero(&array, sizeof(*array), &room, UINT64_MAX), -ENOMEM);
+    uint32_t before = capacity;
+    assert_int_equal(array_fit_zero(&array, sizeof(*array), &capacity, UINT64_MAX), -ENOMEM);
     assert_ptr_equal(array, held);
-    assert_int_equal(room, before);
+    assert_int_equal(capacity, before);
     free(array);
 }
 

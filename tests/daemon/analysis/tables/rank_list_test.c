@@ -33,10 +33,10 @@ static void a_long_list_is_cut_between_ranks(void **state)
     uint32_t ranks[1000];
     for (uint32_t i = 0; i < 1000; i++)
         ranks[i] = 1000 + 2 * i;
-    for (size_t room = 5; room < 40; room++) {
+    for (size_t capacity = 5; capacity < 40; capacity++) {
         memset(text, 'x', sizeof(text));
-        rank_list(ranks, 1000, text, room);
-        assert_true(strlen(text) < room);
+        rank_list(ranks, 1000, text, capacity);
+        assert_true(strlen(text) < capacity);
         assert_string_equal(text + strlen(text) - 3, "...");
         assert_int_equal((strlen(text) - 3) % 5, 0);
     }

@@ -524,8 +524,8 @@ static void a_table_of_something_else_is_told_as_that(void **state)
         {"source|destination|bytes|send_begin\n", "which is one field: commas, semicolons", 0},
         {"\x1f\x8b\x08\x00\x01", "is compressed (gzip): unpack it first", 5},
         {"\x28\xb5\x2f\xfd\x01", "is compressed (zstd): unpack it first", 5},
-        {"\xff\xfes\0o\0", "is text in UTF-16: UTF-8 is wanted", 6},
-        {"s\0o\0u\0", "is no text, or one in UTF-16: UTF-8 is wanted", 6}};
+        {"\xff\xfes\0o\0", "is text in UTF-16: UTF-8 is expected", 6},
+        {"s\0o\0u\0", "is no text, or one in UTF-16: UTF-8 is expected", 6}};
     struct desk *d = set_up();
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

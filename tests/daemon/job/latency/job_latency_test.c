@@ -70,8 +70,8 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     wire_buffer_finish(&buffer);
 }
 
-static void tell_agents(void *user, const uint64_t *instances, size_t count,
-                        const struct wire_criteria *message)
+static void notify_agents(void *user, const uint64_t *instances, size_t count,
+                          const struct wire_criteria *message)
 {
     (void)user;
     assert_int_equal(count, NODES);
@@ -120,7 +120,7 @@ static struct job *make_job(void)
                                   .lost_ns = 30 * S,
                                   .most_pairs = 1000,
                                   .rules = &rules};
-    struct job_output output = {NULL, wanted, publish, tell_agents};
+    struct job_output output = {NULL, wanted, publish, notify_agents};
     struct job *job;
     memset(seq, 0, sizeof(seq));
     assert_int_equal(job_create(&job, "test.0", &options, &output), 0);

@@ -41,7 +41,7 @@ static void windows_are_told_one_by_one(void **state)
     job_measured_finish(&m);
 }
 
-static void what_was_not_measured_takes_no_room(void **state)
+static void what_was_not_measured_takes_no_capacity(void **state)
 {
     (void)state;
     struct job_measured m = {0};
@@ -90,7 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_told_one_by_one),
-        cmocka_unit_test(what_was_not_measured_takes_no_room),
+        cmocka_unit_test(what_was_not_measured_takes_no_capacity),
         cmocka_unit_test(old_windows_become_one_and_sums_stay),
         cmocka_unit_test(another_network_begins_anew),
     };

@@ -640,7 +640,7 @@ static struct drawn draw(struct job *job, const char *words, unsigned column)
     while ((code = picture_step(picture, job_phases(job))) == 1) {
     }
     assert_int_equal(code, 0);
-    assert_int_equal(picture_tell(picture, note_column, &d), 0);
+    assert_int_equal(picture_send(picture, note_column, &d), 0);
     picture_destroy(picture);
     return d;
 }
