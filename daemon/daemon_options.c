@@ -149,7 +149,7 @@ static int options_set_size(struct options_parser *parser, const struct options_
                             const char *value)
 {
     uint64_t *size = options_member(parser, entry);
-    if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_LEAST_BYTES)
+    if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_MINIMUM_BYTES)
         return 0;
     snprintf(parser->why, parser->capacity,
              "--%s '%s': a size such as 500M or 20G is expected, 16M and more", entry->name, value);

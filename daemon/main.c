@@ -124,7 +124,7 @@ static int daemon_on_agent_message(void *user, uint64_t instance,
 static void daemon_on_agent_left(void *user, uint64_t instance, int in_order)
 {
     if (in_order)
-        jobs_bye(((struct daemon *)user)->jobs, instance);
+        jobs_release_agent(((struct daemon *)user)->jobs, instance);
 }
 
 static void daemon_on_request(void *user, struct peer *peer, const struct wire_request *request)

@@ -118,7 +118,7 @@ static int client_send_message(struct client *c, enum wire_type type, const void
 
 void client_say_hello(struct client *c)
 {
-    char host[HOST_NAME_ROOM];
+    char host[HOST_NAME_CAPACITY];
     host_name(host);
     struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
                                .role = role_name(c->role),

@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-void host_name(char out[HOST_NAME_ROOM])
+void host_name(char out[HOST_NAME_CAPACITY])
 {
-    if (gethostname(out, HOST_NAME_ROOM) != 0)
+    if (gethostname(out, HOST_NAME_CAPACITY) != 0)
         out[0] = '\0';
-    out[HOST_NAME_ROOM - 1] = '\0';
+    out[HOST_NAME_CAPACITY - 1] = '\0';
 }

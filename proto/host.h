@@ -3,9 +3,9 @@
 #define HOLTER_PROTO_HOST_H
 
 /** A host's name with its NUL: Linux allows 64 bytes (gethostname(2)). */
-enum { HOST_NAME_ROOM = 65 };
+enum { HOST_NAME_CAPACITY = 65 };
 
 /** This host's name, as gethostname(2) has it; "" when it has none. */
-void host_name(char out[HOST_NAME_ROOM]);
+void host_name(char out[HOST_NAME_CAPACITY]);
 
 #endif

@@ -26,11 +26,11 @@ MATRIX = {
     TABLES: "",
     ANALYSIS + "clocks": "tables",
     ANALYSIS + "matching": "tables clocks",
-    ANALYSIS + "events": "tables clocks matching",
+    ANALYSIS + "events": "tables clocks",
     ANALYSIS + "sums": "tables",
     ANALYSIS + "latency": "tables matching",
-    ANALYSIS + "regions": "tables sums",
-    ANALYSIS + "attribution": "tables matching sums latency",
+    ANALYSIS + "regions": "tables",
+    ANALYSIS + "attribution": "tables sums latency",
     ANALYSIS + "hang": "tables sums",
     ANALYSIS + "communities": "tables",
     ANALYSIS + "phases": "tables events",
@@ -38,53 +38,58 @@ MATRIX = {
     ANALYSIS + "network": "",
     ANALYSIS + "network/remap": "network",
     # The daemon.
-    "daemon/encoding": "tables matching events",
-    "daemon/topology": "tables network proto",
+    "daemon/encoding": "matching events",
+    "daemon/topology": "proto tables network",
     "daemon/storage/block": "proto",
-    "daemon/storage": "tables daemon/storage/block daemon/topology proto",
-    "daemon/storage/recordings": "tables daemon/storage/block daemon/storage proto",
-    "daemon/import": "tables network network/remap daemon/topology daemon/storage proto",
-    "daemon/import/trace": "tables clocks matching events network daemon/encoding "
-                           "daemon/topology daemon/storage daemon/import proto",
-    "daemon/import/otf2": "tables daemon/storage daemon/import daemon/import/trace proto",
-    "daemon/import/dumpi": "tables daemon/import daemon/import/trace daemon/import/otf2 proto",
-    "daemon/import/csv": "tables daemon/import daemon/import/trace proto",
-    "daemon/export": "tables daemon/storage proto",
-    "daemon/alert": "tables daemon/topology proto",
-    "daemon/job/rows": "tables sums matching events phases latency hang proto",
-    "daemon/job/latency": "tables sums matching latency regions attribution daemon/job/rows proto",
-    "daemon/job/phases": "tables sums events communities phases commgram daemon/job/rows proto",
-    "daemon/job/network": "tables sums matching latency network daemon/topology daemon/job/rows proto",
-    "daemon/job": "tables sums events matching latency attribution hang network daemon/alert "
-                  "daemon/storage/block daemon/storage daemon/topology daemon/job/rows "
-                  "daemon/job/latency daemon/job/phases daemon/job/network proto",
-    "daemon/server": "tables sums commgram network network/remap daemon/alert daemon/storage "
-                     "daemon/topology daemon/job daemon/job/phases daemon/job/network proto",
-    "daemon/replay": "tables daemon/alert daemon/storage daemon/topology daemon/job daemon/server "
-                     "proto",
-    "daemon": "daemon/alert daemon/storage daemon/topology daemon/job daemon/server daemon/replay "
-              "proto",
+    "daemon/storage": "proto tables daemon/topology daemon/storage/block",
+    "daemon/storage/recordings": "proto tables daemon/storage/block daemon/storage",
+    "daemon/import": "tables network network/remap daemon/topology daemon/storage",
+    "daemon/import/trace": "tables network daemon/encoding daemon/topology daemon/import",
+    "daemon/import/otf2": "proto tables daemon/storage daemon/import/trace",
+    "daemon/import/dumpi": "tables daemon/import/trace daemon/import/otf2",
+    "daemon/import/csv": "proto daemon/import daemon/import/trace",
+    "daemon/export": "proto tables daemon/storage",
+    "daemon/alert": "proto tables daemon/topology",
+    "daemon/job/rows": "tables matching events sums latency hang",
+    "daemon/job/latency": "matching latency regions daemon/job/rows",
+    "daemon/job/phases": "tables events communities phases commgram daemon/job/rows",
+    "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
+    "daemon/job": (
+        "proto tables sums latency attribution hang daemon/topology "
+        "daemon/storage/block daemon/storage daemon/alert daemon/job/rows "
+        "daemon/job/latency daemon/job/phases daemon/job/network"),
+    "daemon/server": (
+        "proto tables sums commgram network network/remap daemon/topology "
+        "daemon/storage daemon/alert daemon/job/phases daemon/job/network "
+        "daemon/job"),
+    "daemon/replay": (
+        "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server"),
+    "daemon": (
+        "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server "
+        "daemon/replay"),
     # The agent, and the commands of `holter`.
-    "agent/terminal": "daemon/storage proto",
-    "agent/launch": "daemon/storage agent/terminal proto",
-    "agent/host": "tables agent/launch proto",
-    "agent/node": "tables clocks matching events daemon/encoding agent/launch agent/host proto",
-    "agent/cli/text": "tables network daemon/storage daemon/storage/recordings agent/terminal proto",
-    "agent/cli": "tables network network/remap daemon/topology daemon/storage "
-                 "daemon/storage/recordings daemon/import daemon/import/trace daemon/import/otf2 "
-                 "daemon/import/dumpi daemon/import/csv daemon/export agent/terminal agent/launch "
-                 "agent/cli/text proto",
-    "agent/cli/top": "agent/terminal agent/cli/text agent/cli proto",
+    "agent/terminal": "proto daemon/storage",
+    "agent/launch": "proto daemon/storage agent/terminal",
+    "agent/host": "proto clocks agent/launch",
+    "agent/node": "proto clocks matching events daemon/encoding agent/launch agent/host",
+    "agent/cli/text": "proto tables daemon/storage/recordings",
+    "agent/cli": (
+        "proto network network/remap daemon/topology daemon/storage "
+        "daemon/storage/recordings daemon/import daemon/import/trace "
+        "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
+        "agent/terminal agent/launch agent/cli/text"),
+    "agent/cli/top": "proto agent/terminal agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
-    "viewer/model": "tables sums network proto",
+    "viewer/model": "sums network",
     "viewer/layout": "network",
     "viewer/ui": "viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",
-    "viewer/link": "viewer/model proto",
-    "viewer/views/common": "viewer/model viewer/layout viewer/ui proto",
-    "viewer/views": "viewer/model viewer/layout viewer/ui viewer/views/common proto",
-    "viewer": "network viewer/model viewer/layout viewer/ui viewer/views viewer/draw viewer/link "
-              "proto",
+    "viewer/link": "proto viewer/model",
+    "viewer/views/common": "viewer/model viewer/layout viewer/ui",
+    "viewer/views": "proto viewer/model viewer/layout viewer/ui viewer/views/common",
+    "viewer": (
+        "proto network viewer/model viewer/layout viewer/ui viewer/draw viewer/link "
+        "viewer/views"),
 }
 
 # What analyses may include of the system: nothing that reads a clock, a file or a socket.

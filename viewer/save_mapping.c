@@ -53,7 +53,7 @@ static int save_mapping_write_file(const char *path, const char *text, size_t le
     return error;
 }
 
-int save_mapping(const struct model *m, const char *directory, char *path, size_t path_room,
+int save_mapping(const struct model *m, const char *directory, char *path, size_t path_capacity,
                  char *why, size_t capacity)
 {
     const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
@@ -76,7 +76,8 @@ int save_mapping(const struct model *m, const char *directory, char *path, size_
         error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
                              capacity);
     }
-    snprintf(path, path_room, "%s/holter-%s.%s", directory, m->job, mapping_format_name(format));
+    snprintf(path, path_capacity, "%s/holter-%s.%s", directory, m->job,
+             mapping_format_name(format));
     if (error == -ENOMEM)
         snprintf(why, capacity, "%s", holter_strerror(error));
     if (!error)

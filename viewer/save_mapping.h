@@ -11,7 +11,7 @@
  *  @param path  set to the file's path
  *  @param why   set on failure: a sentence
  *  @return 0 or a negative error */
-int save_mapping(const struct model *model, const char *directory, char *path, size_t path_room,
+int save_mapping(const struct model *model, const char *directory, char *path, size_t path_capacity,
                  char *why, size_t capacity);
 
 #endif

@@ -27,7 +27,7 @@ static const char usage[] =
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
-enum { OPTION_JOB = OPTION_BEHIND_SESSION };
+enum { OPTION_JOB = OPTION_AFTER_SESSION };
 
 static const struct option options[] = {
     SESSION_OPTIONS,
@@ -40,7 +40,7 @@ static const struct option options[] = {
 static int cmd_exec_set_option(void *user, int option, const char *value)
 {
     struct watch_options *watch = user;
-    if (session_options_take(&watch->session, option, value))
+    if (session_options_read(&watch->session, option, value))
         return 0;
     if (option == OPTION_JOB)
         watch->job = value;
@@ -69,7 +69,7 @@ int cmd_exec(int argc, char **argv)
         terminal_print("%s: %s", words[0], holter_strerror(rc));
         return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
     }
-    watch_this_process(&watch, program);
+    watch_start_process(&watch, program);
     execvp(words[0], words);
     terminal_print("%s: %s", words[0], strerror(errno));
     return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;

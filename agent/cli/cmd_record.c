@@ -78,7 +78,7 @@ static int cmd_record_set_option(void *user, int option, const char *value)
         r->output = value;
         return command_line_recording(r->dial.command, value);
     }
-    if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_LEAST_BYTES)
+    if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_MINIMUM_BYTES)
         return command_line_wrong(r->dial.command, "max-size", value);
     return 0;
 }
@@ -99,7 +99,7 @@ static int cmd_record_begin(struct record *r, const char *job)
     if (code == 0 && r->output != NULL)
         code = snprintf(path, sizeof path, "%s", r->output) < (int)sizeof path ? 0 : -ENAMETOOLONG;
     else if (code == 0)
-        code = recording_new(".", job, path, sizeof path);
+        code = recording_choose_new(".", job, path, sizeof path);
     if (code != 0) {
         terminal_print("record: job %.64s: %s", job, holter_strerror(code));
         return -1;
@@ -161,7 +161,7 @@ static int cmd_record_write_message(struct record *r, const struct client_messag
                                                       : NULL;
     if (r->attach == NULL && (job == NULL || cmd_record_begin(r, job) != 0))
         return job == NULL ? 0 : -1;
-    int code = attach_take(r->attach, m, got->snapshot);
+    int code = attach_write(r->attach, m, got->snapshot);
     return code != 0 ? cmd_record_fail(r, code) : cmd_record_commit(r, clock_mono_ns());
 }
 

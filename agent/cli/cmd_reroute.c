@@ -115,7 +115,7 @@ static int cmd_reroute_set_option(void *user, int option, const char *value)
                    ? command_line_wrong("reroute", "first", value)
                    : 0;
     case OPT_DELTA:
-        if (network_input_number(value, REROUTE_MOST_DELTA, &number))
+        if (network_input_number(value, REROUTE_MAXIMUM_DELTA, &number))
             return command_line_wrong("reroute", "delta", value);
         r->params.delta = (uint32_t)number;
         return 0;
@@ -209,7 +209,7 @@ static int cmd_reroute_load_links(struct rerouting *r)
         code = link_loads_add(r->loads, &change);
     }
     if (!code)
-        r->load = link_loads_settle(r->loads);
+        r->load = link_loads_update(r->loads);
     return code;
 }
 

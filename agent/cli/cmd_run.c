@@ -233,7 +233,7 @@ static int run_unwatched(const struct run_options *o, const struct run_target *t
     terminal_print("%s runs unwatched", o->argv[0]);
     if (run_command_make(&command, NULL, o, t) < 0)
         return 126;
-    int status = run_and_wait(&command, &none, before);
+    int status = run_child_run_and_wait(&command, &none, before);
     run_command_finish(&command);
     return status;
 }
@@ -247,7 +247,7 @@ static int run_watched(struct run_session *s, const struct run_options *o,
     if (o->view)
         open_view(s);
     uint64_t start = clock_mono_ns();
-    int status = run_and_wait(command, &s->daemon, before);
+    int status = run_child_run_and_wait(command, &s->daemon, before);
     uint64_t elapsed = clock_mono_ns() - start;
     int collected =
         !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
@@ -290,12 +290,12 @@ int cmd_run(int argc, char **argv)
         check_network(&o);
     if (o.dry_run) {
         if (planned)
-            run_print(&session, &o, &command);
+            run_command_print(&session, &o, &command);
         return planned ? 0 : 1;
     }
-    run_hold_signals(&before);
+    run_child_hold_signals(&before);
     if (planned && run_session_open(&session, &o) == 0) {
-        if (run_asked_to_end()) {
+        if (run_child_end_requested()) {
             run_session_close(&session);
             sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends this process */
             return 1;

@@ -1,6 +1,6 @@
 /* The program `holter`: `holter COMMAND ...` runs cmd_COMMAND(). When it is called by the name of a
- * launcher, by a link in the PATH of a job script (see run_make_shims), it runs that launcher and
- * watches the applications. */
+ * launcher, by a link in the PATH of a job script (see run_shim_create_links), it runs that
+ * launcher and watches the applications. */
 #include "agent/cli/cmd.h"
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     const char *called = argc == 0 ? "holter" : slash == NULL ? argv[0] : slash + 1;
     for (int i = 0; run_launcher_names[i] != NULL; i++)
         if (strcmp(called, run_launcher_names[i]) == 0)
-            return run_as_launcher(called, argc, argv);
+            return run_shim_exec_launcher(called, argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return 2;

@@ -54,7 +54,7 @@ static int launch_hosts_is_own_address(const struct sockaddr *address)
 /** A name that does not resolve is another host's: ours does, or equals our host name. */
 static int launch_hosts_is_this_host(const char *name)
 {
-    char own[HOST_NAME_ROOM];
+    char own[HOST_NAME_CAPACITY];
     host_name(own);
     size_t until_dot = strcspn(own, ".");
     if (strcmp(name, own) == 0 || strcmp(name, "localhost") == 0 ||
@@ -156,7 +156,7 @@ static int launch_hosts_first_interface(char *out, size_t capacity)
 
 int launch_hosts_own_address(const char *other, char *out, size_t capacity)
 {
-    char own[HOST_NAME_ROOM];
+    char own[HOST_NAME_CAPACITY];
     if (other != NULL && launch_hosts_route_address(other, out, capacity) == 0)
         return 0;
     host_name(own);

@@ -26,7 +26,7 @@
 #define UNFINISHED_AGE 60
 
 /** This host's name as that of a directory. @return 0 or -HOLTER_ERANGE */
-static int rendezvous_host_directory(char out[HOST_NAME_ROOM])
+static int rendezvous_host_directory(char out[HOST_NAME_CAPACITY])
 {
     host_name(out);
     for (char *c = out; *c != '\0'; c++)
@@ -37,7 +37,7 @@ static int rendezvous_host_directory(char out[HOST_NAME_ROOM])
 
 int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *session)
 {
-    char host[HOST_NAME_ROOM];
+    char host[HOST_NAME_CAPACITY];
     if (!session_key_valid(session) || rendezvous_host_directory(host) != 0)
         return -HOLTER_ERANGE;
     snprintf(r->session, sizeof r->session, "%s", session);
@@ -395,7 +395,7 @@ static int rendezvous_process_is_dead(int32_t pid)
 /* @return 1 when nobody will ever use this segment again */
 static int rendezvous_segment_is_stale(const char *name, int32_t pid)
 {
-    char path[80], host[HOST_NAME_ROOM];
+    char path[80], host[HOST_NAME_CAPACITY];
     snprintf(path, sizeof path, "/%s", name);
     struct segment *segment;
     size_t bytes;

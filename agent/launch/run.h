@@ -105,34 +105,35 @@ int run_command_make(struct run_command *out, const struct run_session *session,
 void run_command_finish(struct run_command *command);
 
 /** Print what would be run. */
-void run_print(const struct run_session *session, const struct run_options *options,
-               const struct run_command *command);
+void run_command_print(const struct run_session *session, const struct run_options *options,
+                       const struct run_command *command);
 
 /** Put links to `holter` under the names of launchers into <session>/bin, which stands first in the
  *  PATH of job scripts. @return 0 or -errno */
-int run_make_shims(const struct run_session *session);
+int run_shim_create_links(const struct run_session *session);
 
 /** Names of launchers that job scripts use, NULL at the end. */
 extern const char *const run_launcher_names[];
 
 /** Be one of those links: become the launcher that stands behind us in PATH, with the applications
  *  on its command line under watch. @return only when there is none: 126 or 127 */
-int run_as_launcher(const char *name, int argc, char **argv);
+int run_shim_exec_launcher(const char *name, int argc, char **argv);
 
 /** Block the signals that are passed on to the command, so that none ends us before everything is
  *  removed.
  *  @param before  set to the mask that the command gets */
-void run_hold_signals(sigset_t *before);
+void run_child_hold_signals(sigset_t *before);
 
 /** Whether a signal that requests the end has arrived while signals are blocked. It stays pending.
  */
-int run_asked_to_end(void);
+int run_child_end_requested(void);
 
 /** Run the command and wait for it, passing signals on. They have to be held.
  *  @param daemon  the session's own daemon; its death is reported, and the value is set to 0 then.
  * 0: none
  *  @return its exit status, 128+n when signal n ended it */
-int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before);
+int run_child_run_and_wait(const struct run_command *command, pid_t *daemon,
+                           const sigset_t *before);
 
 /** What one job came to. */
 struct run_job {

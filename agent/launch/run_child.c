@@ -70,7 +70,7 @@ static void run_child_exec_command(const struct run_command *command, const sigs
     _exit(error == ENOENT ? 127 : 126);
 }
 
-void run_hold_signals(sigset_t *before)
+void run_child_hold_signals(sigset_t *before)
 {
     sigset_t mask;
     run_child_fill_mask(&mask);
@@ -78,7 +78,7 @@ void run_hold_signals(sigset_t *before)
     signal(SIGCHLD, SIG_DFL); /* an ignored one would take the children's statuses away */
 }
 
-int run_asked_to_end(void)
+int run_child_end_requested(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t pending;
@@ -90,7 +90,7 @@ int run_asked_to_end(void)
     return 0;
 }
 
-int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before)
+int run_child_run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before)
 {
     sigset_t mask;
     run_child_fill_mask(&mask);

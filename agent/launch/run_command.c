@@ -251,8 +251,8 @@ static void run_command_print_assignment(const char *text)
     putchar('\n');
 }
 
-void run_print(const struct run_session *session, const struct run_options *options,
-               const struct run_command *command)
+void run_command_print(const struct run_session *session, const struct run_options *options,
+                       const struct run_command *command)
 {
     if (session->daemon_wanted) {
         const char **words = run_daemon_command(session, options, "holterd");

@@ -88,7 +88,7 @@ static int run_report_await_agents(struct client *client, const struct run_sessi
         /* A daemon of somebody else keeps agents of other sessions. */
         if (p.running == 0 && (p.agents == 0 || !s->daemon_wanted))
             return 1;
-        if (clock_mono_ns() > deadline || run_asked_to_end())
+        if (clock_mono_ns() > deadline || run_child_end_requested())
             return 0;
         client_next(client, 20, &unused); /* the pause between two questions */
     }
@@ -242,7 +242,7 @@ static int run_report_is_recorded(const struct run_job *job)
 
 void run_report_rename(struct run_report *report, const char *output)
 {
-    char host[HOST_NAME_ROOM];
+    char host[HOST_NAME_CAPACITY];
     host_name(host);
     for (unsigned i = 0; i < report->count; i++) {
         struct run_job *job = &report->jobs[i];

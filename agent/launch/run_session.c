@@ -193,7 +193,7 @@ static int run_session_find_directory(char out[PATH_MAX], const struct run_optio
         snprintf(out, PATH_MAX, "%s", directory);
         return 0;
     }
-    int code = options->record == NULL ? 0 : recording_directory(directory);
+    int code = options->record == NULL ? 0 : recording_make_directory(directory);
     if (code == 0 && (realpath(directory, out) == NULL || access(out, W_OK | X_OK) < 0))
         code = -errno;
     return code;
@@ -439,7 +439,8 @@ static void run_session_remove_flat_dir(const char *path)
 int run_session_open(struct run_session *session, const struct run_options *options)
 {
     char link[PATH_MAX + 8];
-    int rc = mkdir(session->dir, 0700) < 0 && errno != EEXIST ? -errno : run_make_shims(session);
+    int rc =
+        mkdir(session->dir, 0700) < 0 && errno != EEXIST ? -errno : run_shim_create_links(session);
     if (rc < 0)
         terminal_print("%s: %s", session->dir, holter_strerror(rc));
     if (rc == 0)

@@ -15,7 +15,7 @@
 const char *const run_launcher_names[] = {
     "mpirun", "mpiexec", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich", "srun", NULL};
 
-int run_make_shims(const struct run_session *session)
+int run_shim_create_links(const struct run_session *session)
 {
     char holter[PATH_MAX], path[PATH_MAX + 32];
     int rc = paths_self(holter, sizeof holter);
@@ -77,7 +77,7 @@ static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char 
     return launcher_wrap(&line, argc, argv, prefix);
 }
 
-int run_as_launcher(const char *name, int argc, char **argv)
+int run_shim_exec_launcher(const char *name, int argc, char **argv)
 {
     char real[PATH_MAX], holter[PATH_MAX];
     int rc = run_shim_leave_path(name);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int session_options_take(struct session_options *options, int option, const char *value)
+int session_options_read(struct session_options *options, int option, const char *value)
 {
     switch (option) {
     case OPTION_DAEMON:

@@ -13,7 +13,7 @@
     "  --keys DIR          directory of the session's CURVE keys (HOLTER_KEYS)\n"
 
 /** Values of getopt_long(3). A program's own options begin with the last. */
-enum { OPTION_DAEMON = 256, OPTION_SESSION, OPTION_KEYS, OPTION_BEHIND_SESSION };
+enum { OPTION_DAEMON = 256, OPTION_SESSION, OPTION_KEYS, OPTION_AFTER_SESSION };
 
 /** For the program's table of options. */
 /* clang-format off */
@@ -29,7 +29,7 @@ struct session_options {
 };
 
 /** Stores an option. @return 1, or 0 when it is not an option of a session */
-int session_options_take(struct session_options *options, int option, const char *value);
+int session_options_read(struct session_options *options, int option, const char *value);
 
 /** An option's value, else that of an environment variable. @return NULL when neither is there or
  *  it is empty */

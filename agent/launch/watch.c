@@ -71,7 +71,7 @@ static void watch_read_proxy_command(char *out, size_t capacity)
 
 static void watch_find_rank(struct rank_env *out)
 {
-    char command[4096], host[HOST_NAME_ROOM];
+    char command[4096], host[HOST_NAME_CAPACITY];
     watch_read_proxy_command(command, sizeof command);
     host_name(host);
     struct rank_env_source source = {
@@ -245,7 +245,7 @@ static int watch_preloadable(const struct plan *plan)
     return 0;
 }
 
-void watch_this_process(const struct watch_options *options, const char *program)
+void watch_start_process(const struct watch_options *options, const char *program)
 {
     struct plan plan = {.program = program};
     char preload[8192];

@@ -16,7 +16,7 @@ struct watch_options {
  * of the node reports why, the environment is as it was, and the application is to be run
  * unwatched.
  *  @param program  path of the application, as found through PATH */
-void watch_this_process(const struct watch_options *options, const char *program);
+void watch_start_process(const struct watch_options *options, const char *program);
 
 /** Value of LD_PRELOAD with a probe in it: before what the user preloads, but after the runtime of
  *  the address sanitizer, which has to be the first library of all.

@@ -29,7 +29,7 @@
 
 struct agent {
     struct agent_options options;
-    char host[HOST_NAME_ROOM];
+    char host[HOST_NAME_CAPACITY];
     uv_loop_t loop;
     uv_timer_t timer;
     uv_signal_t signals[2], alarm;

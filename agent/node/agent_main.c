@@ -40,7 +40,7 @@ static const char usage[] =
     "  -h, --help          this text\n";
 
 enum {
-    OPTION_BUDGET = OPTION_BEHIND_SESSION,
+    OPTION_BUDGET = OPTION_AFTER_SESSION,
     OPTION_LOG,
     OPTION_FOREGROUND,
     OPTION_LOCK_FD,
@@ -90,7 +90,7 @@ static int agent_main_read_options(struct command_line *line, int argc, char **a
 {
     long long number;
     for (int c; (c = getopt_long(argc, argv, "vh", long_options, NULL)) != -1;) {
-        if (session_options_take(&line->session, c, optarg))
+        if (session_options_read(&line->session, c, optarg))
             continue;
         switch (c) {
         case OPTION_LOG:

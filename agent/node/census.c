@@ -262,7 +262,7 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, 
     }
     uint64_t until_ns = clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns;
     for (struct node_job *job = census->jobs; job != NULL; job = job->next) {
-        event_sum_settle(job->sum);
+        event_sum_sort_bursts(job->sum);
         match_settle(job->match, until_ns);
     }
     return total;

@@ -30,7 +30,7 @@ static void remove_file(const char *path)
     recording_remove(path); /* of other files there is nothing beside it */
     snprintf(lock, sizeof(lock), "%s.lock", path);
     if (lstat(lock, &status) == 0)
-        lock_file_give(lock_file_take(lock), lock);
+        lock_file_release(lock_file_acquire(lock), lock);
 }
 
 /* Runs in a process of its own: wait for the message that the output is complete, or until all ends

@@ -183,7 +183,7 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
     return a;
 }
 
-int alerts_fires(const struct alerts *alerts, const char *kind, const char *host)
+int alerts_is_firing(const struct alerts *alerts, const char *kind, const char *host)
 {
     const struct alert *a = alerts_find_open(alerts, kind, host);
     return a != NULL && a->state == ALERT_FIRING;

@@ -94,7 +94,7 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
                                    uint64_t now_ns);
 
 /** Is the episode of this kind on this host firing? */
-int alerts_fires(const struct alerts *alerts, const char *kind, const char *host);
+int alerts_is_firing(const struct alerts *alerts, const char *kind, const char *host);
 
 /** Add an alert of a recording; in order of ids. @return 0, -ENOMEM or -HOLTER_ERANGE */
 int alerts_restore(struct alerts *alerts, const struct wire_alert *alert);

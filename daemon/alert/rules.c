@@ -390,7 +390,7 @@ const char *severity_name(enum severity severity)
     return severities[severity];
 }
 
-enum severity severity_of(const char *name)
+enum severity severity_parse(const char *name)
 {
     for (size_t i = 0; name != NULL && i < COUNT(severities); i++) {
         if (strcmp(name, severities[i]) == 0)

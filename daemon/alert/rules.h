@@ -115,7 +115,7 @@ const char *rule_kind_name(enum rule_kind kind);
 const char *severity_name(enum severity severity);
 
 /** @return enum severity; SEVERITY_WARNING for other texts and NULL */
-enum severity severity_of(const char *name);
+enum severity severity_parse(const char *name);
 
 /** Add a sink of the command line, unless the rules have it.
  *  @param target  copied; NULL for those without @param why  set on failure

@@ -31,7 +31,7 @@ struct sink_item *sink_add(struct sink *s, const struct wire_alert *alert)
     struct sink_item **bucket = sink_bucket(s, alert->job, alert->id);
     snprintf(item->job, sizeof(item->job), "%s", alert->job);
     item->id = alert->id;
-    item->severity = severity_of(alert->severity);
+    item->severity = severity_parse(alert->severity);
     item->region = alert->region;
     item->in_bucket = *bucket;
     *bucket = item;

@@ -142,7 +142,7 @@ static int sink_syslog_send(void *state, const struct sink_rule *rule,
     }
     int over = strcmp(alert->state, "resolved") == 0;
     sink_line(alert, line, sizeof(line));
-    syslog(LOG_DAEMON | (over ? LOG_NOTICE : priorities[severity_of(alert->severity)]),
+    syslog(LOG_DAEMON | (over ? LOG_NOTICE : priorities[severity_parse(alert->severity)]),
            "job %s: %s", alert->job, line);
     return 0;
 }

@@ -101,7 +101,7 @@ static void sink_queue_alert(struct sink *s, const struct wire_alert *alert,
     pthread_mutex_lock(&s->mutex);
     struct sink_item *item = sink_find(s, alert->job, alert->id);
     int is_known = item != NULL && (item->delivered != STAGE_NONE || item->queued || item->busy);
-    if (!is_known && severity_of(alert->severity) < s->rule.severity) {
+    if (!is_known && severity_parse(alert->severity) < s->rule.severity) {
         pthread_mutex_unlock(&s->mutex);
         return;
     }

@@ -187,7 +187,7 @@ static void counter_table_read_dimension(struct meta_reader *r, const struct tre
     snprintf(d->name, sizeof(d->name), "%s", name->text);
     uint64_t size = 0;
     const char *text = counter_table_text_of(sizes, name->text), *at = text;
-    if (!word_whole(&at, text + strlen(text), &size) || size == 0 || size > TOPOLOGY_MOST_VERTICES)
+    if (!word_whole(&at, text + strlen(text), &size) || size == 0 || size > TOPOLOGY_MAX_VERTICES)
         fault_at(r->faults, r->line + name->line, "dim: no size of dimension %s", name->text);
     d->size = (uint32_t)size;
     counter_table_copy_name(r, counter_table_value_of(hardware, "source_coords"), name->text,

@@ -75,7 +75,7 @@ uint64_t *import_file_seq(struct import_file *f, uint32_t host)
 static int import_file_write_message(struct import_file *f, const struct recorded *head,
                                      const void *bytes, size_t length)
 {
-    int code = recording_message(f->recording, head, bytes, length);
+    int code = recording_write_message(f->recording, head, bytes, length);
     if (code != 0)
         f->error = code == -EIO ? recording_error(f->recording) : holter_strerror(code);
     return code;
@@ -152,7 +152,7 @@ static void import_file_copy_network(void *user, const struct wire_topology *mes
 {
     struct keeping *k = user;
     if (k->code == 0)
-        k->code = recording_table(k->file->recording, WIRE_TYPE_TOPOLOGY, message);
+        k->code = recording_write_result(k->file->recording, WIRE_TYPE_TOPOLOGY, message);
 }
 
 static int import_file_write_network(struct import_file *f)
@@ -161,11 +161,11 @@ static int import_file_write_network(struct import_file *f)
     struct wire_seat_row none = {0};
     if (f->job->network == NULL)
         return 0;
-    struct network_telling telling = {.job = f->job->name,
-                                      .source = f->job->network_source,
-                                      .fault = "",
-                                      .spec = topology_spec(f->job->network),
-                                      .seats = &none};
+    struct network_publication telling = {.job = f->job->name,
+                                          .source = f->job->network_source,
+                                          .fault = "",
+                                          .spec = topology_spec(f->job->network),
+                                          .seats = &none};
     network_message(&telling, import_file_copy_network, &keeping);
     return keeping.code;
 }
@@ -183,7 +183,7 @@ static int import_file_write_job(struct import_file *f, uint64_t windows)
                            .start_ns = f->begin_ns,
                            .end_ns = f->begin_ns + windows * job->window_ns,
                            .window_ns = job->window_ns};
-    return recording_table(f->recording, WIRE_TYPE_JOB, &row);
+    return recording_write_result(f->recording, WIRE_TYPE_JOB, &row);
 }
 
 /* ---- begin and end --------------------------------------------------------- */
@@ -201,7 +201,7 @@ static int import_file_begin(struct import_file *f, const char *path, char *why,
     char recorded_why[600];
     code = recording_open(&f->recording, path, recorded_why, sizeof(recorded_why));
     if (code != 0) {
-        snprintf(why, room, "%s", recording_why(recorded_why, path));
+        snprintf(why, room, "%s", recording_error_without_path(recorded_why, path));
         return code;
     }
     code = import_file_write_network(f);
@@ -248,7 +248,7 @@ static int import_file_end(struct import_file *f, uint64_t windows, char *why, s
 {
     int code = import_file_write_job(f, windows);
     if (code == 0)
-        return recording_close_telling(f->recording, why, room);
+        return recording_close_with_error(f->recording, why, room);
     snprintf(why, room, "%s", recording_error(f->recording));
     recording_abandon(f->recording);
     return code;

@@ -142,7 +142,7 @@ static int traffic_parse(struct pairs *out, const char *text, size_t length, int
         code = pair_sums_result(&sums, UINT32_MAX, out);
         if (code == -HOLTER_ELIMIT)
             fault_at(faults, 0, "more processes or pairs than fit: %u and %u", REMAP_MOST_PROCESSES,
-                     REMAP_MOST_EDGES);
+                     REMAP_MAXIMUM_EDGES);
         out->source = routes ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
     }
     pair_sums_finish(&sums);

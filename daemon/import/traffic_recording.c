@@ -70,7 +70,7 @@ static int traffic_recording_add_ranks(struct reading *r, const struct wire_rank
         return (int)host;
     char why[128];
     if (network_grid_check(ranks, why, sizeof(why)) == 0 &&
-        network_grid_take(&r->pairs->grid, ranks) < 0)
+        network_grid_update(&r->pairs->grid, ranks) < 0)
         return -ENOMEM;
     r->world = ranks->world > r->world ? ranks->world : r->world;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
@@ -157,7 +157,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     char why[400];
     int code = recording_cursor_open(&cursor, path, why, sizeof(why));
     if (code != 0) {
-        fault_at(faults, 0, "%s", recording_why(why, path));
+        fault_at(faults, 0, "%s", recording_error_without_path(why, path));
         return code;
     }
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));

@@ -21,7 +21,7 @@ static size_t traffic_sums_slot_of(const struct pair_sums *s, uint64_t from, uin
 static int traffic_sums_grow(struct pair_sums *s)
 {
     struct pair_sums larger = {.room = s->room == 0 ? 1024 : 2 * s->room, .count = s->count};
-    if (larger.room / 2 > REMAP_MOST_EDGES)
+    if (larger.room / 2 > REMAP_MAXIMUM_EDGES)
         return -HOLTER_ELIMIT;
     larger.slots = calloc(larger.room, sizeof(*larger.slots));
     if (larger.slots == NULL)
@@ -152,7 +152,7 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
     if (ids == NULL)
         return -ENOMEM;
     if (ranks > REMAP_MOST_PROCESSES || count > REMAP_MOST_PROCESSES ||
-        s->count > REMAP_MOST_EDGES) {
+        s->count > REMAP_MAXIMUM_EDGES) {
         free(ids);
         return -HOLTER_ELIMIT;
     }

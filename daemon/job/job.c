@@ -145,7 +145,7 @@ static void job_publish_changes(struct job *job, uint64_t now_ns)
     if (job->stream.silent || (!job->info.changed && !job->places.changed))
         return;
     /* The message on the job lists the hosts that have no place in its network. */
-    job->info.changed |= job->places.changed && job_network_changed(job->network);
+    job->info.changed |= job->places.changed && job_network_has_changed(job->network);
     if (job->info.changed)
         job_publish_info(&job->stream, &job->info, job->places.keys.count, job->options.window_ns,
                          job->network);
@@ -197,14 +197,14 @@ void job_finish(struct job *job, uint64_t now_ns)
     job_publish_changes(job, now_ns);
 }
 
-void job_bye(struct job *job, uint64_t instance)
+void job_release_agent(struct job *job, uint64_t instance)
 {
     job_nodes_release_agent(&job->nodes, instance);
 }
 
 /* ---- recordings ---------------------------------------------------------- */
 
-void job_replaying(struct job *job, int on)
+void job_set_recovering(struct job *job, int on)
 {
     job->stream.silent = on;
     if (on)
@@ -216,7 +216,7 @@ void job_replaying(struct job *job, int on)
     for (uint32_t i = 0; i < job->nodes.count; i++) {
         struct job_node *node = job->nodes.list[i];
         if (!node->final && !node->lost_contact &&
-            alerts_fires(&job->alerts.list, "agent-lost", node->host))
+            alerts_is_firing(&job->alerts.list, "agent-lost", node->host))
             job_nodes_mark_lost(&job->nodes, node);
     }
 }
@@ -291,7 +291,7 @@ uint64_t job_next_window(const struct job *job)
     return job->windows.next;
 }
 
-uint64_t job_closings(const struct job *job)
+uint64_t job_count_closed(const struct job *job)
 {
     return job->windows.closed;
 }
@@ -328,7 +328,7 @@ struct job_network *job_network(struct job *job)
     return job->network;
 }
 
-int job_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count)
+int job_list_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count)
 {
     int code = run_sum_result(job->sums.run, SUM_PAIRS, maximum, &job->sums.result);
     *rows = job->sums.result.pairs;
@@ -336,7 +336,7 @@ int job_pairs(struct job *job, size_t maximum, const struct pair_row **rows, siz
     return code;
 }
 
-void job_row(const struct job *job, struct wire_job_row *out)
+void job_describe(const struct job *job, struct wire_job_row *out)
 {
     const struct job_info *info = &job->info;
     *out = (struct wire_job_row){

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOB_MOST_RANKS (1u << 24) /**< ranks of one job; larger rank numbers are refused */
+#define JOB_MAXIMUM_RANKS (1u << 24) /**< ranks of one job; larger rank numbers are refused */
 
 struct job;
 struct job_network;
@@ -78,21 +78,21 @@ void job_destroy(struct job *job);
 int job_id_valid(const char *id);
 
 /** Was this message of this agent accepted before? */
-int job_has(const struct job *job, uint64_t instance, uint64_t seq);
+int job_has_accepted(const struct job *job, uint64_t instance, uint64_t seq);
 
 /** Validate a message and merge it into the job; see job_accept(), which does that for all types.
  * The message must not have been accepted before.
  *  @return as job_accept() */
-int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *message, uint64_t now_ns,
-              struct job_fault *fault);
-int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
-               uint64_t now_ns, struct job_fault *fault);
+int job_accept_ranks(struct job *job, uint64_t instance, const struct wire_ranks *message,
+                     uint64_t now_ns, struct job_fault *fault);
+int job_accept_window(struct job *job, uint64_t instance, const struct wire_window *message,
+                      uint64_t now_ns, struct job_fault *fault);
 /** @param id  set to the number of the capture: see job_captures_add() */
-int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
-                 uint64_t now_ns, uint64_t *id, struct job_fault *fault);
+int job_accept_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
+                        uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
 /** The agent has left in order: no window of it follows. */
-void job_bye(struct job *job, uint64_t instance);
+void job_release_agent(struct job *job, uint64_t instance);
 
 /** Publish what is complete or overdue, and look for silent agents. To be called after each batch
  * of messages and from time to time. */
@@ -102,7 +102,7 @@ void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns);
 void job_flush(struct job *job, uint64_t now_ns);
 
 /** While messages are read again from a recording, nothing is published and no alert is raised. */
-void job_replaying(struct job *job, int on);
+void job_set_recovering(struct job *job, int on);
 
 /** Before messages are read again: windows up to this one are in the tables of the recording. Later
  * ones stay open, and are published when the recording has been read. */
@@ -141,7 +141,7 @@ enum job_state job_state(const struct job *job);
 uint64_t job_next_window(const struct job *job);
 
 /** Windows that were published, corrections included. */
-uint64_t job_closings(const struct job *job);
+uint64_t job_count_closed(const struct job *job);
 
 /** Messages that came after their window was published. */
 uint64_t job_late_messages(const struct job *job);
@@ -160,7 +160,7 @@ void job_picture_source(struct job *job, struct picture_source *out);
 /** Messages between its ranks since the start, in canonical order.
  *  @param maximum  of more rows the largest, see window_sum.h
  *  @param rows  borrowed until the next call that is not const @return 0 or -ENOMEM */
-int job_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count);
+int job_list_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count);
 
 /** Length of its windows. */
 uint64_t job_window_ns(const struct job *job);
@@ -169,7 +169,7 @@ uint64_t job_window_ns(const struct job *job);
 struct job_network *job_network(struct job *job);
 
 /** Row of the list of jobs; texts are borrowed from the job. */
-void job_row(const struct job *job, struct wire_job_row *out);
+void job_describe(const struct job *job, struct wire_job_row *out);
 
 /** Host of an agent that reports this job; "?" for another. */
 const char *job_host(const struct job *job, uint64_t instance);

@@ -34,7 +34,7 @@ uint64_t job_message_world(const struct wire_message *message)
     return message->type == WIRE_TYPE_RANKS ? message->ranks.world : 0;
 }
 
-int job_has(const struct job *job, uint64_t instance, uint64_t seq)
+int job_has_accepted(const struct job *job, uint64_t instance, uint64_t seq)
 {
     const struct job_agent *agent = job_nodes_find_agent(&job->nodes, instance);
     return agent != NULL && seq <= agent->last_seq;
@@ -47,24 +47,24 @@ static int accept_check_nodes(const struct job *job, struct job_fault *fault)
     return job_reject(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->nodes.count);
 }
 
-int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *ranks, uint64_t now_ns,
-              struct job_fault *fault)
+int job_accept_ranks(struct job *job, uint64_t instance, const struct wire_ranks *ranks,
+                     uint64_t now_ns, struct job_fault *fault)
 {
     int code = job_validate_ranks(ranks, job->info.world, fault);
     code = code != 0 ? code : accept_check_nodes(job, fault);
     return code != 0 ? code : job_merge_ranks(job, instance, ranks, now_ns, fault);
 }
 
-int job_window(struct job *job, uint64_t instance, const struct wire_window *window,
-               uint64_t now_ns, struct job_fault *fault)
+int job_accept_window(struct job *job, uint64_t instance, const struct wire_window *window,
+                      uint64_t now_ns, struct job_fault *fault)
 {
     int code = job_validate_window(window, job_info_rank_limit(&job->info), fault);
     code = code != 0 ? code : accept_check_nodes(job, fault);
     return code != 0 ? code : job_merge_window(job, instance, window, now_ns, fault);
 }
 
-int job_captured(struct job *job, uint64_t instance, const struct wire_captured *captured,
-                 uint64_t now_ns, uint64_t *id, struct job_fault *fault)
+int job_accept_captured(struct job *job, uint64_t instance, const struct wire_captured *captured,
+                        uint64_t now_ns, uint64_t *id, struct job_fault *fault)
 {
     int code = job_captures_validate(&job->captures, captured, fault);
     return code != 0 ? code : job_merge_captured(job, instance, captured, now_ns, id, fault);
@@ -76,11 +76,11 @@ int job_accept(struct job *job, const struct recorded *head, const struct wire_m
     uint64_t now_ns = head->received_ns;
     switch (message->type) {
     case WIRE_TYPE_WINDOW:
-        return job_window(job, head->instance, &message->window, now_ns, fault);
+        return job_accept_window(job, head->instance, &message->window, now_ns, fault);
     case WIRE_TYPE_RANKS:
-        return job_ranks(job, head->instance, &message->ranks, now_ns, fault);
+        return job_accept_ranks(job, head->instance, &message->ranks, now_ns, fault);
     case WIRE_TYPE_CAPTURED:
-        return job_captured(job, head->instance, &message->captured, now_ns, capture, fault);
+        return job_accept_captured(job, head->instance, &message->captured, now_ns, capture, fault);
     default:
         snprintf(fault->text, sizeof(fault->text), "a message of type %s was recorded",
                  wire_type_name(message->type));

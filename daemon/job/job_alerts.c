@@ -130,7 +130,7 @@ void job_alerts_add_deaths(struct job_alerts *alerts, const struct job_stream *s
 {
     int added = 0;
     for (uint64_t i = 0; i < window->deaths_count; i++) {
-        if (window->deaths[i].rank < JOB_MOST_RANKS && alerts->death_count < JOB_MOST_RANKS)
+        if (window->deaths[i].rank < JOB_MAXIMUM_RANKS && alerts->death_count < JOB_MAXIMUM_RANKS)
             added |= job_alerts_add_death(alerts, &window->deaths[i], host);
     }
     if (added)

@@ -12,7 +12,7 @@
 /* Largest number of pairs in which partners are searched. */
 #define MAXIMUM_CAPTURE_PAIRS ((size_t)1 << 18)
 
-uint64_t job_newest_capture(const struct job *job)
+uint64_t job_captures_newest(const struct job *job)
 {
     return job->captures.newest_id;
 }
@@ -124,7 +124,7 @@ int job_capture_partners(struct job *job, const char *ranks, size_t maximum, cha
     if (code == 0 && count == 0)
         code = -HOLTER_EEMPTY;
     if (code == 0 && run_sum_pair_count(job->sums.run) <= MAXIMUM_CAPTURE_PAIRS)
-        code = job_pairs(job, MAXIMUM_CAPTURE_PAIRS, &pairs, &pair_count);
+        code = job_list_pairs(job, MAXIMUM_CAPTURE_PAIRS, &pairs, &pair_count);
     struct capture_partner *found = code == 0 ? malloc((pair_count + 1) * sizeof(*found)) : NULL;
     if (code == 0 && found == NULL)
         code = -ENOMEM;

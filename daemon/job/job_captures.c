@@ -58,7 +58,7 @@ int job_captures_validate(const struct job_captures *captures, const struct wire
         captured->id - captures->newest_id > MAXIMUM_SKIPPED_IDS)
         return job_reject(fault, -HOLTER_ERANGE, "captured.id is %" PRIu64, captured->id);
     for (uint64_t i = 0; i < captured->threads_count; i++) {
-        if (captured->threads[i].rank >= JOB_MOST_RANKS)
+        if (captured->threads[i].rank >= JOB_MAXIMUM_RANKS)
             return job_reject(fault, -HOLTER_ERANGE,
                               "captured.threads[%" PRIu64 "].rank is %" PRIu64, i,
                               captured->threads[i].rank);

@@ -59,7 +59,7 @@ void job_captures_publish_due(struct job_captures *captures, const struct job_st
 void job_captures_publish_all(struct job_captures *captures, const struct job_stream *stream);
 
 /** Highest number of a capture so far; 0: there was none. */
-uint64_t job_newest_capture(const struct job *job);
+uint64_t job_captures_newest(const struct job *job);
 
 /** Find the agents that serve ranks of a list, to ask them for a capture.
  *  @param ranks      "0-3,8"; "": all

@@ -38,7 +38,7 @@ void job_info_set_recording(struct job_info *info, const char *path)
 
 uint64_t job_info_rank_limit(const struct job_info *info)
 {
-    return info->world != 0 ? info->world : JOB_MOST_RANKS;
+    return info->world != 0 ? info->world : JOB_MAXIMUM_RANKS;
 }
 
 void job_info_extend(struct job_info *info, uint64_t start_ns, uint64_t length_ns)

@@ -27,7 +27,7 @@ void job_publish_info(const struct job_stream *stream, const struct job_info *in
         return;
     for (size_t i = 0; i < info->uncovered_count; i++)
         rows[i] = (struct wire_uncovered_row){info->uncovered[i].name, info->uncovered[i].used};
-    job_network_fault(network, fault, sizeof(fault));
+    job_network_describe_fault(network, fault, sizeof(fault));
     struct wire_job message = {
         .job = stream->job,
         .state = job_state_name(info->state),
@@ -182,7 +182,7 @@ void job_publish_topology(const struct job_stream *stream, struct job_network *n
 
 int job_publish_topology_changes(const struct job_stream *stream, struct job_network *network)
 {
-    if (stream->silent || !job_network_changed(network))
+    if (stream->silent || !job_network_has_changed(network))
         return 0;
     if (job_stream_wants(stream, WIRE_TYPE_TOPOLOGY))
         job_publish_topology(stream, network);

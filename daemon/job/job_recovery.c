@@ -44,7 +44,7 @@ static int recovery_read_message(void *user, const struct recorded *head, const 
     struct wire_message message;
     struct job_fault fault;
     uint64_t capture;
-    if (job_has(recovery->job, head->instance, head->seq))
+    if (job_has_accepted(recovery->job, head->instance, head->seq))
         return 0; /* parts begin with messages that the parts before have too */
     if (wire_decode(&message, &recovery->arena, bytes, length, NULL) != 0)
         return 0; /* it was valid when it was recorded; if it is damaged, the others are not */
@@ -62,9 +62,9 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
     unsigned part, last;
     uint64_t recorded;
     char path[560];
-    if (recording_last_window(base, &recorded) == 0)
+    if (recording_find_last_window(base, &recorded) == 0)
         job_mark_published(job, recorded);
-    job_replaying(job, 1);
+    job_set_recovering(job, 1);
     for (recording_parts_find(base, &part, &last); part <= last; part++) {
         struct recording_reader reader = {&recovery,
                                           part == last ? recovery_read_alert : recovery_skip_alert,
@@ -79,7 +79,7 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
             log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
                      recovery.messages);
     }
-    job_replaying(job, 0);
+    job_set_recovering(job, 0);
     wire_arena_finish(&recovery.arena);
     job_set_recording(job, path);
 }

@@ -11,7 +11,7 @@
 #define MAXIMUM_PAIRS_LISTED ((size_t)1 << 24) /* of one window, for the analyses */
 
 static const struct run_sum_limits job_sums_limits = {
-    .ranks = JOB_MOST_RANKS,
+    .ranks = JOB_MAXIMUM_RANKS,
     .pairs = 1u << 26,
     .calls = 1u << 26,
     .comms = 65536,

@@ -307,9 +307,9 @@ int job_validate_window(const struct wire_window *window, uint64_t rank_limit,
 int job_validate_ranks(const struct wire_ranks *ranks, uint64_t world, struct job_fault *fault)
 {
     char why[128];
-    if (ranks->world == 0 || ranks->world > JOB_MOST_RANKS)
+    if (ranks->world == 0 || ranks->world > JOB_MAXIMUM_RANKS)
         return job_reject(fault, -HOLTER_ERANGE, "ranks.world is %" PRIu64 ", allowed are 1 to %u",
-                          ranks->world, JOB_MOST_RANKS);
+                          ranks->world, JOB_MAXIMUM_RANKS);
     if (world != 0 && ranks->world != world)
         return job_reject(fault, -HOLTER_ERANGE, "ranks.world is %" PRIu64 ", the job has %" PRIu64,
                           ranks->world, world);

@@ -377,10 +377,11 @@ static void watch_fill_evidence(struct job_watch *w, struct episode *e, const st
     if (first != NULL)
         watch_list_hosts(w, first, v->nodes, sizeof(v->nodes));
     if (w->options.network != NULL && first != NULL && first->rank_count > 0)
-        job_network_hot(w->options.network, first->ranks, first->rank_count, v->links,
-                        sizeof(v->links));
+        job_network_describe_hot(w->options.network, first->ranks, first->rank_count, v->links,
+                                 sizeof(v->links));
     else if (w->options.network != NULL)
-        job_network_hot(w->options.network, w->members, members, v->links, sizeof(v->links));
+        job_network_describe_hot(w->options.network, w->members, members, v->links,
+                                 sizeof(v->links));
     watch_list_sizes(window, v->sizes, sizeof(v->sizes));
     watch_fill_causes(w, v);
     watch_write_title(w, e, s, region_ranks);

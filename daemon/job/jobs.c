@@ -106,7 +106,7 @@ static void jobs_put_table(struct jobs *jobs, const char *job, enum wire_type ty
                            const void *message)
 {
     if (jobs->recorder != NULL)
-        recorder_table(jobs->recorder, job, type, message);
+        recorder_queue_result(jobs->recorder, job, type, message);
     if (jobs->options.table != NULL)
         jobs->options.table(jobs->options.user, type, message);
 }
@@ -116,7 +116,7 @@ static void jobs_put_links(struct jobs *jobs, const char *job, const struct wire
 {
     struct wire_links kept;
     struct wire_link_row *rows;
-    if (network_tables_wants(message, &kept, &rows) == 0)
+    if (network_tables_select_links(message, &kept, &rows) == 0)
         jobs_put_table(jobs, job, WIRE_TYPE_LINKS, &kept);
     free(rows);
 }
@@ -204,8 +204,8 @@ static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, u
 {
     char path[512];
     int exists = 0;
-    if (recording_choose(jobs->options.record, job_id(job), instance, path, sizeof(path),
-                         &exists) != 0) {
+    if (recording_choose_path(jobs->options.record, job_id(job), instance, path, sizeof(path),
+                              &exists) != 0) {
         job_recording_stopped(job, "the path is too long", jobs->now_ns);
         return;
     }
@@ -267,9 +267,9 @@ static void jobs_record_message(struct jobs *jobs, struct job *job, const struct
     if (jobs->recorder == NULL)
         jobs_on_recorded(jobs, head->instance, head->seq);
     else if (bytes == NULL)
-        recorder_note(jobs->recorder, head->instance, head->seq);
+        recorder_queue_acknowledgement(jobs->recorder, head->instance, head->seq);
     else
-        recorder_keep(jobs->recorder, job_id(job), head, bytes);
+        recorder_queue_message(jobs->recorder, job_id(job), head, bytes);
 }
 
 int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
@@ -286,7 +286,7 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
     int code = jobs_find_or_add(jobs, message, instance, &job, fault);
     if (code != 0)
         return code;
-    if (job_has(job, instance, head.seq)) {
+    if (job_has_accepted(job, instance, head.seq)) {
         jobs->counts.duplicates++;
         jobs_record_message(jobs, job, &head, NULL);
         return 0;
@@ -309,10 +309,10 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
     return 0;
 }
 
-void jobs_bye(struct jobs *jobs, uint64_t instance)
+void jobs_release_agent(struct jobs *jobs, uint64_t instance)
 {
     for (size_t i = 0; i < jobs->count; i++)
-        job_bye(jobs->list[i].job, instance);
+        job_release_agent(jobs->list[i].job, instance);
 }
 
 void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
@@ -327,7 +327,7 @@ void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
         if (state == entry->state)
             continue;
         struct wire_job_row row;
-        job_row(entry->job, &row);
+        job_describe(entry->job, &row);
         log_info("job %s: %s", row.job, row.state);
         if (state != JOB_RUNNING && jobs->recorder != NULL)
             recorder_close(jobs->recorder, row.job);
@@ -343,7 +343,7 @@ static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *d
     struct recorder_events events = {jobs, jobs_on_recorded, jobs_on_recording_stopped,
                                      jobs_on_recording_moved};
     struct recorder_options recording = {.most_bytes = jobs->options.most_bytes};
-    int code = recording_directory(directory);
+    int code = recording_make_directory(directory);
     if (code == 0)
         code = recorder_create(&jobs->recorder, loop, &recording, &events);
     if (code != 0)
@@ -384,7 +384,7 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
     char path[512];
     const char *id = job_id(jobs_replayed(jobs));
     int code = jobs_start_recorder(jobs, loop, directory, why, capacity);
-    if (code == 0 && (code = recording_new(directory, id, path, sizeof(path))) != 0)
+    if (code == 0 && (code = recording_choose_new(directory, id, path, sizeof(path))) != 0)
         snprintf(why, capacity, "cannot record in %s: %s", directory, holter_strerror(code));
     if (code != 0)
         return code;
@@ -402,15 +402,15 @@ static void jobs_record_replayed(struct jobs *jobs, const struct recorded *head,
     if (jobs->recorder == NULL)
         return;
     if (zmq_msg_init_size(&copy, length) != 0) {
-        recorder_lost(jobs->recorder, job_id(jobs_replayed(jobs)));
+        recorder_mark_lost(jobs->recorder, job_id(jobs_replayed(jobs)));
         return;
     }
     memcpy(zmq_msg_data(&copy), bytes, length);
-    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy);
+    recorder_queue_message(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy);
     zmq_msg_close(&copy);
 }
 
-int jobs_replay_records(const struct jobs *jobs)
+int jobs_replay_is_recorded(const struct jobs *jobs)
 {
     return jobs->recorder != NULL;
 }
@@ -426,7 +426,7 @@ int jobs_replay_ingest(struct jobs *jobs, const struct recorded *head,
     if (jobs->now_ns != 0)          /* before the first message no agent counts as silent */
         job_advance(job, now, now); /* windows that were due before this message */
     jobs->now_ns = now;
-    if (seq != 0 && job_has(job, head->instance, seq)) {
+    if (seq != 0 && job_has_accepted(job, head->instance, seq)) {
         jobs->counts.duplicates++;
         return 0;
     }
@@ -450,7 +450,7 @@ void jobs_replay_end(struct jobs *jobs, uint64_t now_ns)
 
 size_t jobs_replay_backlog(const struct jobs *jobs)
 {
-    return jobs->recorder == NULL ? 0 : recorder_waiting(jobs->recorder);
+    return jobs->recorder == NULL ? 0 : recorder_queued_bytes(jobs->recorder);
 }
 
 /* ---- life and small questions -------------------------------------------- */
@@ -513,7 +513,7 @@ void jobs_count(const struct jobs *jobs, struct jobs_counts *out)
 
 uint64_t jobs_recorded_bytes(const struct jobs *jobs)
 {
-    return recorder_bytes(jobs->recorder);
+    return recorder_file_bytes(jobs->recorder);
 }
 
 const char *jobs_recorder_error(const struct jobs *jobs)

@@ -69,7 +69,7 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
                 zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
 
 /** The agent has left. */
-void jobs_bye(struct jobs *jobs, uint64_t instance);
+void jobs_release_agent(struct jobs *jobs, uint64_t instance);
 
 /** A job that is replayed from a recording: its clock is that of the messages, and it ends with
  * them.
@@ -84,7 +84,7 @@ int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struc
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
                        char *why, size_t capacity);
 /** Is the replay recorded, so that the bytes of its messages are needed? */
-int jobs_replay_records(const struct jobs *jobs);
+int jobs_replay_is_recorded(const struct jobs *jobs);
 /** @param head   received_ns is the time of it; not before that of the message before
  *  @param bytes  of the message, to be recorded; may be NULL when it is not recorded
  *  @param length  of them

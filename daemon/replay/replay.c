@@ -226,7 +226,7 @@ static int replay_server_serve(struct replay_server *server)
 {
     char why[512] = "no memory";
     const char *directory = server->options->record;
-    int code = directory == NULL ? 0 : recording_directory(directory);
+    int code = directory == NULL ? 0 : recording_make_directory(directory);
     if (code != 0) { /* the worker that records starts later, and clients wait for it */
         log_error("cannot record in %s: %s", directory, holter_strerror(code));
         return EXIT_FAILURE;

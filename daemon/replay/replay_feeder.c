@@ -171,8 +171,8 @@ int replay_feeder_peek(struct replay_feeder *feeder, uint64_t *time_ns)
            replay_feeder_open_file(feeder) == 0) {
         uint64_t skipped;
         int code =
-            recording_cursor_decoded(feeder->cursor, &feeder->head, &feeder->message,
-                                     &feeder->arena, &feeder->length, &feeder->message_fault);
+            recording_cursor_next_decoded(feeder->cursor, &feeder->head, &feeder->message,
+                                          &feeder->arena, &feeder->length, &feeder->message_fault);
         if (code == 0) {
             feeder->exhausted = 1;
         } else if (code == 1) {
@@ -200,7 +200,7 @@ static void replay_feeder_ingest(struct replay_feeder *feeder)
     const void *bytes = NULL; /* only if the replay is recorded */
     size_t length = feeder->length;
     int code = feeder->message_fault;
-    if (code == 0 && jobs_replay_records(feeder->jobs))
+    if (code == 0 && jobs_replay_is_recorded(feeder->jobs))
         code = recording_cursor_bytes(feeder->cursor, &bytes, &length);
     if (code == 0)
         code = jobs_replay_ingest(feeder->jobs, &feeder->head, &feeder->message, bytes, length,

@@ -27,7 +27,7 @@ static void results_on_table(void *user, enum wire_type type, const void *messag
 {
     struct results *results = user;
     if (results->code == 0 && type != WIRE_TYPE_JOB)
-        results->code = recording_table(results->recording, type, message);
+        results->code = recording_write_result(results->recording, type, message);
 }
 
 static int results_on_message(void *user, const struct replay_place *place)
@@ -100,7 +100,7 @@ int results_make(const struct replay_options *options, const struct rules *rules
             recording_abandon(results.recording);
         } else {
             char fault[200];
-            code = recording_close_telling(results.recording, fault, sizeof(fault));
+            code = recording_close_with_error(results.recording, fault, sizeof(fault));
             if (code != 0)
                 snprintf(why, capacity, "%s: %s", options->file, fault);
         }

@@ -107,7 +107,7 @@ static int64_t captures_ask_agents(struct captures *c, struct captures_track *tr
                                    const struct job *job, const struct captures_question *question,
                                    uint64_t **instances, size_t *count)
 {
-    uint64_t ranks, newest = job_newest_capture(job);
+    uint64_t ranks, newest = job_captures_newest(job);
     int64_t agents = job_capture_agents(job, question->ranks, instances, &ranks);
     if (agents <= 0) {
         if (agents == 0)
@@ -163,7 +163,7 @@ void captures_alert(struct captures *c, const struct wire_alert *alert)
         track->pending.id = alert->id == track->pending.id ? 0 : track->pending.id;
         return;
     }
-    enum severity severity = severity_of(alert->severity);
+    enum severity severity = severity_parse(alert->severity);
     int known = captures_is_done(track, alert->id); /* an update of a captured alert */
     if (known || alert->id == track->pending.id || !captures_rule_wants(c, alert) ||
         (track->pending.id != 0 && track->pending.severity >= severity))

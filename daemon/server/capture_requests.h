@@ -47,7 +47,7 @@ int captures_request(struct captures *captures, const struct peer *peer,
 /** An alert was published. If its rule asks for a capture, the next captures_tick() does. */
 void captures_alert(struct captures *captures, const struct wire_alert *alert);
 
-/** An agent has sent a capture. @param id  its number, see job_captured() */
+/** An agent has sent a capture. @param id  its number, see job_accept_captured() */
 void captures_captured(struct captures *captures, uint64_t instance,
                        const struct wire_captured *captured, uint64_t id);
 

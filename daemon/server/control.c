@@ -31,7 +31,7 @@ struct control {
     struct searches *searches;
     struct commgram_cache *cache;
     uint64_t started_ns;
-    char host[HOST_NAME_ROOM];
+    char host[HOST_NAME_CAPACITY];
 };
 
 /* The order of topics in a snapshot: later ones refer to earlier ones. */
@@ -108,7 +108,7 @@ static void control_answer_status(struct control *c, struct front *front, struct
     size_t count = 0;
     for (struct job *job;
          rows != NULL && count < STATUS_JOBS && (job = jobs_at(jobs, count)) != NULL; count++)
-        job_row(job, &rows[count]);
+        job_describe(job, &rows[count]);
     struct front_counts front_counts;
     struct jobs_counts jobs_counts;
     char sink_error[257] = "";
@@ -171,7 +171,7 @@ static void control_answer_jobs(struct control *c, struct front *front, struct p
     int code = 0;
     for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++)
         code = control_send_state(c, front, peer, job, WIRE_TYPE_JOB,
-                                  publisher_frame(c->options.publisher, job_id(job)));
+                                  publisher_newest_frame(c->options.publisher, job_id(job)));
     control_reply(front, peer, request->id, 0, "", 0);
 }
 
@@ -203,7 +203,7 @@ static void control_answer_snapshot(struct control *c, struct front *front, stru
         control_reply(front, peer, request->id, -HOLTER_ENOJOB, "no such job", 0);
         return;
     }
-    uint64_t frame = publisher_frame(c->options.publisher, job_id(job));
+    uint64_t frame = publisher_newest_frame(c->options.publisher, job_id(job));
     int code = 0;
     for (size_t i = 0; code == 0 && i < TOPICS; i++) {
         if (control_topic_listed(request->topic, wire_topic(control_topics[i])))

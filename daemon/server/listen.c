@@ -39,10 +39,10 @@ static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *w
         snprintf(why, capacity, "%s: the path is too long for a socket", path);
         return -ENAMETOOLONG;
     }
-    lock->fd = lock_file_take(lock->path);
+    lock->fd = lock_file_acquire(lock->path);
     if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && listen_is_answered(path))) {
         if (lock->fd >= 0)
-            lock_file_give(lock->fd, lock->path);
+            lock_file_release(lock->fd, lock->path);
         snprintf(why, capacity,
                  "another daemon listens on ipc://%s: stop it, or choose another --listen", path);
         return -EADDRINUSE;
@@ -86,6 +86,6 @@ void listen_finish(struct listen_locks *locks)
         unlink(socket_path);
         snprintf(socket_path, sizeof(socket_path), "%.*s.stream", length, lock->path);
         unlink(socket_path);
-        lock_file_give(lock->fd, lock->path);
+        lock_file_release(lock->fd, lock->path);
     }
 }

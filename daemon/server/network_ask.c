@@ -195,7 +195,7 @@ static const char *network_ask_parse_reroute_word(struct network_ask *ask, const
     }
     if ((value = network_ask_value(word, "delta")) == NULL)
         return "routes=, link=, top=, first= or delta= is expected";
-    wrong = network_ask_set_number(value, REROUTE_MOST_DELTA, &number);
+    wrong = network_ask_set_number(value, REROUTE_MAXIMUM_DELTA, &number);
     ask->params.delta = (uint32_t)number;
     return wrong;
 }

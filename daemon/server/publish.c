@@ -181,7 +181,7 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
     msg_socket_send(p->socket, parts, 3);
 }
 
-uint64_t publisher_frame(const struct publisher *p, const char *job)
+uint64_t publisher_newest_frame(const struct publisher *p, const char *job)
 {
     const struct publisher_counts *c = publisher_find_counts(p, job, strlen(job));
     return c == NULL ? 0 : c->all;

@@ -73,7 +73,7 @@ static int search_edges_since_start(struct search *s)
 {
     const struct pair_row *rows;
     size_t count;
-    int code = job_pairs(s->job, REMAP_MOST_EDGES, &rows, &count);
+    int code = job_list_pairs(s->job, REMAP_MAXIMUM_EDGES, &rows, &count);
     s->edges = code != 0 ? NULL : malloc((count + 1) * sizeof(*s->edges));
     if (s->edges == NULL)
         return -ENOMEM;

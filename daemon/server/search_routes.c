@@ -93,7 +93,7 @@ static int routing_load_links(struct routing *r)
     }
     if (code != 0)
         return code;
-    const struct link_load *loads = link_loads_settle(r->loads);
+    const struct link_load *loads = link_loads_update(r->loads);
     for (uint32_t i = 0; i < r->links; i++)
         r->bytes[i] = loads[i].bytes;
     code = reroute_create(&r->reroute, t);

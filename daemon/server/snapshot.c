@@ -73,7 +73,7 @@ const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *jo
         if (s->type != type || strcmp(s->job, job_id(job)) != 0)
             continue;
         /* Messages of agents about ranks make frames only while there are subscribers. */
-        if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_closings(job))
+        if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_count_closed(job))
             return s;
         break;
     }
@@ -87,7 +87,7 @@ const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *jo
     snprintf(made->job, sizeof(made->job), "%s", job_id(job));
     made->type = type;
     made->frame = frame;
-    made->closings = job_closings(job);
+    made->closings = job_count_closed(job);
     struct snapshots_making making = {snapshots, made};
     job_snapshot(job, type,
                  &(struct job_output){&making, snapshots_want_all, snapshots_add_part, NULL});

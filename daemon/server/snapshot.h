@@ -13,7 +13,7 @@ struct snapshot {
     char job[65];
     enum wire_type type;
     uint64_t frame;    /**< number of the newest frame of the job at that time */
-    uint64_t closings; /**< see job_closings(): without subscribers windows make no frames */
+    uint64_t closings; /**< see job_count_closed(): without subscribers windows make no frames */
     zmq_msg_t *parts;  /**< owned: encoded messages */
     size_t count, capacity;
 };

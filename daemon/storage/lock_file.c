@@ -9,7 +9,7 @@
 
 #define MAX_ATTEMPTS 16 /* another process may remove the file between our open and our lock */
 
-int lock_file_take(const char *path)
+int lock_file_acquire(const char *path)
 {
     for (int i = 0; i < MAX_ATTEMPTS; i++) {
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -32,7 +32,7 @@ int lock_file_take(const char *path)
     return -EWOULDBLOCK;
 }
 
-void lock_file_give(int fd, const char *path)
+void lock_file_release(int fd, const char *path)
 {
     if (fd < 0)
         return;

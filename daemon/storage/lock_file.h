@@ -6,9 +6,9 @@
 /** Acquire the lock without waiting.
  * @return a descriptor, to be kept open while the lock is needed; or -errno, -EWOULDBLOCK when
  * another process holds it */
-int lock_file_take(const char *path);
+int lock_file_acquire(const char *path);
 
 /** Remove the file and release the lock. fd < 0: nothing is done. */
-void lock_file_give(int fd, const char *path);
+void lock_file_release(int fd, const char *path);
 
 #endif

@@ -111,8 +111,8 @@ static int record_push_item(struct recorder *r, struct record_item *item)
 {
     size_t bytes = record_item_bytes(item);
     pthread_mutex_lock(&r->mutex);
-    int accepted =
-        item->action != RECORD_MESSAGE || recorder_waiting(r) + bytes <= r->options.queue_bytes;
+    int accepted = item->action != RECORD_MESSAGE ||
+                   recorder_queued_bytes(r) + bytes <= r->options.queue_bytes;
     if (accepted) {
         atomic_fetch_add_explicit(&r->queued_bytes, bytes, memory_order_relaxed);
         *r->last = item;
@@ -177,19 +177,19 @@ void recorder_open(struct recorder *r, const char *job, const char *path, uint64
     r->events.stopped(r->events.user, job, holter_strerror(code));
 }
 
-void recorder_lost(struct recorder *r, const char *job)
+void recorder_mark_lost(struct recorder *r, const char *job)
 {
     struct record_track *track = record_find_track(r, job);
     if (track != NULL)
         atomic_store_explicit(&track->lost, 1, memory_order_relaxed);
 }
 
-void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
-                   zmq_msg_t *message)
+void recorder_queue_message(struct recorder *r, const char *job, const struct recorded *head,
+                            zmq_msg_t *message)
 {
     struct record_item *item = record_item_create(RECORD_MESSAGE, job);
     if (item == NULL) {
-        recorder_lost(r, job);
+        recorder_mark_lost(r, job);
         return;
     }
     item->head = *head;
@@ -205,7 +205,8 @@ void recorder_keep(struct recorder *r, const char *job, const struct recorded *h
     record_push_item(r, item);
 }
 
-void recorder_table(struct recorder *r, const char *job, enum wire_type type, const void *message)
+void recorder_queue_result(struct recorder *r, const char *job, enum wire_type type,
+                           const void *message)
 {
     struct wire_buffer buffer = {0};
     struct record_item *item = record_item_create(RECORD_RESULT, job);
@@ -216,11 +217,11 @@ void recorder_table(struct recorder *r, const char *job, enum wire_type type, co
     else if (item != NULL)
         record_item_free(item);
     if (code == -ENOMEM)
-        recorder_lost(r, job);
+        recorder_mark_lost(r, job);
     wire_buffer_finish(&buffer);
 }
 
-void recorder_note(struct recorder *r, uint64_t instance, uint64_t seq)
+void recorder_queue_acknowledgement(struct recorder *r, uint64_t instance, uint64_t seq)
 {
     struct record_item *item = record_item_create(RECORD_ACK, "");
     if (item == NULL)
@@ -237,12 +238,12 @@ void recorder_close(struct recorder *r, const char *job)
         record_push_item(r, item);
 }
 
-size_t recorder_waiting(const struct recorder *r)
+size_t recorder_queued_bytes(const struct recorder *r)
 {
     return atomic_load_explicit(&r->queued_bytes, memory_order_acquire);
 }
 
-uint64_t recorder_bytes(struct recorder *r)
+uint64_t recorder_file_bytes(struct recorder *r)
 {
     return r == NULL ? 0 : atomic_load_explicit(&r->bytes, memory_order_relaxed);
 }

@@ -47,29 +47,29 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
 void recorder_open(struct recorder *recorder, const char *job, const char *path, uint64_t ranks);
 
 /** Queue a message of an agent. @param message  moved: empty afterwards */
-void recorder_keep(struct recorder *recorder, const char *job, const struct recorded *head,
-                   zmq_msg_t *message);
+void recorder_queue_message(struct recorder *recorder, const char *job, const struct recorded *head,
+                            zmq_msg_t *message);
 
 /** A message or result could not be queued for lack of memory: the recording stops before the next
  * item, so that it has no gap. */
-void recorder_lost(struct recorder *recorder, const char *job);
+void recorder_mark_lost(struct recorder *recorder, const char *job);
 
-/** Queue a published result, see recording_table(). @param message  copied */
-void recorder_table(struct recorder *recorder, const char *job, enum wire_type type,
-                    const void *message);
+/** Queue a published result, see recording_write_result(). @param message  copied */
+void recorder_queue_result(struct recorder *recorder, const char *job, enum wire_type type,
+                           const void *message);
 
 /** Queue an acknowledgement without a message: the message is not recorded, but reported as
  * committed in its turn. */
-void recorder_note(struct recorder *recorder, uint64_t instance, uint64_t seq);
+void recorder_queue_acknowledgement(struct recorder *recorder, uint64_t instance, uint64_t seq);
 
 /** The job has ended: close its file. A further message of the job opens it again. */
 void recorder_close(struct recorder *recorder, const char *job);
 
 /** Bytes in the queue. */
-size_t recorder_waiting(const struct recorder *recorder);
+size_t recorder_queued_bytes(const struct recorder *recorder);
 
 /** Bytes of all open recordings, as of the last commit. NULL: 0. */
-uint64_t recorder_bytes(struct recorder *recorder);
+uint64_t recorder_file_bytes(struct recorder *recorder);
 
 /** Write and commit the queue, close all files, end the thread and report the last commits; the
  * handle closes in further turns of the loop. NULL is fine. */

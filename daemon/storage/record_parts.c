@@ -199,12 +199,12 @@ static int record_parts_write_remembered(struct record_parts *p, struct recordin
     int code = 0;
     for (size_t i = 0; code == 0 && i < p->network_count; i++) {
         code = wire_decode(&message, &arena, p->network[i].bytes, p->network[i].length, NULL);
-        code = code != 0 ? code : recording_table(to, WIRE_TYPE_TOPOLOGY, &message.topology);
+        code = code != 0 ? code : recording_write_result(to, WIRE_TYPE_TOPOLOGY, &message.topology);
     }
     for (size_t i = 0; code == 0 && i < p->ranks_count; i++) {
         struct recorded head = p->ranks[i].head;
         head.received_ns = head.time_ns = now_ns;
-        code = recording_message(to, &head, p->ranks[i].bytes, p->ranks[i].length);
+        code = recording_write_message(to, &head, p->ranks[i].bytes, p->ranks[i].length);
     }
     wire_arena_finish(&arena);
     return code;
@@ -218,7 +218,7 @@ static int record_parts_begin_next(struct record_parts *p, struct recording **ou
     struct recording *next = NULL;
     int code = recording_open_paged(&next, path, recording_page_size(old), fault, capacity);
     if (code != 0) {
-        snprintf(fault, capacity, "%s", recording_why(fault, path));
+        snprintf(fault, capacity, "%s", recording_error_without_path(fault, path));
         return code;
     }
     *out = next;
@@ -249,7 +249,7 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
     code = code != 0
                ? code
                : record_parts_begin_next(p, &next, old, next_path, now_ns, fault, sizeof(fault));
-    int closed = recording_close_telling(old, closing, sizeof(closing));
+    int closed = recording_close_with_error(old, closing, sizeof(closing));
     *recording = NULL;
     if (code == 0 && closed == 0)
         code = record_parts_commit_next(p, next, max_bytes);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_LEAST_BYTES                                                                         \
+#define RECORD_MINIMUM_BYTES                                                                       \
     (UINT64_C(16) << 20) /**< smallest maximum size of all parts together                          \
                           */
 

@@ -162,7 +162,7 @@ static int record_thread_write_message(struct recording *recording, struct recor
         .release = record_thread_release_message,
         .owner = message,
     };
-    return recording_message_source(recording, &item->head, &source);
+    return recording_write_source(recording, &item->head, &source);
 }
 
 /* An earlier item was lost for lack of memory: the recording must not continue without it. */
@@ -205,7 +205,7 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
         struct wire_message message;
         code = wire_decode(&message, &r->arena, bytes, length, NULL);
         /* All messages of the union begin at the same address. */
-        code = code != 0 ? code : recording_table(t->recording, message.type, &message.job);
+        code = code != 0 ? code : recording_write_result(t->recording, message.type, &message.job);
         if (code == 0)
             record_thread_remember_message(r, t, NULL, &message, bytes, length);
     }
@@ -252,7 +252,7 @@ static void record_thread_commit(struct recorder *r)
 
 int record_has_work(const struct recorder *r)
 {
-    return r->stopping || recorder_waiting(r) >= RECORD_BATCH_BYTES ||
+    return r->stopping || recorder_queued_bytes(r) >= RECORD_BATCH_BYTES ||
            (r->first != NULL && r->commit_now);
 }
 

@@ -107,7 +107,7 @@ static void recording_abandon_file(struct recording *r, int made)
         recording_remove(r->path);
     if (r->identity_fd >= 0)
         close(r->identity_fd);
-    lock_file_give(r->lock, r->lock_path);
+    lock_file_release(r->lock, r->lock_path);
     free(r);
 }
 
@@ -231,7 +231,7 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
     r->identity_fd = -1;
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->lock_path, sizeof(r->lock_path), "%s.lock", path);
-    r->lock = lock_file_take(r->lock_path);
+    r->lock = lock_file_acquire(r->lock_path);
     if (r->lock < 0) {
         int code = r->lock;
         snprintf(why, capacity,
@@ -259,7 +259,7 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
     return 0;
 }
 
-const char *recording_why(const char *why, const char *path)
+const char *recording_error_without_path(const char *why, const char *path)
 {
     size_t length = strlen(path);
     return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
@@ -366,8 +366,8 @@ static int recording_on_added(struct recording *r, const struct recorded *head)
     return full ? recording_put_block(r, 0) : 0;
 }
 
-int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
-                      size_t length)
+int recording_write_message(struct recording *r, const struct recorded *head, const void *bytes,
+                            size_t length)
 {
     struct recorded numbered;
     int code = recording_number_agent(r, head, &numbered);
@@ -375,8 +375,8 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
     return code != 0 ? code : recording_on_added(r, head);
 }
 
-int recording_message_source(struct recording *r, const struct recorded *head,
-                             const struct block_source *source)
+int recording_write_source(struct recording *r, const struct recorded *head,
+                           const struct block_source *source)
 {
     struct recorded numbered;
     int code = recording_number_agent(r, head, &numbered);
@@ -388,7 +388,7 @@ int recording_message_source(struct recording *r, const struct recorded *head,
     return code != 0 ? code : recording_on_added(r, head);
 }
 
-int recording_table(struct recording *r, enum wire_type type, const void *message)
+int recording_write_result(struct recording *r, enum wire_type type, const void *message)
 {
     return recording_begin(r) != 0 ? -EIO : recording_tables_put(r->tables, type, message);
 }
@@ -427,10 +427,10 @@ void recording_abandon(struct recording *r)
 int recording_close(struct recording *r)
 {
     char why[1];
-    return recording_close_telling(r, why, sizeof(why));
+    return recording_close_with_error(r, why, sizeof(why));
 }
 
-int recording_close_telling(struct recording *r, char *why, size_t capacity)
+int recording_close_with_error(struct recording *r, char *why, size_t capacity)
 {
     if (r == NULL)
         return 0;

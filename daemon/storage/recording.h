@@ -48,24 +48,24 @@ unsigned recording_page_size(struct recording *recording);
 
 /** The sentence of a failed recording_open() or recording_cursor_open() without the path at its
  * begin, for callers that name the path themselves. */
-const char *recording_why(const char *why, const char *path);
+const char *recording_error_without_path(const char *why, const char *path);
 
 /** Write a message, byte for byte. @return 0, or -EIO or -ENOMEM: see recording_error() */
-int recording_message(struct recording *recording, const struct recorded *head, const void *bytes,
-                      size_t length);
+int recording_write_message(struct recording *recording, const struct recorded *head,
+                            const void *bytes, size_t length);
 
 struct block_source;
 
-/** Like recording_message() for a message that is handed over, also on failure: see
+/** Like recording_write_message() for a message that is handed over, also on failure: see
  * block_writer_add_source(). */
-int recording_message_source(struct recording *recording, const struct recorded *head,
-                             const struct block_source *source);
+int recording_write_source(struct recording *recording, const struct recorded *head,
+                           const struct block_source *source);
 
 /** Write a published result into the plain tables, see recording_tables.h; other types are
  * ignored.
  * @param message  the struct of the type
- * @return as recording_message() */
-int recording_table(struct recording *recording, enum wire_type type, const void *message);
+ * @return as recording_write_message() */
+int recording_write_result(struct recording *recording, enum wire_type type, const void *message);
 
 /** Access for modules that fill tables themselves: the database, and a transaction that
  * recording_commit() ends.
@@ -82,7 +82,7 @@ int recording_commit(struct recording *recording);
 int recording_close(struct recording *recording);
 
 /** Like recording_close(). @param why  set on failure: what SQLite reported, for people */
-int recording_close_telling(struct recording *recording, char *why, size_t capacity);
+int recording_close_with_error(struct recording *recording, char *why, size_t capacity);
 
 /** Close without committing, after an error: the file stays as at its last commit. NULL is fine. */
 void recording_abandon(struct recording *recording);
@@ -124,24 +124,24 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
  * @param out     path of the first part, whether it still exists or not
  * @param exists  set to whether there is a recording to continue
  * @return 0, or -ENAMETOOLONG */
-int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
-                     size_t capacity, int *exists);
+int recording_choose_path(const char *directory, const char *job, uint64_t instance, char *out,
+                          size_t capacity, int *exists);
 
 /** Number of the newest window that has a committed row in `totals`, in all parts. A daemon that
  * was killed may have committed messages of later windows.
  * @param base  path of the first part
  * @param out   0: there is none
  * @return 0, or negative when it cannot be read */
-int recording_last_window(const char *base, uint64_t *out);
+int recording_find_last_window(const char *base, uint64_t *out);
 
 /** Create a directory for recordings, and its parents, where they do not exist.
  * @return 0, or why no recording can be written there: -ENOTDIR, -EACCES, -EROFS, ... */
-int recording_directory(const char *path);
+int recording_make_directory(const char *path);
 
-/** Choose the file for a new recording of a job, such as a replay: named as by recording_choose(),
- * but no recording is continued.
- * @return as recording_choose(), or -EEXIST */
-int recording_new(const char *directory, const char *job, char *out, size_t capacity);
+/** Choose the file for a new recording of a job, such as a replay: named as by
+ * recording_choose_path(), but no recording is continued.
+ * @return as recording_choose_path(), or -EEXIST */
+int recording_choose_new(const char *directory, const char *job, char *out, size_t capacity);
 
 /** Callbacks of recording_read(). Pointers are valid during the call. A nonzero return ends the
  * reading. */
@@ -196,12 +196,12 @@ int recording_cursor_next(struct recording_cursor *cursor, struct recorded *head
  * @param fault   set to 0, or to the error of wire_decode(): then there is no decoded message
  * @return as recording_cursor_next(). A block that states a wrong length for a message is not
  * detected here, but by recording_cursor_bytes() */
-int recording_cursor_decoded(struct recording_cursor *cursor, struct recorded *head,
-                             struct wire_message *message, struct wire_arena *arena, size_t *length,
-                             int *fault);
+int recording_cursor_next_decoded(struct recording_cursor *cursor, struct recorded *head,
+                                  struct wire_message *message, struct wire_arena *arena,
+                                  size_t *length, int *fault);
 
-/** Bytes of the message that recording_cursor_decoded() returned last, which must not have been
- * changed.
+/** Bytes of the message that recording_cursor_next_decoded() returned last, which must not have
+ * been changed.
  * @param bytes  valid until the next call
  * @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 int recording_cursor_bytes(struct recording_cursor *cursor, const void **bytes, size_t *length);

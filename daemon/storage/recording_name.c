@@ -146,7 +146,7 @@ static int recording_name_last_window(const char *path, uint64_t *out)
     return code;
 }
 
-int recording_last_window(const char *base, uint64_t *out)
+int recording_find_last_window(const char *base, uint64_t *out)
 {
     unsigned first, last;
     uint64_t newest = 0, window = 0;
@@ -180,7 +180,7 @@ static int recording_name_make_directories(const char *path)
     return mkdir(part, 0777) != 0 && errno != EEXIST ? -errno : 0;
 }
 
-int recording_directory(const char *path)
+int recording_make_directory(const char *path)
 {
     struct stat status;
     int code = recording_name_make_directories(path);
@@ -231,9 +231,9 @@ static int recording_name_drop_unbegun(const char *path, int only)
     if (only && recording_name_has_tables(path))
         return 0;
     snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
-    int lock = lock_file_take(lock_path);
+    int lock = lock_file_acquire(lock_path);
     int gone = lock >= 0 && !recording_name_is_begun(path) && recording_remove(path) == 0;
-    lock_file_give(lock, lock_path);
+    lock_file_release(lock, lock_path);
     return gone;
 }
 
@@ -278,8 +278,8 @@ static int recording_name_make_path(const char *directory, const char *job, unsi
     return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
-int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
-                     size_t capacity, int *exists)
+int recording_choose_path(const char *directory, const char *job, uint64_t instance, char *out,
+                          size_t capacity, int *exists)
 {
     unsigned number = 1, first, last;
     char path[560];
@@ -306,7 +306,7 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     return recording_name_make_path(directory, job, number, out, capacity);
 }
 
-int recording_new(const char *directory, const char *job, char *out, size_t capacity)
+int recording_choose_new(const char *directory, const char *job, char *out, size_t capacity)
 {
     unsigned first, last;
     for (unsigned number = 1; number < MAX_FILES; number++) {

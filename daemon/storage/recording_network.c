@@ -184,7 +184,7 @@ static int recording_network_put_whole(struct network_tables *t)
     return code;
 }
 
-int network_tables_topology(struct network_tables *t, const struct wire_topology *m)
+int network_tables_put_topology(struct network_tables *t, const struct wire_topology *m)
 {
     int code = 0;
     if (!t->parts.more) {
@@ -193,7 +193,7 @@ int network_tables_topology(struct network_tables *t, const struct wire_topology
         code = recording_network_run(
             t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
     }
-    code = code != 0 ? code : network_parts_take(&t->parts, m);
+    code = code != 0 ? code : network_parts_add(&t->parts, m);
     code = code != 0 ? code : recording_network_put_part(t, m);
     if (code == -HOLTER_ERANGE)
         return 0; /* there is no network whose vertices could be named */
@@ -303,7 +303,7 @@ static int recording_network_put_route(struct network_tables *t, uint64_t window
     return bind_put_row(s);
 }
 
-int network_tables_links(struct network_tables *t, const struct wire_links *m)
+int network_tables_put_links(struct network_tables *t, const struct wire_links *m)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->links_count; i++)
@@ -313,8 +313,8 @@ int network_tables_links(struct network_tables *t, const struct wire_links *m)
     return code != 0 || m->more ? code : recording_network_end_window(t, m->window);
 }
 
-int network_tables_wants(const struct wire_links *m, struct wire_links *out,
-                         struct wire_link_row **rows)
+int network_tables_select_links(const struct wire_links *m, struct wire_links *out,
+                                struct wire_link_row **rows)
 {
     size_t count = 0;
     *rows = malloc((m->links_count + 1) * sizeof(**rows));
@@ -342,7 +342,7 @@ static int recording_network_read_part(sqlite3_stmt *s, struct wire_arena *arena
     if (bytes == NULL || wire_decode(&message, arena, bytes, length, NULL) != 0 ||
         message.type != WIRE_TYPE_TOPOLOGY)
         return -HOLTER_ECORRUPT;
-    int code = network_parts_take(out, &message.topology);
+    int code = network_parts_add(out, &message.topology);
     return code == -HOLTER_ERANGE ? -HOLTER_ECORRUPT : code;
 }
 

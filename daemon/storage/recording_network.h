@@ -19,18 +19,18 @@ int network_tables_create(struct network_tables **out, sqlite3 *db);
 void network_tables_destroy(struct network_tables *tables);
 
 /** Replace the network. @return 0, -ENOMEM or -EIO */
-int network_tables_topology(struct network_tables *tables, const struct wire_topology *message);
+int network_tables_put_topology(struct network_tables *tables, const struct wire_topology *message);
 
 /** Write the links that are hot or congested, or have been in the window before, and the ranks
  * that load them.
  * @return 0, -ENOMEM or -EIO */
-int network_tables_links(struct network_tables *tables, const struct wire_links *message);
+int network_tables_put_links(struct network_tables *tables, const struct wire_links *message);
 
-/** Select the rows of a message that network_tables_links() writes.
+/** Select the rows of a message that network_tables_put_links() writes.
  * @param rows  set to the rows that the copy points to; free() it
  * @return 0 or -ENOMEM */
-int network_tables_wants(const struct wire_links *message, struct wire_links *out,
-                         struct wire_link_row **rows);
+int network_tables_select_links(const struct wire_links *message, struct wire_links *out,
+                                struct wire_link_row **rows);
 
 /** Read the network back. @param out  finish it; empty when there is none
  *  @return 0, -ENOMEM, -EIO or -HOLTER_ECORRUPT */

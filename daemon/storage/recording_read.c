@@ -145,9 +145,9 @@ int recording_cursor_next(struct recording_cursor *c, struct recorded *head, con
     return cursor_end_message(c, code, head, *length);
 }
 
-int recording_cursor_decoded(struct recording_cursor *c, struct recorded *head,
-                             struct wire_message *message, struct wire_arena *arena, size_t *length,
-                             int *fault)
+int recording_cursor_next_decoded(struct recording_cursor *c, struct recorded *head,
+                                  struct wire_message *message, struct wire_arena *arena,
+                                  size_t *length, int *fault)
 {
     int code = cursor_begin_message(c);
     if (code != 1)

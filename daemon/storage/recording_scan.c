@@ -36,8 +36,8 @@ int recording_scan(struct recording_cursor *cursor, const struct recording_progr
     struct recorded head;
     size_t length;
     int code = 0, more, fault;
-    while ((more = recording_cursor_decoded(cursor, &head, &message, &arena, &length, &fault)) ==
-           1) {
+    while ((more = recording_cursor_next_decoded(cursor, &head, &message, &arena, &length,
+                                                 &fault)) == 1) {
         code = fault == -ENOMEM ? fault : visit(user, &head, fault == 0 ? &message : NULL, length);
         if (code != 0)
             break;

@@ -13,7 +13,7 @@ typedef int recording_visit(void *user, const struct recorded *head,
 
 /** Read from the position of the cursor to the end.
  * @param progress  callback for progress; NULL: none
- * @return 0, what the visit returned, or what recording_cursor_decoded() returned: after
+ * @return 0, what the visit returned, or what recording_cursor_next_decoded() returned: after
  * -HOLTER_ECORRUPT recording_cursor_skip() may skip the damage, and another call continues */
 int recording_scan(struct recording_cursor *cursor, const struct recording_progress *progress,
                    recording_visit *visit, void *user);

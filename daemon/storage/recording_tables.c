@@ -449,9 +449,9 @@ int recording_tables_put(struct recording_tables *t, enum wire_type type, const 
     case WIRE_TYPE_CURVE:
         return recording_tables_put_curve(t, message);
     case WIRE_TYPE_TOPOLOGY:
-        return network_tables_topology(t->network, message);
+        return network_tables_put_topology(t->network, message);
     case WIRE_TYPE_LINKS:
-        return network_tables_links(t->network, message);
+        return network_tables_put_links(t->network, message);
     case WIRE_TYPE_CAPTURE:
         return capture_tables_put(t->captures, message);
     default:

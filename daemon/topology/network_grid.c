@@ -136,7 +136,7 @@ static int network_grid_choose_grid(struct network_grid *grid, const struct wire
     int changed = 0;
     for (uint64_t first = 0; first < m->carts_count; first = network_grid_end_of_cart(m, first)) {
         struct network_grid found = network_grid_of(m, first);
-        if (found.ranks > TOPOLOGY_MOST_VERTICES || network_grid_compare(&found, grid) >= 0)
+        if (found.ranks > TOPOLOGY_MAX_VERTICES || network_grid_compare(&found, grid) >= 0)
             continue;
         found.place_of = grid->place_of;
         found.room = grid->room;
@@ -148,7 +148,7 @@ static int network_grid_choose_grid(struct network_grid *grid, const struct wire
     return changed;
 }
 
-int network_grid_take(struct network_grid *grid, const struct wire_ranks *m)
+int network_grid_update(struct network_grid *grid, const struct wire_ranks *m)
 {
     int changed = network_grid_choose_grid(grid, m);
     uint64_t known = UINT64_MAX; /* rows of the chosen communicator */

@@ -2,7 +2,7 @@
  * (MPI_Cart_create, MPI_Cart_sub), as a network with a node at each coordinate, and the places of
  * ranks in it.
  *
- * Of several communicators the one with most ranks (of at most TOPOLOGY_MOST_VERTICES) is chosen;
+ * Of several communicators the one with most ranks (of at most TOPOLOGY_MAX_VERTICES) is chosen;
  * then the one with most dimensions of more than one rank; then the one that was made first from
  * its parent; then the one with the lowest id. So the order of the agents' reports does not matter.
  *
@@ -42,7 +42,7 @@ int network_grid_check(const struct wire_ranks *message, char *why, size_t room)
 /** Update the grid from a validated message.
  * @return 2: another grid was chosen; 1: places in the grid changed; 0: nothing changed; or -ENOMEM
  */
-int network_grid_take(struct network_grid *grid, const struct wire_ranks *message);
+int network_grid_update(struct network_grid *grid, const struct wire_ranks *message);
 
 /** Node of a rank; TOPOLOGY_NONE: it is not in the grid, or not known to be. */
 uint32_t network_grid_node(const struct network_grid *grid, uint64_t rank);

@@ -7,7 +7,7 @@ enum list { VERTICES, EDGES, HOPS, SEATS, LISTS };
 
 /* All rows of a network as one sequence: its lists one after the other. */
 struct rows {
-    const struct network_telling *telling;
+    const struct network_publication *telling;
     struct wire_dimension_row dimensions[TOPOLOGY_DIMENSIONS];
     struct wire_vertex_row *vertices; /* owned arrays, each with the capacity of one part */
     struct wire_edge_row *edges;
@@ -25,7 +25,7 @@ static size_t network_message_count_hops(const struct topology_spec *spec)
     return hops;
 }
 
-static int network_message_prepare(struct rows *r, const struct network_telling *telling)
+static int network_message_prepare(struct rows *r, const struct network_publication *telling)
 {
     const struct topology_spec *spec = telling->spec;
     r->telling = telling;
@@ -92,7 +92,7 @@ static void network_message_fill(struct rows *r, enum list list, size_t from, si
 
 static void network_message_send_parts(struct rows *r, network_tell *tell, void *user)
 {
-    const struct network_telling *t = r->telling;
+    const struct network_publication *t = r->telling;
     const struct topology_spec *spec = t->spec;
     struct wire_topology head = {.job = t->job,
                                  .name = spec == NULL ? "" : spec->name,
@@ -123,7 +123,7 @@ static void network_message_send_parts(struct rows *r, network_tell *tell, void 
     } while (list < LISTS);
 }
 
-void network_message(const struct network_telling *telling, network_tell *tell, void *user)
+void network_message(const struct network_publication *telling, network_tell *tell, void *user)
 {
     struct rows rows = {.route = 0};
     if (network_message_prepare(&rows, telling) == 0)

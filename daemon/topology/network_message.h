@@ -11,7 +11,7 @@
 typedef void network_tell(void *user, const struct wire_topology *message);
 
 /** The network to publish. Borrowed for the call. */
-struct network_telling {
+struct network_publication {
     const char *job, *source, *fault;
     const struct topology_spec *spec; /**< NULL: there is no network, only a fault */
     const struct wire_seat_row *seats;
@@ -19,6 +19,6 @@ struct network_telling {
 };
 
 /** Publish a network in parts of WIRE_PART_ROWS rows. Without memory nothing is published. */
-void network_message(const struct network_telling *telling, network_tell *tell, void *user);
+void network_message(const struct network_publication *telling, network_tell *tell, void *user);
 
 #endif

@@ -55,7 +55,7 @@ static int network_parts_begin(struct network_parts *p, const struct wire_topolo
 static int network_parts_add_vertices(struct network_parts *p, const struct wire_topology *m)
 {
     uint64_t need = p->spec.vertex_count + m->vertices_count;
-    if (need > TOPOLOGY_MOST_VERTICES)
+    if (need > TOPOLOGY_MAX_VERTICES)
         return -HOLTER_ERANGE;
     if (array_fit(&p->spec.vertices, sizeof(*p->spec.vertices), &p->vertex_room, need) != 0)
         return -ENOMEM;
@@ -70,7 +70,7 @@ static int network_parts_add_vertices(struct network_parts *p, const struct wire
 static int network_parts_add_edges(struct network_parts *p, const struct wire_topology *m)
 {
     uint64_t need = p->spec.edge_count + m->edges_count;
-    if (need > TOPOLOGY_MOST_LINKS)
+    if (need > TOPOLOGY_MAXIMUM_LINKS)
         return -HOLTER_ERANGE;
     if (array_fit(&p->spec.edges, sizeof(*p->spec.edges), &p->edge_room, need) != 0)
         return -ENOMEM;
@@ -100,12 +100,12 @@ static int network_parts_continue(const struct network_parts *p, const struct wi
 static int network_parts_add_hops(struct network_parts *p, const struct wire_topology *m)
 {
     struct topology_spec *s = &p->spec;
-    if (s->path_count + 2 * m->hops_count > TOPOLOGY_MOST_LINKS)
+    if (s->path_count + 2 * m->hops_count > TOPOLOGY_MAXIMUM_LINKS)
         return -HOLTER_ERANGE;
     if (array_fit(&s->routes, sizeof(*s->routes), &p->route_room, s->route_count + m->hops_count) !=
             0 ||
-        array_fit(&s->path, sizeof(*s->path), &p->path_room, s->path_count + 2 * m->hops_count) !=
-            0)
+        array_fit(&s->path, sizeof(*s->path), &p->path_capacity,
+                  s->path_count + 2 * m->hops_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->hops_count; i++) {
         const struct wire_hop_row *h = &m->hops[i];
@@ -132,7 +132,7 @@ static int network_parts_add_seats(struct network_parts *p, const struct wire_to
     return 0;
 }
 
-int network_parts_take(struct network_parts *p, const struct wire_topology *m)
+int network_parts_add(struct network_parts *p, const struct wire_topology *m)
 {
     int code = p->more ? 0 : network_parts_begin(p, m);
     code = code != 0 ? code : network_parts_add_vertices(p, m);

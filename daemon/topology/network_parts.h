@@ -14,13 +14,13 @@ struct network_parts {
     char source[513], fault[513];
     struct wire_seat_row *seats; /**< owned */
     size_t seat_count, seat_room;
-    size_t vertex_room, edge_room, route_room, path_room;
+    size_t vertex_room, edge_room, route_room, path_capacity;
     int more; /**< further parts follow */
 };
 
 /** Add a part. The first part after one without `more` starts a new network.
  * @return 0 or -ENOMEM, or -HOLTER_ERANGE for implausible numbers: the network is then empty */
-int network_parts_take(struct network_parts *parts, const struct wire_topology *message);
+int network_parts_add(struct network_parts *parts, const struct wire_topology *message);
 
 /** Is there a network, and not only a fault? */
 int network_parts_has(const struct network_parts *parts);

@@ -194,7 +194,7 @@ static uint32_t network_tree_numa_vertex(const struct tree *t, uint32_t host, ui
 static int network_tree_make_vertices(struct tree *t)
 {
     size_t count = (size_t)t->host_count + t->numa_count + t->core_count + 1;
-    if (count > TOPOLOGY_MOST_VERTICES)
+    if (count > TOPOLOGY_MAX_VERTICES)
         return -HOLTER_ELIMIT;
     t->spec.vertices = calloc(count, sizeof(*t->spec.vertices));
     t->spec.edges = calloc(2 * count, sizeof(*t->spec.edges));

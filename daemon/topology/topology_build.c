@@ -96,8 +96,8 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
         if (strcmp(b->vertices[v].name, name) == 0)
             return v;
     }
-    if (b->count == TOPOLOGY_MOST_VERTICES) {
-        fault_at(b->faults, line, "more than %u names", TOPOLOGY_MOST_VERTICES);
+    if (b->count == TOPOLOGY_MAX_VERTICES) {
+        fault_at(b->faults, line, "more than %u names", TOPOLOGY_MAX_VERTICES);
         b->code = -HOLTER_EUSAGE;
         return TOPOLOGY_NONE;
     }

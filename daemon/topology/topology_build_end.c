@@ -39,9 +39,9 @@ static int topology_build_number_vertices(struct build *b)
             fault_at(b->faults, 0, "there is no host in it");
     }
     spec->vertex_count = next;
-    if (spec->kind == TOPOLOGY_GRAPH && next > TOPOLOGY_MOST_GRAPH)
+    if (spec->kind == TOPOLOGY_GRAPH && next > TOPOLOGY_MAXIMUM_GRAPH)
         fault_at(b->faults, 0, "%u hosts and switches, a graph has at most %u", next,
-                 TOPOLOGY_MOST_GRAPH);
+                 TOPOLOGY_MAXIMUM_GRAPH);
     return 0;
 }
 

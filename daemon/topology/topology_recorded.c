@@ -144,12 +144,12 @@ static int topology_recorded_fits_torus(struct shape *shape, const struct route_
         for (size_t i = 0; i < file->count; i++) {
             const struct route_hop *hop = &file->hops[i];
             uint32_t most = hop->at[d] > hop->end[d] ? hop->at[d] : hop->end[d];
-            if (most >= TOPOLOGY_MOST_VERTICES)
+            if (most >= TOPOLOGY_MAX_VERTICES)
                 return 0;
             if (most >= spec->dimensions[d].size)
                 spec->dimensions[d].size = most + 1;
         }
-        if (topology_recorded_node_count(spec) > TOPOLOGY_MOST_VERTICES &&
+        if (topology_recorded_node_count(spec) > TOPOLOGY_MAX_VERTICES &&
             d + 1 == spec->dimension_count)
             return 0;
     }

@@ -69,7 +69,7 @@ static void topology_slurm_join_list(struct reader *r, const char *key, const ch
 {
     char why[200] = "";
     r->hosts = hosts;
-    if (hostlist_expand(list, TOPOLOGY_MOST_VERTICES, topology_slurm_join, r, why, sizeof(why)) ==
+    if (hostlist_expand(list, TOPOLOGY_MAX_VERTICES, topology_slurm_join, r, why, sizeof(why)) ==
             -HOLTER_EUSAGE &&
         why[0] != '\0')
         fault_at(r->faults, r->line, "%s: %s", key, why);

@@ -16,7 +16,7 @@
 static void topology_yaml_set_size(struct yaml_reader *r, const struct tree_node *value,
                                    struct topology_dimension *dimension)
 {
-    if (yaml_number(r, "size", value, TOPOLOGY_MOST_VERTICES, &dimension->size) &&
+    if (yaml_number(r, "size", value, TOPOLOGY_MAX_VERTICES, &dimension->size) &&
         dimension->size == 0)
         fault_at(r->faults, value->line, "size: a dimension has 1 coordinate at least");
 }
@@ -84,9 +84,9 @@ static void topology_yaml_read_dimensions(struct yaml_reader *r, const struct tr
             topology_yaml_set_size(r, item, dimension);
         topology_yaml_check_name(r, spec, d, item->line);
         nodes *= dimension->size;
-        if (nodes > TOPOLOGY_MOST_VERTICES) {
+        if (nodes > TOPOLOGY_MAX_VERTICES) {
             fault_at(r->faults, item->line, "dimensions: more than %u nodes",
-                     TOPOLOGY_MOST_VERTICES);
+                     TOPOLOGY_MAX_VERTICES);
             return;
         }
     }

@@ -40,7 +40,7 @@ static void yaml_lists_place_list(struct yaml_reader *r, const char *text, unsig
     char why[200] = "";
     unsigned before = r->faults->count;
     p->line = line;
-    if (hostlist_expand(text, TOPOLOGY_MOST_VERTICES, yaml_lists_place_host, p, why, sizeof(why)) ==
+    if (hostlist_expand(text, TOPOLOGY_MAX_VERTICES, yaml_lists_place_host, p, why, sizeof(why)) ==
             -HOLTER_EUSAGE &&
         why[0] != '\0' && r->faults->count == before)
         fault_at(r->faults, line, "nodes: %s", why);
@@ -161,7 +161,7 @@ static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_nod
     j->hosts = hosts;
     j->line = j->link.line = value->line;
     if (text != NULL &&
-        hostlist_expand(text, TOPOLOGY_MOST_VERTICES, topology_yaml_join, j, why, sizeof(why)) ==
+        hostlist_expand(text, TOPOLOGY_MAX_VERTICES, topology_yaml_join, j, why, sizeof(why)) ==
             -HOLTER_EUSAGE &&
         why[0] != '\0')
         fault_at(r->faults, value->line, "%s: %s", key, why);
@@ -183,7 +183,7 @@ static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tre
     struct placing p = {.r = r, .line = value->line};
     const char *text = yaml_text(r, "switches", value);
     if (text != NULL &&
-        hostlist_expand(text, TOPOLOGY_MOST_VERTICES, yaml_lists_declare_switch, &p, why,
+        hostlist_expand(text, TOPOLOGY_MAX_VERTICES, yaml_lists_declare_switch, &p, why,
                         sizeof(why)) == -HOLTER_EUSAGE &&
         why[0] != '\0')
         fault_at(r->faults, value->line, "switches: %s", why);

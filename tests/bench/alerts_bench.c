@@ -128,7 +128,7 @@ static double messages_us(struct recording *r)
         for (size_t i = 0; i < BYTES; i += 2) /* half of it compresses */
             bytes[i] = (uint8_t)((random = random * UINT64_C(6364136223846793005) + 1) >> 56);
         struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 1, .seq = w, .window = w};
-        recording_message(r, &head, bytes, BYTES);
+        recording_write_message(r, &head, bytes, BYTES);
     }
     recording_commit(r);
     return (double)(clock_mono_ns() - start) / 1e3 / WINDOWS;
@@ -147,7 +147,7 @@ static double latencies_us(struct recording *r)
     for (uint64_t w = 1; w <= WINDOWS; w++) {
         struct wire_latencies m = {
             .job = "bench.0", .window = w, .series = series, .series_count = REGIONS + 3};
-        recording_table(r, WIRE_TYPE_LATENCIES, &m);
+        recording_write_result(r, WIRE_TYPE_LATENCIES, &m);
     }
     recording_commit(r);
     return (double)(clock_mono_ns() - start) / 1e3 / WINDOWS;
@@ -169,7 +169,7 @@ static double regions_us(struct recording *r)
                                  .regions_count = REGIONS,
                                  .members = members,
                                  .members_count = RANKS};
-        recording_table(r, WIRE_TYPE_REGIONS, &m);
+        recording_write_result(r, WIRE_TYPE_REGIONS, &m);
     }
     recording_commit(r);
     return (double)(clock_mono_ns() - start) / 1e3 / (double)changes;

@@ -80,7 +80,7 @@ static double least(const double *took)
 static void add_all(struct link_loads *loads, const struct load_change *pairs, size_t count)
 {
     check(link_loads_add_many(loads, pairs, count) == 0, "no route");
-    link_loads_settle(loads);
+    link_loads_update(loads);
 }
 
 /* One in a hundred pairs sends something else than in the last window. */

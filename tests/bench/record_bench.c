@@ -79,7 +79,7 @@ static uint64_t record(const struct stream *s, const char *path)
         uint64_t begun = clock_process_cpu_ns();
         const struct block_source source = {
             .bytes = s->bytes + m->at, .length = m->length, .release = stay};
-        int code = recording_message_source(recording, &m->head, &source);
+        int code = recording_write_source(recording, &m->head, &source);
         if (code == 0 && m->head.received_ns >= committed + COMMIT_NS) {
             code = recording_commit(recording);
             committed = m->head.received_ns;

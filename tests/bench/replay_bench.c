@@ -87,7 +87,7 @@ static int feed(struct run *run, struct recording_cursor *cursor, struct wire_ar
     size_t length;
     int fault_code;
     uint64_t at = clock_mono_ns();
-    int code = recording_cursor_decoded(cursor, &head, &message, arena, &length, &fault_code);
+    int code = recording_cursor_next_decoded(cursor, &head, &message, arena, &length, &fault_code);
     if (code != 1)
         return code;
     run->spent[READ] += lap(&at);
@@ -98,9 +98,9 @@ static int feed(struct run *run, struct recording_cursor *cursor, struct wire_ar
     job_advance(run->job, now, now);
     run->spent[JUDGE] += lap(&at);
     if (message.type == WIRE_TYPE_WINDOW)
-        code = job_window(run->job, head.instance, &message.window, now, &fault);
+        code = job_accept_window(run->job, head.instance, &message.window, now, &fault);
     else if (message.type == WIRE_TYPE_RANKS)
-        code = job_ranks(run->job, head.instance, &message.ranks, now, &fault);
+        code = job_accept_ranks(run->job, head.instance, &message.ranks, now, &fault);
     run->spent[TAKE] += lap(&at);
     if (code != 0)
         fail("a message", fault.text);

@@ -569,7 +569,7 @@ static int keep(void *user, const void *bytes, size_t length, uint64_t type, uin
         .received_ns = received_ns,
     };
     file->bytes += length;
-    return recording_message(file->recording, &head, bytes, length);
+    return recording_write_message(file->recording, &head, bytes, length);
 }
 
 int replay_make_file(const struct replay_make *s, const char *path, uint64_t *bytes)
@@ -592,7 +592,7 @@ int replay_make_file(const struct replay_make *s, const char *path, uint64_t *by
                                  .end_ns = (FIRST_WINDOW + s->windows) * s->window_ns,
                                  .window_ns = s->window_ns,
                                  .recording = ""};
-    code = recording_table(file.recording, WIRE_TYPE_JOB, &job);
+    code = recording_write_result(file.recording, WIRE_TYPE_JOB, &job);
     code = code != 0 ? code : replay_make(s, keep, &file);
     int closed = recording_close(file.recording);
     if (bytes != NULL)

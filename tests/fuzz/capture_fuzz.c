@@ -62,13 +62,13 @@ static void take(struct job *job, const struct wire_captured *message)
     struct wire_captured m = *message;
     struct job_fault fault = {""};
     uint64_t id;
-    int code = job_captured(job, 1, message, S, &id, &fault);
+    int code = job_accept_captured(job, 1, message, S, &id, &fault);
     FUZZ_HOLDS(code == 0 || fault.text[0] != '\0');
     m.events_count = m.events_count < ROWS ? m.events_count : ROWS;
     m.threads_count = m.threads_count < ROWS ? m.threads_count : ROWS;
     for (uint64_t i = 0; i < m.threads_count; i++) {
         threads[i] = m.threads[i];
-        threads[i].rank %= JOB_MOST_RANKS;
+        threads[i].rank %= JOB_MAXIMUM_RANKS;
     }
     for (uint64_t i = 0; i < m.events_count; i++) {
         events[i] = m.events[i];
@@ -81,7 +81,7 @@ static void take(struct job *job, const struct wire_captured *message)
     m.threads = threads;
     m.events_count = m.threads_count == 0 ? 0 : m.events_count;
     m.id %= 1000;
-    FUZZ_HOLDS(job_captured(job, 1, &m, S, &id, &fault) == 0);
+    FUZZ_HOLDS(job_accept_captured(job, 1, &m, S, &id, &fault) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -201,7 +201,7 @@ static void take_ranks(struct job *job, uint64_t world)
     struct job_fault fault;
     struct wire_ranks ranks = {
         .seq = 1, .job = "fuzz.0", .world = world, .app = "", .mpi = "", .host = "node"};
-    int code = job_ranks(job, 1, &ranks, FIRST * S, &fault);
+    int code = job_accept_ranks(job, 1, &ranks, FIRST * S, &fault);
     FUZZ_HOLDS(code == 0 || code == -ENOMEM);
 }
 
@@ -218,7 +218,7 @@ static void run(struct source *s, const char *argument, struct commgram_cache *c
     struct window w;
     struct job_fault fault;
     uint8_t kind = byte(s);
-    uint64_t world = kind == 255   ? JOB_MOST_RANKS /* takes a second */
+    uint64_t world = kind == 255   ? JOB_MAXIMUM_RANKS /* takes a second */
                      : kind == 254 ? 1u << 17
                                    : worlds[kind % (sizeof worlds / sizeof *worlds)];
     uint64_t known_at = byte(s) % 8 == 7 ? number(s, 8) : 0; /* windows before the world */
@@ -228,7 +228,7 @@ static void run(struct source *s, const char *argument, struct commgram_cache *c
         if (i == known_at)
             take_ranks(job, world);
         make_window(s, &w, i + 2, world);
-        int code = job_window(job, 1 + i % 3, &w.m, (FIRST + 1) * S, &fault);
+        int code = job_accept_window(job, 1 + i % 3, &w.m, (FIRST + 1) * S, &fault);
         FUZZ_HOLDS(code == 0 || code == -ENOMEM || code == -HOLTER_ERANGE ||
                    code == -HOLTER_ELIMIT);
         if (byte(s) % 4 == 3)

@@ -37,7 +37,7 @@ static void put_message(struct recording *r, uint64_t seq, uint64_t window, enum
     for (size_t at = 0; at + CHANGE <= size; at += CHANGE)
         if (data[at + 4] != 0 && data[at + 3] % WINDOWS == seq % WINDOWS)
             buffer.bytes[(size_t)data[at + 2] * data[at + 1] % buffer.length] ^= data[at + 4];
-    FUZZ_HOLDS(recording_message(r, &head, buffer.bytes, buffer.length) == 0);
+    FUZZ_HOLDS(recording_write_message(r, &head, buffer.bytes, buffer.length) == 0);
     wire_buffer_finish(&buffer);
 }
 
@@ -79,7 +79,7 @@ static void put_tables(struct recording *r, uint64_t random)
                                            WIRE_TYPE_PHASES, WIRE_TYPE_CURVE,     WIRE_TYPE_CURVE};
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
         void *message = random_message(wire_table(types[i]), &random, 4);
-        recording_table(r, types[i], message); /* what is no table of a job is refused */
+        recording_write_result(r, types[i], message); /* what is no table of a job is refused */
         random_message_free(wire_table(types[i]), message);
     }
 }

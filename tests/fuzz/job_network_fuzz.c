@@ -60,7 +60,7 @@ static void check_topology(struct told *t, const struct wire_topology *m)
 {
     char why[200];
     struct topology *topology;
-    FUZZ_HOLDS(network_parts_take(&t->parts, m) == 0);
+    FUZZ_HOLDS(network_parts_add(&t->parts, m) == 0);
     if (m->more || !network_parts_has(&t->parts)) /* only a fault */
         return;
     FUZZ_HOLDS(topology_create(&topology, &t->parts.spec, why, sizeof(why)) == 0);
@@ -135,7 +135,7 @@ static void say_ranks(struct job *job, struct source *s, uint64_t *seq)
                            .carts_count = cart_count,
                            .cart_members = places,
                            .cart_members_count = place_count};
-    int code = job_ranks(job, node + 1, &m, FIRST * S, &fault);
+    int code = job_accept_ranks(job, node + 1, &m, FIRST * S, &fault);
     FUZZ_HOLDS(code == 0 || code == -HOLTER_ERANGE || code == -HOLTER_ELIMIT);
 }
 
@@ -177,7 +177,7 @@ static void say_window(struct job *job, struct source *s, uint64_t *seq, uint64_
                             .counters_count = count,
                             .transfers = transfers,
                             .transfers_count = byte(s) % 2 ? count : 0};
-    int code = job_window(job, node + 1, &w, (window + 1) * S, &fault);
+    int code = job_accept_window(job, node + 1, &w, (window + 1) * S, &fault);
     FUZZ_HOLDS(code == 0 || code == -HOLTER_ERANGE || code == -HOLTER_ELIMIT);
 }
 

@@ -44,7 +44,7 @@ static void recording_fuzz_write(struct recording *r, uint64_t seq, uint64_t win
                             .time_ns = window * S,
                             .received_ns = (window + 1) * S + seq};
     FUZZ_HOLDS(wire_encode(&buffer, type, message) == 0);
-    FUZZ_HOLDS(recording_message(r, &head, buffer.bytes, buffer.length) == 0);
+    FUZZ_HOLDS(recording_write_message(r, &head, buffer.bytes, buffer.length) == 0);
     wire_buffer_finish(&buffer);
 }
 
@@ -104,7 +104,7 @@ static void recording_fuzz_write_tables(struct recording *r)
     uint64_t state = 88172645463325252u;
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
         void *message = random_message(wire_table(types[i]), &state, 4);
-        FUZZ_HOLDS(recording_table(r, types[i], message) == 0);
+        FUZZ_HOLDS(recording_write_result(r, types[i], message) == 0);
         random_message_free(wire_table(types[i]), message);
     }
 }
@@ -315,14 +315,14 @@ static void recording_fuzz_read_both_ways(void)
     FUZZ_HOLDS(recording_cursor_salvage(&decoded, path, why, sizeof(why)) == 0);
     do {
         while ((code = recording_cursor_next(plain, &head, &bytes, &length)) == 1) {
-            FUZZ_HOLDS(
-                recording_cursor_decoded(decoded, &other, &message, &arena, &stated, &fault) == 1);
+            FUZZ_HOLDS(recording_cursor_next_decoded(decoded, &other, &message, &arena, &stated,
+                                                     &fault) == 1);
             FUZZ_HOLDS(memcmp(&head, &other, sizeof(head)) == 0 && stated == length);
             recording_fuzz_compare_decoded(decoded, &message, bytes, length, fault);
         }
-        int end = recording_cursor_decoded(decoded, &other, &message, &arena, &stated, &fault);
-        /* recording_cursor_decoded() does not make the bytes of a message: a length that the block
-         * states wrongly is noticed by recording_cursor_next(), and only by
+        int end = recording_cursor_next_decoded(decoded, &other, &message, &arena, &stated, &fault);
+        /* recording_cursor_next_decoded() does not make the bytes of a message: a length that the
+         * block states wrongly is noticed by recording_cursor_next(), and only by
          * recording_cursor_bytes() here. */
         if (end == 1 && code == -HOLTER_ECORRUPT) {
             FUZZ_HOLDS(recording_cursor_bytes(decoded, &bytes, &length) == -HOLTER_ECORRUPT);
@@ -384,10 +384,10 @@ static void recording_fuzz_continue(void)
     struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 9, .received_ns = 99 * S};
     char why[600], chosen[600];
     int exists;
-    FUZZ_HOLDS(recording_choose(directory, "j", 1, chosen, sizeof(chosen), &exists) == 0);
+    FUZZ_HOLDS(recording_choose_path(directory, "j", 1, chosen, sizeof(chosen), &exists) == 0);
     if (recording_open(&r, path, why, sizeof(why)) != 0)
         return;
-    if (recording_message(r, &head, "bytes", 5) == 0)
+    if (recording_write_message(r, &head, "bytes", 5) == 0)
         recording_close(r);
     else
         recording_abandon(r);

@@ -246,7 +246,7 @@ static void without_a_choice_the_heaviest_are_shown_and_told(void **state)
     letter(b, "[");
     assert_int_equal(drawing(b)->set.routes, 32);
     letter(b, "]");
-    button(b, COMMAND_ROUTES_MOST, 1);
+    button(b, COMMAND_ROUTES_MAXIMUM, 1);
     assert_int_equal(drawing(b)->set.routes, 128);
 }
 

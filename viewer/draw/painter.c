@@ -170,12 +170,12 @@ static void painter_compare(struct painter *p, const struct scene *scene)
 
 static int painter_remember(struct painter *p, const struct scene *scene)
 {
-    if (scene->panel_count > p->panel_room) {
+    if (scene->panel_count > p->panel_capacity) {
         struct scene_panel *panels = realloc(p->panels, scene->panel_count * sizeof *panels);
         if (!panels)
             return -ENOMEM;
         p->panels = panels;
-        p->panel_room = scene->panel_count;
+        p->panel_capacity = scene->panel_count;
     }
     memcpy(p->panels, scene->panels, scene->panel_count * sizeof *p->panels);
     p->panel_count = scene->panel_count;

@@ -10,7 +10,7 @@
 struct painter {
     struct canvas canvas;
     struct scene_panel *panels; /**< owned; of the picture on the canvas */
-    size_t panel_count, panel_room;
+    size_t panel_count, panel_capacity;
     double w, h, scale;
     struct clip dirty[PAINTER_DIRTY]; /**< what the last painter_paint() changed, device pixels */
     int dirty_count;

@@ -111,7 +111,7 @@ void ribbons_add(struct ribbons *r, const struct ribbon *item)
 
 void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 {
-    if (ribbons_reserve((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
+    if (ribbons_reserve((void **)&r->bars, &r->bar_capacity, r->bar_count, sizeof *r->bars) == 0)
         r->bars[r->bar_count++] = *bar;
 }
 

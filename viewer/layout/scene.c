@@ -142,7 +142,7 @@ void scene_end(struct scene *s)
 
 void scene_panel(struct scene *s, struct box box, color_t ground, const char *name, ...)
 {
-    if (!scene_reserve(s, (void **)&s->panels, &s->panel_room, s->panel_count + 1,
+    if (!scene_reserve(s, (void **)&s->panels, &s->panel_capacity, s->panel_count + 1,
                        sizeof *s->panels))
         return;
     struct scene_panel *p = &s->panels[s->panel_count++];

@@ -165,7 +165,7 @@ struct scene {
     char *letters;
     struct scene_hit *hits;
     size_t panel_count, item_count, point_count, letter_count, hit_count;
-    size_t panel_room, item_room, point_room, letter_room, hit_room;
+    size_t panel_capacity, item_room, point_room, letter_room, hit_room;
     size_t row_start; /**< first point of the shape under construction */
     struct text_measure measure;
     int failed; /**< memory ran out: the scene is incomplete */

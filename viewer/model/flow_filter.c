@@ -170,8 +170,8 @@ static int show_passing(struct flows *f, const struct model *m, const struct flo
     memset(f->vertex_marks, 0, f->vertex_count);
     for (uint32_t i = 0; i < f->route_count; i++) {
         const struct flow *r = &f->routes[i];
-        uint32_t length = flows_walk(f, m, i, w->walk, w->walk_room);
-        length = length > w->walk_room ? 0 : length;
+        uint32_t length = flows_walk(f, m, i, w->walk, w->walk_capacity);
+        length = length > w->walk_capacity ? 0 : length;
         if (!route_passes(f, m, filter, i, length))
             continue;
         f->shown_routes++;
@@ -203,7 +203,7 @@ static int passes_vertex(const struct flows *f, const struct model *m, uint32_t 
     uint32_t from, to, *links = f->work->walk;
     if (r->source == vertex || r->destination == vertex)
         return 1;
-    uint32_t length = flows_walk(f, m, i, links, f->work->walk_room);
+    uint32_t length = flows_walk(f, m, i, links, f->work->walk_capacity);
     for (uint32_t k = 0; length != TOPOLOGY_NONE && k + 1 < length; k++)
         if (topology_link(m->network.topology, links[k], &from, &to) && to == vertex)
             return 1;
@@ -285,7 +285,7 @@ static void select_links(struct flows *f, const struct model *m, const struct fl
     for (uint32_t i = 0; i < f->route_count; i++) {
         if (!(f->route_marks[i] & FLOW_SELECTED))
             continue;
-        uint32_t length = flows_walk(f, m, i, w->walk, w->walk_room);
+        uint32_t length = flows_walk(f, m, i, w->walk, w->walk_capacity);
         for (uint32_t k = 0; length != TOPOLOGY_NONE && k < length; k++)
             f->link_marks[w->walk[k]] |= FLOW_SELECTED;
     }

@@ -24,7 +24,7 @@ static void strike_out(struct flows *f, const struct topology *t, uint32_t first
     for (uint32_t i = first; i < end; i++) {
         struct flow *r = &f->routes[i];
         if (r->given == FLOWS_NONE && r->length != TOPOLOGY_NONE &&
-            topology_route(t, r->source, r->destination, f->work->walk, f->work->walk_room) >
+            topology_route(t, r->source, r->destination, f->work->walk, f->work->walk_capacity) >
                 topology_diameter(t))
             r->length = TOPOLOGY_NONE;
     }
@@ -54,7 +54,7 @@ static void add_routed(struct flows *f, const struct topology *t)
 static void flow_loads_adopt_loads(struct flows *f)
 {
     struct link_loads *sums = f->work->sums;
-    const struct link_load *values = link_loads_settle(sums);
+    const struct link_load *values = link_loads_update(sums);
     const struct vertex_load *vertices = link_loads_vertices(sums);
     link_loads_transit(sums, f->work->through);
     for (uint32_t l = 0; l < f->link_count; l++) {
@@ -73,12 +73,12 @@ static void flow_loads_add_given(struct flows *f, const struct model *m, uint32_
     const struct flow *r = &f->routes[number];
     struct flow_vertex *from = &f->vertices[r->source], *to = &f->vertices[r->destination];
     uint32_t *links = f->work->walk;
-    uint32_t length = flows_walk(f, m, number, links, f->work->walk_room);
+    uint32_t length = flows_walk(f, m, number, links, f->work->walk_capacity);
     from->out += r->messages;
     from->out_bytes += r->bytes;
     to->in += r->messages;
     to->in_bytes += r->bytes;
-    for (uint32_t k = 0; k < length && k < f->work->walk_room; k++) {
+    for (uint32_t k = 0; k < length && k < f->work->walk_capacity; k++) {
         uint32_t a, b;
         f->loads[links[k]] += r->bytes;
         f->messages[links[k]] += r->messages;

@@ -271,7 +271,7 @@ static int make_walk(struct flow_work *w, const struct model *m)
     uint32_t longest = topology_diameter(m->network.topology);
     for (uint32_t i = 0; i < s->route_count; i++)
         longest = s->routes[i].count > longest ? s->routes[i].count : longest;
-    w->walk_room = longest;
+    w->walk_capacity = longest;
     return flows_renew(&w->walk, longest, sizeof *w->walk);
 }
 

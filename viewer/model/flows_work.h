@@ -45,7 +45,7 @@ struct flow_work {
     struct link_loads *sums;   /**< owned; for the topology that the routes were computed for */
     struct link_load *through; /**< owned; capacity for the loads of all vertices */
     uint32_t *walk;            /**< owned; capacity for the links of a route */
-    uint32_t walk_room;
+    uint32_t walk_capacity;
     uint8_t *link_ok, *vertex_ok; /**< owned; 1: not excluded by the filter */
 };
 

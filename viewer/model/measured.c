@@ -43,7 +43,7 @@ int measured_apply(struct measured *m, const struct wire_links *w)
     int error = rows && items && values ? 0 : -ENOMEM;
     for (uint64_t i = 0; i < w->links_count && !error; i++) {
         const struct wire_link_row *row = &w->links[i];
-        if (row->measured == UINT64_MAX || row->link >= TOPOLOGY_MOST_LINKS)
+        if (row->measured == UINT64_MAX || row->link >= TOPOLOGY_MAXIMUM_LINKS)
             continue;
         rows[n++] = (struct reading){row->measured, (uint32_t)row->link};
         m->unit = row->unit != 0;

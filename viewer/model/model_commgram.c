@@ -390,7 +390,7 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
         model_commgram_append((void **)&p->columns, &p->column_count, &p->column_capacity,
                               m->columns, m->columns_count, sizeof *p->columns, &p->ignored);
     if (!error)
-        error = model_commgram_append((void **)&p->bars, &p->bar_count, &p->bar_room, m->bars,
+        error = model_commgram_append((void **)&p->bars, &p->bar_count, &p->bar_capacity, m->bars,
                                       m->bars_count, sizeof *p->bars, &p->ignored);
     if (!error)
         error =

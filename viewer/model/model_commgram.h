@@ -46,7 +46,7 @@ struct commgram_picture {
     struct wire_bar_ranks_row *members; /**< owned; by bar, in order of rank */
     struct wire_ribbon_row *ribbons;    /**< owned; from and to are indices in bars */
     uint32_t column_count, bar_count, member_count, ribbon_count;
-    uint32_t column_capacity, bar_room, member_room, ribbon_capacity;
+    uint32_t column_capacity, bar_capacity, member_room, ribbon_capacity;
     uint32_t *first_bar;    /**< owned; bars of column k: from [k] to [k + 1] - 1, k up to K */
     uint32_t *first_member; /**< owned; likewise of bar i */
     uint64_t ignored;       /**< rows that were invalid or too many */

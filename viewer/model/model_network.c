@@ -114,7 +114,7 @@ static void model_network_copy(char *to, size_t capacity, const char *from)
 
 static uint32_t model_network_vertex_of(uint64_t number)
 {
-    return number < TOPOLOGY_MOST_VERTICES ? (uint32_t)number : TOPOLOGY_NONE;
+    return number < TOPOLOGY_MAX_VERTICES ? (uint32_t)number : TOPOLOGY_NONE;
 }
 
 static uint32_t model_network_small(uint64_t number)
@@ -266,7 +266,7 @@ uint32_t network_seat(const struct network *n, uint32_t rank)
 
 static uint32_t link_number(uint64_t number)
 {
-    return number < TOPOLOGY_MOST_LINKS ? (uint32_t)number : TOPOLOGY_NONE;
+    return number < TOPOLOGY_MAXIMUM_LINKS ? (uint32_t)number : TOPOLOGY_NONE;
 }
 
 static int model_network_add_links(struct network_parts *p, const struct wire_links *w)
@@ -275,7 +275,7 @@ static int model_network_add_links(struct network_parts *p, const struct wire_li
         return -ENOMEM;
     for (uint64_t i = 0; i < w->links_count; i++) {
         const struct wire_link_row *row = &w->links[i];
-        if (row->link >= TOPOLOGY_MOST_LINKS)
+        if (row->link >= TOPOLOGY_MAXIMUM_LINKS)
             continue;
         p->links[p->link_count++] = (struct network_link){
             .link = (uint32_t)row->link,

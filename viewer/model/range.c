@@ -167,16 +167,16 @@ static int range_make_room(struct range *r, const struct model *m)
 }
 
 static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsigned columns,
-                      struct history_kept *kept)
+                      struct history_retained *kept)
 {
     if (items && from)
         memcpy(sums, from, (size_t)items * columns * sizeof *sums);
-    *kept = (struct history_kept){0};
+    *kept = (struct history_retained){0};
 }
 
 static void sum_pairs_start(struct range *r, const struct model *m)
 {
-    struct history_kept calls;
+    struct history_retained calls;
     copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS, &r->kept_pairs);
     copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS, &calls);
 }
@@ -189,7 +189,7 @@ static void sum_start(struct range *r, const struct model *m)
 
 static void sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
-    struct history_kept calls = {0}; /* they are few, and have maxima */
+    struct history_retained calls = {0}; /* they are few, and have maxima */
     struct history_span a =
         history_follow(&m->rank_history, &r->kept_ranks, first, last, r->ranks, r->rank_count);
     struct history_span b = {0};

@@ -48,8 +48,8 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    struct history_kept kept_ranks, kept_pairs, kept_latency; /**< source of the sums */
-    uint32_t rank_room, pair_room, latency_room, call_room;   /**< allocated */
+    struct history_retained kept_ranks, kept_pairs, kept_latency; /**< source of the sums */
+    uint32_t rank_room, pair_room, latency_room, call_room;       /**< allocated */
 
     /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;

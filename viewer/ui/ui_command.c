@@ -255,7 +255,7 @@ static const struct {
     [COMMAND_LENS] = {ui_routes_command, 0},
     [COMMAND_ROUTE_LOADS] = {ui_routes_command, 0},
     [COMMAND_ROUTE_ORDER] = {ui_routes_command, 0},
-    [COMMAND_ROUTES_MOST] = {ui_routes_command, 0},
+    [COMMAND_ROUTES_MAXIMUM] = {ui_routes_command, 0},
     [COMMAND_CAPTURE] = {ui_capture_command, 0},
     [COMMAND_CAPTURE_STEP] = {ui_capture_command, 0},
     [COMMAND_CAPTURE_ALL] = {ui_capture_command, 0},

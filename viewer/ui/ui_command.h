@@ -82,11 +82,11 @@ enum ui_command {
     COMMAND_FOLD, /**< argument: 0 nothing; else a level + 1: fold its blocks without routes; the
                      same again unfolds */
     COMMAND_LENS, /**< the magnifying lens, or none */
-    COMMAND_ROUTE_LOADS, /**< links outlined by their load, or not */
-    COMMAND_ROUTE_ORDER, /**< argument: place in the order of dimensions: this dimension becomes
-                          * slower by one, 0 is the fastest; beyond the last: the order of numbers
-                          */
-    COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
+    COMMAND_ROUTE_LOADS,    /**< links outlined by their load, or not */
+    COMMAND_ROUTE_ORDER,    /**< argument: place in the order of dimensions: this dimension becomes
+                             * slower by one, 0 is the fastest; beyond the last: the order of numbers
+                             */
+    COMMAND_ROUTES_MAXIMUM, /**< argument: 0 fewer of the heaviest routes, 1 more */
 
     /* captures */
     COMMAND_CAPTURE,      /**< argument: number of the capture to show */

@@ -361,7 +361,7 @@ struct catch
     uint8_t *links;   /* 0: not tested; 1: outside; 2: crosses the lasso or lies within */
     uint32_t *walk;
     uint64_t *items;
-    uint32_t walk_room;
+    uint32_t walk_capacity;
 };
 
 static int ui_graph_holds(const struct network_graph *g, struct point p)
@@ -428,8 +428,8 @@ static int ui_graph_caught(struct catch *c, const struct model *m, const struct 
     int in = c->in[r->source] && c->in[r->destination];
     if (crossing ? c->in[r->source] || c->in[r->destination] : !in)
         return crossing;
-    uint32_t length = flows_walk(f, m, route, c->walk, c->walk_room), from, to;
-    if (length == TOPOLOGY_NONE || length > c->walk_room)
+    uint32_t length = flows_walk(f, m, route, c->walk, c->walk_capacity), from, to;
+    if (length == TOPOLOGY_NONE || length > c->walk_capacity)
         return in;
     for (uint32_t k = 0; k < length; k++) {
         uint32_t link = c->walk[k];
@@ -484,7 +484,7 @@ static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const str
                       .links = calloc(f->link_count + 1u, 1),
                       .walk = calloc(capacity + 1u, sizeof *c.walk),
                       .items = calloc(f->route_count + 1u, sizeof *c.items),
-                      .walk_room = capacity};
+                      .walk_capacity = capacity};
     if (c.at && c.in && c.links && c.walk && c.items) {
         ui_graph_find_places(&c, scene);
         uint32_t count = catch_routes(&c, m, f);

@@ -82,7 +82,7 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
     case COMMAND_ROUTE_ORDER:
         ui_routes_reorder(ui, m, argument);
         break;
-    case COMMAND_ROUTES_MOST:
+    case COMMAND_ROUTES_MAXIMUM:
         ui->routes.maximum = argument ? ui->routes.maximum * 2 : ui->routes.maximum / 2;
         ui->routes.maximum = ui->routes.maximum < 1 ? 1 : ui->routes.maximum;
         ui->routes.maximum = ui->routes.maximum > 1u << 20 ? 1u << 20 : ui->routes.maximum;
@@ -119,7 +119,7 @@ int ui_routes_key(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_REROUTE, 0);
     case '[':
     case ']':
-        return ui_command(ui, m, COMMAND_ROUTES_MOST, key == ']');
+        return ui_command(ui, m, COMMAND_ROUTES_MAXIMUM, key == ']');
     case '0':
         return ui_command(ui, m, COMMAND_ROUTES_ALL, 0);
     case '+':

@@ -342,7 +342,7 @@ int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *
         if (*first && *first != '#') {
             if (length >= sizeof copy || sscanf(first, "%9lu %9lu%n", &rank, &node, &used) != 2 ||
                 first[used + (int)strspn(first + used, " \t\r")] || *first == '-' ||
-                rank >= MODEL_RANKS || node >= TOPOLOGY_MOST_VERTICES) {
+                rank >= MODEL_RANKS || node >= TOPOLOGY_MAX_VERTICES) {
                 snprintf(why, capacity, "line %d is no pair of rank and node", line);
                 error = -HOLTER_EUSAGE;
             } else if (rank < n && seats[rank] != TOPOLOGY_NONE) {

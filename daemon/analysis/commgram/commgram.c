@@ -55,8 +55,8 @@ struct commgram {
 
 static bool commgram_are_valid(const struct commgram_params *p)
 {
-    return p->ranks >= 1 && p->ranks <= COMMGRAM_MOST_RANKS && p->phases >= 1 &&
-           p->phases <= COMMGRAM_MAXIMUM_PHASES && p->phases <= COMMGRAM_MOST_CELLS / p->ranks &&
+    return p->ranks >= 1 && p->ranks <= COMMGRAM_MAXIMUM_RANKS && p->phases >= 1 &&
+           p->phases <= COMMGRAM_MAXIMUM_PHASES && p->phases <= COMMGRAM_MAXIMUM_CELLS / p->ranks &&
            p->communities >= 1;
 }
 
@@ -387,7 +387,7 @@ size_t commgram_bytes(const struct commgram *c)
         p->phases *
             (sizeof(*c->columns) + sizeof(*c->acts) + (size_t)p->ranks * sizeof(*c->identity)) +
         c->graph.capacity * sizeof(*c->graph.edges) + c->edge_room * sizeof(*c->edges) +
-        c->ribbon_capacity * sizeof(*c->ribbons) + c->bars.bar_room * sizeof(*c->bars.bars) +
+        c->ribbon_capacity * sizeof(*c->ribbons) + c->bars.bar_capacity * sizeof(*c->bars.bars) +
         c->bars.run_room * sizeof(*c->bars.runs);
     for (uint32_t i = 0; i < c->count; i++)
         sum += (c->columns[i].communities + (size_t)1) * sizeof(*c->acts[i].own);

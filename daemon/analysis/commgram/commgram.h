@@ -39,8 +39,8 @@
 #include <stdint.h>
 
 #define COMMGRAM_MAXIMUM_PHASES 1024u
-#define COMMGRAM_MOST_RANKS (1u << 20)
-#define COMMGRAM_MOST_CELLS (1u << 24)    /**< phases times ranks */
+#define COMMGRAM_MAXIMUM_RANKS (1u << 20)
+#define COMMGRAM_MAXIMUM_CELLS (1u << 24) /**< phases times ranks */
 #define COMMGRAM_MAXIMUM_EDGES (1u << 24) /**< of one phase */
 #define COMMGRAM_MAXIMUM_RIBBONS (1u << 20)
 #define COMMGRAM_SILENT UINT32_MAX /**< identity of the bar of silent ranks */

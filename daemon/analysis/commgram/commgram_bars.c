@@ -233,8 +233,8 @@ static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
 
 static int write_bars(struct work *w, struct commgram_bars *out)
 {
-    if (array_fit(&out->bars, sizeof(*out->bars), &out->bar_room, out->bar_count + w->seat_count) !=
-        0)
+    if (array_fit(&out->bars, sizeof(*out->bars), &out->bar_capacity,
+                  out->bar_count + w->seat_count) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < w->seat_count; i++) {
         struct commgram_bar *bar = &out->bars[out->bar_count++];

@@ -11,7 +11,7 @@
 struct commgram_bars {
     struct commgram_bar *bars; /**< owned */
     struct commgram_run *runs; /**< owned */
-    size_t bar_count, bar_room, run_count, run_room;
+    size_t bar_count, bar_capacity, run_count, run_room;
 };
 
 /** Which bar of a column stands for an identity. Zero-initialised is empty. */

@@ -253,7 +253,7 @@ void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t p
     burst_gather_member(sum->bursts, &row);
 }
 
-void event_sum_settle(struct event_sum *sum)
+void event_sum_sort_bursts(struct event_sum *sum)
 {
     struct burst_names names = event_sum_names_of(sum);
     if (sum->log->count > sum->log->maximum / 2)

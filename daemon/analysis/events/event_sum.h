@@ -143,7 +143,7 @@ void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t p
 
 /** To be called when all ranks were drained up to one moment: sort the logged messages into bursts,
  * if there are many. */
-void event_sum_settle(struct event_sum *sum);
+void event_sum_sort_bursts(struct event_sum *sum);
 
 /** Bursts of the window so far, see burst_gather_rows(). What they and those without a row hold are
  *  the messages of all pairs. */

@@ -193,7 +193,7 @@ uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *s
         since = seat->moved_ns;
         break;
     case HANG_OUTSIDE:
-    case HANG_UNHEARD:
+    case HANG_NO_RECORD:
         since = seat->active_ns;
         break;
     case HANG_RUNS:
@@ -232,7 +232,7 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
     if (error)
         return error;
     for (uint32_t i = w->seat_count; i < count; i++)
-        w->seats[i] = (struct hang_seat){.state = HANG_UNHEARD,
+        w->seats[i] = (struct hang_seat){.state = HANG_NO_RECORD,
                                          .pending = HANG_NONE,
                                          .in_call_peer = -1,
                                          .active_ns = w->end_ns,
@@ -480,7 +480,7 @@ static void hang_settle(struct hang_watch *w)
         else if (seat->finished)
             seat->state = HANG_FINISHED;
         else if (seat->heard == 0 || w->window - seat->heard >= UNHEARD_WINDOWS)
-            seat->state = HANG_UNHEARD;
+            seat->state = HANG_NO_RECORD;
     }
 }
 

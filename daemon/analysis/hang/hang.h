@@ -98,7 +98,7 @@ enum hang_state {
     HANG_IS_STOPPED, /**< its process is stopped */
     HANG_DEAD,       /**< it died */
     HANG_FINISHED,   /**< it has called MPI_Finalize */
-    HANG_UNHEARD     /**< no record of it has arrived, or it has made no call yet */
+    HANG_NO_RECORD   /**< no record of it has arrived, or it has made no call yet */
 };
 
 /** A rank that is late, or one of a cycle. */

@@ -373,7 +373,7 @@ void hang_graph_tell(struct hang_graph *g)
         hang_report_group(g, n);
     find_awaited(g, 1);
     find_awaited(g, 0);
-    for (int state = 0; state <= HANG_UNHEARD; state++)
+    for (int state = 0; state <= HANG_NO_RECORD; state++)
         hang_report_awaited(g, (enum hang_state)state);
     hang_report_stopped(g);
     hang_report_circles(g, 0);

@@ -124,7 +124,7 @@ static void add_state(struct line *line, const struct hang_watch *w, const struc
     case HANG_FINISHED:
         hang_text_add(line, "has called MPI_Finalize");
         break;
-    case HANG_UNHEARD:
+    case HANG_NO_RECORD:
         hang_text_add(line, "is not heard of");
         break;
     }

@@ -81,7 +81,7 @@ void congestion_destroy(struct congestion *c)
     free(c);
 }
 
-int congestion_measured(struct congestion *c, uint32_t link, uint64_t amount, int packets)
+int congestion_set_counter(struct congestion *c, uint32_t link, uint64_t amount, int packets)
 {
     if (link >= c->link_count || c->tracks[link].kind == CONGESTION_NO_KIND)
         return -HOLTER_ERANGE;

@@ -120,7 +120,8 @@ void congestion_destroy(struct congestion *congestion);
 
 /** Set what interfaces counted on a link in the window of the next update: bytes or packets. A
  * second call for the same link replaces the first. @return 0 or -HOLTER_ERANGE: no such link */
-int congestion_measured(struct congestion *congestion, uint32_t link, uint64_t amount, int packets);
+int congestion_set_counter(struct congestion *congestion, uint32_t link, uint64_t amount,
+                           int packets);
 
 /** Add a window. Windows left out count as windows without bytes.
  *  @param window   number, above that of the last window

@@ -393,7 +393,7 @@ static void loads_update_ring(struct link_loads *l, const struct axis *axis, uin
     }
 }
 
-const struct link_load *link_loads_settle(struct link_loads *l)
+const struct link_load *link_loads_update(struct link_loads *l)
 {
     for (uint32_t i = 0; i < l->axis_count; i++) {
         struct axis *axis = &l->axes[i];

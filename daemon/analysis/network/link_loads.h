@@ -7,7 +7,7 @@
  *
  * Cartesian networks: a route is one segment of a ring (or line, or one link of an all-to-all
  * dimension) a dimension. A segment is added to the ring's difference array by touching its ends,
- * whatever its length; link_loads_settle() sums up the rings that were touched. Other networks, and
+ * whatever its length; link_loads_update() sums up the rings that were touched. Other networks, and
  * routes given by tables: the route is walked.
  *
  * Memory: 16 bytes a link, 48 a vertex, 8 a route by table, and in Cartesian networks about 54 a
@@ -69,7 +69,7 @@ void link_loads_clear(struct link_loads *loads);
 /** Bring the values up to date; costs a pass over the rings that changed.
  *  @return loads by link number, topology_links() of them (zero for numbers that stand for no
  * link); borrowed: until the next call that is not const */
-const struct link_load *link_loads_settle(struct link_loads *loads);
+const struct link_load *link_loads_update(struct link_loads *loads);
 
 /** As of the last settle; the same array. */
 const struct link_load *link_loads_values(const struct link_loads *loads);

@@ -105,7 +105,7 @@ int measures_of(struct measures *out, const struct topology *topology, const uin
     for (size_t i = 0; code == 0 && i < count; i++)
         code = measures_add_pair(&sum, &seating, loads, &pairs[i]);
     if (code == 0) {
-        const struct link_load *values = link_loads_settle(loads);
+        const struct link_load *values = link_loads_update(loads);
         for (uint32_t link = 0; link < topology_links(topology); link++)
             if ((double)values[link].bytes > sum.max_link)
                 sum.max_link = (double)values[link].bytes;

@@ -376,7 +376,7 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
 {
     struct before before;
     struct reroute_result result;
-    if (params->delta > REROUTE_MOST_DELTA)
+    if (params->delta > REROUTE_MAXIMUM_DELTA)
         return -HOLTER_ERANGE;
     int code = reroute_find_route(r, route, &before);
     if (code == 0)

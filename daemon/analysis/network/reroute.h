@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 /** A route may become this much longer, at most. */
-#define REROUTE_MOST_DELTA 64u
+#define REROUTE_MAXIMUM_DELTA 64u
 
 enum reroute_first {
     REROUTE_LENGTH, /**< Eq. 1 */
@@ -38,7 +38,7 @@ enum reroute_first {
 
 struct reroute_params {
     enum reroute_first first;
-    uint32_t delta; /**< links, at most REROUTE_MOST_DELTA; Eq. 1 does not depend on it */
+    uint32_t delta; /**< links, at most REROUTE_MAXIMUM_DELTA; Eq. 1 does not depend on it */
 };
 
 /** A route and the bytes that it carries. */

@@ -89,12 +89,12 @@ static int topology_check(const struct topology_spec *spec, const struct topolog
     if (spec->dimension_count > TOPOLOGY_DIMENSIONS)
         return topology_exceeds(why, "%u dimensions: at most %u are possible",
                                 spec->dimension_count, TOPOLOGY_DIMENSIONS);
-    if (spec->vertex_count > TOPOLOGY_MOST_VERTICES)
+    if (spec->vertex_count > TOPOLOGY_MAX_VERTICES)
         return topology_exceeds(why, "%u vertices: at most %u are possible", spec->vertex_count,
-                                TOPOLOGY_MOST_VERTICES);
-    if (spec->edge_count > TOPOLOGY_MOST_LINKS)
+                                TOPOLOGY_MAX_VERTICES);
+    if (spec->edge_count > TOPOLOGY_MAXIMUM_LINKS)
         return topology_exceeds(why, "%u links: at most %u are possible", spec->edge_count,
-                                TOPOLOGY_MOST_LINKS);
+                                TOPOLOGY_MAXIMUM_LINKS);
     int error = topology_check_dimensions(spec, why);
     return error ? error : topology_check_lists(spec, why);
 }

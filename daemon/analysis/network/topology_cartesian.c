@@ -54,16 +54,16 @@ static int cartesian_make(struct topology *topology, const struct topology_why *
         grid->size[d] = dimension->size;
         grid->stride[d] = (uint32_t)nodes;
         nodes *= dimension->size;
-        if (nodes > TOPOLOGY_MOST_VERTICES)
-            return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MOST_VERTICES);
+        if (nodes > TOPOLOGY_MAX_VERTICES)
+            return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MAX_VERTICES);
         topology->diameter += cartesian_longest_leg(dimension);
     }
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         grid->port[d] = (uint32_t)ports;
         ports += cartesian_count_ports(&spec->dimensions[d]);
     }
-    if (nodes * ports > TOPOLOGY_MOST_LINKS)
-        return topology_exceeds(why, "more than %u links", TOPOLOGY_MOST_LINKS);
+    if (nodes * ports > TOPOLOGY_MAXIMUM_LINKS)
+        return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
     grid->dimensions = spec->dimension_count;
     grid->ports = (uint32_t)ports;
     topology->nodes = topology->vertices = (uint32_t)nodes;

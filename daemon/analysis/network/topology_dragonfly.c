@@ -44,19 +44,19 @@ static int dragonfly_make(struct topology *topology, const struct topology_why *
         if (spec->dimensions[d].size == 0)
             return topology_refuse(why, "dimension %u has size 0", d + 1);
         count *= spec->dimensions[d].size;
-        if (count > TOPOLOGY_MOST_VERTICES)
-            return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MOST_VERTICES);
+        if (count > TOPOLOGY_MAX_VERTICES)
+            return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MAX_VERTICES);
     }
     topology->nodes = (uint32_t)count;
-    if (spec->dimensions[3].size > TOPOLOGY_MOST_LINKS)
-        return topology_exceeds(why, "more than %u links", TOPOLOGY_MOST_LINKS);
+    if (spec->dimensions[3].size > TOPOLOGY_MAXIMUM_LINKS)
+        return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
     struct shape shape = dragonfly_shape(topology);
     uint64_t routers = (uint64_t)shape.groups * shape.routers;
     uint64_t links = count + routers * shape.ports;
-    if (count + routers > TOPOLOGY_MOST_VERTICES)
-        return topology_exceeds(why, "more than %u vertices", TOPOLOGY_MOST_VERTICES);
-    if (links > TOPOLOGY_MOST_LINKS)
-        return topology_exceeds(why, "more than %u links", TOPOLOGY_MOST_LINKS);
+    if (count + routers > TOPOLOGY_MAX_VERTICES)
+        return topology_exceeds(why, "more than %u vertices", TOPOLOGY_MAX_VERTICES);
+    if (links > TOPOLOGY_MAXIMUM_LINKS)
+        return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
     if (shape.groups - 1 > (uint64_t)shape.routers * shape.global)
         return topology_refuse(why, "the %llu global links of a group do not reach %u other groups",
                                (unsigned long long)shape.routers * shape.global, shape.groups - 1);

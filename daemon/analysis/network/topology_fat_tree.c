@@ -26,14 +26,14 @@ struct levels {
     uint32_t down[TOPOLOGY_DIMENSIONS + 2];
 };
 
-/* Vertices of a level; TOPOLOGY_MOST_VERTICES + 1: more than are allowed. */
+/* Vertices of a level; TOPOLOGY_MAX_VERTICES + 1: more than are allowed. */
 static uint64_t fat_tree_level_size(const struct levels *levels, uint32_t level)
 {
     uint64_t count = 1;
     for (uint32_t i = 1; i <= levels->height; i++) {
         count *= i <= level ? levels->w[i] : levels->m[i];
-        if (count > TOPOLOGY_MOST_VERTICES)
-            return TOPOLOGY_MOST_VERTICES + 1u;
+        if (count > TOPOLOGY_MAX_VERTICES)
+            return TOPOLOGY_MAX_VERTICES + 1u;
     }
     return count;
 }
@@ -51,10 +51,10 @@ static int fat_tree_count_levels(struct topology *topology, struct levels *level
         levels->up[l] = (uint32_t)links;
         links += l < levels->height ? size * levels->w[l + 1] : 0;
         vertices += size;
-        if (vertices > TOPOLOGY_MOST_VERTICES)
-            return topology_exceeds(why, "more than %u vertices", TOPOLOGY_MOST_VERTICES);
-        if (links > TOPOLOGY_MOST_LINKS)
-            return topology_exceeds(why, "more than %u links", TOPOLOGY_MOST_LINKS);
+        if (vertices > TOPOLOGY_MAX_VERTICES)
+            return topology_exceeds(why, "more than %u vertices", TOPOLOGY_MAX_VERTICES);
+        if (links > TOPOLOGY_MAXIMUM_LINKS)
+            return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
         if (l > 0) { /* no larger than the lowest and highest level, which fit */
             levels->below[l] = levels->below[l - 1] * levels->m[l];
             levels->wide[l] = levels->wide[l - 1] * levels->w[l];

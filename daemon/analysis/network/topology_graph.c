@@ -131,9 +131,9 @@ static int graph_check_size(const struct topology *topology, const struct topolo
 static int graph_make(struct topology *topology, const struct topology_why *why)
 {
     uint32_t count = topology->spec.vertex_count;
-    if (count > TOPOLOGY_MOST_GRAPH)
+    if (count > TOPOLOGY_MAXIMUM_GRAPH)
         return topology_exceeds(why, "%u vertices: a graph that is no tree has at most %u", count,
-                                TOPOLOGY_MOST_GRAPH);
+                                TOPOLOGY_MAXIMUM_GRAPH);
     struct graph *graph = calloc(1, sizeof *graph);
     topology->state = graph;
     if (!graph)

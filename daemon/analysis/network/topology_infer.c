@@ -32,7 +32,7 @@ int topology_infer_create(struct topology_infer **out, uint32_t dimensions, cons
         return -HOLTER_ERANGE;
     for (uint32_t d = 0; d < dimensions; d++) {
         nodes *= size[d];
-        if (nodes == 0 || nodes > TOPOLOGY_MOST_VERTICES)
+        if (nodes == 0 || nodes > TOPOLOGY_MAX_VERTICES)
             return -HOLTER_ERANGE;
     }
     struct topology_infer *infer = calloc(1, sizeof *infer);

@@ -27,7 +27,7 @@ struct topology_findings {
 };
 
 /** @param dimensions  1 to TOPOLOGY_DIMENSIONS
- *  @param size        of each, at least 1; at most TOPOLOGY_MOST_VERTICES nodes
+ *  @param size        of each, at least 1; at most TOPOLOGY_MAX_VERTICES nodes
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int topology_infer_create(struct topology_infer **out, uint32_t dimensions, const uint32_t *size);
 

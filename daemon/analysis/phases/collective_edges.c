@@ -509,7 +509,7 @@ int collective_edges(const struct collective_call *call, struct collective_edges
         return -HOLTER_EMISSING;
     if (!has_root(kind))
         asked.root = 0;
-    if (call->size == 0 || call->size > COLLECTIVE_MOST_RANKS || call->position >= call->size ||
+    if (call->size == 0 || call->size > COLLECTIVE_MAXIMUM_RANKS || call->position >= call->size ||
         asked.root >= call->size)
         return -HOLTER_ERANGE;
     struct sender sender = {.call = &asked, .out = out, .size = call->size};

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #define COLLECTIVE_MAXIMUM_EDGES 64u
-#define COLLECTIVE_MOST_RANKS (1u << 24) /**< of a communicator */
+#define COLLECTIVE_MAXIMUM_RANKS (1u << 24) /**< of a communicator */
 
 /** Which rank's record determines the messages of a collective. */
 enum collective_teller {
@@ -45,7 +45,7 @@ enum collective_teller collective_teller(uint16_t call);
 /** Calls of one collective with the same parameters. */
 struct collective_call {
     uint16_t call;     /**< see holter/call.h; blocking, immediate and persistent ones are alike */
-    uint32_t size;     /**< ranks of the (intra-)communicator, 1 to COLLECTIVE_MOST_RANKS */
+    uint32_t size;     /**< ranks of the (intra-)communicator, 1 to COLLECTIVE_MAXIMUM_RANKS */
     uint32_t position; /**< the rank whose messages are listed; below size */
     uint32_t root;     /**< position of the root; ignored for collectives without one */
     uint64_t calls;    /**< how many; 0: no messages */

@@ -49,8 +49,9 @@ static bool phases_are_valid(const struct phases_params *p)
 {
     return p->clusters >= 8 && p->clusters <= MAXIMUM && p->items >= MINIMUM_ITEMS &&
            p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MAXIMUM &&
-           p->gap_ns >= 0 && p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
-           (p->gap_most_ns == 0 || p->gap_most_ns >= p->gap_least_ns);
+           p->gap_ns >= 0 && p->gap_start_ns >= 0 && p->gap_minimum_ns >= 0 &&
+           p->gap_maximum_ns >= 0 &&
+           (p->gap_maximum_ns == 0 || p->gap_maximum_ns >= p->gap_minimum_ns);
 }
 
 int phases_create(struct phases **out, const struct phases_params *params)
@@ -318,10 +319,10 @@ struct jump {
 static struct jump phases_jump_at(const struct phases_params *p, const struct phase *all, size_t i)
 {
     struct jump jump = {phases_height_of(&all[i]), phases_height_of(&all[i - 1])};
-    if (jump.low < (double)p->gap_least_ns)
-        jump.low = (double)p->gap_least_ns;
-    if (p->gap_most_ns > 0 && jump.high > (double)p->gap_most_ns)
-        jump.high = (double)p->gap_most_ns;
+    if (jump.low < (double)p->gap_minimum_ns)
+        jump.low = (double)p->gap_minimum_ns;
+    if (p->gap_maximum_ns > 0 && jump.high > (double)p->gap_maximum_ns)
+        jump.high = (double)p->gap_maximum_ns;
     return jump;
 }
 
@@ -412,7 +413,7 @@ int phases_close(struct phases *p, int64_t horizon_ns)
 {
     if (p->counts.bursts >= p->choose_at && phases_choose_gap(p) != 0)
         return -ENOMEM;
-    int64_t maximum = PHASES_TIME_MOST;
+    int64_t maximum = PHASES_TIME_MAXIMUM;
     if (p->counts.gap_ns != NEVER)
         phases_close_settled(p, horizon_ns > maximum    ? maximum
                                 : horizon_ns < -maximum ? -maximum
@@ -486,7 +487,7 @@ static void phases_add_late(struct phases *p, const struct burst *burst)
 
 static bool phases_is_valid_burst(const struct burst *b)
 {
-    return b->time_ns >= -PHASES_TIME_MOST && b->time_ns <= PHASES_TIME_MOST &&
+    return b->time_ns >= -PHASES_TIME_MAXIMUM && b->time_ns <= PHASES_TIME_MAXIMUM &&
            b->first_ns <= b->time_ns && b->time_ns <= b->last_ns;
 }
 

@@ -58,7 +58,7 @@
 #include <stdint.h>
 
 /** Times must be within this many nanoseconds of 0, on either side. */
-#define PHASES_TIME_MOST (INT64_MAX / 4)
+#define PHASES_TIME_MAXIMUM (INT64_MAX / 4)
 
 struct phases_params {
     uint32_t clusters; /**< live; 8 to 2^20 */
@@ -66,8 +66,8 @@ struct phases_params {
     uint32_t closed;   /**< phases stored; the oldest are dropped and counted; 1 to 2^20 */
     int64_t gap_ns;    /**< g of the online phases; 0: chosen */
     /** Used only when g is chosen: */
-    int64_t gap_start_ns;              /**< g until a jump is found; 0: all is open until then */
-    int64_t gap_least_ns, gap_most_ns; /**< bounds of g after its start value; 0: none */
+    int64_t gap_start_ns; /**< g until a jump is found; 0: all is open until then */
+    int64_t gap_minimum_ns, gap_maximum_ns; /**< bounds of g after its start value; 0: none */
 };
 
 #define PHASES_DEFAULTS                                                                            \

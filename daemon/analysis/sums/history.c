@@ -344,7 +344,7 @@ struct history_span history_sum(const struct history *h, uint64_t first, uint64_
 
 /* Are the slots that a sum was made of still what they were, one by one or merged with each other?
  *  @param from, to  set: where they are */
-static int history_is_unchanged(const struct history *h, const struct history_kept *kept,
+static int history_is_unchanged(const struct history *h, const struct history_retained *kept,
                                 size_t *from, size_t *to)
 {
     if (kept->of != h || kept->cleared != h->cleared || !kept->span.found || h->max_columns)
@@ -362,7 +362,7 @@ static int history_is_unchanged(const struct history *h, const struct history_ke
     return 1;
 }
 
-struct history_span history_follow(const struct history *h, struct history_kept *kept,
+struct history_span history_follow(const struct history *h, struct history_retained *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items)
 {
     size_t from = history_position(h, first), to = history_position_after(h, last), was_from,
@@ -383,6 +383,6 @@ struct history_span history_follow(const struct history *h, struct history_kept 
     for (size_t s = from; s < to; s++)
         if (s < low || s >= high)
             history_sum_slot(h, &h->slots[s], 0, sums, items);
-    *kept = (struct history_kept){h, history_span_of(h, from, to), h->puts, h->cleared, items};
+    *kept = (struct history_retained){h, history_span_of(h, from, to), h->puts, h->cleared, items};
     return kept->span;
 }

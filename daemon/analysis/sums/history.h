@@ -73,7 +73,7 @@ struct history_span history_sum(const struct history *history, uint64_t first, u
                                 uint64_t *sums, uint32_t items);
 
 /** Which slots a sum holds, so that it can follow as the span moves. Zero-initialised: none. */
-struct history_kept {
+struct history_retained {
     const struct history *of;
     struct history_span span;
     uint64_t puts, cleared; /**< of the history, when it was summed */
@@ -86,7 +86,7 @@ struct history_kept {
  *  @param kept  zero-initialised before the first call, and whenever the sums were changed by
  * others
  *  @param sums  space for items * columns figures, which are those of the call before */
-struct history_span history_follow(const struct history *history, struct history_kept *kept,
+struct history_span history_follow(const struct history *history, struct history_retained *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items);
 
 #endif

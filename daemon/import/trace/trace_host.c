@@ -374,7 +374,7 @@ int trace_host_drain(struct trace_host *host, uint64_t end_ns)
                                        host->limit_ns - host->clock.base_ns);
     }
     if (dry && host->code == 0) {
-        event_sum_settle(host->desk->sum);
+        event_sum_sort_bursts(host->desk->sum);
         match_settle(host->match, host->settled_ns);
     }
     return dry && host->code == 0;
@@ -415,7 +415,7 @@ static int trace_host_end_streams(struct trace_host *host, uint64_t end_ns)
                          host->job->threads_of != NULL ? host->job->threads_of[rank->rank]
                                                        : rank->stream_count);
     }
-    event_sum_settle(host->desk->sum);
+    event_sum_sort_bursts(host->desk->sum);
     match_settle(host->match, end_ns);
     return going_on;
 }

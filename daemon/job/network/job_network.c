@@ -110,11 +110,11 @@ int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const
     return 0;
 }
 
-int job_network_carts(struct job_network *n, const struct wire_ranks *m)
+int job_network_add_grids(struct job_network *n, const struct wire_ranks *m)
 {
     if (n->options.given == NULL || !n->options.given->is_grid)
         return 0;
-    int changed = network_grid_take(&n->grid, m);
+    int changed = network_grid_update(&n->grid, m);
     n->places_changed |= changed != 0;
     n->grid_changed |= changed != 0 && changed != 1;
     return changed < 0 ? changed : 0;
@@ -445,7 +445,7 @@ int job_network_follow_links(struct job_network *n)
 
 /* ---- queries ------------------------------------------------------------------------------- */
 
-int job_network_changed(struct job_network *n)
+int job_network_has_changed(struct job_network *n)
 {
     /* Later the network changes with windows only, so that a replay finds the same. */
     if (!n->closed)
@@ -471,7 +471,7 @@ static void network_describe_missing(const struct job_network *n, char *out, siz
              n->missed_reported > 1 ? "their" : "its");
 }
 
-void job_network_fault(const struct job_network *n, char *out, size_t capacity)
+void job_network_describe_fault(const struct job_network *n, char *out, size_t capacity)
 {
     out[0] = '\0';
     if (n->options.given != NULL && n->options.given->is_grid && n->grid.ranks == 0)
@@ -484,9 +484,9 @@ void job_network_fault(const struct job_network *n, char *out, size_t capacity)
 
 void job_network_publish(struct job_network *n, const char *job, network_tell *publish, void *user)
 {
-    job_network_changed(n);
+    job_network_has_changed(n);
     char fault[NETWORK_TEXT];
-    job_network_fault(n, fault, sizeof(fault));
+    job_network_describe_fault(n, fault, sizeof(fault));
     if (fault[0] == '\0' && n->options.given != NULL)
         snprintf(fault, sizeof(fault), "%s", n->options.given->fault);
     if (n->graph == NULL && fault[0] == '\0')
@@ -500,7 +500,7 @@ void job_network_publish(struct job_network *n, const char *job, network_tell *p
             seats[count++] = (struct wire_seat_row){
                 rank, n->seats[rank] == TOPOLOGY_NONE ? UINT64_MAX : n->seats[rank]};
     }
-    struct network_telling announcement = {
+    struct network_publication announcement = {
         .job = job,
         .source = network_is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
         .fault = fault,
@@ -514,7 +514,7 @@ void job_network_publish(struct job_network *n, const char *job, network_tell *p
 
 const struct topology *job_network_topology(struct job_network *n)
 {
-    job_network_changed(n);
+    job_network_has_changed(n);
     return n->graph == NULL ? NULL : n->graph->topology;
 }
 

@@ -57,7 +57,7 @@ int job_network_place(struct job_network *network, uint32_t rank, uint32_t node,
 
 /** Add the Cartesian communicators of a message that was validated.
  *  @return 0 or -ENOMEM */
-int job_network_carts(struct job_network *network, const struct wire_ranks *message);
+int job_network_add_grids(struct job_network *network, const struct wire_ranks *message);
 
 /** Bring the network up to date with a window that is closed, which is no correction. Its counters
  * are taken over: the window has none then, whatever is returned.
@@ -71,7 +71,7 @@ int job_network_measured_before(struct job_network *network, size_t number, stru
 
 /** Have the network or the vertices of ranks changed since they were published? Before the first
  * window is closed the current places are compared. */
-int job_network_changed(struct job_network *network);
+int job_network_has_changed(struct job_network *network);
 
 /** Mark them as published, or as to be published again. */
 void job_network_set_published(struct job_network *network, int published);
@@ -96,12 +96,12 @@ int job_network_measured(struct job_network *network, struct wire_links *out);
 /** Describe what of the job is missing in the network that was asked for: its hosts, or the grid
  * itself.
  *  @param out  set to "" where nothing is known to be missing */
-void job_network_fault(const struct job_network *network, char *out, size_t capacity);
+void job_network_describe_fault(const struct job_network *network, char *out, size_t capacity);
 
 /** Hot and congested links that messages of these ranks load most, in words, separated by "; ".
  *  @param count  0: of all ranks @param out  set to "" where there are none */
-void job_network_hot(const struct job_network *network, const uint32_t *ranks, size_t count,
-                     char *out, size_t capacity);
+void job_network_describe_hot(const struct job_network *network, const uint32_t *ranks,
+                              size_t count, char *out, size_t capacity);
 
 /** The network as of now; NULL: there is none yet. Borrowed until the next call that is not const.
  */

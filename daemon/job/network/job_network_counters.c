@@ -87,7 +87,7 @@ static void counter_pass_measured(struct job_network *n, size_t count)
                 amount = UINT64_MAX;
         }
         amount = amount < CONGESTION_UNKNOWN ? amount : CONGESTION_UNKNOWN - 1;
-        congestion_measured(n->congestion, m->link, amount, m->packets);
+        congestion_set_counter(n->congestion, m->link, amount, m->packets);
         for (i = next; i < count && n->measured[i].link == m->link;)
             i++;
     }

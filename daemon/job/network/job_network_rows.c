@@ -371,8 +371,8 @@ static size_t link_describe(const struct job_network *n, const struct congestion
     return length > 0 ? (size_t)length : 0;
 }
 
-void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t count, char *out,
-                     size_t capacity)
+void job_network_describe_hot(const struct job_network *n, const uint32_t *ranks, size_t count,
+                              char *out, size_t capacity)
 {
     size_t length = 0, named = 0;
     out[0] = '\0';

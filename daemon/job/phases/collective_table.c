@@ -61,7 +61,7 @@ static int collective_find_group(struct collective_table *t, uint64_t world,
     const struct comm *comm = &t->comms[c->comm];
     int is_world = t->comm_keys.keys[c->comm].hi == WORLD_ID;
     uint64_t size = is_world && world != 0 ? world : comm->size;
-    if (comm->is_inter || size == 0 || size > COLLECTIVE_MOST_RANKS ||
+    if (comm->is_inter || size == 0 || size > COLLECTIVE_MAXIMUM_RANKS ||
         (!is_world && comm->ranks == NULL))
         return 0;
     *out = (struct collective_group){is_world ? NULL : comm->ranks, (uint32_t)size};

@@ -82,8 +82,8 @@ static int job_phases_create_parts(struct job_phases *p)
     struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
     phases.closed = JOB_PHASE_ROWS_RETAINED;
     phases.gap_start_ns = (int64_t)p->window_ns;
-    phases.gap_least_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
-    phases.gap_most_ns = 10 * (int64_t)p->window_ns;
+    phases.gap_minimum_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
+    phases.gap_maximum_ns = 10 * (int64_t)p->window_ns;
     graphs.window_ns = (int64_t)p->window_ns;
     int code = p->phases != NULL ? 0 : phases_create(&p->phases, &phases);
     if (code == 0 && p->graphs == NULL)
@@ -170,7 +170,7 @@ static int job_phases_add_burst(struct job_phases *p, const struct burst_sums *b
 {
     struct burst burst = {(int64_t)b->time_ns, (int64_t)b->first_ns, (int64_t)b->last_ns,
                           b->messages, b->bytes};
-    if (b->last_ns > PHASES_TIME_MOST)
+    if (b->last_ns > PHASES_TIME_MAXIMUM)
         return 0; /* a clock beyond 2043 */
     struct phase_burst graph = {.time_ns = burst.time_ns,
                                 .first_ns = burst.first_ns,
@@ -413,7 +413,7 @@ int job_phases_end(struct job_phases *p, int wait)
     struct effort effort = {p->left_at_end, UINT64_MAX, 0};
     if (p->phases == NULL || !p->open)
         return 0;
-    int code = phases_close(p->phases, PHASES_TIME_MOST), count = 0;
+    int code = phases_close(p->phases, PHASES_TIME_MAXIMUM), count = 0;
     do {
         if (!wait && !phase_batch_is_done(p->batch))
             return 1;

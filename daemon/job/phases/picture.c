@@ -25,14 +25,14 @@ static uint32_t picture_count_ranks(const struct picture_source *source)
 {
     uint32_t seen = job_phases_ranks(source->phases);
     uint64_t ranks = source->ranks > seen ? source->ranks : seen;
-    return ranks > COMMGRAM_MOST_RANKS ? COMMGRAM_MOST_RANKS : (uint32_t)ranks;
+    return ranks > COMMGRAM_MAXIMUM_RANKS ? COMMGRAM_MAXIMUM_RANKS : (uint32_t)ranks;
 }
 
 static int picture_cut_phases(struct picture *p, struct job_phases *phases, uint32_t ranks)
 {
     uint64_t maximum =
         p->ask.phases < PICTURE_MAXIMUM_PHASES ? p->ask.phases : PICTURE_MAXIMUM_PHASES;
-    maximum = maximum < COMMGRAM_MOST_CELLS / ranks ? maximum : COMMGRAM_MOST_CELLS / ranks;
+    maximum = maximum < COMMGRAM_MAXIMUM_CELLS / ranks ? maximum : COMMGRAM_MAXIMUM_CELLS / ranks;
     p->cut.phases = malloc(maximum * sizeof(*p->cut.phases));
     return p->cut.phases == NULL ? -ENOMEM
                                  : job_phases_cut(phases, p->from_ns, p->to_ns, maximum, &p->cut);

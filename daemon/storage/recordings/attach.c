@@ -130,7 +130,7 @@ static int attach_write_message(struct attach *a, const struct wire_recorded *m,
     a->newest_ns = head.received_ns;
     if (head.type == WIRE_TYPE_RANKS)
         head.time_ns = head.received_ns;
-    int code = recording_message(a->recording, &head, bytes, length);
+    int code = recording_write_message(a->recording, &head, bytes, length);
     if (code == 0 && a->max_bytes != 0 && head.type == WIRE_TYPE_RANKS)
         code = record_parts_add_ranks(&a->parts, &head, bytes, length);
     a->messages += code == 0;
@@ -179,16 +179,16 @@ static int attach_write_links(struct attach *a, const struct wire_links *m)
 {
     struct wire_links kept;
     struct wire_link_row *rows;
-    int code = network_tables_wants(m, &kept, &rows) != 0
+    int code = network_tables_select_links(m, &kept, &rows) != 0
                    ? 0
-                   : recording_table(a->recording, WIRE_TYPE_LINKS, &kept);
+                   : recording_write_result(a->recording, WIRE_TYPE_LINKS, &kept);
     free(rows);
     return code;
 }
 
 static int attach_write_topology(struct attach *a, const struct wire_topology *m)
 {
-    int code = recording_table(a->recording, WIRE_TYPE_TOPOLOGY, m);
+    int code = recording_write_result(a->recording, WIRE_TYPE_TOPOLOGY, m);
     if (code == 0 && a->max_bytes != 0)
         code = wire_encode(&a->network, WIRE_TYPE_TOPOLOGY, m);
     if (code == 0 && a->max_bytes != 0)
@@ -209,10 +209,10 @@ static int attach_write_window(struct attach *a, const struct wire_message *m, i
         return 0;
     windows->newest = window > windows->newest ? window : windows->newest;
     /* all messages of the union begin at the same address */
-    return recording_table(a->recording, m->type, &m->totals);
+    return recording_write_result(a->recording, m->type, &m->totals);
 }
 
-int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
+int attach_write(struct attach *a, const struct wire_message *m, int snapshot)
 {
     switch (m->type) {
     case WIRE_TYPE_RECORDED:
@@ -225,11 +225,11 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
     case WIRE_TYPE_CAPTURE: /* captures from before the recording began are not part of it either */
         return m->capture.at_ns < a->parts.attached_ns
                    ? 0
-                   : recording_table(a->recording, m->type, &m->capture);
+                   : recording_write_result(a->recording, m->type, &m->capture);
     case WIRE_TYPE_TOPOLOGY:
         return attach_write_topology(a, &m->topology);
     default:
-        return wire_topic(m->type) ? recording_table(a->recording, m->type, &m->job) : 0;
+        return wire_topic(m->type) ? recording_write_result(a->recording, m->type, &m->job) : 0;
     }
 }
 
@@ -304,7 +304,7 @@ uint64_t attach_missed_count(const struct attach *a)
     return numbers_count_missing(&a->numbers);
 }
 
-uint64_t attach_since_ns(const struct attach *a)
+uint64_t attach_begin_ns(const struct attach *a)
 {
     return a->parts.attached_ns;
 }

@@ -31,9 +31,9 @@ int attach_create(struct attach **out, const char *path, uint64_t max_bytes, cha
 /** Write a message that was published about the job; other types are ignored.
  * @param snapshot  the message is part of the current state that a new subscriber receives; the
  * first such message of an agent determines when the recording begins
- * @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_message(): see
+ * @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_write_message(): see
  * attach_error() */
-int attach_take(struct attach *attach, const struct wire_message *message, int snapshot);
+int attach_write(struct attach *attach, const struct wire_message *message, int snapshot);
 
 /** Is a commit due, so that parts keep their size? */
 int attach_is_due(const struct attach *attach);
@@ -58,6 +58,6 @@ uint64_t attach_message_count(const struct attach *attach);
 uint64_t attach_missed_count(const struct attach *attach);
 /** Begin of the recording, daemon time; 0: the begin of the job, or nothing has been received yet.
  */
-uint64_t attach_since_ns(const struct attach *attach);
+uint64_t attach_begin_ns(const struct attach *attach);
 
 #endif

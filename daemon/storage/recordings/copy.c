@@ -51,7 +51,7 @@ static int copy_begin(struct target *t)
 
 static int copy_put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
 {
-    int code = recording_message(t->recording, head, bytes, length);
+    int code = recording_write_message(t->recording, head, bytes, length);
     if (code == 0 && ++t->counts->messages % COMMIT_INTERVAL == 0)
         code = recording_commit(t->recording);
     return code == 0 ? 0 : copy_fail_writing(t, code);
@@ -81,7 +81,7 @@ static int copy_end(struct target *t, int code)
         return code;
     if (code == 0) {
         char why[200];
-        code = recording_close_telling(t->recording, why, sizeof(why));
+        code = recording_close_with_error(t->recording, why, sizeof(why));
         if (code != 0)
             copy_fail(t, code, t->path, why);
     } else {
@@ -381,7 +381,8 @@ static int copy_find_runs(struct source *heads, struct cut *cut)
     int code = 0, more = 1, fault;
     uint64_t skipped;
     while (code == 0 && more == 1) {
-        more = recording_cursor_decoded(heads->cursor, &head, &message, &arena, &length, &fault);
+        more =
+            recording_cursor_next_decoded(heads->cursor, &head, &message, &arena, &length, &fault);
         uint64_t number = recording_cursor_number(heads->cursor);
         if (more == -HOLTER_ECORRUPT) {
             more = recording_cursor_skip(heads->cursor, &skipped);

@@ -163,8 +163,8 @@ static int run_shell(const char *script)
     sigset_t before;
     pid_t daemon = 0;
     snprintf(text, sizeof text, "%s", script);
-    run_hold_signals(&before);
-    int status = run_and_wait(&command, &daemon, &before);
+    run_child_hold_signals(&before);
+    int status = run_child_run_and_wait(&command, &daemon, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
@@ -206,8 +206,8 @@ static void a_command_that_cannot_be_run_gives_127(void **state)
     struct run_command command = {.words = words, .program = path};
     sigset_t before;
     pid_t daemon = 0;
-    run_hold_signals(&before);
-    int status = run_and_wait(&command, &daemon, &before);
+    run_child_hold_signals(&before);
+    int status = run_child_run_and_wait(&command, &daemon, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     assert_int_equal(status, 127);
 }
@@ -308,7 +308,7 @@ static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **s
 static void this_host_is_not_elsewhere(void **state)
 {
     (void)state;
-    char own[HOST_NAME_ROOM], list[600], out[64] = "";
+    char own[HOST_NAME_CAPACITY], list[600], out[64] = "";
     host_name(own);
     snprintf(list, sizeof list, "localhost:4,127.0.0.1:2, %s", own);
     assert_int_equal(launch_hosts_find_other(list, out, sizeof out), 0);

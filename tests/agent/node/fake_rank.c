@@ -20,7 +20,7 @@ static void describe(struct segment *segment, const char *session, int32_t pid, 
     segment->tick_hz = 1e9;
     snprintf(segment->session, sizeof segment->session, "%s", session);
     snprintf(segment->job, sizeof segment->job, "%s", job);
-    char host[HOST_NAME_ROOM];
+    char host[HOST_NAME_CAPACITY];
     host_name(host);
     snprintf(segment->host, sizeof segment->host, "%.63s", host);
     snprintf(segment->app, sizeof segment->app, "/bin/fake");

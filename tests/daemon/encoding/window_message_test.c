@@ -456,7 +456,7 @@ static struct event_sum *gather(uint32_t most_pairs)
         }
         event_sum_member(sum, rank, 1, (uint32_t)rank);
     }
-    event_sum_settle(sum);
+    event_sum_sort_bursts(sum);
     return sum;
 }
 

@@ -109,7 +109,7 @@ static void keep_results(struct recording *recording)
                            .start_ns = RECORDED_BEGIN_NS,
                            .end_ns = RECORDED_BEGIN_NS + 3 * SECOND,
                            .window_ns = SECOND};
-    assert_int_equal(recording_table(recording, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_JOB, &job), 0);
     for (uint64_t w = FIRST; w < FIRST + 3; w++) {
         struct wire_totals totals = {.job = "job.0",
                                      .window = w,
@@ -120,7 +120,7 @@ static void keep_results(struct recording *recording)
                                      .sent = 100,
                                      .sent_bytes = 10000,
                                      .send_ns = SECOND};
-        assert_int_equal(recording_table(recording, WIRE_TYPE_TOTALS, &totals), 0);
+        assert_int_equal(recording_write_result(recording, WIRE_TYPE_TOTALS, &totals), 0);
     }
     struct wire_cause_row causes[2] = {{.name = "network", .share = 0.75, .text = "it is <slow>"},
                                        {.name = "late sender", .share = 0.25, .text = "rank 3"}};
@@ -139,7 +139,7 @@ static void keep_results(struct recording *recording)
                                .causes = causes,
                                .causes_count = 2,
                                .advice = "look at the link"};
-    assert_int_equal(recording_table(recording, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_ALERT, &alert), 0);
     struct wire_phase_row phases[2] = {{.id = 1,
                                         .begin_ns = RECORDED_BEGIN_NS + 1000,
                                         .end_ns = RECORDED_BEGIN_NS + SECOND,
@@ -151,7 +151,7 @@ static void keep_results(struct recording *recording)
                                         .messages = 100,
                                         .communities = 2}};
     struct wire_phases phase = {.job = "job.0", .phases = phases, .phases_count = 2};
-    assert_int_equal(recording_table(recording, WIRE_TYPE_PHASES, &phase), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_PHASES, &phase), 0);
     struct wire_curve_point_row points[2] = {
         {.phase = 1, .begin_ns = phases[0].begin_ns, .end_ns = phases[0].end_ns, .height = 0.5},
         {.phase = 2,
@@ -161,7 +161,7 @@ static void keep_results(struct recording *recording)
          .returned = 1,
          .resembles = 1}};
     struct wire_curve curve = {.job = "job.0", .points = points, .points_count = 2};
-    assert_int_equal(recording_table(recording, WIRE_TYPE_CURVE, &curve), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_CURVE, &curve), 0);
 }
 
 void recorded_make(const char *path)

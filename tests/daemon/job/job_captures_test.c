@@ -57,7 +57,7 @@ static void appear(struct bed *bed, unsigned node)
     struct job_fault fault;
     struct wire_ranks m =
         agent_words_ranks(&words, "test.0", node, RANKS / NODES, RANKS, ++bed->seq[node]);
-    assert_int_equal(job_ranks(bed->job, 11 + node, &m, FIRST * S, &fault), 0);
+    assert_int_equal(job_accept_ranks(bed->job, 11 + node, &m, FIRST * S, &fault), 0);
 }
 
 /* Rank r sends most to r + 1, less to r + 2. */
@@ -86,7 +86,7 @@ static void report(struct bed *bed, unsigned node, unsigned window)
                             .ranks_count = RANKS / NODES,
                             .pairs = pairs,
                             .pairs_count = RANKS};
-    assert_int_equal(job_window(bed->job, 11 + node, &m, (window + 1) * S, &fault), 0);
+    assert_int_equal(job_accept_window(bed->job, 11 + node, &m, (window + 1) * S, &fault), 0);
 }
 
 static struct wire_capture_event_row events[3] = {
@@ -120,7 +120,7 @@ static struct wire_captured captured(struct bed *bed, unsigned node, uint64_t id
 static int take(struct bed *bed, unsigned node, const struct wire_captured *m,
                 struct job_fault *fault)
 {
-    return job_captured(bed->job, 11 + node, m, m->at_ns, &bed->id, fault);
+    return job_accept_captured(bed->job, 11 + node, m, m->at_ns, &bed->id, fault);
 }
 
 static void must_take(struct bed *bed, unsigned node, uint64_t id, unsigned window)
@@ -169,7 +169,7 @@ static void a_capture_is_told_with_the_window_it_was_read_in(void **state)
     assert_string_equal(bed->told, "t100 t101 c1 c1 ");
     assert_int_equal(bed->last.answered, 2);
     assert_int_equal(bed->last.records, 6);
-    assert_int_equal(job_newest_capture(bed->job), 1);
+    assert_int_equal(job_captures_newest(bed->job), 1);
 }
 
 static void the_order_of_arrival_does_not_show(void **state)
@@ -248,7 +248,7 @@ static void a_capture_that_an_agent_makes_by_itself_gets_a_free_number(void **st
     asked = captured(bed, 0, 2, FIRST);
     assert_int_equal(take(bed, 0, &asked, &fault), 0);
     assert_int_equal(bed->id, 4);
-    assert_int_equal(job_newest_capture(bed->job), 4);
+    assert_int_equal(job_captures_newest(bed->job), 4);
 }
 
 static void rows_that_contradict_the_message_are_refused(void **state)
@@ -274,7 +274,7 @@ static void rows_that_contradict_the_message_are_refused(void **state)
     }
     struct wire_captured m = captured(bed, 0, UINT64_MAX, FIRST);
     assert_int_equal(take(bed, 0, &m, &fault), -HOLTER_ERANGE);
-    struct wire_capture_thread_row far = {.rank = JOB_MOST_RANKS};
+    struct wire_capture_thread_row far = {.rank = JOB_MAXIMUM_RANKS};
     m = captured(bed, 0, 1, FIRST);
     m.threads = &far;
     m.threads_count = 1;
@@ -282,7 +282,7 @@ static void rows_that_contradict_the_message_are_refused(void **state)
     assert_int_equal(take(bed, 0, &m, &fault), -HOLTER_ERANGE);
     job_finish(bed->job, (FIRST + 2) * S);
     assert_null(strchr(bed->told, 'c'));
-    assert_int_equal(job_newest_capture(bed->job), 0);
+    assert_int_equal(job_captures_newest(bed->job), 0);
 }
 
 static void memory_is_bounded_and_the_newest_are_kept(void **state)

@@ -83,8 +83,8 @@ static int take(void *user, const void *bytes, size_t length, uint64_t type, uin
     (void)window;
     assert_int_equal(wire_decode(&message, &s->arena, bytes, length, NULL), 0);
     int code = type == WIRE_TYPE_RANKS
-                   ? job_ranks(s->job, instance, &message.ranks, received_ns, &fault)
-                   : job_window(s->job, instance, &message.window, received_ns, &fault);
+                   ? job_accept_ranks(s->job, instance, &message.ranks, received_ns, &fault)
+                   : job_accept_window(s->job, instance, &message.window, received_ns, &fault);
     assert_string_equal(fault.text, "");
     assert_int_equal(code, 0);
     job_advance(s->job, received_ns, received_ns);

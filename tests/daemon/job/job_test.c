@@ -116,7 +116,7 @@ static int appear_as(struct job *job, unsigned node, uint64_t instance, const ch
                                .host = host,
                                .members = members,
                                .members_count = RANKS};
-    return job_ranks(job, instance, &ranks, now, &fault);
+    return job_accept_ranks(job, instance, &ranks, now, &fault);
 }
 
 static void appear(struct job *job, unsigned node, unsigned nodes)
@@ -181,7 +181,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                  .deaths_count = r->deaths_count,
                                  .node = &node,
                                  .node_count = 1};
-    return job_window(job, r->instance ? r->instance : r->node + 1, &window, now, &fault);
+    return job_accept_window(job, r->instance ? r->instance : r->node + 1, &window, now, &fault);
 }
 
 static void report(struct job *job, unsigned node, uint64_t window, uint64_t flags, uint64_t now)
@@ -363,7 +363,7 @@ static void windows_of_another_length_count_too(void **state)
                                 .length_ns = 100 * MS,
                                 .ranks = &row,
                                 .ranks_count = 1};
-        assert_int_equal(job_window(job, 1, &w, FIRST * S + i, &fault), 0);
+        assert_int_equal(job_accept_window(job, 1, &w, FIRST * S + i, &fault), 0);
     }
     job_flush(job, end_of(FIRST));
     const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
@@ -456,11 +456,11 @@ static void a_message_is_known_by_agent_and_number(void **state)
     struct job *job = make_job(&told);
     (void)state;
     appear(job, 0, 1);
-    assert_true(job_has(job, 1, 1));
-    assert_false(job_has(job, 1, 2));
-    assert_false(job_has(job, 2, 1));
+    assert_true(job_has_accepted(job, 1, 1));
+    assert_false(job_has_accepted(job, 1, 2));
+    assert_false(job_has_accepted(job, 2, 1));
     report(job, 0, FIRST, 0, end_of(FIRST));
-    assert_true(job_has(job, 1, 2));
+    assert_true(job_has_accepted(job, 1, 2));
     finish_job(job);
 }
 
@@ -476,7 +476,7 @@ static void an_agent_that_was_started_again_keeps_its_node(void **state)
         .node = 0, .instance = 77, .window = FIRST + 1, .flags = WINDOW_RESUMED | WINDOW_GAP};
     assert_int_equal(take(job, &r, end_of(FIRST + 1)), 0);
     advance(job, end_of(FIRST + 1) + 1);
-    job_row(job, &row);
+    job_describe(job, &row);
     assert_int_equal(row.nodes, 1);
     assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
     assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 0);
@@ -490,7 +490,7 @@ static void two_nodes_of_one_name_stay_two(void **state)
     (void)state;
     assert_int_equal(appear_as(job, 0, 1, "same", 1, 2, FIRST * S), 0);
     assert_int_equal(appear_as(job, 1, 2, "same", 1, 2, FIRST * S), 0);
-    job_row(job, &row);
+    job_describe(job, &row);
     assert_int_equal(row.nodes, 2);
     finish_job(job);
 }
@@ -548,7 +548,7 @@ static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **st
 {
     struct job *job = make_job(&told);
     (void)state;
-    job_replaying(job, 1);
+    job_set_recovering(job, 1);
     struct wire_alert alert = {.id = 1,
                                .kind = "agent-lost",
                                .state = "firing",
@@ -560,7 +560,7 @@ static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **st
     appear(job, 1, 2);
     report(job, 0, FIRST, 0, end_of(FIRST));
     report(job, 1, FIRST, 0, end_of(FIRST));
-    job_replaying(job, 0);
+    job_set_recovering(job, 0);
     assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 0);
     report(job, 0, FIRST + 3, 0, end_of(FIRST + 3));
     report(job, 1, FIRST + 3, 0, end_of(FIRST + 3));
@@ -576,14 +576,14 @@ static void windows_that_the_recording_does_not_tell_are_published_after_a_resta
     struct job *job = make_job(&told);
     (void)state;
     job_mark_published(job, FIRST + 1);
-    job_replaying(job, 1);
+    job_set_recovering(job, 1);
     appear(job, 0, 1);
     for (uint64_t w = FIRST; w < FIRST + 4; w++) {
         report(job, 0, w, 0, end_of(w));
         advance(job, end_of(w));
     }
     assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
-    job_replaying(job, 0);
+    job_set_recovering(job, 0);
     advance(job, end_of(FIRST + 3));
     assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
     assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 0)->totals.window, FIRST + 2);
@@ -682,21 +682,21 @@ static void contradictions_are_refused_and_change_nothing(void **state)
     (void)state;
     appear(job, 0, 2);
     w = good, w.ranks = &rank, w.ranks_count = 1; /* the world has 8 ranks */
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
     assert_non_null(strstr(fault.text, "rank"));
     w = good, w.pairs = &pair, w.pairs_count = 1;
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
     pair.comm = 0, pair.destination = -2;
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
     w = good, w.calls = &call, w.calls_count = 1;
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
     w = good, w.length_ns = 0;
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
     w = good, w.window = UINT64_MAX;
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
     w = good, w.window = UINT64_MAX / 2;
-    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
-    assert_false(job_has(job, 1, 2));
+    assert_int_equal(job_accept_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_false(job_has_accepted(job, 1, 2));
     assert_int_equal(appear_as(job, 0, 9, "x", 1, 3, FIRST * S),
                      -HOLTER_ERANGE); /* another world */
     assert_int_equal(appear_as(job, 2, 9, "x", 1, 2, FIRST * S),

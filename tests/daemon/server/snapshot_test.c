@@ -44,7 +44,7 @@ static void add_rank(struct job *job, uint64_t rank)
                                .host = "n",
                                .members = &member,
                                .members_count = 1};
-    assert_int_equal(job_ranks(job, 7, &ranks, 0, &fault), 0);
+    assert_int_equal(job_accept_ranks(job, 7, &ranks, 0, &fault), 0);
 }
 
 static uint64_t ranks_seen(const struct snapshot *s)

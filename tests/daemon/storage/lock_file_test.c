@@ -34,15 +34,15 @@ static int remove_directory(void **state)
 static void one_holder_at_a_time(void **state)
 {
     (void)state;
-    int first = lock_file_take(path);
+    int first = lock_file_acquire(path);
     assert_true(first >= 0);
-    assert_int_equal(lock_file_take(path), -EWOULDBLOCK);
-    lock_file_give(first, path);
+    assert_int_equal(lock_file_acquire(path), -EWOULDBLOCK);
+    lock_file_release(first, path);
     assert_int_equal(access(path, F_OK), -1);
-    int second = lock_file_take(path);
+    int second = lock_file_acquire(path);
     assert_true(second >= 0);
-    lock_file_give(second, path);
-    lock_file_give(-1, path);
+    lock_file_release(second, path);
+    lock_file_release(-1, path);
 }
 
 static void a_dead_holders_lock_is_free(void **state)
@@ -53,19 +53,19 @@ static void a_dead_holders_lock_is_free(void **state)
     assert_int_equal(pipe(told), 0);
     pid_t holder = fork();
     if (holder == 0) {
-        byte = (char)(lock_file_take(path) >= 0);
+        byte = (char)(lock_file_acquire(path) >= 0);
         if (write(told[1], &byte, 1) == 1)
             pause();
         _exit(1);
     }
     assert_int_equal(read(told[0], &byte, 1), 1);
     assert_int_equal(byte, 1);
-    assert_int_equal(lock_file_take(path), -EWOULDBLOCK);
+    assert_int_equal(lock_file_acquire(path), -EWOULDBLOCK);
     kill(holder, SIGKILL);
     assert_int_equal(waitpid(holder, NULL, 0), holder);
-    int fd = lock_file_take(path); /* the file is still there, the lock is not */
+    int fd = lock_file_acquire(path); /* the file is still there, the lock is not */
     assert_true(fd >= 0);
-    lock_file_give(fd, path);
+    lock_file_release(fd, path);
     close(told[0]);
     close(told[1]);
 }
@@ -76,7 +76,7 @@ static void a_link_is_not_followed(void **state)
     (void)state;
     snprintf(target, sizeof(target), "%s/elsewhere", directory);
     assert_int_equal(symlink(target, path), 0);
-    assert_int_equal(lock_file_take(path), -ELOOP);
+    assert_int_equal(lock_file_acquire(path), -ELOOP);
     assert_int_equal(access(target, F_OK), -1);
     assert_int_equal(unlink(path), 0);
 }
@@ -85,7 +85,7 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
     snprintf(path, sizeof(path), "%s/no/such.lock", directory);
-    assert_int_equal(lock_file_take(path), -ENOENT);
+    assert_int_equal(lock_file_acquire(path), -ENOENT);
 }
 
 #define WITH_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)

@@ -76,7 +76,7 @@ void record_bed_keep(struct record_bed *b, const char *job, uint64_t seq, size_t
         noise = noise * UINT64_C(6364136223846793005) + 1442695040888963407;
         ((uint8_t *)zmq_msg_data(&message))[i] = (uint8_t)(noise >> 56);
     }
-    recorder_keep(b->r, job, &head, &message);
+    recorder_queue_message(b->r, job, &head, &message);
     zmq_msg_close(&message);
 }
 

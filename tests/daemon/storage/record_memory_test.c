@@ -59,7 +59,7 @@ static void a_row_of_a_table_that_is_not_kept_ends_the_recording(void **state)
         record_bed_keep(b, "job.0", 1, 100);
         record_bed_rest(b, 1);
         memory_fail(number);
-        recorder_table(b->r, "job.0", WIRE_TYPE_TOTALS, &totals);
+        recorder_queue_result(b->r, "job.0", WIRE_TYPE_TOTALS, &totals);
         failed = (unsigned long)memory_failed();
         memory_fail(0);
         record_bed_keep(b, "job.0", 2, 100);

@@ -52,7 +52,7 @@ static void keep(enum wire_type type, const void *bytes, size_t length)
                             .window = seq,
                             .time_ns = seq * S,
                             .received_ns = seq * S + 1};
-    assert_int_equal(recording_message(recording, &head, bytes, length), 0);
+    assert_int_equal(recording_write_message(recording, &head, bytes, length), 0);
     if (type == WIRE_TYPE_RANKS)
         assert_int_equal(record_parts_add_ranks(&parts, &head, bytes, length), 0);
 }
@@ -164,10 +164,10 @@ static void the_next_part_begins_with_what_was_said_before(void **state)
     struct wire_totals totals = {.job = "job.0", .window = 3};
     struct wire_buffer buffer = {0};
     (void)state;
-    assert_int_equal(recording_table(recording, WIRE_TYPE_JOB, &job), 0);
-    assert_int_equal(recording_table(recording, WIRE_TYPE_ALERT, &alert), 0);
-    assert_int_equal(recording_table(recording, WIRE_TYPE_TOTALS, &totals), 0);
-    assert_int_equal(recording_table(recording, WIRE_TYPE_TOPOLOGY, &network), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_TOTALS, &totals), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_TOPOLOGY, &network), 0);
     assert_int_equal(wire_encode(&buffer, WIRE_TYPE_TOPOLOGY, &network), 0);
     assert_int_equal(record_parts_add_network(&parts, &network, buffer.bytes, buffer.length), 0);
     wire_buffer_finish(&buffer);
@@ -186,7 +186,7 @@ static void the_next_part_begins_with_what_was_said_before(void **state)
     /* Links have the names of the network's vertices in it. */
     struct wire_link_row row = {.link = 0, .from = 0, .to = 1, .state = 2};
     struct wire_links links = {.job = "job.0", .window = 9, .links = &row, .links_count = 1};
-    assert_int_equal(recording_table(recording, WIRE_TYPE_LINKS, &links), 0);
+    assert_int_equal(recording_write_result(recording, WIRE_TYPE_LINKS, &links), 0);
     assert_int_equal(recording_commit(recording), 0);
     assert_int_equal(kept_ask(path, "SELECT source = '(0)' FROM link"), 1);
     assert_int_equal(kept_ask(base, "SELECT count(*) FROM totals"),
@@ -272,7 +272,8 @@ static void a_recording_goes_on_with_its_newest_part(void **state)
     fill(20000);
     assert_int_equal(recording_close(recording), 0);
     assert_int_equal(unlink(base), 0);
-    assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists), 0);
+    assert_int_equal(recording_choose_path(directory, "job.0", 5, chosen, sizeof(chosen), &exists),
+                     0);
     assert_true(exists);
     assert_string_equal(chosen, base);
     assert_int_equal(record_parts_begin(&parts, chosen, path, sizeof(path)), 0);
@@ -302,8 +303,8 @@ static void a_recording_goes_on_before_a_part_that_was_not_begun(void **state)
             recording_abandon(recording);
         }
         assert_int_equal(access(part, F_OK), 0);
-        assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists),
-                         0);
+        assert_int_equal(
+            recording_choose_path(directory, "job.0", 5, chosen, sizeof(chosen), &exists), 0);
         assert_true(exists);
         assert_string_equal(chosen, base);
         assert_int_equal(access(part, F_OK), -1);
@@ -322,7 +323,8 @@ static void a_part_that_is_being_made_stays(void **state)
     (void)state;
     assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
     assert_int_equal(recording_open(&made, part, why, sizeof(why)), 0);
-    assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists), 0);
+    assert_int_equal(recording_choose_path(directory, "job.0", 5, chosen, sizeof(chosen), &exists),
+                     0);
     assert_int_equal(access(part, F_OK), 0);
     recording_abandon(made);
 }

@@ -35,7 +35,7 @@ static void messages_are_acknowledged_after_they_were_committed(void **state)
     record_bed_rest(b, 1);
     assert_int_equal(record_bed_messages(b->path), 1); /* another reader sees it already */
     keep(b, 2, 100);
-    recorder_note(b->r, 9, 3);
+    recorder_queue_acknowledgement(b->r, 9, 3);
     record_bed_end(b);
     assert_int_equal(b->kept, 3);
     assert_int_equal(b->stops, 0);
@@ -49,7 +49,7 @@ static void what_waits_together_is_committed_together(void **state)
     struct record_bed *b = *state;
     begin(b, NULL);
     keep(b, 1, 100); /* wakes the thread */
-    while (recorder_waiting(b->r) > 0)
+    while (recorder_queued_bytes(b->r) > 0)
         sched_yield();
     for (uint64_t seq = 2; seq <= 9; seq++)
         keep(b, seq, 100); /* wait until the first is to be committed */
@@ -79,12 +79,12 @@ static void thousands_of_agents_are_acknowledged_once_each(void **state)
     struct recorder_events events = {&told, count_agent, no_stop, NULL};
     assert_int_equal(recorder_create(&b->r, &b->loop, &(struct recorder_options){0}, &events), 0);
     for (uint64_t i = 0; i < 3000; i++)
-        recorder_note(b->r, i, i + 7);
+        recorder_queue_acknowledgement(b->r, i, i + 7);
     while (told < 3000)
         uv_run(&b->loop, UV_RUN_ONCE);
     assert_int_equal(told, 3000);
     for (uint64_t i = 0; i < 3000; i++)
-        recorder_note(b->r, i, i + 7);
+        recorder_queue_acknowledgement(b->r, i, i + 7);
     record_bed_end(b); /* those that are left are told before it goes */
     assert_int_equal(told, 6000);
 }

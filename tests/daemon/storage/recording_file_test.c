@@ -42,7 +42,7 @@ static struct recording *make(const char *path)
     const struct wire_job job = {.job = "job.0", .state = "running"};
     if (recording_open(&r, path, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
     assert_int_equal(recording_commit(r), 0);
     return r;
 }

@@ -40,7 +40,7 @@ static void a_directory_is_made_with_those_above_it(void **state)
     struct stat status;
     (void)state;
     for (int again = 0; again < 2; again++)
-        assert_int_equal(recording_directory(below("a/b/c")), 0);
+        assert_int_equal(recording_make_directory(below("a/b/c")), 0);
     assert_int_equal(stat(path, &status), 0);
     assert_true(S_ISDIR(status.st_mode));
 }
@@ -51,25 +51,25 @@ static void a_directory_without_write_permission_is_reported(void **state)
     int fd = open(below("file"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(recording_directory(below("file")), -ENOTDIR);
-    assert_int_equal(recording_directory(below("file/in")), -ENOTDIR);
+    assert_int_equal(recording_make_directory(below("file")), -ENOTDIR);
+    assert_int_equal(recording_make_directory(below("file/in")), -ENOTDIR);
     assert_int_equal(symlink("nowhere", below("link")), 0);
-    assert_int_equal(recording_directory(below("link")), -ENOENT);
+    assert_int_equal(recording_make_directory(below("link")), -ENOENT);
     memset(path, 'x', 600);
     path[600] = '\0';
-    assert_int_equal(recording_directory(path), -ENAMETOOLONG);
+    assert_int_equal(recording_make_directory(path), -ENAMETOOLONG);
 }
 
 static void a_job_gets_a_name_that_no_other_file_has(void **state)
 {
     char first[512], second[512];
     (void)state;
-    assert_int_equal(recording_new(top, "job.7", first, sizeof(first)), 0);
+    assert_int_equal(recording_choose_new(top, "job.7", first, sizeof(first)), 0);
     assert_non_null(strstr(first, "/holter-job.7.hrec"));
     int fd = open(first, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(recording_new(top, "job.7", second, sizeof(second)), 0);
+    assert_int_equal(recording_choose_new(top, "job.7", second, sizeof(second)), 0);
     assert_non_null(strstr(second, "/holter-job.7-2.hrec"));
 }
 

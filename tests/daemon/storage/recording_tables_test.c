@@ -34,14 +34,14 @@ static void tables_hold_what_was_published_last(void **state)
     struct wire_alert alert = {
         .job = "job.0", .id = 1, .kind = "rank-died", .state = "firing", .title = "t", .rank = 3};
     (void)state;
-    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOTALS, &totals), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOTALS, &totals), 0);
     totals.sent = 9, totals.late = 1;
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOTALS, &totals), 0);
-    assert_int_equal(recording_table(r, WIRE_TYPE_PLACES, &places), 0);
-    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOTALS, &totals), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_PLACES, &places), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_ALERT, &alert), 0);
     job.state = "died";
-    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(
         recording_bed_ask(
@@ -103,9 +103,9 @@ static void captures_are_a_row_each_and_one_for_each_record(void **state)
     events[1].peer = -3, events[1].tag = -2;
     events[2].thread = events[2].running = 1, events[2].source = 6, events[2].source_tag = 8;
     events[3].thread = 7; /* of no thread: not a row */
-    assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_CAPTURE, &m), 0);
     m.at_ns = 990, m.answered = 2, m.events_count = m.threads_count = 0, m.fault = "no room";
-    assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_CAPTURE, &m), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(
         recording_bed_ask("SELECT count(*) FROM captures WHERE id = 2 AND asked_ns = 900 AND at_ns"
@@ -241,17 +241,17 @@ static void hot_links_have_rows_until_they_have_cooled(void **state)
                            .routes = &route,
                            .routes_count = 1};
     (void)state;
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &network), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOPOLOGY, &network), 0);
     network.seats += 2, network.seats_count = 1, network.more = 0, network.dimensions_count = 0;
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &network), 0);
-    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOPOLOGY, &network), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LINKS, &m), 0);
     m.window = 8, m.links_count = 1, m.routes_count = 0, m.more = 1;
     rows[0].state = LINK_BUSY;
-    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LINKS, &m), 0);
     m.links_count = 0, m.more = 0;
-    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LINKS, &m), 0);
     m.window = 9;
-    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LINKS, &m), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(
         recording_bed_ask("SELECT count(*) FROM seat WHERE vertex IS NULL AND rank = 2"), 1);
@@ -295,11 +295,11 @@ static void a_network_is_read_back_as_it_was_published(void **state)
                               .vertices_count = 3,
                               .more = 1};
     (void)state;
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOPOLOGY, &m), 0);
     m.vertices_count = 0, m.edges = edges, m.edges_count = 4, m.hops = hops, m.hops_count = 3;
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOPOLOGY, &m), 0);
     m.edges_count = 0, m.hops = hops + 3, m.hops_count = 3, m.more = 0;
-    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_TOPOLOGY, &m), 0);
     keep_window(r);
     assert_int_equal(recording_close(r), 0);
     char why[200];
@@ -329,11 +329,11 @@ static void an_episode_is_one_row_with_its_evidence_and_comes_back_whole(void **
     unsigned alerts = 0;
     (void)state;
     alert.fired_ns = 0, alert.causes_count = 0, alert.ratio = NAN;
-    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_ALERT, &alert), 0);
     alert = full_alert("firing");
-    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_ALERT, &alert), 0);
     alert = full_alert("resolved");
-    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_ALERT, &alert), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(
         recording_bed_ask("SELECT count(*) FROM alert WHERE state='resolved' AND ratio=2.25 AND "
@@ -365,12 +365,12 @@ static void latencies_are_a_row_a_window_and_series_and_criteria_the_latest(void
                                .criteria = &criterion,
                                .criteria_count = 1};
     (void)state;
-    assert_int_equal(recording_table(r, WIRE_TYPE_LATENCIES, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LATENCIES, &m), 0);
     m.window = 8, m.start_ns = 800, m.series_count = 1;
     criterion.recent_ns = 1100;
-    assert_int_equal(recording_table(r, WIRE_TYPE_LATENCIES, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LATENCIES, &m), 0);
     series[0].messages = 10; /* a correction */
-    assert_int_equal(recording_table(r, WIRE_TYPE_LATENCIES, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LATENCIES, &m), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(recording_bed_ask("SELECT count(*) FROM latency"), 3);
     assert_int_equal(
@@ -400,11 +400,11 @@ static void members_of_regions_are_kept_with_the_window_of_each_change(void **st
                              .members = members,
                              .members_count = 3};
     (void)state;
-    assert_int_equal(recording_table(r, WIRE_TYPE_REGIONS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_REGIONS, &m), 0);
     m.window = 9, members[1].region = 2, regions[0].ranks = 1, regions[1].ranks = 2;
-    assert_int_equal(recording_table(r, WIRE_TYPE_REGIONS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_REGIONS, &m), 0);
     m.window = 12, members[1].region = 1; /* and back */
-    assert_int_equal(recording_table(r, WIRE_TYPE_REGIONS, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_REGIONS, &m), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(recording_bed_ask("SELECT count(*) FROM region_member"), 5);
     assert_int_equal(
@@ -432,12 +432,12 @@ static void closed_phases_and_their_points_are_rows_and_open_ones_are_not(void *
         .job = "job.0", .window = 7, .phases = phases, .phases_count = 2, .modelled = 1};
     struct wire_curve curve = {.job = "job.0", .window = 7, .points = points, .points_count = 2};
     (void)state;
-    assert_int_equal(recording_table(r, WIRE_TYPE_PHASES, &m), 0);
-    assert_int_equal(recording_table(r, WIRE_TYPE_CURVE, &curve), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_PHASES, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_CURVE, &curve), 0);
     phases[1].open = 0; /* it has closed */
     points[1].provisional = 0;
-    assert_int_equal(recording_table(r, WIRE_TYPE_PHASES, &m), 0);
-    assert_int_equal(recording_table(r, WIRE_TYPE_CURVE, &curve), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_PHASES, &m), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_CURVE, &curve), 0);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(recording_bed_ask("SELECT count(*) FROM phase"), 2);
     assert_int_equal(
@@ -464,7 +464,7 @@ static void causes_that_are_no_json_are_none(void **state)
         uint64_t count = 0;
         struct recording *r = recording_bed_open();
         struct wire_alert alert = full_alert("firing");
-        assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+        assert_int_equal(recording_write_result(r, WIRE_TYPE_ALERT, &alert), 0);
         assert_int_equal(recording_close(r), 0);
         snprintf(sql, sizeof(sql), "UPDATE alert SET causes='%s'", texts[i]);
         recording_bed_run(sql);

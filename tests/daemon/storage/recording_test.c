@@ -66,7 +66,7 @@ static void keep(struct recording *r, uint64_t seq, size_t length)
     uint8_t bytes[4096];
     struct recorded head = recording_bed_head(seq);
     fill(bytes, length, seq);
-    assert_int_equal(recording_message(r, &head, bytes, length), 0);
+    assert_int_equal(recording_write_message(r, &head, bytes, length), 0);
 }
 
 static void messages_come_back_byte_for_byte_in_order(void **state)
@@ -144,7 +144,7 @@ static void a_full_disk_leaves_a_valid_file_up_to_the_last_commit(void **state)
     while (code == 0) {
         struct recorded head = recording_bed_head(seq + 1);
         fill(bytes, sizeof(bytes), seq + 1);
-        code = recording_message(r, &head, bytes, sizeof(bytes));
+        code = recording_write_message(r, &head, bytes, sizeof(bytes));
         if (code == 0 && ++seq % 10 == 0) {
             code = recording_commit(r);
             committed = code == 0 ? seq : committed;
@@ -178,7 +178,7 @@ static void a_killed_writer_loses_what_was_not_committed_and_no_more(void **stat
             uint8_t bytes[4096];
             struct recorded head = recording_bed_head(seq);
             fill(bytes, sizeof(bytes), seq);
-            recording_message(r, &head, bytes, sizeof(bytes));
+            recording_write_message(r, &head, bytes, sizeof(bytes));
             if (seq == 40)
                 recording_commit(r);
         }
@@ -211,7 +211,7 @@ static int64_t bytes_of_first_block(uint64_t messages_a_commit)
         fill(bytes, sizeof(bytes), seq);
         for (size_t i = 0; i < sizeof(bytes); i++)
             bytes[i] >>= 4;
-        assert_int_equal(recording_message(r, &head, bytes, sizeof(bytes)), 0);
+        assert_int_equal(recording_write_message(r, &head, bytes, sizeof(bytes)), 0);
         if (seq % messages_a_commit == 0)
             assert_int_equal(recording_commit(r), 0);
     }
@@ -233,7 +233,7 @@ static void put_state(const char *state)
     struct recording *r = recording_bed_open();
     struct wire_job job = {.job = "job.0", .state = state, .app = "a", .mpi = "m"};
     keep(r, 1, 10);
-    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
     assert_int_equal(recording_close(r), 0);
 }
 
@@ -243,12 +243,14 @@ static void a_running_job_s_file_is_continued(void **state)
     int exists = 1;
     (void)state;
     assert_int_equal(
-        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
     assert_string_equal(chosen, recording_bed_path);
     assert_false(exists);
     put_state("running");
     assert_int_equal(
-        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
     assert_string_equal(chosen, recording_bed_path);
     assert_true(exists);
 }
@@ -261,12 +263,14 @@ static void a_file_that_was_not_begun_is_begun(void **state)
     (void)state;
     fclose(fopen(recording_bed_path, "we"));
     assert_int_equal(
-        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
     assert_string_equal(chosen, recording_bed_path);
     assert_false(exists);
     put_state("running");
     assert_int_equal(
-        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
     assert_string_equal(chosen, recording_bed_path);
     assert_true(exists);
 }
@@ -278,12 +282,13 @@ static void an_ended_job_s_file_is_left_alone(void **state)
     (void)state;
     put_state("ended");
     assert_int_equal(
-        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
     assert_non_null(strstr(chosen, "holter-job.0-2.hrec"));
     assert_false(exists);
     /* but for the agent whose messages it holds */
-    assert_int_equal(recording_choose(recording_bed_directory, "job.0", UINT64_MAX - 5, chosen,
-                                      sizeof(chosen), &exists),
+    assert_int_equal(recording_choose_path(recording_bed_directory, "job.0", UINT64_MAX - 5, chosen,
+                                           sizeof(chosen), &exists),
                      0);
     assert_string_equal(chosen, recording_bed_path);
     assert_true(exists);
@@ -318,7 +323,7 @@ static void a_name_too_long_for_a_log_is_reported(void **state)
     (void)state;
     snprintf(path, sizeof(path), "%s/%0250d", recording_bed_directory, 0);
     assert_int_equal(recording_open(&r, path, why, sizeof(why)), -EIO);
-    assert_string_equal(recording_why(why, path), holter_strerror(-ENAMETOOLONG));
+    assert_string_equal(recording_error_without_path(why, path), holter_strerror(-ENAMETOOLONG));
     assert_int_equal(access(path, F_OK), -1);
 }
 

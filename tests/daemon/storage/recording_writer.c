@@ -15,7 +15,7 @@ static void keep(struct recording *recording, struct recorded head, enum wire_ty
     head.type = type;
     assert_int_equal(wire_encode(&buffer, type, message), 0);
     memset(buffer.bytes, 0xc1, buffer.length < damaged ? buffer.length : damaged);
-    assert_int_equal(recording_message(recording, &head, buffer.bytes, buffer.length), 0);
+    assert_int_equal(recording_write_message(recording, &head, buffer.bytes, buffer.length), 0);
     wire_buffer_finish(&buffer);
 }
 

@@ -59,7 +59,7 @@ static int take(struct network_grid *grid, const struct telling *t)
     char why[128] = "";
     if (network_grid_check(&t->message, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    return network_grid_take(grid, &t->message);
+    return network_grid_update(grid, &t->message);
 }
 
 /* ---- which grid ---------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void random_rows_are_taken_or_refused(void **state)
                 (uint64_t)(rand() % 4), (uint64_t)(rand() % 16), (uint64_t)(rand() % 5)};
         if (network_grid_check(&t.message, why, sizeof(why)) != 0)
             continue;
-        assert_true(network_grid_take(&grid, &t.message) >= 0);
+        assert_true(network_grid_update(&grid, &t.message) >= 0);
         taken += t.message.cart_members_count > 0;
         for (uint64_t rank = 0; rank < 64; rank++)
             assert_true(network_grid_node(&grid, rank) == TOPOLOGY_NONE ||
@@ -266,9 +266,9 @@ static void the_tree_stands_for_the_grid_until_there_is_one(void **state)
     static const uint64_t places[] = {0, 2, 1};
     for (uint64_t rank = 0; rank < 3; rank++)
         member(&t, first, rank, places[rank]);
-    assert_int_equal(job_network_carts(n, &t.message), 0);
+    assert_int_equal(job_network_add_grids(n, &t.message), 0);
     struct wire_links links = close_window(n, 2);
-    assert_true(job_network_changed(n));
+    assert_true(job_network_has_changed(n));
     job_network_publish(n, "j", on_topology, NULL);
     assert_int_equal(told.kind, TOPOLOGY_CARTESIAN);
     assert_string_equal(told.source, NETWORK_GRID);
@@ -278,13 +278,13 @@ static void the_tree_stands_for_the_grid_until_there_is_one(void **state)
     assert_true(links.hop_bytes > 209.5 && links.hop_bytes < 210.5); /* two hops and one */
     job_network_set_published(n, 1);
     close_window(n, 3);
-    assert_false(job_network_changed(n));
+    assert_false(job_network_has_changed(n));
 
     begin(&t, 4); /* a larger one comes later */
     first = cart(&t, 60, 0, (int[]){-2, 2, 0});
     for (uint64_t rank = 0; rank < 4; rank++)
         member(&t, first, rank, rank);
-    assert_int_equal(job_network_carts(n, &t.message), 0);
+    assert_int_equal(job_network_add_grids(n, &t.message), 0);
     links = close_window(n, 4);
     job_network_publish(n, "j", on_topology, NULL);
     assert_int_equal(told.dimensions, 2);
@@ -305,7 +305,7 @@ static void a_grid_that_nobody_asked_for_is_not_kept(void **state)
     assert_int_equal(job_network_create(&n, &options), 0);
     assert_int_equal(job_network_place(n, 0, 0, "host", 1, 1), 0);
     size_t bytes = job_network_bytes(n);
-    assert_int_equal(job_network_carts(n, &t.message), 0);
+    assert_int_equal(job_network_add_grids(n, &t.message), 0);
     assert_int_equal(job_network_bytes(n), bytes);
     job_network_destroy(n);
 }

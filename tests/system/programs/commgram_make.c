@@ -228,7 +228,7 @@ static void keep(struct maker *m, struct node *node, enum wire_type type, const 
                             .received_ns = received_ns};
     check(wire_encode(&m->buffer, type, message), wire_type_name(type));
     node->bytes += m->buffer.length;
-    if (recording_message(m->recording, &head, m->buffer.bytes, m->buffer.length) != 0) {
+    if (recording_write_message(m->recording, &head, m->buffer.bytes, m->buffer.length) != 0) {
         fprintf(stderr, "commgram_make: %s\n", recording_error(m->recording));
         exit(EXIT_FAILURE);
     }
@@ -395,7 +395,7 @@ static void make_job(struct maker *m)
                            .start_ns = s->begin_ns,
                            .end_ns = s->begin_ns + windows * s->window_ns,
                            .window_ns = s->window_ns};
-    check(recording_table(m->recording, WIRE_TYPE_JOB, &job), "job");
+    check(recording_write_result(m->recording, WIRE_TYPE_JOB, &job), "job");
 }
 
 static void finish(struct maker *m)

@@ -96,8 +96,8 @@ int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
     w->flow_count = f->route_count;
     w->route_of = malloc((f->route_count + 1u) * sizeof *w->route_of);
     w->routes = calloc(f->route_count + 1u, sizeof *w->routes);
-    w->walk_room = f->vertex_count + 1;
-    w->walk = malloc(2 * w->walk_room * sizeof *w->walk);
+    w->walk_capacity = f->vertex_count + 1;
+    w->walk = malloc(2 * w->walk_capacity * sizeof *w->walk);
     if (w->route_of && w->routes && w->walk && wiring_make_units(w, ui, m, f) == 0)
         return 0;
     wiring_finish(w);
@@ -127,8 +127,8 @@ static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
 static int wiring_walk_route(struct wiring *w, const struct model *m, const struct flows *f,
                              uint32_t route)
 {
-    uint32_t length = flows_walk(f, m, route, w->walk, w->walk_room), from, to, count = 0;
-    if (length == TOPOLOGY_NONE || length > w->walk_room)
+    uint32_t length = flows_walk(f, m, route, w->walk, w->walk_capacity), from, to, count = 0;
+    if (length == TOPOLOGY_NONE || length > w->walk_capacity)
         return 0;
     uint32_t at = w->unit_of[f->routes[route].source];
     if (w->step_count + length > w->step_room) {

@@ -80,7 +80,7 @@ struct wiring {
     struct keymap edge_keys, route_keys;
     uint32_t cursor; /**< while building: next route of the model */
     uint32_t *walk;
-    uint32_t walk_room;
+    uint32_t walk_capacity;
 };
 
 void wiring_finish(struct wiring *wiring);

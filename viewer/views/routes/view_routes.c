@@ -187,8 +187,8 @@ static void routes_view_add_shown(struct column_pen *c, const struct routes_draw
     routes_view_note(c, c->s->brush.theme->second, text);
     if (!set->heaviest)
         return;
-    routes_view_button(c, "fewer", 0, COMMAND_ROUTES_MOST, 0);
-    routes_view_button(c, "more", 0, COMMAND_ROUTES_MOST, 1);
+    routes_view_button(c, "fewer", 0, COMMAND_ROUTES_MAXIMUM, 0);
+    routes_view_button(c, "more", 0, COMMAND_ROUTES_MAXIMUM, 1);
     routes_view_end_buttons(c);
 }
 

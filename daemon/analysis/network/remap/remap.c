@@ -123,7 +123,7 @@ static int remap_check_edges(const struct remap_problem *problem, char *why, siz
 
 static int remap_check(const struct remap_problem *problem, char *why, size_t room)
 {
-    if (problem->processes > REMAP_MOST_PROCESSES || problem->edge_count > REMAP_MOST_EDGES) {
+    if (problem->processes > REMAP_MOST_PROCESSES || problem->edge_count > REMAP_MAXIMUM_EDGES) {
         remap_refuse(why, room, "too many processes or edges (%zu)", problem->edge_count);
         return -HOLTER_ELIMIT;
     }

@@ -42,7 +42,7 @@
 #include <stdint.h>
 
 #define REMAP_MOST_PROCESSES (1u << 20)
-#define REMAP_MOST_EDGES (1u << 24)
+#define REMAP_MAXIMUM_EDGES (1u << 24)
 #define REMAP_MAX_TABLE                                                                            \
     2048u /**< vertices in use up to which distances are precomputed in a table */
 #define REMAP_MAX_EFFORT 3600.0

@@ -250,8 +250,8 @@ static void measured_above_modelled_shows_background_traffic(void **state)
     for (uint64_t w = 0; w < 60; w++) {
         struct congestion_pair one = pair(0, 2, (10 + w % 2 * 10) * MB);
         uint64_t background = w < 30 ? 0 : 70 * MB;
-        assert_int_equal(congestion_measured(congestion, link, one.bytes + background, 0), 0);
-        assert_int_equal(congestion_measured(congestion, back, 1234, 1), 0);
+        assert_int_equal(congestion_set_counter(congestion, link, one.bytes + background, 0), 0);
+        assert_int_equal(congestion_set_counter(congestion, back, 1234, 1), 0);
         update(congestion, w, &one, 1);
         if (w == 29) {
             assert_true(look(congestion, link).ratio == 1);
@@ -423,7 +423,7 @@ static void what_makes_no_sense_is_left_out(void **state)
     assert_int_equal(congestion_update(congestion, 4, 1, NULL, 0), -HOLTER_ERANGE);
     assert_int_equal(congestion_update(congestion, 5, 0, NULL, 0), -HOLTER_ERANGE);
     assert_int_equal(congestion_update(congestion, 5, (double)NAN, NULL, 0), -HOLTER_ERANGE);
-    assert_int_equal(congestion_measured(congestion, 64, 1, 0), -HOLTER_ERANGE);
+    assert_int_equal(congestion_set_counter(congestion, 64, 1, 0), -HOLTER_ERANGE);
     struct congestion_link link;
     assert_false(congestion_link(congestion, 64, &link));
     assert_true(congestion_bytes(congestion) > 0);

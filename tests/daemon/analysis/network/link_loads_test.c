@@ -82,7 +82,7 @@ static void assert_same(struct link_loads *loads, const struct plain *p)
     uint32_t links = topology_links(p->topology), vertices = topology_vertices(p->topology);
     struct link_load *transit = calloc(vertices, sizeof(*transit));
     assert_non_null(transit);
-    const struct link_load *values = link_loads_settle(loads);
+    const struct link_load *values = link_loads_update(loads);
     assert_memory_equal(values, p->links, links * sizeof(*values));
     assert_ptr_equal(values, link_loads_values(loads));
     assert_memory_equal(link_loads_vertices(loads), p->vertices, vertices * sizeof(*p->vertices));
@@ -177,7 +177,7 @@ static void a_pair_loads_the_links_between(void **state)
     for (size_t i = 0; i < 4; i++)
         vertex[i] = topology_at(topology, stops[i]);
     add(loads, vertex[0], vertex[3], 7, 2, 1);
-    const struct link_load *values = link_loads_settle(loads);
+    const struct link_load *values = link_loads_update(loads);
     for (uint32_t link = 0; link < topology_links(topology); link++)
         loaded += values[link].bytes != 0;
     assert_int_equal(loaded, 3);
@@ -200,7 +200,7 @@ static void taking_away_what_was_added_leaves_nothing(void **state)
     for (uint32_t s = 0; s < 64; s++)
         for (uint32_t d = 0; d < 64; d++)
             add(loads, s, d, huge - s - d, huge, 1);
-    link_loads_settle(loads);
+    link_loads_update(loads);
     for (uint32_t d = 64; d-- > 0;)
         for (uint32_t s = 64; s-- > 0;)
             add(loads, s, d, (int64_t)s + d - huge, -huge, -1);

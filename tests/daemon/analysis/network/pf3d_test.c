@@ -46,7 +46,7 @@ static double largest(const struct topology *t, enum pf3d_mapping mapping, unsig
     for (int phase = 0; phase < PF3D_PHASES; phase++)
         if (phases >> phase & 1)
             pf3d_pairs((enum pf3d_phase)phase, add, &r);
-    const struct link_load *loads = link_loads_settle(r.loads);
+    const struct link_load *loads = link_loads_update(r.loads);
     memset(means, 0, 3 * sizeof *means);
     for (uint32_t link = 0; link < topology_links(t); link++) {
         uint32_t dimension;

@@ -331,7 +331,8 @@ static void nonsense_is_refused(void **state)
     (void)state;
     struct topology *topology = network_short("torus:4,4");
     struct reroute *reroute = create(topology);
-    struct reroute_params params = {REROUTE_LOAD, 0}, far = {REROUTE_LOAD, REROUTE_MOST_DELTA + 1};
+    struct reroute_params params = {REROUTE_LOAD, 0},
+                          far = {REROUTE_LOAD, REROUTE_MAXIMUM_DELTA + 1};
     struct reroute_result result, two[2];
     uint32_t gap[2] = {topology_link_between(topology, 0, 1),
                        topology_link_between(topology, 2, 3)};

@@ -238,13 +238,13 @@ static void links_that_make_no_sense_are_refused(void **state)
     spec.vertices[1].kind = VERTEX_SWITCH;
     refuse(&spec, "node 2 (\"\") comes after what is no node");
     topology_spec_finish(&spec);
-    network_graph(&spec, TOPOLOGY_GRAPH, 1, TOPOLOGY_MOST_GRAPH + 1, 0);
+    network_graph(&spec, TOPOLOGY_GRAPH, 1, TOPOLOGY_MAXIMUM_GRAPH + 1, 0);
     refuse(&spec, "limit: 8193 vertices: a graph that is no tree has at most 8192");
     topology_spec_finish(&spec);
-    network_graph(&spec, TOPOLOGY_GRAPH, 1, TOPOLOGY_MOST_GRAPH, 1u << 19);
+    network_graph(&spec, TOPOLOGY_GRAPH, 1, TOPOLOGY_MAXIMUM_GRAPH, 1u << 19);
     while (spec.edge_count < 1u << 19)
-        network_edge(&spec, spec.edge_count % TOPOLOGY_MOST_GRAPH,
-                     (spec.edge_count + 1) % TOPOLOGY_MOST_GRAPH);
+        network_edge(&spec, spec.edge_count % TOPOLOGY_MAXIMUM_GRAPH,
+                     (spec.edge_count + 1) % TOPOLOGY_MAXIMUM_GRAPH);
     refuse(&spec, "limit: 8192 vertices with 524288 links are too many");
     topology_spec_finish(&spec);
 }
@@ -279,7 +279,7 @@ static void trees_that_are_none_are_refused(void **state)
 static void very_many_vertices_are_a_small_tree(void **state)
 {
     (void)state;
-    const uint32_t count = TOPOLOGY_MOST_VERTICES / 8;
+    const uint32_t count = TOPOLOGY_MAX_VERTICES / 8;
     for (int star = 0; star < 2; star++) {
         struct topology_spec spec;
         struct topology *topology = NULL;

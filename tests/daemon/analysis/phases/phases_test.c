@@ -33,7 +33,7 @@ static void assert_closed_stay(const int64_t *times, size_t count, int64_t gap, 
         memcpy(seen, now, got * sizeof(now[0]));
         known = got;
     }
-    assert_int_equal(phases_close(phases, PHASES_TIME_MOST), 0);
+    assert_int_equal(phases_close(phases, PHASES_TIME_MAXIMUM), 0);
     assert_int_equal(phases_open(phases, cut, 8192, &got), 0);
     assert_int_equal(got, 0);
     struct batch batch;
@@ -167,8 +167,8 @@ static struct phases *create_bounded(int64_t start_ns, int64_t least_ns, int64_t
     struct phases_params params = PHASES_DEFAULTS;
     struct phases *phases;
     params.gap_start_ns = start_ns;
-    params.gap_least_ns = least_ns;
-    params.gap_most_ns = most_ns;
+    params.gap_minimum_ns = least_ns;
+    params.gap_maximum_ns = most_ns;
     assert_int_equal(phases_create(&phases, &params), 0);
     return phases;
 }
@@ -220,7 +220,7 @@ static void closed_phases_stay_when_the_gap_changes(void **state)
         known = got;
         early = counts_of(phases).gap_ns == 3 * MS ? known : early;
     }
-    assert_int_equal(phases_close(phases, PHASES_TIME_MOST), 0);
+    assert_int_equal(phases_close(phases, PHASES_TIME_MAXIMUM), 0);
     known = phases_closed(phases, 1, now, 4096);
     assert_true(early > 10);                          /* steps at first, */
     assert_true(known < early + 15 && known > early); /* then rounds */
@@ -271,8 +271,8 @@ static void folding_keeps_what_is_coarser(void **state)
 static void what_is_out_of_range_is_refused(void **state)
 {
     struct phases *phases = create(8, 0);
-    const struct burst bad[] = {{PHASES_TIME_MOST + 1, 0, INT64_MAX, 1, 1},
-                                {-PHASES_TIME_MOST - 1, INT64_MIN, 0, 1, 1},
+    const struct burst bad[] = {{PHASES_TIME_MAXIMUM + 1, 0, INT64_MAX, 1, 1},
+                                {-PHASES_TIME_MAXIMUM - 1, INT64_MIN, 0, 1, 1},
                                 {INT64_MIN, INT64_MIN, INT64_MAX, 1, 1},
                                 {5, 6, 7, 1, 1},
                                 {5, 3, 4, 1, 1}};
@@ -296,14 +296,14 @@ static void what_is_out_of_range_is_refused(void **state)
     params.gap_start_ns = -1;
     assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
     params = PHASES_DEFAULTS;
-    params.gap_least_ns = 2;
-    params.gap_most_ns = 1;
+    params.gap_minimum_ns = 2;
+    params.gap_maximum_ns = 1;
     assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
 }
 
 static int64_t hostile_time(uint32_t kind, uint32_t i, uint64_t *random)
 {
-    const int64_t most = PHASES_TIME_MOST;
+    const int64_t most = PHASES_TIME_MAXIMUM;
     switch (kind) {
     case 0:
         return 0; /* always the same */

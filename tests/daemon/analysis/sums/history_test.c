@@ -147,7 +147,7 @@ static void a_sum_that_follows_is_that_of_its_span(void **state)
 {
     (void)state;
     struct history h;
-    struct history_kept kept = {0};
+    struct history_retained kept = {0};
     uint64_t moved[ITEMS * 2], anew[ITEMS * 2], seed = 7, first = 0, newest = 0;
     uint32_t items = ITEMS / 2;
     memset(moved, 0xa5, sizeof moved);
@@ -184,7 +184,7 @@ static void a_sum_with_maxima_follows_too(void **state)
 {
     (void)state;
     struct history h;
-    struct history_kept kept = {0};
+    struct history_retained kept = {0};
     uint64_t moved[ITEMS * 2] = {0}, anew[ITEMS * 2];
     history_init(&h, 2, 1u << 1, 1 << 20);
     for (uint64_t w = 0; w < 40; w++)

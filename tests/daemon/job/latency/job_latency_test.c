@@ -138,7 +138,7 @@ static struct job *make_job(void)
                                    .host = host,
                                    .members = members,
                                    .members_count = 2};
-        assert_int_equal(job_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
+        assert_int_equal(job_accept_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
     }
     return job;
 }
@@ -292,7 +292,7 @@ static void report(struct job *job, const struct weather *w, unsigned node, unsi
     static struct message m;
     struct job_fault fault;
     make_message(&m, w, node, window);
-    assert_int_equal(job_window(job, node + 1, &m.window, (window + 1) * S, &fault), 0);
+    assert_int_equal(job_accept_window(job, node + 1, &m.window, (window + 1) * S, &fault), 0);
 }
 
 /* Windows [from, to), nodes in this order. */
@@ -475,7 +475,7 @@ static void a_message_with_impossible_latencies_is_refused_whole(void **state)
     run(job, &fair, FIRST, FIRST + 2);
     make_message(&m, &fair, 0, FIRST + 2);
     m.transfers[0].destination = RANKS;
-    assert_int_equal(job_window(job, 1, &m.window, (FIRST + 3) * S, &fault), -HOLTER_ERANGE);
+    assert_int_equal(job_accept_window(job, 1, &m.window, (FIRST + 3) * S, &fault), -HOLTER_ERANGE);
     assert_non_null(strstr(fault.text, "transfers[0]"));
     seq[0]--;
     run(job, &fair, FIRST + 2, FIRST + 3);
@@ -517,12 +517,12 @@ static void alerts_fed_again_from_a_recording_are_not_raised_twice(void **state)
     struct wire_alert alert = alert_at(told.alert_count - 1);
     job_destroy(job);
     job = make_job();
-    job_replaying(job, 1);
+    job_set_recovering(job, 1);
     job_restore_alert(job, &alert);
     size_t before = told.alert_count;
     run(job, &fair, FIRST, FIRST + 40);
     run(job, &slow, FIRST + 40, FIRST + 50);
-    job_replaying(job, 0);
+    job_set_recovering(job, 0);
     assert_int_equal(told.alert_count, before);
     run(job, &fair, FIRST + 50, FIRST + 90);
     assert_true(told.alert_count > before);

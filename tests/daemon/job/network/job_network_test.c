@@ -170,7 +170,7 @@ static void appear(struct job *job, unsigned node, const char *host, uint64_t fi
                                .host = host,
                                .members = members,
                                .members_count = 2};
-    assert_int_equal(job_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
+    assert_int_equal(job_accept_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
 }
 
 /* What a host reports of a window. */
@@ -221,7 +221,7 @@ static void report(struct job *job, unsigned node, const struct report *r)
 {
     struct job_fault fault = {""};
     uint64_t end = (r->window.window + 1) * S;
-    if (job_window(job, node + 1, &r->window, end, &fault) != 0)
+    if (job_accept_window(job, node + 1, &r->window, end, &fault) != 0)
         fail_msg("%s", fault.text);
     job_advance(job, end, end);
 }

@@ -113,7 +113,7 @@ static struct job *make_job(int modelled)
                                    .host = host,
                                    .members = members,
                                    .members_count = 2};
-        assert_int_equal(job_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
+        assert_int_equal(job_accept_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
     }
     return job;
 }
@@ -185,7 +185,7 @@ static void add_pattern(struct message *m, unsigned node, char pattern, uint64_t
 
 static int give(struct job *job, const struct message *m, unsigned node, struct job_fault *fault)
 {
-    return job_window(job, node + 1, &m->window, (m->window.window + 1) * S, fault);
+    return job_accept_window(job, node + 1, &m->window, (m->window.window + 1) * S, fault);
 }
 
 /* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that report no
@@ -555,7 +555,7 @@ static void a_late_window_adds_to_the_sums(void **state)
     job_advance(job, (FIRST + 2) * S, (FIRST + 2) * S); /* one node is missing */
     begin(&m, 0, FIRST);
     add_pattern(&m, 0, 'A', FIRST * S + 100 * MS);
-    assert_int_equal(job_window(job, 1, &m.window, (FIRST + 2) * S, &fault), 0);
+    assert_int_equal(job_accept_window(job, 1, &m.window, (FIRST + 2) * S, &fault), 0);
     job_advance(job, (FIRST + 5) * S, (FIRST + 5) * S);
     assert_true(job_phases_span(job_phases(job), &from, &to));
     assert_int_equal(job_phases_graph(job_phases(job), from, to, &graph), 0);
@@ -570,10 +570,10 @@ static void what_was_read_from_a_recording_is_told_afterwards(void **state)
 {
     (void)state;
     struct job *job = make_job(1);
-    job_replaying(job, 1);
+    job_set_recovering(job, 1);
     run(job, FIRST, "A    B    A   ");
     assert_int_equal(told.messages, 0);
-    job_replaying(job, 0);
+    job_set_recovering(job, 0);
     run(job, FIRST + 14, "A");
     assert_int_equal(told.closed, 3);
     assert_int_equal(told.phases[2].communities, 2);

@@ -68,7 +68,7 @@ static struct wire_recorded said(enum wire_type type, uint64_t instance, uint64_
 static int attach_bed_write(struct wire_recorded recorded, int snapshot)
 {
     struct wire_message message = {.type = WIRE_TYPE_RECORDED, .recorded = recorded};
-    return attach_take(attach, &message, snapshot);
+    return attach_write(attach, &message, snapshot);
 }
 
 static void attach_bed_write_window(uint64_t instance, uint64_t seq)
@@ -88,7 +88,7 @@ static void it_says_since_when_and_what_did_not_come(void **state)
     (void)state;
     struct info info;
     assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
-    assert_int_equal(attach_since_ns(attach), SINCE);
+    assert_int_equal(attach_begin_ns(attach), SINCE);
     for (uint64_t seq = 40; seq < 50; seq++) /* 2 to 39 came before */
         attach_bed_write_window(7, seq);
     assert_int_equal(attach_missed_count(attach), 0);
@@ -123,7 +123,7 @@ static void a_state_that_is_published_again_is_not_recorded_twice(void **state)
     assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 5), 1), 0);
     attach_bed_write_window(7, 6);
     assert_int_equal(attach_missed_count(attach), 1);
-    assert_int_equal(attach_since_ns(attach), SINCE);
+    assert_int_equal(attach_begin_ns(attach), SINCE);
     read_back(&info);
     assert_int_equal(info.messages, 5);
     info_finish(&info);
@@ -204,7 +204,7 @@ static void windows_that_had_ended_before_are_left_out(void **state)
     for (uint64_t window = 998; window < 1002; window++) {
         totals.totals.window = window;
         totals.totals.start_ns = window * S;
-        assert_int_equal(attach_take(attach, &totals, 0), 0);
+        assert_int_equal(attach_write(attach, &totals, 0), 0);
     }
     attach_bed_write_window(7, 2);
     struct info info;
@@ -259,7 +259,7 @@ static void attach_bed_write_totals(uint64_t window, int snapshot)
     struct wire_message totals = {
         .type = WIRE_TYPE_TOTALS,
         .totals = {.job = "j.0", .window = window, .start_ns = window * S, .length_ns = S}};
-    assert_int_equal(attach_take(attach, &totals, snapshot), 0);
+    assert_int_equal(attach_write(attach, &totals, snapshot), 0);
 }
 
 /* @return number of the last message in the parts before it */

@@ -365,7 +365,7 @@ static void publish(void *user, double share)
     struct recording *writer = user;
     const struct wire_totals t = {.job = "job.0", .window = MADE_BEGIN + 1000, .length_ns = MADE_S};
     (void)share;
-    assert_int_equal(recording_table(writer, WIRE_TYPE_TOTALS, &t), 0);
+    assert_int_equal(recording_write_result(writer, WIRE_TYPE_TOTALS, &t), 0);
     assert_int_equal(recording_commit(writer), 0);
 }
 

@@ -270,7 +270,7 @@ static void the_log_of_a_file_that_is_written_is_of_its_size(void **state)
     struct recording *writer;
     assert_int_equal(recording_open(&writer, path, why, sizeof(why)), 0);
     const struct wire_totals t = {.job = "job.0", .window = MADE_BEGIN + 20, .length_ns = MADE_S};
-    assert_int_equal(recording_table(writer, WIRE_TYPE_TOTALS, &t), 0);
+    assert_int_equal(recording_write_result(writer, WIRE_TYPE_TOTALS, &t), 0);
     assert_int_equal(recording_commit(writer), 0);
     read_it();
     assert_int_equal(info.windows, 11);

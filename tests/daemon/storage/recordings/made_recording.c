@@ -82,16 +82,16 @@ static void put_tables(struct recording *r, const char *job, uint64_t from, uint
                                .title = "latency grew",
                                .since_ns = (MADE_BEGIN + 3) * MADE_S,
                                .updated_ns = (MADE_BEGIN + 5) * MADE_S};
-    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &row), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &row), 0);
     if (from <= 3 && end > 3)
-        assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+        assert_int_equal(recording_write_result(r, WIRE_TYPE_ALERT, &alert), 0);
     for (uint64_t n = from; n < end; n++) {
         struct wire_totals t = {.job = job,
                                 .window = MADE_BEGIN + n,
                                 .start_ns = (MADE_BEGIN + n) * MADE_S,
                                 .length_ns = MADE_S,
                                 .sent = 20};
-        assert_int_equal(recording_table(r, WIRE_TYPE_TOTALS, &t), 0);
+        assert_int_equal(recording_write_result(r, WIRE_TYPE_TOTALS, &t), 0);
     }
 }
 
@@ -142,7 +142,7 @@ void made_capture(const char *path, const char *job, uint64_t id, uint64_t secon
     kept_message(
         r, (struct recorded){.instance = 1, .seq = m.seq, .time_ns = at_ns, .received_ns = at_ns},
         WIRE_TYPE_CAPTURED, &m);
-    assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &told), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_CAPTURE, &told), 0);
     assert_int_equal(recording_close(r), 0);
 }
 
