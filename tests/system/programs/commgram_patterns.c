@@ -8,7 +8,7 @@
 
 #define MOST_RANKS (1u << 20)
 #define SIMULATION                                                                                 \
-    8u /* steps of simulation to one image: with it, 9 phases an iteration (001, Fig. 7) */
+    8u /* steps of simulation to one image: with it, 9 phases an iteration (CommGram, Fig. 7) */
 
 const char pattern_names[] =
     "  binary-swap RANKS            image compositing; RANKS is a power of two\n"

@@ -71,7 +71,8 @@ static void powers_of_two_are_binary_swap(void **state)
     }
 }
 
-/* 001, section IV: 12 stages of about halving sizes. SC 2008: messages are bounded by N log N. */
+/* CommGram, section IV: 12 stages of about halving sizes. SC 2008: messages are bounded by N log N.
+ */
 static void as_many_stages_as_the_logarithm_each_with_about_half(void **state)
 {
     static const uint32_t sizes[] = {3, 5, 7, 15, 17, 100, 1000, 4095, 4320, 6561};
