@@ -84,8 +84,7 @@ enum ui_command {
     COMMAND_LENS, /**< the magnifying lens, or none */
     COMMAND_ROUTE_LOADS,    /**< links outlined by their load, or not */
     COMMAND_ROUTE_ORDER,    /**< argument: place in the order of dimensions: this dimension becomes
-                             * slower by one, 0 is the fastest; beyond the last: the order of numbers
-                             */
+                             * slower by one, 0 is the fastest; after the last: as numbered */
     COMMAND_ROUTES_MAXIMUM, /**< argument: 0 fewer of the heaviest routes, 1 more */
 
     /* captures */

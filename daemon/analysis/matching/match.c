@@ -22,7 +22,7 @@ int match_create(struct match **out, uint64_t world, const struct match_sink *si
     match->receives = (struct pool){.maximum = MAXIMUM_RECEIVES, .each = sizeof(struct receive)};
     match->groups = (struct pool){.maximum = MAXIMUM_GROUPS, .each = sizeof(struct group)};
     match->channels = (struct pool){.maximum = MAXIMUM_CHANNELS, .each = sizeof(struct channel)};
-    match->earlies = (struct pool){.maximum = MAXIMUM_EARLY, .each = sizeof(struct early)};
+    match->early_ends = (struct pool){.maximum = MAXIMUM_EARLY, .each = sizeof(struct early)};
     *out = match;
     return 0;
 }
@@ -52,8 +52,8 @@ void match_destroy(struct match *match)
     free(match->groups.free);
     free(match->channels.nodes);
     free(match->channels.free);
-    free(match->earlies.nodes);
-    free(match->earlies.free);
+    free(match->early_ends.nodes);
+    free(match->early_ends.free);
     free(match->slots);
     free(match->links);
     free(match->dirty);
@@ -72,7 +72,7 @@ size_t match_bytes(const struct match *match)
            match->receives.capacity * match->receives.each +
            match->groups.capacity * match->groups.each +
            match->channels.capacity * match->channels.each +
-           match->earlies.capacity * match->earlies.each +
+           match->early_ends.capacity * match->early_ends.each +
            (match->slots == NULL ? 0 : ((size_t)match->slot_mask + 1) * sizeof *match->slots) +
            match->link_capacity * sizeof *match->links +
            match->peer_capacity * (sizeof *match->peers + 2 * sizeof *match->peer_slots);

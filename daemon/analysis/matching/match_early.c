@@ -40,7 +40,7 @@ void match_early_add(const struct taken *t)
     struct match_member *member = t->member;
     /* A record without a number cannot be found later. */
     int numbered = t->event->request != 0 || t->event->call == CALL_Mrecv;
-    uint32_t number = numbered ? match_pool_allocate(&t->match->earlies) : NONE;
+    uint32_t number = numbered ? match_pool_allocate(&t->match->early_ends) : NONE;
     if (number == NONE) {
         match_drop_end(t);
         if (numbered)
@@ -89,7 +89,7 @@ static int match_early_retry_pending(struct match *match, struct match_member *m
         if (match_take_end(&t)) {
             given |= early->event.call == CALL_Imrecv;
             *link = early->next;
-            match_pool_release(&match->earlies, number);
+            match_pool_release(&match->early_ends, number);
         } else {
             member->early_last = number;
             link = &early->next;
@@ -118,7 +118,7 @@ static void match_early_retry_at_end(struct match *match, struct match_member *m
         t.last = 1;
         if (!match_take_end(&t))
             match_early_discard_end(&t);
-        match_pool_release(&match->earlies, number);
+        match_pool_release(&match->early_ends, number);
     }
 }
 

@@ -200,7 +200,7 @@ struct match {
     uint32_t
         *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_capacity */
 
-    struct pool sends, receives, groups, channels, earlies;
+    struct pool sends, receives, groups, channels, early_ends;
     struct channel_link *links; /**< owned; by channel */
     uint32_t link_capacity;
     uint32_t *slots; /**< owned; channel + 1 by hash, 0: empty */
@@ -249,7 +249,7 @@ static inline struct group *match_group_at(const struct match *match, uint32_t n
 
 static inline struct early *match_early_at(const struct match *match, uint32_t number)
 {
-    return (struct early *)match->earlies.nodes + number;
+    return (struct early *)match->early_ends.nodes + number;
 }
 
 static inline struct channel *match_channel_at(const struct match *match, uint32_t number)
@@ -389,7 +389,7 @@ void match_early_end_single_threaded(struct match *match);
 
 static inline int match_early_any(const struct match *match)
 {
-    return match->earlies.used > match->earlies.free_count;
+    return match->early_ends.used > match->early_ends.free_count;
 }
 
 /* ---- match_order.c: which end comes before which -------------------------------------------- */
