@@ -158,7 +158,7 @@ class Launch(unittest.TestCase):
                                      *lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())).finish()
         self.assertEqual(0, finished.status, finished)
         self.assertIn(f'holter: {network}:2: size: ', finished.err)
-        self.assertIn(f'holter: going on without the network of {network}', finished.err)
+        self.assertIn(f'holter: continuing without the network of {network}', finished.err)
         self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
         self.clean()
 

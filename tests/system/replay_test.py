@@ -50,7 +50,7 @@ class Replays(unittest.TestCase):
         self.assertEqual(('paused', 3), self.ask('step back'))
         self.assertEqual(('ended', 4), self.ask('seek -0s'))
         self.assertIn('outside', self.ask('seek +9h', status=1))
-        self.assertIn('wanted', self.ask('wind', status=1))
+        self.assertIn('is expected', self.ask('wind', status=1))
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
