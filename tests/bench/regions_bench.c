@@ -3,15 +3,18 @@
  *   regions_bench [UPDATES]
  *
  * A box of 16 x 16 x 16 ranks, each with up to 26 partners around it, periodic or not. In each
- * update 1 % of the edges go and those that were gone come back. Printed for each graph: first the
- * first update, all edges new update    median and longest of the later updates, edges told
- * included batch     the same graph from nothing, as a program that keeps no state would plain a
- * plain average linkage of the same R: a dense matrix, the best pair of the cached nearest of each
- * row merges, rows looked at again where it is gone fast-greedy  igraph's modularity clustering of
- * the same graph, where igraph is installed: another measure, but the usual tool and how many ranks
- * keep their region from update to update (kept), also without hold, and how near regions come to a
- * batch clustering's strength: the sum of R - threshold over pairs within regions. Then graphs that
- * must not explode: all-to-all, and a master, in calls of bounded work. */
+ * update 1 % of the edges go and those that were gone come back. Printed for each graph:
+ *   first          the first update, in which all edges are new
+ *   update         median and longest of the later updates, passing the edges included
+ *   batch          the same graph from nothing, as a program that keeps no state would do it
+ *   plain          average linkage of the same R on a dense matrix: the best pair of the cached
+ *                  nearest of each row merges, and rows are searched again where it is gone
+ *   fast-greedy    igraph's modularity clustering of the same graph, where igraph is installed:
+ *                  another measure, but the usual tool
+ * and how many ranks keep their region from update to update (kept), also without hold, and how
+ * near regions come to a batch clustering's strength: the sum of R - threshold over pairs within
+ * regions. Then graphs that must not explode: all-to-all, and a master, in calls of bounded work.
+ */
 #include "daemon/analysis/regions/regions.h"
 #include "tests/bench/bench.h"
 

@@ -1,13 +1,13 @@
-/* What a replay costs: a recording is read, decoded and judged as holterd --replay does it, with
- * all analyses, and the processor time of that is told, and what each part takes of it.
+/* What a replay costs: a recording is read, decoded and analysed as holterd --replay does it, with
+ * all analyses. Printed are the processor time of that, and the share of each part.
  *
  *   replay_bench [--viewer | --hash] FILE
  *   replay_bench --make FILE [--ranks N] [--nodes N] [--partners 6|26] [--windows N] [--step-ms N]
  *   replay_bench [--viewer | --hash] [--ranks N] ...
  *
  * The second form makes a recording up (replay_make.h says of what); the third makes one, replays
- * it and removes it. With --viewer all that is published is encoded too; with --hash as well, and a
- * hash of it told: programs that should publish the same of one recording are compared by it. */
+ * it and removes it. With --viewer all that is published is encoded too. --hash does the same and
+ * prints a hash of it, which compares programs that should publish the same of one recording. */
 #include "daemon/alert/rules.h"
 #include "daemon/job/job.h"
 #include "daemon/storage/recording.h"

@@ -1,11 +1,16 @@
 /* Frames a second of view "network" with 2,048 nodes of a five-dimensional torus and 63,406 routes,
  * drawn into memory as the window does. Usage: viewer_network [DIRECTORY, for pictures]
  *
- *   first picture     from nothing until there are nodes and routes to be seen, and until all is at
- * rest nothing           the same again and again panning, zooming  every frame another part in
- * sight (lines are drawn anew in shares) hover             only the mouse moves data ten windows a
- * second at thirty frames selection         another link each time, until the frame that shows it
- * both with each node alone and with those of the same A, B, C together. */
+ *   first picture     from nothing until there are nodes and routes to be seen, and until all is
+ *                     at rest
+ *   nothing           the same picture again and again
+ *   panning, zooming  every frame another part in sight (lines are drawn again in shares)
+ *   hover             only the mouse moves
+ *   data              ten windows a second at thirty frames
+ *   selection         another link each time, until the frame that shows it
+ *
+ * Both with each node alone and with those of the same A, B, C together.
+ */
 #include "tests/viewer/synthetic_network.h"
 
 #include "viewer/draw/painter.h"
