@@ -2,8 +2,8 @@
  * analyses become episodes of the alert rules. */
 #include "daemon/job/job_watch.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/rank_list.h"
+#include "daemon/job/job_watch_hang.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,17 +32,13 @@ struct episode {
 struct job_watch {
     struct job_watch_options options;
     struct attribution *attribution;
-    struct hang_watch *hangs;
+    struct job_watch_hang *hang; /* owned; NULL: there is no hang rule */
     struct episode episodes[RULES_MAXIMUM];
-    struct episode hang;
-    uint64_t hang_id;
     char **hosts; /* owned, by node */
     size_t host_capacity;
     struct attribution_result result;
     uint32_t *members; /* of the region that an alert is about */
     size_t member_capacity;
-    struct hang_comm *comms; /* of the window; owned */
-    size_t comm_capacity;
 };
 
 /* ---- life ---------------------------------------------------------------- */
@@ -53,19 +49,11 @@ int job_watch_create(struct job_watch **out, const struct job_watch_options *opt
     if (w == NULL)
         return -ENOMEM;
     w->options = *options;
-    w->hang.state = ALERT_RESOLVED;
     for (size_t i = 0; i < RULES_MAXIMUM; i++)
         w->episodes[i].state = ALERT_RESOLVED;
-    struct hang_params hang = {.zone = "UTC"};
-    const struct rule *rule = rules_next(options->rules, RULE_HANG, NULL);
-    if (rule != NULL) {
-        hang.for_ns = rule->for_ns;
-        hang.stopped_ns = rule->stopped_for_ns;
-        hang.times_longest = rule->times_longest;
-    }
     int code = attribution_create(&w->attribution, NULL);
-    if (code == 0 && rule != NULL)
-        code = hang_create(&w->hangs, &hang);
+    if (code == 0)
+        code = job_watch_hang_create(&w->hang, options);
     if (code != 0) {
         job_watch_destroy(w);
         return code;
@@ -79,12 +67,11 @@ void job_watch_destroy(struct job_watch *w)
     if (w == NULL)
         return;
     attribution_destroy(w->attribution);
-    hang_destroy(w->hangs);
+    job_watch_hang_destroy(w->hang);
     for (size_t i = 0; i < w->host_capacity; i++)
         free(w->hosts[i]);
     free(w->hosts);
     free(w->members);
-    free(w->comms);
     free(w);
 }
 
@@ -390,11 +377,10 @@ static void watch_fill_evidence(struct job_watch *w, struct episode *e, const st
 
 /* ---- episodes ------------------------------------------------------------ */
 
-static void watch_report(const struct job_watch *w, const char *kind, int64_t rank,
-                         const struct episode *e, uint64_t now_ns)
+static void watch_report(const struct job_watch *w, const struct episode *e, uint64_t now_ns)
 {
-    w->options.on_report(w->options.user, &(struct alert_report){.kind = kind,
-                                                                 .rank = rank,
+    w->options.on_report(w->options.user, &(struct alert_report){.kind = "latency",
+                                                                 .rank = -1,
                                                                  .state = e->state,
                                                                  .since_ns = e->since_ns,
                                                                  .now_ns = now_ns,
@@ -428,7 +414,7 @@ static void episode_resolve(struct job_watch *w, struct episode *e, const char *
     e->state = ALERT_RESOLVED;
     if (fired)
         episode_note_end(e, how);
-    watch_report(w, "latency", -1, e, now_ns);
+    watch_report(w, e, now_ns);
     watch_update_attribution(w);
 }
 
@@ -463,7 +449,7 @@ static void episode_continue(struct job_watch *w, struct episode *e, const struc
     e->updated = window->number;
     e->reported_ratio = ratio;
     watch_fill_evidence(w, e, rule, found, window);
-    watch_report(w, "latency", -1, e, now_ns);
+    watch_report(w, e, now_ns);
 }
 
 static void watch_latency(struct job_watch *w, const struct closed_window *window)
@@ -490,39 +476,6 @@ static void watch_latency(struct job_watch *w, const struct closed_window *windo
     }
 }
 
-static void watch_hangs(struct job_watch *w, uint64_t now_ns)
-{
-    const struct rule *rule = rules_next(w->options.rules, RULE_HANG, NULL);
-    struct hang_list hangs = hang_result(w->hangs);
-    struct episode *e = &w->hang;
-    if (hangs.count == 0) {
-        if (e->state != ALERT_FIRING)
-            return;
-        e->state = ALERT_RESOLVED;
-        episode_note_end(e, "ranks move again");
-        watch_report(w, "hang", -1, e, now_ns);
-        return;
-    }
-    const struct hang *first = &hangs.list[0];
-    if (e->state == ALERT_RESOLVED)
-        *e = (struct episode){.state = ALERT_FIRING, .since_ns = now_ns};
-    else if (w->hang_id == first->id && strcmp(e->evidence.ranks, first->ranks) == 0)
-        return;
-    w->hang_id = first->id;
-    snprintf(e->title, sizeof(e->title), "%s", first->title);
-    snprintf(e->text, sizeof(e->text), "%s", first->text);
-    struct alert_evidence *v = &e->evidence;
-    memset(v, 0, sizeof(*v));
-    snprintf(v->rule, sizeof(v->rule), "%s", rule->name);
-    snprintf(v->severity, sizeof(v->severity), "%s", severity_name(rule->severity));
-    snprintf(v->ranks, sizeof(v->ranks), "%s", first->ranks);
-    v->ratio = v->slope = NAN;
-    v->onset_ns = first->since_ns;
-    v->comm = first->comm;
-    watch_report(w, "hang", first->behind_count > 0 ? (int64_t)first->behind[0].rank : -1, e,
-                 now_ns);
-}
-
 /* ---- windows ------------------------------------------------------------- */
 
 static int watch_attribute(struct job_watch *w, const struct closed_window *window)
@@ -541,42 +494,11 @@ static int watch_attribute(struct job_watch *w, const struct closed_window *wind
     return attribution_window(w->attribution, &figures);
 }
 
-static int watch_find_hangs(struct job_watch *w, const struct closed_window *window)
-{
-    if (array_fit(&w->comms, sizeof(*w->comms), &w->comm_capacity, window->comm_count) != 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < window->comm_count; i++) {
-        const struct comm_row *c = &window->comms[i];
-        w->comms[i] = (struct hang_comm){c->id, c->size, c->remote_size, c->name};
-    }
-    const struct hang_window hangs = {
-        .number = window->number,
-        .end_ns = (window->number + 1) * window->length_ns,
-        .length_ns = window->length_ns,
-        .world = window->world,
-        .ranks = window->ranks,
-        .rank_count = window->rank_count,
-        .calls = window->calls,
-        .call_count = window->call_count,
-        .comms = w->comms,
-        .comm_count = window->comm_count,
-        .pending = window->pending,
-        .pending_count = window->pending_count,
-        .dead = window->dead_ranks,
-        .dead_count = window->dead_count,
-    };
-    return hang_window(w->hangs, &hangs);
-}
-
 int job_watch_update(struct job_watch *w, const struct closed_window *window)
 {
     int code = watch_attribute(w, window);
     watch_latency(w, window);
-    if (w->hangs == NULL)
-        return code;
-    int hang_code = watch_find_hangs(w, window);
-    if (hang_code == 0)
-        watch_hangs(w, (window->number + 1) * window->length_ns);
+    int hang_code = job_watch_hang_update(w->hang, window);
     return code != 0 ? code : hang_code;
 }
 
@@ -586,9 +508,5 @@ void job_watch_end(struct job_watch *w, uint64_t now_ns)
         if (w->episodes[i].state != ALERT_RESOLVED)
             episode_resolve(w, &w->episodes[i], "the job has ended", now_ns);
     }
-    if (w->hang.state != ALERT_FIRING)
-        return;
-    w->hang.state = ALERT_RESOLVED;
-    episode_note_end(&w->hang, "the job has ended");
-    watch_report(w, "hang", -1, &w->hang, now_ns);
+    job_watch_hang_end(w->hang, now_ns);
 }

@@ -10,7 +10,6 @@
 #include "daemon/alert/alerts.h"
 #include "daemon/alert/rules.h"
 #include "daemon/analysis/attribution/attribution.h"
-#include "daemon/analysis/hang/hang.h"
 #include "daemon/job/latency/job_latency.h"
 #include "daemon/job/network/job_network.h"
 

@@ -1,0 +1,161 @@
+/* Hangs: gives each closed window to the analysis, and reports the hang that most ranks are in as
+ * an episode of the hang rule. */
+#include "daemon/job/job_watch_hang.h"
+
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job_watch_hang {
+    struct job_watch_options options;
+    const struct rule *rule; /* borrowed */
+    struct hang_watch *hangs;
+    struct hang_comm *comms; /* of the window; owned */
+    size_t comm_capacity;
+    /* The episode; ALERT_RESOLVED: there is none. */
+    enum alert_state state;
+    uint64_t since_ns, hang_id;
+    char title[129], text[1025];
+    struct alert_evidence evidence;
+};
+
+/* ---- life ---------------------------------------------------------------- */
+
+int job_watch_hang_create(struct job_watch_hang **out, const struct job_watch_options *options)
+{
+    const struct rule *rule = rules_next(options->rules, RULE_HANG, NULL);
+    if (rule == NULL) {
+        *out = NULL;
+        return 0;
+    }
+    struct job_watch_hang *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        return -ENOMEM;
+    w->options = *options;
+    w->rule = rule;
+    w->state = ALERT_RESOLVED;
+    const struct hang_params params = {.for_ns = rule->for_ns,
+                                       .stopped_ns = rule->stopped_for_ns,
+                                       .times_longest = rule->times_longest,
+                                       .zone = "UTC"};
+    int code = hang_create(&w->hangs, &params);
+    if (code != 0) {
+        free(w);
+        return code;
+    }
+    *out = w;
+    return 0;
+}
+
+void job_watch_hang_destroy(struct job_watch_hang *w)
+{
+    if (w == NULL)
+        return;
+    hang_destroy(w->hangs);
+    free(w->comms);
+    free(w);
+}
+
+/* ---- episodes ------------------------------------------------------------ */
+
+static void watch_hang_report(const struct job_watch_hang *w, int64_t rank, uint64_t now_ns)
+{
+    w->options.on_report(w->options.user, &(struct alert_report){.kind = "hang",
+                                                                 .rank = rank,
+                                                                 .state = w->state,
+                                                                 .since_ns = w->since_ns,
+                                                                 .now_ns = now_ns,
+                                                                 .title = w->title,
+                                                                 .text = w->text,
+                                                                 .evidence = &w->evidence});
+}
+
+/* The text of an episode that has ended still describes it. */
+static void watch_hang_resolve(struct job_watch_hang *w, const char *how, uint64_t now_ns)
+{
+    char before[sizeof(w->text)];
+    if (w->state != ALERT_FIRING)
+        return;
+    w->state = ALERT_RESOLVED;
+    memcpy(before, w->text, sizeof(before));
+    snprintf(w->text, sizeof(w->text), "over: %s; %.*s", how, (int)(sizeof(w->text) - 64), before);
+    watch_hang_report(w, -1, now_ns);
+}
+
+static void watch_hang_fire(struct job_watch_hang *w, const struct hang *hang, uint64_t now_ns)
+{
+    if (w->state == ALERT_RESOLVED) {
+        w->state = ALERT_FIRING;
+        w->since_ns = now_ns;
+    } else if (w->hang_id == hang->id && strcmp(w->evidence.ranks, hang->ranks) == 0) {
+        return;
+    }
+    w->hang_id = hang->id;
+    snprintf(w->title, sizeof(w->title), "%s", hang->title);
+    snprintf(w->text, sizeof(w->text), "%s", hang->text);
+    struct alert_evidence *v = &w->evidence;
+    memset(v, 0, sizeof(*v));
+    snprintf(v->rule, sizeof(v->rule), "%s", w->rule->name);
+    snprintf(v->severity, sizeof(v->severity), "%s", severity_name(w->rule->severity));
+    snprintf(v->ranks, sizeof(v->ranks), "%s", hang->ranks);
+    v->ratio = v->slope = NAN;
+    v->onset_ns = hang->since_ns;
+    v->comm = hang->comm;
+    watch_hang_report(w, hang->behind_count > 0 ? (int64_t)hang->behind[0].rank : -1, now_ns);
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+static int watch_hang_analyse(struct job_watch_hang *w, const struct closed_window *window)
+{
+    if (array_fit(&w->comms, sizeof(*w->comms), &w->comm_capacity, window->comm_count) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < window->comm_count; i++) {
+        const struct comm_row *c = &window->comms[i];
+        w->comms[i] = (struct hang_comm){c->id, c->size, c->remote_size, c->name};
+    }
+    const struct hang_window hangs = {
+        .number = window->number,
+        .end_ns = (window->number + 1) * window->length_ns,
+        .length_ns = window->length_ns,
+        .world = window->world,
+        .ranks = window->ranks,
+        .rank_count = window->rank_count,
+        .calls = window->calls,
+        .call_count = window->call_count,
+        .comms = w->comms,
+        .comm_count = window->comm_count,
+        .pending = window->pending,
+        .pending_count = window->pending_count,
+        .dead = window->dead_ranks,
+        .dead_count = window->dead_count,
+    };
+    return hang_window(w->hangs, &hangs);
+}
+
+int job_watch_hang_update(struct job_watch_hang *w, const struct closed_window *window)
+{
+    if (w == NULL)
+        return 0;
+    int code = watch_hang_analyse(w, window);
+    if (code != 0)
+        return code;
+    uint64_t now_ns = (window->number + 1) * w->options.window_ns;
+    struct hang_list hangs = hang_result(w->hangs);
+    if (hangs.count == 0)
+        watch_hang_resolve(w, "ranks move again", now_ns);
+    else
+        watch_hang_fire(w, &hangs.list[0], now_ns);
+    return 0;
+}
+
+void job_watch_hang_end(struct job_watch_hang *w, uint64_t now_ns)
+{
+    if (w != NULL)
+        watch_hang_resolve(w, "the job has ended", now_ns);
+}
