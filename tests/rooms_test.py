@@ -54,10 +54,12 @@ MATRIX = {
     "daemon/job/latency": "matching latency regions daemon/job/rows",
     "daemon/job/phases": "tables events communities phases commgram daemon/job/rows",
     "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
+    "daemon/job/hang": "tables hang daemon/alert daemon/job/rows",
     "daemon/job": (
         "proto tables sums latency attribution hang daemon/topology "
         "daemon/storage/block daemon/storage daemon/alert daemon/job/rows "
-        "daemon/job/latency daemon/job/phases daemon/job/network"),
+        "daemon/job/latency daemon/job/phases daemon/job/network "
+        "daemon/job/hang"),
     "daemon/server": (
         "proto tables sums commgram network network/remap daemon/topology "
         "daemon/storage daemon/alert daemon/job/phases daemon/job/network "

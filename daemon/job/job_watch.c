@@ -3,7 +3,7 @@
 #include "daemon/job/job_watch.h"
 
 #include "daemon/analysis/tables/rank_list.h"
-#include "daemon/job/job_watch_hang.h"
+#include "daemon/job/hang/job_hang.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +32,7 @@ struct episode {
 struct job_watch {
     struct job_watch_options options;
     struct attribution *attribution;
-    struct job_watch_hang *hang; /* owned; NULL: there is no hang rule */
+    struct job_hang *hang; /* owned; NULL: there is no hang rule */
     struct episode episodes[RULES_MAXIMUM];
     char **hosts; /* owned, by node */
     size_t host_capacity;
@@ -51,9 +51,13 @@ int job_watch_create(struct job_watch **out, const struct job_watch_options *opt
     w->options = *options;
     for (size_t i = 0; i < RULES_MAXIMUM; i++)
         w->episodes[i].state = ALERT_RESOLVED;
+    const struct job_hang_options hang = {.rules = options->rules,
+                                          .window_ns = options->window_ns,
+                                          .user = options->user,
+                                          .on_report = options->on_report};
     int code = attribution_create(&w->attribution, NULL);
     if (code == 0)
-        code = job_watch_hang_create(&w->hang, options);
+        code = job_hang_create(&w->hang, &hang);
     if (code != 0) {
         job_watch_destroy(w);
         return code;
@@ -67,7 +71,7 @@ void job_watch_destroy(struct job_watch *w)
     if (w == NULL)
         return;
     attribution_destroy(w->attribution);
-    job_watch_hang_destroy(w->hang);
+    job_hang_destroy(w->hang);
     for (size_t i = 0; i < w->host_capacity; i++)
         free(w->hosts[i]);
     free(w->hosts);
@@ -498,7 +502,7 @@ int job_watch_update(struct job_watch *w, const struct closed_window *window)
 {
     int code = watch_attribute(w, window);
     watch_latency(w, window);
-    int hang_code = job_watch_hang_update(w->hang, window);
+    int hang_code = job_hang_update(w->hang, window);
     return code != 0 ? code : hang_code;
 }
 
@@ -508,5 +512,5 @@ void job_watch_end(struct job_watch *w, uint64_t now_ns)
         if (w->episodes[i].state != ALERT_RESOLVED)
             episode_resolve(w, &w->episodes[i], "the job has ended", now_ns);
     }
-    job_watch_hang_end(w->hang, now_ns);
+    job_hang_end(w->hang, now_ns);
 }

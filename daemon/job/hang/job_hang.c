@@ -1,7 +1,8 @@
 /* Hangs: gives each closed window to the analysis, and reports the hang that most ranks are in as
  * an episode of the hang rule. */
-#include "daemon/job/job_watch_hang.h"
+#include "daemon/job/hang/job_hang.h"
 
+#include "daemon/analysis/hang/hang.h"
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct job_watch_hang {
-    struct job_watch_options options;
+struct job_hang {
+    struct job_hang_options options;
     const struct rule *rule; /* borrowed */
     struct hang_watch *hangs;
     struct hang_comm *comms; /* of the window; owned */
@@ -26,14 +27,14 @@ struct job_watch_hang {
 
 /* ---- life ---------------------------------------------------------------- */
 
-int job_watch_hang_create(struct job_watch_hang **out, const struct job_watch_options *options)
+int job_hang_create(struct job_hang **out, const struct job_hang_options *options)
 {
     const struct rule *rule = rules_next(options->rules, RULE_HANG, NULL);
     if (rule == NULL) {
         *out = NULL;
         return 0;
     }
-    struct job_watch_hang *w = calloc(1, sizeof(*w));
+    struct job_hang *w = calloc(1, sizeof(*w));
     if (w == NULL)
         return -ENOMEM;
     w->options = *options;
@@ -52,7 +53,7 @@ int job_watch_hang_create(struct job_watch_hang **out, const struct job_watch_op
     return 0;
 }
 
-void job_watch_hang_destroy(struct job_watch_hang *w)
+void job_hang_destroy(struct job_hang *w)
 {
     if (w == NULL)
         return;
@@ -63,7 +64,7 @@ void job_watch_hang_destroy(struct job_watch_hang *w)
 
 /* ---- episodes ------------------------------------------------------------ */
 
-static void watch_hang_report(const struct job_watch_hang *w, int64_t rank, uint64_t now_ns)
+static void job_hang_report(const struct job_hang *w, int64_t rank, uint64_t now_ns)
 {
     w->options.on_report(w->options.user, &(struct alert_report){.kind = "hang",
                                                                  .rank = rank,
@@ -76,7 +77,7 @@ static void watch_hang_report(const struct job_watch_hang *w, int64_t rank, uint
 }
 
 /* The text of an episode that has ended still describes it. */
-static void watch_hang_resolve(struct job_watch_hang *w, const char *how, uint64_t now_ns)
+static void job_hang_resolve(struct job_hang *w, const char *how, uint64_t now_ns)
 {
     char before[sizeof(w->text)];
     if (w->state != ALERT_FIRING)
@@ -84,10 +85,10 @@ static void watch_hang_resolve(struct job_watch_hang *w, const char *how, uint64
     w->state = ALERT_RESOLVED;
     memcpy(before, w->text, sizeof(before));
     snprintf(w->text, sizeof(w->text), "over: %s; %.*s", how, (int)(sizeof(w->text) - 64), before);
-    watch_hang_report(w, -1, now_ns);
+    job_hang_report(w, -1, now_ns);
 }
 
-static void watch_hang_fire(struct job_watch_hang *w, const struct hang *hang, uint64_t now_ns)
+static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t now_ns)
 {
     if (w->state == ALERT_RESOLVED) {
         w->state = ALERT_FIRING;
@@ -106,12 +107,12 @@ static void watch_hang_fire(struct job_watch_hang *w, const struct hang *hang, u
     v->ratio = v->slope = NAN;
     v->onset_ns = hang->since_ns;
     v->comm = hang->comm;
-    watch_hang_report(w, hang->behind_count > 0 ? (int64_t)hang->behind[0].rank : -1, now_ns);
+    job_hang_report(w, hang->behind_count > 0 ? (int64_t)hang->behind[0].rank : -1, now_ns);
 }
 
 /* ---- windows ------------------------------------------------------------- */
 
-static int watch_hang_analyse(struct job_watch_hang *w, const struct closed_window *window)
+static int job_hang_analyse(struct job_hang *w, const struct closed_window *window)
 {
     if (array_fit(&w->comms, sizeof(*w->comms), &w->comm_capacity, window->comm_count) != 0)
         return -ENOMEM;
@@ -138,24 +139,24 @@ static int watch_hang_analyse(struct job_watch_hang *w, const struct closed_wind
     return hang_window(w->hangs, &hangs);
 }
 
-int job_watch_hang_update(struct job_watch_hang *w, const struct closed_window *window)
+int job_hang_update(struct job_hang *w, const struct closed_window *window)
 {
     if (w == NULL)
         return 0;
-    int code = watch_hang_analyse(w, window);
+    int code = job_hang_analyse(w, window);
     if (code != 0)
         return code;
     uint64_t now_ns = (window->number + 1) * w->options.window_ns;
     struct hang_list hangs = hang_result(w->hangs);
     if (hangs.count == 0)
-        watch_hang_resolve(w, "ranks move again", now_ns);
+        job_hang_resolve(w, "ranks move again", now_ns);
     else
-        watch_hang_fire(w, &hangs.list[0], now_ns);
+        job_hang_fire(w, &hangs.list[0], now_ns);
     return 0;
 }
 
-void job_watch_hang_end(struct job_watch_hang *w, uint64_t now_ns)
+void job_hang_end(struct job_hang *w, uint64_t now_ns)
 {
     if (w != NULL)
-        watch_hang_resolve(w, "the job has ended", now_ns);
+        job_hang_resolve(w, "the job has ended", now_ns);
 }
