@@ -103,7 +103,10 @@ class Hangs(unittest.TestCase):
         self.assertIn('3 of 4 ranks wait since', alert['text'])
         self.assertIn('collective call 1 there', alert['text'])
         self.assertIn('outside of MPI', alert['text'])
-        self.one_episode(self.end())
+        self.assertIn('Rank 3 has not called MPI_Barrier on MPI_COMM_WORLD, which 3 others are in', alert['advice'])
+        told = self.end()
+        self.assertIn('over: ranks move again; ', told[-1]['text'])
+        self.one_episode(told)
 
     def test_a_message_that_is_never_sent(self):
         self.start('openmpi', 'await', self.gate, rules=PATIENT)
@@ -114,6 +117,35 @@ class Hangs(unittest.TestCase):
         self.assertIn('3 of 4 ranks wait since', alert['text'])
         self.assertIn('rank 2 has waited longest', alert['text'])
         self.one_episode(self.end())
+
+    def killed(self):
+        """All ranks are killed while they hang. @return the last that was told of the hang"""
+        for pid in self.place.pids('stuck.openmpi'):
+            os.kill(pid, signal.SIGKILL)
+        self.assertNotEqual(0, self.job.finish().status)
+        last = lab.wait_for(lambda: [m for m in self.told() if m['state'] == 'resolved'], 'the end of the alert')[-1]
+        print(last['text'])
+        self.one_episode(self.told())
+        self.assertNotIn('move again', last['text'])
+        return last
+
+    def test_a_circle_of_sends_whose_ranks_are_killed(self):
+        self.start('openmpi', 'stuck', 'sends', rules=PATIENT)
+        alert = self.fired()
+        print(alert['text'], alert['advice'])
+        self.assertEqual('deadlock: ranks 0-3 wait for each other', alert['title'])
+        self.assertIn('rank 3 is in MPI_Ssend to rank 0', alert['text'])
+        self.assertIn('use MPI_Sendrecv or MPI_Isend', alert['advice'])
+        self.assertRegex(self.killed()['text'], r'^over: (\d of \d ranks that waited have died|the job has ended);')
+
+    def test_one_rank_in_a_barrier_that_no_other_calls(self):
+        self.start('openmpi', 'stuck', 'barrier', rules=PATIENT)
+        alert = self.fired()
+        print(alert['text'], alert['advice'])
+        self.assertEqual('only rank 0 is in MPI_Barrier on MPI_COMM_WORLD, 3 others are not', alert['title'])
+        self.assertEqual((0, '0'), (alert['rank'], alert['ranks']), alert)
+        self.assertIn('Look at why rank 0 called MPI_Barrier', alert['advice'])
+        self.killed()
 
 
 if __name__ == '__main__':

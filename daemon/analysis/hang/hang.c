@@ -91,6 +91,11 @@ enum hang_wait hang_wait_of(uint32_t call)
     }
 }
 
+int hang_call_sends(uint32_t call)
+{
+    return call == CALL_Send || call == CALL_Ssend || call == CALL_Rsend || call == CALL_Bsend;
+}
+
 uint64_t hang_comm_of(const struct hang_seat *seat)
 {
     return seat->in_call == CALL_Finalize ? HANG_WORLD : seat->in_call_comm;
@@ -595,6 +600,28 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
     if (error == 0)
         hang_identify(watch);
     return error;
+}
+
+struct hang_fate hang_fate(const struct hang_watch *watch)
+{
+    struct hang_fate fate = {0};
+    for (uint32_t r = 0; r < watch->seat_count; r++) {
+        const struct hang_seat *s = &watch->seats[r];
+        if (!s->in_hang)
+            continue;
+        /* A call that was in progress at that time is older than the time since. */
+        int same = s->state == HANG_IN_CALL && s->in_call_ns > watch->end_ns - watch->hang_ns;
+        fate.ranks++;
+        if (s->state == HANG_DEAD)
+            fate.died++;
+        else if (s->state == HANG_NO_RECORD)
+            fate.silent++;
+        else if (same || s->state == HANG_IS_STOPPED)
+            fate.still++;
+        else
+            fate.moved++;
+    }
+    return fate;
 }
 
 struct hang_list hang_result(const struct hang_watch *watch)

@@ -125,14 +125,26 @@ struct hang {
     uint64_t waiting;      /**< ranks that wait, directly or for another one that waits */
     uint64_t behind_count; /**< ranks that are late */
     struct hang_behind behind[HANG_NAMED]; /**< the first of them, by rank */
-    char ranks[257]; /**< all of them, "0-3,8"; truncated after a comma and ended with "..." */
-    char title[129]; /**< one line for display */
-    char text[1025]; /**< what is known, for display */
+    char ranks[257];   /**< all of them, "0-3,8"; truncated after a comma and ended with "..." */
+    int few_wait;      /**< fewer ranks wait than are late: those that wait are named first */
+    char waiters[257]; /**< if few_wait: the ranks in the call, or that wait for the messages */
+    char title[129];   /**< one line for display */
+    char text[1025];   /**< what is known, for display */
+    char advice[513];  /**< what to do, for display */
 };
 
 struct hang_list {
     const struct hang *list; /**< most waiting ranks first; valid until the next window */
     size_t count;
+};
+
+/** What has become of the ranks that waited, or were stopped, when there were hangs last. */
+struct hang_fate {
+    uint32_t ranks;  /**< how many there were; the others add up to it */
+    uint32_t moved;  /**< their wait has ended: they make calls, compute, or have finished */
+    uint32_t still;  /**< in the same call as then */
+    uint32_t died;   /**< without MPI_Finalize */
+    uint32_t silent; /**< no records of them arrive */
 };
 
 struct hang_watch;
@@ -151,6 +163,10 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window);
 
 /** The hangs at the end of the last window. Owned by the watch. */
 struct hang_list hang_result(const struct hang_watch *watch);
+
+/** What has become of the ranks of the hangs of the last window that had any. To be asked when
+ *  there are none any more: has what they waited for come, or did they end waiting? */
+struct hang_fate hang_fate(const struct hang_watch *watch);
 
 /** Bytes on the heap. */
 size_t hang_bytes(const struct hang_watch *watch);

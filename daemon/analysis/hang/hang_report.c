@@ -41,6 +41,13 @@ static void hang_report_set_behind(struct hang_graph *g, struct hang *hang, uint
     }
 }
 
+/* Names the ranks of g->named[0, count), in ascending order, before those that are late. */
+static void hang_report_set_waiters(const struct hang_graph *g, struct hang *hang, uint32_t count)
+{
+    hang->few_wait = 1;
+    rank_list(g->named, count, hang->waiters, sizeof(hang->waiters));
+}
+
 static uint64_t hang_report_since(const struct hang_graph *g, uint64_t waited_ns)
 {
     return g->watch->end_ns > waited_ns ? g->watch->end_ns - waited_ns : 0;
@@ -170,6 +177,11 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
     hang_report_set_behind(g, hang, count);
+    if (group->count >= count)
+        return;
+    for (uint32_t i = 0; i < group->count; i++)
+        g->named[i] = g->entries[group->first + i].rank;
+    hang_report_set_waiters(g, hang, group->count);
 }
 
 /* Ranks of one communicator in different calls, after the same number of completed calls. */
@@ -339,14 +351,35 @@ static int is_stopping(const struct hang *hang)
 
 static void count_waiting(struct hang_graph *g)
 {
-    for (uint32_t r = 0; r < g->watch->seat_count; r++) {
+    struct hang_watch *w = g->watch;
+    for (uint32_t r = 0; r < w->seat_count; r++) {
         uint32_t at = g->hang_of[r];
+        if (w->hang_count > 0)
+            w->seats[r].in_hang = 0;
         if (at == HANG_NONE)
             continue;
-        struct hang *hang = &g->watch->hangs[at];
+        struct hang *hang = &w->hangs[at];
         hang->waiting += (uint64_t)hang_graph_is_stuck(g, r);
+        w->seats[r].in_hang = hang->kind == HANG_STOPPED || hang_graph_is_stuck(g, r);
         if (is_stopping(hang))
-            g->watch->seats[r].excused = 1;
+            w->seats[r].excused = 1;
+    }
+    if (w->hang_count > 0)
+        w->hang_ns = w->end_ns;
+}
+
+/* Where few ranks wait for the messages of many, the few are named first. */
+static void hang_report_few_waiters(struct hang_graph *g)
+{
+    for (uint32_t at = 0; at < g->watch->hang_count; at++) {
+        struct hang *hang = &g->watch->hangs[at];
+        uint32_t count = 0;
+        if (hang->kind != HANG_RECEIVE || hang->waiting >= hang->behind_count)
+            continue;
+        for (uint32_t r = 0; r < g->watch->seat_count; r++)
+            if (g->hang_of[r] == at && hang_graph_is_stuck(g, r))
+                g->named[count++] = r;
+        hang_report_set_waiters(g, hang, count);
     }
 }
 
@@ -381,5 +414,6 @@ void hang_graph_tell(struct hang_graph *g)
     if (g->watch->hang_count == 0)
         hang_report_standstill(g);
     count_waiting(g);
+    hang_report_few_waiters(g);
     qsort(g->watch->hangs, g->watch->hang_count, sizeof(*g->watch->hangs), compare_hangs);
 }

@@ -1,5 +1,6 @@
 /* Titles and texts of hangs. */
-#include "daemon/analysis/hang/hang_watch.h"
+#include "daemon/analysis/hang/hang_text.h"
+
 #include "holter/call.h"
 
 #include <inttypes.h>
@@ -16,21 +17,12 @@ static const char *const call_names[CALL_NUMBERS] = {
 #undef X
 };
 
-static const char *name_of_call(uint32_t call)
+const char *hang_text_call(uint32_t call)
 {
     return call < CALL_NUMBERS && call_names[call] ? call_names[call] : "MPI";
 }
 
-/* A text that is appended to within a fixed capacity. */
-struct line {
-    char *text;
-    size_t capacity, length;
-};
-
-static void hang_text_add(struct line *line, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void hang_text_add(struct line *line, const char *format, ...)
+void hang_text_add(struct hang_text *line, const char *format, ...)
 {
     va_list arguments;
     if (line->length + 1 >= line->capacity)
@@ -45,14 +37,14 @@ static void hang_text_add(struct line *line, const char *format, ...)
         line->length = line->capacity - 1;
 }
 
-static void add_time(struct line *line, const struct hang_watch *w, uint64_t at_ns)
+static void add_time(struct hang_text *line, const struct hang_watch *w, uint64_t at_ns)
 {
     int64_t second = ((int64_t)(at_ns / SECOND_NS % 86400) + w->params.utc_offset_s) % 86400;
     unsigned s = (unsigned)(second < 0 ? second + 86400 : second);
     hang_text_add(line, "%02u:%02u:%02u%s", s / 3600, s / 60 % 60, s % 60, w->zone);
 }
 
-static void hang_text_add_comm(struct line *line, const struct hang_watch *w, uint64_t id)
+void hang_text_add_comm(struct hang_text *line, const struct hang_watch *w, uint64_t id)
 {
     uint32_t at = hang_find_comm(w, id);
     if (id == 0)
@@ -65,15 +57,24 @@ static void hang_text_add_comm(struct line *line, const struct hang_watch *w, ui
         hang_text_add(line, " on communicator %" PRIx64, id);
 }
 
-/* "rank 3" or "ranks 3-5" or "12 ranks". */
-static void hang_text_add_ranks(struct line *line, const struct hang *hang)
+/* "rank 3", "ranks 3-5" or, where the list is long, "12 ranks". */
+static void hang_text_add_list(struct hang_text *line, const char *ranks, uint64_t count)
 {
-    if (hang->behind_count == 1)
-        hang_text_add(line, "rank %" PRIu32, hang->behind[0].rank);
-    else if (strlen(hang->ranks) <= 24)
-        hang_text_add(line, "ranks %s", hang->ranks);
+    if (strlen(ranks) <= 24)
+        hang_text_add(line, "rank%s %s", count == 1 ? "" : "s", ranks);
     else
-        hang_text_add(line, "%" PRIu64 " ranks", hang->behind_count);
+        hang_text_add(line, "%" PRIu64 " ranks", count);
+}
+
+void hang_text_add_ranks(struct hang_text *line, const struct hang *hang)
+{
+    hang_text_add_list(line, hang->ranks, hang->behind_count);
+}
+
+void hang_text_add_waiters(struct hang_text *line, const struct hang *hang)
+{
+    hang_text_add_list(line, hang->waiters,
+                       hang->kind == HANG_COLLECTIVE ? hang->arrived : hang->waiting);
 }
 
 static uint64_t hang_text_seconds(uint64_t ns)
@@ -82,17 +83,18 @@ static uint64_t hang_text_seconds(uint64_t ns)
 }
 
 /* The call that a rank is in: "in MPI_Recv from rank 5". */
-static void hang_text_add_call(struct line *line, const struct hang_watch *w,
+static void hang_text_add_call(struct hang_text *line, const struct hang_watch *w,
                                const struct hang_behind *b)
 {
-    hang_text_add(line, "in %s", name_of_call(b->in_call));
+    hang_text_add(line, "in %s", hang_text_call(b->in_call));
     if (b->peer >= 0 && hang_counts(b->in_call) == 0 && b->in_call != CALL_Waitall &&
         b->in_call != CALL_Waitany && b->in_call != CALL_Waitsome)
         hang_text_add(line, " %s rank %" PRId64, b->in_call < CALL_Recv ? "to" : "from", b->peer);
     hang_text_add_comm(line, w, b->comm);
 }
 
-static void add_state(struct line *line, const struct hang_watch *w, const struct hang_behind *b)
+static void add_state(struct hang_text *line, const struct hang_watch *w,
+                      const struct hang_behind *b)
 {
     switch (b->state) {
     case HANG_RUNS:
@@ -131,7 +133,7 @@ static void add_state(struct line *line, const struct hang_watch *w, const struc
 }
 
 /* Adds what each late rank does. */
-static void hang_text_add_suffix(struct line *line, const struct hang_watch *w,
+static void hang_text_add_suffix(struct hang_text *line, const struct hang_watch *w,
                                  const struct hang *hang)
 {
     if (hang->behind_count == 1) {
@@ -147,14 +149,16 @@ static void hang_text_add_suffix(struct line *line, const struct hang_watch *w,
         hang_text_add(line, "; and %" PRIu64 " more", hang->behind_count - DESCRIBED);
 }
 
-static void add_collective(struct line *line, const struct hang_watch *w, const struct hang *hang)
+static void add_collective(struct hang_text *line, const struct hang_watch *w,
+                           const struct hang *hang)
 {
-    if (2 * hang->arrived < hang->members && 2 * hang->behind_count > hang->members) {
-        hang_text_add(line, "%" PRIu64 " of %" PRIu64 " ranks arrived in %s", hang->arrived,
-                      hang->members, name_of_call(hang->call));
+    if (hang->few_wait) {
+        hang_text_add(line, "only ");
+        hang_text_add_waiters(line, hang);
+        hang_text_add(line, " %s in %s", hang->arrived == 1 ? "is" : "are",
+                      hang_text_call(hang->call));
         hang_text_add_comm(line, w, hang->comm);
-        hang_text_add(line, ", not ");
-        hang_text_add_ranks(line, hang);
+        hang_text_add(line, ", %" PRIu64 " others are not", hang->behind_count);
         return;
     }
     const struct hang_behind *b = &hang->behind[0];
@@ -162,14 +166,31 @@ static void add_collective(struct line *line, const struct hang_watch *w, const 
                  b->in_call == hang->call && b->comm == hang->comm;
     hang_text_add_ranks(line, hang);
     if (inside)
-        hang_text_add(line, " does not go on in %s", name_of_call(hang->call));
+        hang_text_add(line, " does not go on in %s", hang_text_call(hang->call));
     else
         hang_text_add(line, " %s not arrived in %s", hang->behind_count == 1 ? "has" : "have",
-                      name_of_call(hang->call));
+                      hang_text_call(hang->call));
     hang_text_add_comm(line, w, hang->comm);
 }
 
-static void hang_text_add_head(struct line *line, const struct hang_watch *w,
+static void hang_text_add_receive(struct hang_text *line, const struct hang_watch *w,
+                                  const struct hang *hang)
+{
+    if (hang->few_wait)
+        hang_text_add_waiters(line, hang);
+    else
+        hang_text_add_ranks(line, hang);
+    if (hang->few_wait)
+        hang_text_add(line, " wait%s in ", hang->waiting == 1 ? "s" : "");
+    else
+        hang_text_add(line, " keep%s others waiting in ", hang->behind_count == 1 ? "s" : "");
+    hang_text_add(line, "%s", hang_text_call(hang->call));
+    hang_text_add_comm(line, w, hang->comm);
+    if (hang->few_wait)
+        hang_text_add(line, " for %" PRIu64 " others", hang->behind_count);
+}
+
+static void hang_text_add_head(struct hang_text *line, const struct hang_watch *w,
                                const struct hang *hang)
 {
     switch (hang->kind) {
@@ -177,10 +198,7 @@ static void hang_text_add_head(struct line *line, const struct hang_watch *w,
         add_collective(line, w, hang);
         break;
     case HANG_RECEIVE:
-        hang_text_add_ranks(line, hang);
-        hang_text_add(line, " keep%s others waiting in %s", hang->behind_count == 1 ? "s" : "",
-                      name_of_call(hang->call));
-        hang_text_add_comm(line, w, hang->comm);
+        hang_text_add_receive(line, w, hang);
         break;
     case HANG_DEADLOCK:
         hang_text_add(line, "deadlock: ");
@@ -190,8 +208,9 @@ static void hang_text_add_head(struct line *line, const struct hang_watch *w,
     case HANG_MISMATCH:
         hang_text_add_ranks(line, hang);
         hang_text_add(line, " %s in %s, %" PRIu64 " other%s in %s",
-                      hang->behind_count == 1 ? "is" : "are", name_of_call(hang->behind[0].in_call),
-                      hang->arrived, hang->arrived == 1 ? "" : "s", name_of_call(hang->call));
+                      hang->behind_count == 1 ? "is" : "are",
+                      hang_text_call(hang->behind[0].in_call), hang->arrived,
+                      hang->arrived == 1 ? "" : "s", hang_text_call(hang->call));
         hang_text_add_comm(line, w, hang->comm);
         break;
     case HANG_STOPPED:
@@ -211,7 +230,7 @@ static void hang_text_add_head(struct line *line, const struct hang_watch *w,
 }
 
 /* "7 of 8 ranks wait since 12:31:05" */
-static void add_waiting(struct line *line, const struct hang_watch *w, const struct hang *hang)
+static void add_waiting(struct hang_text *line, const struct hang_watch *w, const struct hang *hang)
 {
     uint64_t world = w->world > w->seat_count ? w->world : w->seat_count;
     if (hang->kind == HANG_STOPPED)
@@ -226,13 +245,15 @@ static void add_waiting(struct line *line, const struct hang_watch *w, const str
 
 void hang_describe(const struct hang_watch *watch, struct hang *hang)
 {
-    struct line title = {.text = hang->title, .capacity = sizeof(hang->title)};
-    struct line text = {.text = hang->text, .capacity = sizeof(hang->text)};
-    hang->title[0] = hang->text[0] = '\0';
+    struct hang_text title = {.text = hang->title, .capacity = sizeof(hang->title)};
+    struct hang_text text = {.text = hang->text, .capacity = sizeof(hang->text)};
+    struct hang_text advice = {.text = hang->advice, .capacity = sizeof(hang->advice)};
+    hang->title[0] = hang->text[0] = hang->advice[0] = '\0';
     hang_text_add_head(&title, watch, hang);
     hang_text_add_head(&text, watch, hang);
     add_waiting(&text, watch, hang);
     hang_text_add_suffix(&text, watch, hang);
     if (hang->kind == HANG_RECEIVE)
         hang_text_add(&text, "; rank %" PRIu32 " has waited longest for it", hang->waiter);
+    hang_advise(&advice, watch, hang);
 }

@@ -1,5 +1,5 @@
 /* Internal state of the hang detection, shared by hang.c (what ranks do), hang_graph.c (who waits
- * for whom), hang_report.c and hang_text.c. */
+ * for whom), hang_report.c, hang_text.c and hang_advice.c. */
 #ifndef HOLTER_DAEMON_ANALYSIS_HANG_HANG_WATCH_H
 #define HOLTER_DAEMON_ANALYSIS_HANG_HANG_WATCH_H
 
@@ -23,6 +23,7 @@ struct hang_seat {
     uint8_t dead, finished; /**< final: never reset */
     uint8_t uncounted;      /**< some of its collectives are not counted: records were lost */
     uint8_t excused;        /**< a stopped process delayed it: that wait is no measure for others */
+    uint8_t in_hang;        /**< it was in a hang, waiting or stopped, when there were hangs last */
 };
 
 /** State of a communicator. */
@@ -67,11 +68,15 @@ struct hang_watch {
     struct hang *before; /**< owned; those of the previous window */
     size_t hang_count, before_count;
     uint64_t last_id;
+    uint64_t hang_ns; /**< end of the last window with hangs */
 };
 
 /** What a rank waits for in such a call. @return enum hang_wait, or HANG_WAITS: it does not wait
  * there */
 enum hang_wait hang_wait_of(uint32_t call);
+
+/** Whether a blocking call only sends. */
+int hang_call_sends(uint32_t call);
 
 /** Communicator of an operation that is counted; that of MPI_Finalize is MPI_COMM_WORLD. */
 uint64_t hang_comm_of(const struct hang_seat *seat);
@@ -99,7 +104,7 @@ int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat
  *  @return 0 or -ENOMEM */
 int hang_find(struct hang_watch *watch);
 
-/** Sets title and text. */
+/** Sets title, text and advice. */
 void hang_describe(const struct hang_watch *watch, struct hang *hang);
 
 #endif

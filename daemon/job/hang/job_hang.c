@@ -21,6 +21,9 @@ struct job_hang {
     /* The episode; ALERT_RESOLVED: there is none. */
     enum alert_state state;
     uint64_t since_ns, hang_id;
+    int64_t rank;   /* the first that is named; -1: none */
+    char late[257]; /* ranks that are late in it */
+    int lost;       /* of the ranks that waited nothing is known any more */
     char title[129], text[1025];
     struct alert_evidence evidence;
 };
@@ -76,16 +79,71 @@ static void job_hang_report(const struct job_hang *w, int64_t rank, uint64_t now
                                                                  .evidence = &w->evidence});
 }
 
-/* The text of an episode that has ended still describes it. */
-static void job_hang_resolve(struct job_hang *w, const char *how, uint64_t now_ns)
+/* The text of an episode that has ended, or is no longer seen, still describes it. */
+static void job_hang_prefix(struct job_hang *w, const char *what)
 {
     char before[sizeof(w->text)];
+    memcpy(before, w->text, sizeof(before));
+    snprintf(w->text, sizeof(w->text), "%s; %.*s", what, (int)(sizeof(w->text) - 132), before);
+}
+
+static void job_hang_resolve(struct job_hang *w, const char *how, uint64_t now_ns)
+{
+    char over[128];
     if (w->state != ALERT_FIRING)
         return;
     w->state = ALERT_RESOLVED;
-    memcpy(before, w->text, sizeof(before));
-    snprintf(w->text, sizeof(w->text), "over: %s; %.*s", how, (int)(sizeof(w->text) - 64), before);
+    snprintf(over, sizeof(over), "over: %s", how);
+    job_hang_prefix(w, over);
     job_hang_report(w, -1, now_ns);
+}
+
+/* Nothing is known of the ranks that waited any more: their agent is gone. The episode stays open,
+ * with one note. */
+static void job_hang_lose(struct job_hang *w, uint64_t now_ns)
+{
+    if (w->state != ALERT_FIRING || w->lost)
+        return;
+    w->lost = 1;
+    job_hang_prefix(w, "no reports of the ranks that waited arrive any more");
+    job_hang_report(w, w->rank, now_ns);
+}
+
+/* No rank is in a hang any more. Did the wait end, or did those who waited? */
+static void job_hang_settle(struct job_hang *w, uint64_t now_ns)
+{
+    char how[96];
+    const struct hang_fate fate = hang_fate(w->hangs);
+    if (fate.moved > 0 && fate.died > 0)
+        snprintf(how, sizeof(how), "%" PRIu32 " of %" PRIu32 " ranks move again, %" PRIu32 " died",
+                 fate.moved, fate.ranks, fate.died);
+    else if (fate.moved > 0)
+        snprintf(how, sizeof(how), "ranks move again");
+    else if (fate.died == 1 && fate.ranks == 1)
+        snprintf(how, sizeof(how), "the rank that waited has died");
+    else if (fate.died > 0)
+        snprintf(how, sizeof(how), "%" PRIu32 " of %" PRIu32 " ranks that waited have died",
+                 fate.died, fate.ranks);
+    else if (fate.silent == 0)
+        snprintf(how, sizeof(how), "what ranks wait for is no longer stopped");
+    else {
+        job_hang_lose(w, now_ns);
+        return;
+    }
+    job_hang_resolve(w, how, now_ns);
+}
+
+static void job_hang_fill_evidence(const struct job_hang *w, const struct hang *hang,
+                                   struct alert_evidence *v)
+{
+    memset(v, 0, sizeof(*v));
+    snprintf(v->rule, sizeof(v->rule), "%s", w->rule->name);
+    snprintf(v->severity, sizeof(v->severity), "%s", severity_name(w->rule->severity));
+    snprintf(v->ranks, sizeof(v->ranks), "%s", hang->few_wait ? hang->waiters : hang->ranks);
+    snprintf(v->advice, sizeof(v->advice), "%s", hang->advice);
+    v->ratio = v->slope = NAN;
+    v->onset_ns = hang->since_ns;
+    v->comm = hang->comm;
 }
 
 static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t now_ns)
@@ -93,21 +151,19 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
     if (w->state == ALERT_RESOLVED) {
         w->state = ALERT_FIRING;
         w->since_ns = now_ns;
-    } else if (w->hang_id == hang->id && strcmp(w->evidence.ranks, hang->ranks) == 0) {
+    } else if (w->hang_id == hang->id && !w->lost && strcmp(w->late, hang->ranks) == 0) {
         return;
     }
     w->hang_id = hang->id;
+    w->lost = 0;
+    w->rank = hang->few_wait           ? (int64_t)hang->waiter
+              : hang->behind_count > 0 ? (int64_t)hang->behind[0].rank
+                                       : -1;
+    snprintf(w->late, sizeof(w->late), "%s", hang->ranks);
     snprintf(w->title, sizeof(w->title), "%s", hang->title);
     snprintf(w->text, sizeof(w->text), "%s", hang->text);
-    struct alert_evidence *v = &w->evidence;
-    memset(v, 0, sizeof(*v));
-    snprintf(v->rule, sizeof(v->rule), "%s", w->rule->name);
-    snprintf(v->severity, sizeof(v->severity), "%s", severity_name(w->rule->severity));
-    snprintf(v->ranks, sizeof(v->ranks), "%s", hang->ranks);
-    v->ratio = v->slope = NAN;
-    v->onset_ns = hang->since_ns;
-    v->comm = hang->comm;
-    job_hang_report(w, hang->behind_count > 0 ? (int64_t)hang->behind[0].rank : -1, now_ns);
+    job_hang_fill_evidence(w, hang, &w->evidence);
+    job_hang_report(w, w->rank, now_ns);
 }
 
 /* ---- windows ------------------------------------------------------------- */
@@ -149,7 +205,7 @@ int job_hang_update(struct job_hang *w, const struct closed_window *window)
     uint64_t now_ns = (window->number + 1) * w->options.window_ns;
     struct hang_list hangs = hang_result(w->hangs);
     if (hangs.count == 0)
-        job_hang_resolve(w, "ranks move again", now_ns);
+        job_hang_settle(w, now_ns);
     else
         job_hang_fire(w, &hangs.list[0], now_ns);
     return 0;

@@ -231,10 +231,13 @@ static void a_dead_rank_is_named_at_once(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.list[0].behind[0].rank, 6);
     assert_int_equal(list.list[0].behind[0].state, HANG_DEAD);
+    assert_string_equal(list.list[0].advice,
+                        "Rank 6 has not called MPI_Allreduce on MPI_COMM_WORLD, which 7 others "
+                        "are in: it died, and the others wait in vain: end the job.");
     scene_finish(s);
 }
 
-static void where_most_are_missing_those_who_came_are_counted(void **state)
+static void where_most_are_missing_those_who_came_are_named_first(void **state)
 {
     struct scene *s = scene_of(512, NULL);
     (void)state;
@@ -247,8 +250,75 @@ static void where_most_are_missing_those_who_came_are_counted(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.list[0].behind_count, 509);
     assert_string_equal(list.list[0].ranks, "0-99,103-511");
-    assert_string_equal(list.list[0].title, "3 of 512 ranks arrived in MPI_Barrier on "
-                                            "MPI_COMM_WORLD, not ranks 0-99,103-511");
+    assert_true(list.list[0].few_wait);
+    assert_string_equal(list.list[0].waiters, "100-102");
+    assert_string_equal(list.list[0].title, "only ranks 100-102 are in MPI_Barrier on "
+                                            "MPI_COMM_WORLD, 509 others are not");
+    assert_string_equal(list.list[0].advice,
+                        "Look at why ranks 100-102 called MPI_Barrier on MPI_COMM_WORLD and 509 "
+                        "others did not: a branch that only they take, or work that the others "
+                        "have not finished.");
+    scene_finish(s);
+}
+
+static void where_few_are_missing_they_are_named_first(void **state)
+{
+    struct scene *s = scene_of(512, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 512; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    for (uint32_t r = 100; r < 103; r++)
+        busy(s, r, 100, 0);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_false(list.list[0].few_wait);
+    assert_string_equal(list.list[0].title,
+                        "ranks 100-102 have not arrived in MPI_Barrier on MPI_COMM_WORLD");
+    assert_string_equal(list.list[0].advice,
+                        "Ranks 100-102 have not called MPI_Barrier on MPI_COMM_WORLD, which 509 "
+                        "others are in: look at which calls are made instead: a loop that does "
+                        "not end, or a branch that only the others take.");
+    scene_finish(s);
+}
+
+/* Half of the ranks, and one more, are missing: the other half is the minority. */
+static void whichever_is_the_minority_is_named_first(void **state)
+{
+    (void)state;
+    for (uint32_t missing = 2; missing <= 3; missing++) {
+        struct scene *s = scene_of(5, NULL);
+        run_calmly(s);
+        for (uint32_t r = 0; r < 5; r++)
+            enter(s, r, r < missing ? 0 : CALL_Barrier, HANG_WORLD, PEER_NONE);
+        struct hang_list list = steps(s, 11);
+        assert_int_equal(list.count, 1);
+        assert_string_equal(list.list[0].title,
+                            missing == 2
+                                ? "ranks 0-1 have not arrived in MPI_Barrier on MPI_COMM_WORLD"
+                                : "only ranks 3-4 are in MPI_Barrier on MPI_COMM_WORLD, 3 others "
+                                  "are not");
+        scene_finish(s);
+    }
+}
+
+/* One rank gathers messages of all others, which do not send. */
+static void one_rank_that_waits_for_all_others_is_named_first(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        leave(s, r, 'R');
+    enter(s, 6, CALL_Waitall, 0, PEER_NONE);
+    for (uint32_t r = 0; r < 8; r++)
+        if (r != 6)
+            s->pending[s->pending_count++] = (struct hang_pending){
+                .rank = 6, .source = r, .comm = HANG_WORLD, .waited_ns = SECOND};
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].waiters, "6");
+    assert_string_equal(list.list[0].title, "rank 6 waits in MPI_Waitall for 7 others");
     scene_finish(s);
 }
 
@@ -349,6 +419,9 @@ static void different_collectives_on_one_communicator_are_a_mismatch(void **stat
     assert_int_equal(list.list[0].behind[0].rank, 2);
     assert_string_equal(list.list[0].title, "rank 2 is in MPI_Bcast, 3 others in MPI_Allreduce on "
                                             "MPI_COMM_WORLD");
+    assert_string_equal(list.list[0].advice,
+                        "All ranks must call the same collectives on MPI_COMM_WORLD in the same "
+                        "order: look at why rank 2 called MPI_Bcast and not MPI_Allreduce.");
     scene_finish(s);
 }
 
@@ -475,6 +548,27 @@ static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
     assert_string_equal(list.list[0].ranks, "1-2,4");
     assert_int_equal(list.list[0].waiting, 4);
     assert_non_null(strstr(list.list[0].text, "rank 2 is in MPI_Recv from rank 4"));
+    assert_string_equal(list.list[0].advice,
+                        "Each of these ranks receives before it sends: let one of them send "
+                        "first, or post the receives with MPI_Irecv.");
+    scene_finish(s);
+}
+
+static void a_circle_of_sends_is_a_deadlock_with_the_advice_for_sends(void **state)
+{
+    struct scene *s = scene_of(6, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 3; r++)
+        enter(s, r, r == 1 ? CALL_Ssend : CALL_Send, HANG_WORLD, (r + 1) % 3);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_DEADLOCK);
+    assert_string_equal(list.list[0].title, "deadlock: ranks 0-2 wait for each other");
+    assert_non_null(strstr(list.list[0].text, "rank 2 is in MPI_Send to rank 0"));
+    assert_string_equal(list.list[0].advice,
+                        "Each of these ranks sends, and none receives before its send is done: "
+                        "use MPI_Sendrecv or MPI_Isend, or let one of them receive first.");
     scene_finish(s);
 }
 
@@ -492,6 +586,7 @@ static void a_message_that_was_never_sent_is_a_circle_through_the_barrier(void *
     assert_int_equal(list.list[0].kind, HANG_DEADLOCK);
     assert_string_equal(list.list[0].ranks, "0-1");
     assert_int_equal(list.list[0].waiting, 4);
+    assert_non_null(strstr(list.list[0].advice, "compare the order of their calls"));
     scene_finish(s);
 }
 
@@ -508,6 +603,9 @@ static void a_sender_that_goes_on_without_sending_is_named(void **state)
     assert_int_equal(list.list[0].behind[0].state, HANG_RUNS);
     assert_int_equal(list.list[0].waiter, 0);
     assert_int_equal(list.list[0].waiting, 1);
+    assert_string_equal(list.list[0].advice,
+                        "Rank 1 has not sent what rank 0 waits for: look at whether source, tag "
+                        "and communicator are the same at both ends.");
     scene_finish(s);
 }
 
@@ -572,6 +670,9 @@ static void a_stopped_rank_is_told_of_before_anybody_waits(void **state)
     struct hang_list list = steps(s, 3);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.list[0].kind, HANG_STOPPED);
+    assert_string_equal(list.list[0].advice,
+                        "Rank 1 is stopped: continue it (kill -CONT), or look for what stopped "
+                        "it: a debugger, the batch system, a terminal.");
     uint64_t id = list.list[0].id;
     enter(s, 0, CALL_Recv, HANG_WORLD, 1);
     list = steps(s, 3);
@@ -875,7 +976,10 @@ int main(void)
         cmocka_unit_test(a_stopped_rank_is_named_within_four_windows),
         cmocka_unit_test(a_rank_stopped_inside_the_collective_is_named),
         cmocka_unit_test(a_dead_rank_is_named_at_once),
-        cmocka_unit_test(where_most_are_missing_those_who_came_are_counted),
+        cmocka_unit_test(where_most_are_missing_those_who_came_are_named_first),
+        cmocka_unit_test(where_few_are_missing_they_are_named_first),
+        cmocka_unit_test(whichever_is_the_minority_is_named_first),
+        cmocka_unit_test(one_rank_that_waits_for_all_others_is_named_first),
         cmocka_unit_test(a_rank_that_is_ahead_is_not_behind),
         cmocka_unit_test(whoever_waits_is_followed_to_the_root),
         cmocka_unit_test(one_culprit_is_one_hang),
@@ -887,6 +991,7 @@ int main(void)
         cmocka_unit_test(a_waitall_for_several_messages_leads_to_the_stopped_rank),
         cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
         cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
+        cmocka_unit_test(a_circle_of_sends_is_a_deadlock_with_the_advice_for_sends),
         cmocka_unit_test(a_message_that_was_never_sent_is_a_circle_through_the_barrier),
         cmocka_unit_test(a_sender_that_goes_on_without_sending_is_named),
         cmocka_unit_test(a_sender_that_has_finished_is_named),

@@ -1,0 +1,266 @@
+/* The episode of the hang rule: how it begins, what it says, and how it ends. */
+#include "daemon/job/hang/job_hang.h"
+
+#include "holter/call.h"
+#include "holter/event.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND UINT64_C(1000000000)
+#define RANKS 8u
+
+/* A job of 8 ranks, and the last report of the watch. */
+struct bed {
+    struct rules rules;
+    struct job_hang *watch;
+    uint64_t window;
+    struct rank_row ranks[RANKS];
+    uint8_t silent[RANKS]; /* no report of it arrives */
+    uint32_t dead[RANKS];
+    size_t dead_count;
+    int reports;
+    enum alert_state state;
+    int64_t rank;
+    char title[129], text[1025];
+    struct alert_evidence evidence;
+};
+
+static void note_report(void *user, const struct alert_report *report)
+{
+    struct bed *b = user;
+    b->reports++;
+    b->state = report->state;
+    b->rank = report->rank;
+    strcpy(b->title, report->title);
+    strcpy(b->text, report->text);
+    b->evidence = *report->evidence;
+}
+
+static int bed_start(void **state)
+{
+    struct bed *b = calloc(1, sizeof(*b));
+    assert_non_null(b);
+    assert_int_equal(rules_default(&b->rules), 0);
+    const struct job_hang_options options = {
+        .rules = &b->rules, .window_ns = SECOND, .user = b, .on_report = note_report};
+    assert_int_equal(job_hang_create(&b->watch, &options), 0);
+    b->window = 1000;
+    for (uint32_t r = 0; r < RANKS; r++)
+        b->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
+    *state = b;
+    return 0;
+}
+
+static int bed_end(void **state)
+{
+    struct bed *b = *state;
+    job_hang_destroy(b->watch);
+    rules_finish(&b->rules);
+    free(b);
+    return 0;
+}
+
+static void enter(struct bed *b, uint32_t rank, uint32_t call)
+{
+    b->ranks[rank] = (struct rank_row){.rank = rank,
+                                       .in_call = call,
+                                       .in_call_comm = call == 0 ? 0 : HANG_WORLD,
+                                       .in_call_peer = PEER_NONE};
+}
+
+static void go_on(struct bed *b, uint32_t rank)
+{
+    enter(b, rank, 0);
+    b->ranks[rank].calls = 10;
+}
+
+static void die(struct bed *b, uint32_t rank)
+{
+    b->silent[rank] = 1;
+    b->dead[b->dead_count++] = rank;
+}
+
+static void windows(struct bed *b, int count)
+{
+    const struct comm_row world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
+    for (; count > 0; count--) {
+        struct rank_row rows[RANKS];
+        size_t reported = 0;
+        for (uint32_t r = 0; r < RANKS; r++) {
+            b->ranks[r].in_call_ns += b->ranks[r].in_call != 0 ? SECOND : 0;
+            if (!b->silent[r])
+                rows[reported++] = b->ranks[r];
+        }
+        const struct closed_window window = {.number = b->window++,
+                                             .length_ns = SECOND,
+                                             .world = RANKS,
+                                             .ranks = rows,
+                                             .rank_count = reported,
+                                             .comms = &world,
+                                             .comm_count = 1,
+                                             .dead_ranks = b->dead,
+                                             .dead_count = b->dead_count};
+        assert_int_equal(job_hang_update(b->watch, &window), 0);
+    }
+}
+
+/* All ranks but the last wait in a barrier until the alert fires. */
+static void hang(struct bed *b)
+{
+    windows(b, 5);
+    for (uint32_t r = 0; r + 1 < RANKS; r++)
+        enter(b, r, CALL_Barrier);
+    enter(b, RANKS - 1, 0);
+    windows(b, 12);
+    assert_int_equal(b->reports, 1);
+    assert_int_equal(b->state, ALERT_FIRING);
+}
+
+static void the_alert_names_the_late_rank_and_says_where_to_look(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    assert_string_equal(b->title, "rank 7 has not arrived in MPI_Barrier on MPI_COMM_WORLD");
+    assert_int_equal(b->rank, 7);
+    assert_string_equal(b->evidence.ranks, "7");
+    assert_string_equal(b->evidence.advice,
+                        "Rank 7 has not called MPI_Barrier on MPI_COMM_WORLD, which 7 others are "
+                        "in: look at where it is, for example with gdb -p.");
+}
+
+static void where_few_ranks_wait_they_are_the_ranks_of_the_alert(void **state)
+{
+    struct bed *b = *state;
+    windows(b, 5);
+    for (uint32_t r = 0; r < RANKS; r++)
+        enter(b, r, 0);
+    enter(b, 4, CALL_Barrier);
+    enter(b, 5, CALL_Barrier);
+    windows(b, 12);
+    assert_string_equal(b->title,
+                        "only ranks 4-5 are in MPI_Barrier on MPI_COMM_WORLD, 6 others are not");
+    assert_int_equal(b->rank, 4);
+    assert_string_equal(b->evidence.ranks, "4-5");
+}
+
+static void ranks_move_again_when_their_wait_has_ended(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    for (uint32_t r = 0; r < RANKS; r++)
+        go_on(b, r);
+    windows(b, 1);
+    assert_int_equal(b->state, ALERT_RESOLVED);
+    assert_non_null(strstr(b->text, "over: ranks move again; rank 7 has not arrived"));
+}
+
+static void a_job_that_dies_in_its_hang_does_not_move_again(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    for (uint32_t r = 0; r < RANKS; r++)
+        die(b, r);
+    windows(b, 1);
+    assert_int_equal(b->state, ALERT_RESOLVED);
+    assert_non_null(strstr(b->text, "over: 7 of 7 ranks that waited have died; rank 7 has not"));
+}
+
+static void those_that_go_on_and_those_that_died_are_counted(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    for (uint32_t r = 0; r < 3; r++)
+        die(b, r);
+    for (uint32_t r = 3; r < RANKS; r++)
+        go_on(b, r);
+    windows(b, 1);
+    assert_int_equal(b->state, ALERT_RESOLVED);
+    assert_non_null(strstr(b->text, "over: 4 of 7 ranks move again, 3 died; "));
+}
+
+static void a_hang_whose_agents_vanish_stays_open_and_says_so(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    memset(b->silent, 1, sizeof(b->silent));
+    windows(b, 8);
+    assert_int_equal(b->reports, 2);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_int_equal(b->rank, 7);
+    assert_non_null(strstr(b->text, "no reports of the ranks that waited arrive any more; rank 7"));
+    /* The agents are back, and the ranks wait as before. */
+    memset(b->silent, 0, sizeof(b->silent));
+    windows(b, 2);
+    assert_int_equal(b->reports, 3);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_null(strstr(b->text, "no reports"));
+    for (uint32_t r = 0; r < RANKS; r++)
+        go_on(b, r);
+    windows(b, 1);
+    assert_non_null(strstr(b->text, "over: ranks move again; "));
+}
+
+static void a_job_that_ends_with_its_agents_gone_does_not_move_again(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    memset(b->silent, 1, sizeof(b->silent));
+    windows(b, 8);
+    job_hang_end(b->watch, b->window * SECOND);
+    assert_int_equal(b->state, ALERT_RESOLVED);
+    assert_non_null(strstr(b->text, "over: the job has ended; no reports of the ranks"));
+    assert_null(strstr(b->text, "move again"));
+}
+
+static void a_process_that_is_continued_while_others_still_wait_is_said_to_go_on(void **state)
+{
+    struct bed *b = *state;
+    windows(b, 5);
+    for (uint32_t r = 0; r + 1 < RANKS; r++)
+        enter(b, r, CALL_Barrier);
+    enter(b, RANKS - 1, 0);
+    b->ranks[RANKS - 1].process_state = 'T';
+    windows(b, 5);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_non_null(strstr(b->evidence.advice, "continue it (kill -CONT)"));
+    b->ranks[RANKS - 1].process_state = 'R';
+    windows(b, 1);
+    assert_int_equal(b->state, ALERT_RESOLVED);
+    assert_non_null(strstr(b->text, "over: what ranks wait for is no longer stopped; "));
+}
+
+static void without_a_hang_rule_nothing_is_watched(void **state)
+{
+    const struct rules none = {0};
+    const struct job_hang_options options = {.rules = &none, .window_ns = SECOND};
+    struct job_hang *watch;
+    (void)state;
+    assert_int_equal(job_hang_create(&watch, &options), 0);
+    assert_null(watch);
+    assert_int_equal(job_hang_update(watch, &(struct closed_window){.number = 1}), 0);
+    job_hang_end(watch, SECOND);
+}
+
+int main(void)
+{
+#define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
+    const struct CMUnitTest tests[] = {
+        BED(the_alert_names_the_late_rank_and_says_where_to_look),
+        BED(where_few_ranks_wait_they_are_the_ranks_of_the_alert),
+        BED(ranks_move_again_when_their_wait_has_ended),
+        BED(a_job_that_dies_in_its_hang_does_not_move_again),
+        BED(those_that_go_on_and_those_that_died_are_counted),
+        BED(a_hang_whose_agents_vanish_stays_open_and_says_so),
+        BED(a_job_that_ends_with_its_agents_gone_does_not_move_again),
+        BED(a_process_that_is_continued_while_others_still_wait_is_said_to_go_on),
+        cmocka_unit_test(without_a_hang_rule_nothing_is_watched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
