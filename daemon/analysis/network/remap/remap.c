@@ -37,7 +37,8 @@ static void remap_add_route(struct remap *r, uint32_t from, uint32_t to, double 
         r->loads[r->route[i]] += bytes;
 }
 
-void remap_measure(struct remap *r, const uint32_t *slots, struct remap_measures *measures)
+/* Measures of slots. */
+static void remap_measure(struct remap *r, const uint32_t *slots, struct remap_measures *measures)
 {
     const uint32_t links = topology_links(r->topology);
     struct remap_measures m = {.link = TOPOLOGY_NONE};

@@ -63,6 +63,13 @@ static bool remap_blocks_is_split(const struct remap_dimension *d)
     return d->connection == TOPOLOGY_TORUS && d->size == 4;
 }
 
+/* Are distances along a dimension numbers of bits in which codes differ? See remap_boxes.h. */
+static bool remap_blocks_has_codes(const struct remap_dimension *d)
+{
+    return d->scale == 1 && (d->size <= 2 || d->connection == TOPOLOGY_MESH ||
+                             (d->connection == TOPOLOGY_TORUS && d->size % 2 == 0));
+}
+
 /* Are all vertices of the network in use, each by the same number of processes? */
 static bool remap_blocks_is_full(const struct remap_places *places)
 {
@@ -72,7 +79,7 @@ static bool remap_blocks_is_full(const struct remap_places *places)
         return false;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
         volume *= places->dimensions[d].size;
-        if (volume > places->spots)
+        if (volume > places->spots || !remap_blocks_has_codes(&places->dimensions[d]))
             return false;
     }
     for (uint32_t s = 0; s < places->spots; s++)

@@ -3,7 +3,7 @@
  *
  * Each place has a code such that the distance of two places is the number of bits in which their
  * codes differ: a dimension of 2 is one bit, a mesh of m is m - 1 bits, an even ring of m is m / 2
- * bits (see remap_bits.h). Each box has a sum for each bit: what it would lose by being on the
+ * bits. Each box has a sum for each bit: what it would lose by being on the
  * other side. So the gain of an exchange is the sum of the sums of two boxes. Weights are stored in
  * a matrix and all numbers have 16 bits: the working set fits the first-level cache, and 8 bits of
  * code fit one register. The rounding is good enough to find an arrangement; the caller computes

@@ -68,7 +68,8 @@ static int remap_graph_compare_partners(const void *a, const void *b)
     return one->process < other->process ? -1 : one->process > other->process;
 }
 
-void remap_graph_sort_row(struct remap_partner *row, uint32_t count)
+/* Heaviest first. */
+static void remap_graph_sort_row(struct remap_partner *row, uint32_t count)
 {
     qsort(row, count, sizeof(*row), remap_graph_compare_partners);
 }

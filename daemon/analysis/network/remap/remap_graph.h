@@ -31,9 +31,6 @@ struct remap_graph {
 int remap_graph_init(struct remap_graph *graph, const struct remap_problem *problem, bool messages);
 void remap_graph_finish(struct remap_graph *graph);
 
-/** Heaviest first. */
-void remap_graph_sort_row(struct remap_partner *row, uint32_t count);
-
 /** Weight between two processes, 0: none. */
 double remap_graph_weight(const struct remap_graph *graph, uint32_t one, uint32_t other);
 

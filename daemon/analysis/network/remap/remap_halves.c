@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A range of slots and, with the same indices, of the processes that are to be placed on them. */
 struct range {

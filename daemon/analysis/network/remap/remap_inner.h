@@ -2,7 +2,6 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_INNER_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_INNER_H
 
-#include "daemon/analysis/network/remap/remap_bits.h"
 #include "daemon/analysis/network/remap/remap_blocks.h"
 #include "daemon/analysis/network/remap/remap_exact.h"
 #include "daemon/analysis/network/remap/remap_grid.h"
@@ -36,12 +35,10 @@ struct remap_run {
     double cost; /**< cost at its beginning */
     double hot;  /**< temperature as a share of remap_search_scale() */
     uint64_t length, used;
-    bool cold; /**< annealing is over and the descent is under way */
-    bool part; /**< a hot run with barred steps, which leaves a good local optimum */
-    bool bits; /**< the same, by remap_bits instead of remap_search */
-    uint64_t
-        barred; /**< steps that are not made at first: bits, or ways as in struct remap_search */
-    bool fresh; /**< from a start that was not annealed before */
+    bool cold;       /**< annealing is over and the descent is under way */
+    bool part;       /**< a hot run with barred steps, which leaves a good local optimum */
+    uint32_t barred; /**< ways that are not used at first, as in struct remap_search */
+    bool fresh;      /**< from a start that was not annealed before */
 };
 
 struct remap {
@@ -94,11 +91,7 @@ struct remap {
     struct remap_links *links;
     struct remap_blocks *blocks; /* NULL: there are none */
     uint64_t blocks_work;        /* work done on blocks */
-    struct remap_bits *bits;     /* NULL: distances are not sums of bits */
 };
-
-/** Measures of slots. */
-void remap_measure(struct remap *remap, const uint32_t *slots, struct remap_measures *measures);
 
 /** Store a mapping as the best if it is better than the best so far. */
 void remap_offer(struct remap *remap, const uint32_t *slots);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <metis.h>
 #include <stdlib.h>
-#include <string.h>
 
 _Static_assert(sizeof(idx_t) == 4, "weights are scaled for 32-bit METIS");
 

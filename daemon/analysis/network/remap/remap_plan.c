@@ -33,21 +33,11 @@
 #define UNBARRED_HOT 0.14       /* temperature from there on */
 #define BARRED_TRIES 15000u     /* attempted exchanges for each process */
 
-/* The same where steps are bits of a code (remap_bits.h). */
-#define BITS_HOT 0.25        /* minimum of the initial temperature, */
-#define BITS_HOT_RANDOM 0.02 /* plus up to this amount at random */
-#define BITS_BARRED 3        /* of 8 bits so many are barred, or one more */
-#define BITS_EARLY_LEFT 0.83 /* a run with less than this share left is stopped */
-#define BITS_EARLY_LOSS 0.4  /* when it has lost more than this share of its initial cost */
-#define BITS_LATE_LEFT 0.73  /* a run with less than this share left is stopped when it has lost */
-#define BITS_LATE_LOSS 0.2   /* more than this share, times the cube of the share that is left */
-
 /* Shares of the work. */
-#define BITS_UNFOLD_SHARE 0.3 /* of the remaining work, for remap_unfold.h where steps are bits */
-#define BLOCKS_SHARE 0.9      /* of the work of annealing, for exchanges of blocks */
-#define GRID_STALL_PARTS 40u  /* a grid ends after 1/40 of all work without a better order */
-#define MAX_STARTS 12u        /* starts made by METIS before annealing */
-#define PLAIN_SPLITS 6u       /* METIS k-way with seeds 1 to 5, and its recursive bisection */
+#define BLOCKS_SHARE 0.9     /* of the work of annealing, for exchanges of blocks */
+#define GRID_STALL_PARTS 40u /* a grid ends after 1/40 of all work without a better order */
+#define MAX_STARTS 12u       /* starts made by METIS before annealing */
+#define PLAIN_SPLITS 6u      /* METIS k-way with seeds 1 to 5, and its recursive bisection */
 
 static bool plan_all_move(const struct remap *r)
 {
@@ -142,10 +132,7 @@ static void plan_step_exact(struct remap *r)
 /* Make a grid of processes that are not known to form one. */
 static void plan_begin_unfold(struct remap *r)
 {
-    const double share = r->objective == REMAP_MAX_LINK ? 0.25
-                         : r->bits != NULL              ? BITS_UNFOLD_SHARE
-                                                        : 0.5;
-    plan_enter_stage(r, STAGE_UNFOLD, share);
+    plan_enter_stage(r, STAGE_UNFOLD, r->objective == REMAP_MAX_LINK ? 0.25 : 0.5);
     if (plan_all_move(r) && r->objective != REMAP_INTER_NODE && r->stage_end > r->work &&
         remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
             0)
@@ -322,13 +309,7 @@ static void plan_step_links(struct remap *r)
 
 static bool plan_can_bar(const struct remap *r)
 {
-    return r->search.crossings > 3 || (r->bits != NULL && remap_bits_count(r->bits) > 3);
-}
-
-/* Runs on bits are shorter, and most of them are stopped early, so fresh starts come less often. */
-static uint32_t plan_fresh_interval(const struct remap *r)
-{
-    return r->bits != NULL ? 4 * FRESH_INTERVAL : FRESH_INTERVAL;
+    return r->search.crossings > 3;
 }
 
 /* Choose the best start that was not annealed yet at times, else the best of all. */
@@ -344,7 +325,7 @@ static struct remap_start *plan_choose_start(struct remap *r)
     }
     /* annealing lowers the cost of a start by an eighth or less: much worse ones have no chance */
     if (fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1) &&
-        (!best->tried || !plan_can_bar(r) || r->runs % plan_fresh_interval(r) == 0))
+        (!best->tried || !plan_can_bar(r) || r->runs % FRESH_INTERVAL == 0))
         return fresh;
     return best;
 }
@@ -360,24 +341,9 @@ static void plan_bar_ways(struct remap *r, struct remap_run *run)
     run->hot = BARRED_HOT + BARRED_HOT_HALF * bar / most +
                BARRED_HOT_RANDOM * (double)remap_below(&r->search.random, 1024) / 1024;
     while (bar > 0) {
-        const uint64_t way = 1ull << remap_below(&r->search.random, ways);
+        const uint32_t way = 1u << remap_below(&r->search.random, ways);
         bar -= (run->barred & way) == 0;
         run->barred |= way;
-    }
-}
-
-/* The same, where steps are bits. */
-static void plan_bar_bits(struct remap *r, struct remap_run *run)
-{
-    const uint32_t count = remap_bits_count(r->bits);
-    const uint32_t least = BITS_BARRED * count / 8, more = count / 8;
-    uint32_t bar = least + remap_below(&r->search.random, more + 1);
-    run->part = run->bits = true;
-    run->hot = BITS_HOT + BITS_HOT_RANDOM * (double)remap_below(&r->search.random, 1024) / 1024;
-    while (bar > 0) {
-        const uint64_t bit = 1ull << remap_below(&r->search.random, count);
-        bar -= (run->barred & bit) == 0;
-        run->barred |= bit;
     }
 }
 
@@ -385,18 +351,15 @@ static void plan_begin_run(struct remap *r)
 {
     struct remap_start *start = plan_choose_start(r);
     const uint64_t left = r->stage_end - r->work;
-    const bool part = start->tried && plan_can_bar(r) && r->runs % (r->bits != NULL ? 24 : 6) != 5;
+    const bool part = start->tried && plan_can_bar(r) && r->runs % 6 != 5;
     uint64_t length = (uint64_t)r->movable_count * (part ? BARRED_TRIES : TRIES) * WORK_TRY;
     const uint64_t least = r->limit / (start->tried || r->runs == 0 ? 24 : 5);
-    if (length < least && !(part && r->bits != NULL))
+    if (length < least)
         length = least;
     if (2 * length > left)
         length = left - left / 16; /* the rest is for the descent */
     const uint64_t before = r->search.work;
-    if (part && r->bits != NULL)
-        r->work += remap_bits_load(r->bits, start->slots);
-    else
-        remap_search_load(&r->search, start->slots);
+    remap_search_load(&r->search, start->slots);
     r->work += r->search.work - before;
     r->run = (struct remap_run){.cost = start->cost,
                                 .hot = start->tried                       ? r->hot
@@ -404,9 +367,7 @@ static void plan_begin_run(struct remap *r)
                                                                           : FRESH_HOT,
                                 .length = length,
                                 .fresh = !start->tried};
-    if (part && r->bits != NULL)
-        plan_bar_bits(r, &r->run);
-    else if (part)
+    if (part)
         plan_bar_ways(r, &r->run);
     start->tried = true;
     r->runs++;
@@ -434,42 +395,6 @@ static double plan_temperature(const struct remap_run *run, double done)
     if (done < BARRED_SHARE)
         return run->hot * pow(BARRED_COLD / run->hot, done / BARRED_SHARE);
     return UNBARRED_HOT * pow(0.4, (done - BARRED_SHARE) / (1 - BARRED_SHARE));
-}
-
-/* Has the run lost so much that, at its temperature, it will not return to its initial cost? Then
- * the work is better spent on others. */
-static bool plan_is_hopeless(const struct remap *r, const struct remap_run *run)
-{
-    const double left = 1 - (double)run->used / (double)run->length;
-    const double lost = -remap_bits_gained(r->bits) / run->cost;
-    return (left < BITS_EARLY_LEFT && lost > BITS_EARLY_LOSS) ||
-           (left < BITS_LATE_LEFT && lost > BITS_LATE_LOSS * left * left * left);
-}
-
-/* @return is the step over? (false: the descent follows) */
-static bool plan_run_bits(struct remap *r, struct remap_run *run)
-{
-    const double scale = remap_search_scale(&r->search);
-    const uint64_t piece = run->length / 100 + 1, before = run->used;
-    while (run->used - before < REMAP_STEP && run->used < run->length) {
-        const double done = (double)run->used / (double)run->length;
-        run->used += remap_bits_run(r->bits, scale * plan_temperature(run, done),
-                                    done < BARRED_SHARE ? run->barred : 0, piece);
-    }
-    r->work += run->used - before;
-    if (run->used < run->length && !plan_is_hopeless(r, run))
-        return true;
-    if (run->used < run->length) {
-        r->stale++;
-        r->run = (struct remap_run){0};
-        return true;
-    }
-    const uint64_t loading = r->search.work;
-    remap_search_load(&r->search, remap_bits_slots(r->bits));
-    r->work += r->search.work - loading;
-    run->bits = false;
-    run->cold = true;
-    return false;
 }
 
 /* Exchange blocks of the best mapping, for a share of the work of annealing. */
@@ -507,7 +432,7 @@ static void plan_step_annealing(struct remap *r)
         if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
             plan_begin_links(r);
         else if (r->stale > 1 && plan_all_move(r) &&
-                 (plan_can_bar(r) ? r->runs % plan_fresh_interval(r) == plan_fresh_interval(r) - 1
+                 (plan_can_bar(r) ? r->runs % FRESH_INTERVAL == FRESH_INTERVAL - 1
                                   : r->runs % 4 != 0)) {
             r->stage = STAGE_STARTS;
             r->more = true;
@@ -516,15 +441,13 @@ static void plan_step_annealing(struct remap *r)
             plan_begin_run(r);
         return;
     }
-    if (run->bits && plan_run_bits(r, run))
-        return;
     const double scale = remap_search_scale(&r->search);
     const uint64_t before = r->search.work, end = before + REMAP_STEP;
     const uint64_t piece = run->length / 100 + 1;
     while (r->search.work < end && !run->cold) {
         const double done = (double)run->used / (double)run->length;
         const uint64_t begin = r->search.work;
-        r->search.barred = done < BARRED_SHARE ? (uint32_t)run->barred : 0;
+        r->search.barred = done < BARRED_SHARE ? run->barred : 0;
         remap_search_run(&r->search, scale * plan_temperature(run, done), piece);
         run->used += r->search.work - begin;
         run->cold = run->used >= run->length;
@@ -548,9 +471,7 @@ void remap_plan_begin(struct remap *r)
         r->stage = STAGE_DONE;
         return;
     }
-    if (!r->places.inter_node)
-        remap_bits_create(&r->bits, &r->graph, &r->places, r->movable, r->movable_count, r->seed);
-    if (r->bits != NULL && plan_all_move(r))
+    if (plan_all_move(r))
         remap_blocks_create(&r->blocks, &r->graph, &r->places, r->seed);
     plan_enter_stage(r, STAGE_GRID, 0.12);
     if (r->movable_count <= REMAP_MAX_EXACT && remap_exact_create(&r->exact, &problem) == 0)
@@ -564,8 +485,6 @@ void remap_plan_stop(struct remap *r)
     if (r->stage != STAGE_DONE && !r->proven) {
         if (r->exact != NULL)
             remap_offer(r, remap_exact_slots(r->exact));
-        if (r->run.bits)
-            remap_search_load(&r->search, remap_bits_slots(r->bits));
         if (r->descending || r->run.length > 0)
             plan_add_to_pool(r, true);
         plan_offer_pool(r);
@@ -606,6 +525,5 @@ void remap_plan_finish(struct remap *r)
     remap_unfold_destroy(r->unfold);
     remap_exact_destroy(r->exact);
     remap_links_destroy(r->links);
-    remap_bits_destroy(r->bits);
     remap_blocks_destroy(r->blocks);
 }
