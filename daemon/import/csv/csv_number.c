@@ -4,8 +4,6 @@
 
 #include "holter/error.h"
 
-#include <stdlib.h>
-
 #define EXPONENT_MOST 1000
 #define DIGITS_MOST                                                                                \
     30 /* digits beyond these are below a nanosecond, unless the number is out of range */

@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
-
-#define CHUNK 1024u /* ends of a run that are in memory while runs are merged */
 
 struct csv_spool {
     struct csv_spool_options options;
     char folder[PATH_MAX];
-    struct csv_end *ends; /* owned; the run that is being filled, or all ends */
+    struct csv_end *ends;     /* owned; the run that is being filled, or, sorted, all of one run */
+    struct csv_end *all_ends; /* all ends, sorted: `ends`, or a mapped file */
     size_t count, run;
     uint64_t all;
-    int runs_fd, fd; /* sorted runs one after the other; the merged result; -1: not open */
+    int runs_fd; /* sorted runs one after the other; -1: not open */
     uint32_t runs;
     uint64_t *first; /* owned; by rank: its first end, and after the last rank the total; set when
                         sorted */
@@ -57,19 +57,16 @@ static int csv_spool_write_all(int fd, const void *bytes, size_t length)
     return 0;
 }
 
-static int csv_spool_read_all(int fd, void *bytes, size_t length, uint64_t offset)
+/* Map the file of all ends. Blocks are allocated first: writing to a full disk would be a signal.
+ */
+static int csv_spool_map(struct csv_end **out, int fd, uint64_t ends, int protection)
 {
-    char *at = bytes;
-    while (length > 0) {
-        ssize_t n = pread(fd, at, length, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        at += n;
-        offset += (uint64_t)n;
-        length -= (size_t)n;
-    }
+    size_t bytes = ends * sizeof(**out);
+    int code = protection == PROT_READ ? 0 : posix_fallocate(fd, 0, (off_t)bytes);
+    void *mapped = code != 0 ? MAP_FAILED : mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED)
+        return code != 0 ? -code : -errno;
+    *out = mapped;
     return 0;
 }
 
@@ -112,7 +109,7 @@ int csv_spool_create(struct csv_spool **out, const struct csv_spool_options *opt
         return -ENOMEM;
     s->options = *options;
     s->run = options->run == 0 ? CSV_SPOOL_RUN : options->run;
-    s->runs_fd = s->fd = -1;
+    s->runs_fd = -1;
     snprintf(s->folder, sizeof(s->folder), "%s", options->folder);
     s->ends = malloc(s->run * sizeof(*s->ends));
     if (s->ends == NULL) {
@@ -129,8 +126,8 @@ void csv_spool_destroy(struct csv_spool *s)
         return;
     if (s->runs_fd >= 0)
         close(s->runs_fd);
-    if (s->fd >= 0)
-        close(s->fd);
+    if (s->all_ends != NULL && s->all_ends != s->ends)
+        munmap(s->all_ends, s->all * sizeof(*s->all_ends));
     free(s->ends);
     free(s->first);
     free(s);
@@ -166,123 +163,74 @@ int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 /* ---- merging --------------------------------------------------------------- */
 
 struct run {
-    struct csv_end *ends; /* owned; CHUNK of them */
-    uint64_t next, end;   /* range of the run in the file that is not read yet, in ends */
-    size_t at, count;
+    const struct csv_end *next, *end;
 };
 
 struct merge {
     struct csv_spool *spool;
-    struct run *runs;
-    uint32_t *heap; /* runs, the one with the smallest end first */
-    uint32_t heap_count;
-    struct csv_end *out; /* CHUNK */
-    size_t out_count;
+    struct run *heap; /* the one with the smallest end first */
+    uint32_t count;
 };
 
-/* @return 0, 1 at the end of the run, or a negative error */
-static int csv_spool_refill(struct merge *m, struct run *run)
-{
-    uint64_t left = run->end - run->next;
-    run->at = 0;
-    run->count = left < CHUNK ? (size_t)left : CHUNK;
-    if (left == 0)
-        return 1;
-    int code = csv_spool_read_all(m->spool->runs_fd, run->ends, run->count * sizeof(*run->ends),
-                                  run->next * sizeof(*run->ends));
-    run->next += run->count;
-    return code;
-}
-
+/* Runs are in the order of the input: of equal ends, that of the earlier run comes first. */
 static int csv_spool_is_before(const struct merge *m, uint32_t a, uint32_t b)
 {
-    const struct run *one = &m->runs[a], *other = &m->runs[b];
-    int order = csv_spool_compare(&one->ends[one->at], &other->ends[other->at], &m->spool->options);
-    return order < 0 || (order == 0 && a < b);
+    const struct run *one = &m->heap[a], *other = &m->heap[b];
+    int order = csv_spool_compare(one->next, other->next, &m->spool->options);
+    return order < 0 || (order == 0 && one->next < other->next);
 }
 
 static void csv_spool_sink(struct merge *m, uint32_t at)
 {
-    for (uint32_t child; (child = 2 * at + 1) < m->heap_count; at = child) {
-        child +=
-            child + 1 < m->heap_count && csv_spool_is_before(m, m->heap[child + 1], m->heap[child]);
-        if (!csv_spool_is_before(m, m->heap[child], m->heap[at]))
+    for (uint32_t child; (child = 2 * at + 1) < m->count; at = child) {
+        child += child + 1 < m->count && csv_spool_is_before(m, child + 1, child);
+        if (!csv_spool_is_before(m, child, at))
             return;
-        uint32_t swapped = m->heap[at];
+        struct run swapped = m->heap[at];
         m->heap[at] = m->heap[child];
         m->heap[child] = swapped;
     }
 }
 
-static int csv_spool_begin_merge(struct merge *m)
+static int csv_spool_merge_all(struct csv_spool *s, const struct csv_end *runs)
 {
-    struct csv_spool *s = m->spool;
-    m->runs = calloc(s->runs, sizeof(*m->runs));
-    m->heap = calloc(s->runs, sizeof(*m->heap));
-    m->out = malloc(CHUNK * sizeof(*m->out));
-    if (m->runs == NULL || m->heap == NULL || m->out == NULL)
+    struct merge m = {.spool = s, .heap = calloc(s->runs, sizeof(*m.heap)), .count = s->runs};
+    if (m.heap == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->runs; i++) {
-        struct run *run = &m->runs[i];
-        run->next = i * (uint64_t)s->run;
-        run->end = i + 1 == s->runs ? s->all : run->next + s->run;
-        run->ends = malloc(CHUNK * sizeof(*run->ends));
-        int code = run->ends == NULL ? -ENOMEM : csv_spool_refill(m, run);
-        if (code != 0)
-            return code < 0 ? code : -EIO;
-        m->heap[m->heap_count++] = i;
+        const struct csv_end *begin = runs + i * (uint64_t)s->run;
+        m.heap[i] = (struct run){begin, i + 1 == s->runs ? runs + s->all : begin + s->run};
     }
-    for (uint32_t i = m->heap_count; i-- > 0;)
-        csv_spool_sink(m, i);
+    for (uint32_t i = m.count; i-- > 0;)
+        csv_spool_sink(&m, i);
+    for (uint64_t out = 0; m.count > 0; out++) {
+        s->all_ends[out] = *m.heap[0].next++;
+        if (m.heap[0].next == m.heap[0].end)
+            m.heap[0] = m.heap[--m.count];
+        csv_spool_sink(&m, 0);
+    }
+    free(m.heap);
     return 0;
-}
-
-static void csv_spool_end_merge(struct merge *m)
-{
-    for (uint32_t i = 0; m->runs != NULL && i < m->spool->runs; i++)
-        free(m->runs[i].ends);
-    free(m->runs);
-    free(m->heap);
-    free(m->out);
-}
-
-static int csv_spool_write_end(struct merge *m)
-{
-    int code = csv_spool_write_all(m->spool->fd, m->out, m->out_count * sizeof(*m->out));
-    m->out_count = 0;
-    return code;
-}
-
-static int csv_spool_merge_all(struct merge *m)
-{
-    while (m->heap_count > 0) {
-        struct run *run = &m->runs[m->heap[0]];
-        m->out[m->out_count++] = run->ends[run->at++];
-        m->spool->first[m->out[m->out_count - 1].rank + 1]++;
-        int code = m->out_count == CHUNK ? csv_spool_write_end(m) : 0;
-        if (code == 0 && run->at == run->count)
-            code = csv_spool_refill(m, run);
-        if (code < 0)
-            return code;
-        if (code == 1)
-            m->heap[0] = m->heap[--m->heap_count];
-        csv_spool_sink(m, 0);
-    }
-    return csv_spool_write_end(m);
 }
 
 static int csv_spool_merge_runs(struct csv_spool *s)
 {
-    struct merge merge = {.spool = s};
-    int code = csv_spool_write_run(s);
+    struct csv_end *runs = NULL;
+    int code = csv_spool_write_run(s), fd = -1;
     free(s->ends);
     s->ends = NULL;
-    if (code == 0) {
-        s->fd = csv_spool_open_unnamed(s->folder);
-        code = s->fd < 0 ? s->fd : csv_spool_begin_merge(&merge);
-    }
-    code = code == 0 ? csv_spool_merge_all(&merge) : code;
-    csv_spool_end_merge(&merge);
+    if (code == 0)
+        code = csv_spool_map(&runs, s->runs_fd, s->all, PROT_READ);
+    if (code == 0)
+        fd = csv_spool_open_unnamed(s->folder);
+    if (code == 0)
+        code = fd < 0 ? fd : csv_spool_map(&s->all_ends, fd, s->all, PROT_READ | PROT_WRITE);
+    if (code == 0)
+        code = csv_spool_merge_all(s, runs);
+    if (runs != NULL)
+        munmap(runs, s->all * sizeof(*runs));
+    if (fd >= 0)
+        close(fd);
     close(s->runs_fd);
     s->runs_fd = -1;
     return code;
@@ -290,38 +238,32 @@ static int csv_spool_merge_runs(struct csv_spool *s)
 
 int csv_spool_sort(struct csv_spool *s, uint32_t ranks)
 {
-    int code = 0;
     s->first = calloc((size_t)ranks + 2, sizeof(*s->first));
     if (s->first == NULL)
         return -ENOMEM;
     s->ranks = ranks;
     if (s->runs > 0) {
-        code = csv_spool_merge_runs(s);
+        int code = csv_spool_merge_runs(s);
+        if (code != 0)
+            return code;
     } else {
         qsort_r(s->ends, s->count, sizeof(*s->ends), csv_spool_compare, &s->options);
-        for (size_t i = 0; i < s->count; i++)
-            s->first[s->ends[i].rank + 1]++;
+        s->all_ends = s->ends;
     }
+    for (uint64_t i = 0; i < s->all; i++)
+        s->first[s->all_ends[i].rank + 1]++;
     for (uint32_t r = 0; r < ranks; r++)
         s->first[r + 1] += s->first[r];
-    return code;
+    return 0;
 }
 
-uint64_t csv_spool_count(const struct csv_spool *s, uint32_t rank)
+uint32_t csv_spool_read(const struct csv_spool *s, uint32_t rank, uint64_t position,
+                        struct csv_end *out, uint32_t most)
 {
-    return rank < s->ranks ? s->first[rank + 1] - s->first[rank] : 0;
-}
-
-int csv_spool_read(const struct csv_spool *s, uint32_t rank, uint64_t position, struct csv_end *out,
-                   uint32_t most)
-{
-    uint64_t count = csv_spool_count(s, rank), left = position < count ? count - position : 0;
+    uint64_t count = rank < s->ranks ? s->first[rank + 1] - s->first[rank] : 0;
+    uint64_t left = position < count ? count - position : 0;
     uint32_t give = left < most ? (uint32_t)left : most;
-    uint64_t from = give == 0 ? 0 : s->first[rank] + position;
-    if (s->ends != NULL && give > 0)
-        memcpy(out, s->ends + from, give * sizeof(*out));
-    int code = s->ends != NULL || give == 0
-                   ? 0
-                   : csv_spool_read_all(s->fd, out, give * sizeof(*out), from * sizeof(*out));
-    return code != 0 ? code : (int)give;
+    if (give > 0)
+        memcpy(out, s->all_ends + s->first[rank] + position, give * sizeof(*out));
+    return give;
 }

@@ -57,12 +57,8 @@ int csv_spool_add(struct csv_spool *spool, const struct csv_end *end);
 /** Sort, after all ends are added. @return 0 or a negative error */
 int csv_spool_sort(struct csv_spool *spool, uint32_t ranks);
 
-/** Number of ends of a rank; after sorting. */
-uint64_t csv_spool_count(const struct csv_spool *spool, uint32_t rank);
-
-/** Read ends of a rank, starting at a position. Thread-safe. @return their number, or a negative
- * error */
-int csv_spool_read(const struct csv_spool *spool, uint32_t rank, uint64_t position,
-                   struct csv_end *out, uint32_t most);
+/** Read ends of a rank, starting at a position; after sorting. Thread-safe. @return their number */
+uint32_t csv_spool_read(const struct csv_spool *spool, uint32_t rank, uint64_t position,
+                        struct csv_end *out, uint32_t most);
 
 #endif

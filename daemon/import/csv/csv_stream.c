@@ -102,16 +102,14 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
     struct csv_end ends[TRACE_BATCH - 1];
     uint32_t count = 0;
     while (count == 0) {
-        int got =
+        uint32_t got =
             csv_spool_read(job->spool, job->rank_of[stream], s->position, ends, TRACE_BATCH - 1);
-        if (got < 0)
-            return got;
         if (got == 0)
             return (int)csv_stream_emit_send(s, UINT64_MAX, out);
-        for (int i = 0; i < got; i++)
+        for (uint32_t i = 0; i < got; i++)
             count += csv_stream_emit_record(job, s, &ends[i], out + count);
-        s->position += (uint64_t)got;
-        __atomic_fetch_add(&job->given, (uint64_t)got, __ATOMIC_RELAXED);
+        s->position += got;
+        __atomic_fetch_add(&job->given, got, __ATOMIC_RELAXED);
     }
     return (int)count;
 }
