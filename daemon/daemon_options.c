@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,207 +84,169 @@ struct options_parser {
     size_t capacity;
 };
 
-struct options_entry;
-
-/* Handles an option. @param value  NULL: it takes none @return 0 or -HOLTER_EUSAGE, after setting
- * why */
-typedef int options_handler(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value);
+enum options_kind {
+    OPTION_TEXT, /* stored as it is */
+    OPTION_FLAG,
+    OPTION_LISTEN,
+    OPTION_RECORD, /* --record and, without a value, --no-record */
+    OPTION_SIZE,
+    OPTION_WINDOW,
+    OPTION_GRACE,
+    OPTION_COLLECTIVES,
+    OPTION_SPEED,
+    OPTION_FROM,
+    OPTION_SINK,
+    OPTION_CHECK,
+    OPTION_SHOW,
+};
 
 struct options_entry {
     const char *name;
     int has_value; /* no_argument or required_argument */
-    options_handler *handle;
+    enum options_kind kind;
     size_t offset;        /* of the member of struct daemon_options that it sets */
     enum sink_kind sink;  /* of an option that adds a sink */
     int is_replay_option; /* only a replay has it */
 };
 
-/* ---- handlers ------------------------------------------------------------------------ */
-
-static void *options_member(struct options_parser *parser, const struct options_entry *entry)
-{
-    return (char *)parser->options + entry->offset;
-}
-
-static int options_set_text(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value)
-{
-    *(const char **)options_member(parser, entry) = value;
-    return 0;
-}
-
-static int options_set_flag(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value)
-{
-    (void)value;
-    *(int *)options_member(parser, entry) = 1;
-    return 0;
-}
-
-static int options_add_endpoint(struct options_parser *parser, const struct options_entry *entry,
-                                const char *value)
-{
-    struct daemon_options *options = parser->options;
-    (void)entry;
-    if (options->listen_count == SERVER_ENDPOINTS_MAXIMUM) {
-        snprintf(parser->why, parser->capacity, "--listen: at most %u endpoints",
-                 SERVER_ENDPOINTS_MAXIMUM);
-        return -HOLTER_EUSAGE;
-    }
-    options->listen[options->listen_count++] = value;
-    return 0;
-}
-
-/* --record and, without a value, --no-record */
-static int options_set_record(struct options_parser *parser, const struct options_entry *entry,
-                              const char *value)
-{
-    (void)entry;
-    parser->options->record = value;
-    parser->record = value != NULL;
-    return 0;
-}
-
-static int options_set_size(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value)
-{
-    uint64_t *size = options_member(parser, entry);
-    if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_MINIMUM_BYTES)
-        return 0;
-    snprintf(parser->why, parser->capacity,
-             "--%s '%s': a size such as 500M or 20G is expected, 16M and more", entry->name, value);
-    return -HOLTER_EUSAGE;
-}
-
-static int options_set_time(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value, uint64_t minimum_ns, uint64_t maximum_ns)
-{
-    uint64_t *time_ns = options_member(parser, entry);
-    if (duration_parse(value, time_ns) == 0 && *time_ns >= minimum_ns && *time_ns <= maximum_ns)
-        return 0;
-    snprintf(parser->why, parser->capacity,
-             "--%s '%s': a time from %gs to %gs is expected, such as 500ms or 1s", entry->name,
-             value, (double)minimum_ns * 1e-9, (double)maximum_ns * 1e-9);
-    return -HOLTER_EUSAGE;
-}
-
-static int options_set_window(struct options_parser *parser, const struct options_entry *entry,
-                              const char *value)
-{
-    return options_set_time(parser, entry, value, WINDOW_MINIMUM_NS, WINDOW_MAXIMUM_NS);
-}
-
-static int options_set_grace(struct options_parser *parser, const struct options_entry *entry,
-                             const char *value)
-{
-    parser->options->grace_given = 1;
-    return options_set_time(parser, entry, value, 0, GRACE_MAXIMUM_NS);
-}
-
-static int options_set_collectives(struct options_parser *parser, const struct options_entry *entry,
-                                   const char *value)
-{
-    (void)entry;
-    parser->options->no_collectives = strcmp(value, "off") == 0;
-    if (parser->options->no_collectives || strcmp(value, "modelled") == 0)
-        return 0;
-    snprintf(parser->why, parser->capacity, "--collectives '%s': modelled or off is expected",
-             value);
-    return -HOLTER_EUSAGE;
-}
-
-static int options_set_speed(struct options_parser *parser, const struct options_entry *entry,
-                             const char *value)
-{
-    (void)entry;
-    if (replay_pace_parse(value, &parser->options->speed) == 0)
-        return 0;
-    snprintf(parser->why, parser->capacity, "--speed '%s': %g to %.0f, or max, is expected", value,
-             PACE_SLOWEST, PACE_FASTEST);
-    return -HOLTER_EUSAGE;
-}
-
-static int options_set_from(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value)
-{
-    (void)entry;
-    parser->options->from = value;
-    return moment_check(value, parser->why, parser->capacity);
-}
-
-static int options_add_sink(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value)
-{
-    struct daemon_options *options = parser->options;
-    if (options->sink_count == RULES_SINKS_MAXIMUM) {
-        snprintf(parser->why, parser->capacity, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
-        return -HOLTER_EUSAGE;
-    }
-    options->sinks[options->sink_count].kind = entry->sink;
-    options->sinks[options->sink_count++].target = value;
-    return 0;
-}
-
-static int options_check_only(struct options_parser *parser, const struct options_entry *entry,
-                              const char *value)
-{
-    (void)entry;
-    (void)value;
-    parser->check_only = 1;
-    return 0;
-}
-
-static int options_show(struct options_parser *parser, const struct options_entry *entry,
-                        const char *value)
-{
-    (void)value;
-    fputs(strcmp(entry->name, "help") == 0      ? options_usage
-          : strcmp(entry->name, "version") == 0 ? "holterd " HOLTER_VERSION
-                                                  " (" HOLTER_BUILD_OPTIONS ")\n"
-                                                : rules_default_text(),
-          stdout);
-    parser->shown = 1;
-    return 0;
-}
-
-/* ---- the table ------------------------------------------------------------------------ */
-
 #define MEMBER(name) .offset = offsetof(struct daemon_options, name)
-#define VALUE(handler) .has_value = required_argument, .handle = (handler)
-#define NO_VALUE(handler) .has_value = no_argument, .handle = (handler)
-#define TEXT(member) VALUE(options_set_text), MEMBER(member)
-#define FLAG(member) NO_VALUE(options_set_flag), MEMBER(member)
+#define VALUE(of_kind) .has_value = required_argument, .kind = (of_kind)
+#define NO_VALUE(of_kind) .has_value = no_argument, .kind = (of_kind)
+#define TEXT(member) VALUE(OPTION_TEXT), MEMBER(member)
+#define FLAG(member) NO_VALUE(OPTION_FLAG), MEMBER(member)
 
 static const struct options_entry options_table[] = {
-    {"listen", VALUE(options_add_endpoint)},
+    {"listen", VALUE(OPTION_LISTEN)},
     {"keys", TEXT(keys)},
-    {"record", VALUE(options_set_record)},
-    {"no-record", NO_VALUE(options_set_record)},
-    {"max-size", VALUE(options_set_size), MEMBER(maximum_record_bytes)},
-    {"window", VALUE(options_set_window), MEMBER(window_ns)},
-    {"grace", VALUE(options_set_grace), MEMBER(grace_ns)},
-    {"collectives", VALUE(options_set_collectives)},
+    {"record", VALUE(OPTION_RECORD)},
+    {"no-record", NO_VALUE(OPTION_RECORD)},
+    {"max-size", VALUE(OPTION_SIZE), MEMBER(maximum_record_bytes)},
+    {"window", VALUE(OPTION_WINDOW), MEMBER(window_ns)},
+    {"grace", VALUE(OPTION_GRACE), MEMBER(grace_ns)},
+    {"collectives", VALUE(OPTION_COLLECTIVES)},
     {"session", TEXT(session)},
     {"topology", TEXT(topology)},
     {"replay", TEXT(replay)},
-    {"speed", VALUE(options_set_speed), .is_replay_option = 1},
-    {"from", VALUE(options_set_from), .is_replay_option = 1},
+    {"speed", VALUE(OPTION_SPEED), .is_replay_option = 1},
+    {"from", VALUE(OPTION_FROM), .is_replay_option = 1},
     {"loop", FLAG(loop), .is_replay_option = 1},
     {"paused", FLAG(paused), .is_replay_option = 1},
     {"quit-at-end", FLAG(quit_at_end), .is_replay_option = 1},
     {"results", FLAG(results)},
     {"quit-when-idle", FLAG(quit_when_idle)},
     {"rules", TEXT(rules)},
-    {"alert-log", VALUE(options_add_sink), .sink = SINK_FILE},
-    {"on-alert", VALUE(options_add_sink), .sink = SINK_COMMAND},
-    {"syslog", NO_VALUE(options_add_sink), .sink = SINK_SYSLOG},
-    {"alertmanager", VALUE(options_add_sink), .sink = SINK_ALERTMANAGER},
-    {"check-rules", NO_VALUE(options_check_only)},
-    {"print-rules", NO_VALUE(options_show)},
-    {"version", NO_VALUE(options_show)},
-    {"help", NO_VALUE(options_show)},
+    {"alert-log", VALUE(OPTION_SINK), .sink = SINK_FILE},
+    {"on-alert", VALUE(OPTION_SINK), .sink = SINK_COMMAND},
+    {"syslog", NO_VALUE(OPTION_SINK), .sink = SINK_SYSLOG},
+    {"alertmanager", VALUE(OPTION_SINK), .sink = SINK_ALERTMANAGER},
+    {"check-rules", NO_VALUE(OPTION_CHECK)},
+    {"print-rules", NO_VALUE(OPTION_SHOW)},
+    {"version", NO_VALUE(OPTION_SHOW)},
+    {"help", NO_VALUE(OPTION_SHOW)},
 };
+
+/* @return -HOLTER_EUSAGE, after setting why */
+__attribute__((format(printf, 2, 3))) static int options_refuse(struct options_parser *parser,
+                                                                const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(parser->why, parser->capacity, format, arguments);
+    va_end(arguments);
+    return -HOLTER_EUSAGE;
+}
+
+static int options_set_time(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value, uint64_t minimum_ns, uint64_t maximum_ns)
+{
+    uint64_t *time_ns = (uint64_t *)((char *)parser->options + entry->offset);
+    if (duration_parse(value, time_ns) == 0 && *time_ns >= minimum_ns && *time_ns <= maximum_ns)
+        return 0;
+    return options_refuse(parser,
+                          "--%s '%s': a time from %gs to %gs is expected, such as 500ms or 1s",
+                          entry->name, value, (double)minimum_ns * 1e-9, (double)maximum_ns * 1e-9);
+}
+
+static int options_add(struct options_parser *parser, const struct options_entry *entry,
+                       const char *value)
+{
+    struct daemon_options *options = parser->options;
+    if (entry->kind == OPTION_LISTEN && options->listen_count == SERVER_ENDPOINTS_MAXIMUM)
+        return options_refuse(parser, "--listen: at most %u endpoints", SERVER_ENDPOINTS_MAXIMUM);
+    if (entry->kind == OPTION_SINK && options->sink_count == RULES_SINKS_MAXIMUM)
+        return options_refuse(parser, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
+    if (entry->kind == OPTION_LISTEN) {
+        options->listen[options->listen_count++] = value;
+        return 0;
+    }
+    options->sinks[options->sink_count].kind = entry->sink;
+    options->sinks[options->sink_count++].target = value;
+    return 0;
+}
+
+static void options_show(const char *name)
+{
+    fputs(strcmp(name, "help") == 0      ? options_usage
+          : strcmp(name, "version") == 0 ? "holterd " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")\n"
+                                         : rules_default_text(),
+          stdout);
+}
+
+/* Handle an option. @param value  NULL: it takes none @return 0 or -HOLTER_EUSAGE */
+static int options_handle(struct options_parser *parser, const struct options_entry *entry,
+                          const char *value)
+{
+    struct daemon_options *options = parser->options;
+    void *member = (char *)options + entry->offset;
+    uint64_t *size = member;
+    switch (entry->kind) {
+    case OPTION_TEXT:
+        *(const char **)member = value;
+        return 0;
+    case OPTION_FLAG:
+        *(int *)member = 1;
+        return 0;
+    case OPTION_LISTEN:
+    case OPTION_SINK:
+        return options_add(parser, entry, value);
+    case OPTION_RECORD:
+        options->record = value;
+        parser->record = value != NULL;
+        return 0;
+    case OPTION_SIZE:
+        if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_MINIMUM_BYTES)
+            return 0;
+        return options_refuse(parser,
+                              "--%s '%s': a size such as 500M or 20G is expected, 16M and more",
+                              entry->name, value);
+    case OPTION_WINDOW:
+        return options_set_time(parser, entry, value, WINDOW_MINIMUM_NS, WINDOW_MAXIMUM_NS);
+    case OPTION_GRACE:
+        options->grace_given = 1;
+        return options_set_time(parser, entry, value, 0, GRACE_MAXIMUM_NS);
+    case OPTION_COLLECTIVES:
+        options->no_collectives = strcmp(value, "off") == 0;
+        if (options->no_collectives || strcmp(value, "modelled") == 0)
+            return 0;
+        return options_refuse(parser, "--collectives '%s': modelled or off is expected", value);
+    case OPTION_SPEED:
+        if (replay_pace_parse(value, &options->speed) == 0)
+            return 0;
+        return options_refuse(parser, "--speed '%s': %g to %.0f, or max, is expected", value,
+                              PACE_SLOWEST, PACE_FASTEST);
+    case OPTION_FROM:
+        options->from = value;
+        return moment_check(value, parser->why, parser->capacity);
+    case OPTION_CHECK:
+        parser->check_only = 1;
+        return 0;
+    case OPTION_SHOW:
+        options_show(entry->name);
+        parser->shown = 1;
+        return 0;
+    }
+    return 0;
+}
 
 #define OPTIONS_COUNT (sizeof(options_table) / sizeof(options_table[0]))
 #define OPTIONS_FIRST 256 /* value of the first option for getopt_long(3) */
@@ -344,25 +307,19 @@ static void options_set_defaults(struct daemon_options *options)
 static int options_check_endpoint(struct options_parser *parser, const char *endpoint)
 {
     char fault[256], stream[280];
-    if (endpoint_check(endpoint, fault, sizeof(fault)) != 0) {
-        snprintf(parser->why, parser->capacity, "--listen %s: %s", endpoint, fault);
-        return -HOLTER_EUSAGE;
-    }
-    if (endpoint_stream(stream, sizeof(stream), endpoint) != 0) {
-        snprintf(parser->why, parser->capacity,
-                 "--listen %s: there is no endpoint left for the stream, which takes the next port "
-                 "or a longer path",
-                 endpoint);
-        return -HOLTER_EUSAGE;
-    }
-    if (parser->options->keys == NULL && !endpoint_is_local(endpoint)) {
-        snprintf(parser->why, parser->capacity,
-                 "--listen %s: other machines can reach it, so keys are needed: make them with "
-                 "'holter keys DIR' and give --keys DIR, or listen on tcp://127.0.0.1:PORT or "
-                 "ipc:///PATH",
-                 endpoint);
-        return -HOLTER_EUSAGE;
-    }
+    if (endpoint_check(endpoint, fault, sizeof(fault)) != 0)
+        return options_refuse(parser, "--listen %s: %s", endpoint, fault);
+    if (endpoint_stream(stream, sizeof(stream), endpoint) != 0)
+        return options_refuse(parser,
+                              "--listen %s: there is no endpoint left for the stream, which takes "
+                              "the next port or a longer path",
+                              endpoint);
+    if (parser->options->keys == NULL && !endpoint_is_local(endpoint))
+        return options_refuse(parser,
+                              "--listen %s: other machines can reach it, so keys are needed: make "
+                              "them with 'holter keys DIR' and give --keys DIR, or listen on "
+                              "tcp://127.0.0.1:PORT or ipc:///PATH",
+                              endpoint);
     return 0;
 }
 
@@ -372,11 +329,9 @@ static int options_check_server(struct options_parser *parser)
     int code = 0;
     for (size_t i = 0; code == 0 && i < options->listen_count; i++)
         code = options_check_endpoint(parser, options->listen[i]);
-    if (code == 0 && options->session != NULL && !session_key_valid(options->session)) {
-        snprintf(parser->why, parser->capacity,
-                 "--session '%s': 1 to 31 hexadecimal digits are expected", options->session);
-        code = -HOLTER_EUSAGE;
-    }
+    if (code == 0 && options->session != NULL && !session_key_valid(options->session))
+        return options_refuse(parser, "--session '%s': 1 to 31 hexadecimal digits are expected",
+                              options->session);
     return code;
 }
 
@@ -416,21 +371,16 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
     opterr = 0;
     while (code == 0 && !parser->shown &&
            (option = getopt_long(argc, argv, "+", names, NULL)) != -1) {
-        if (option < OPTIONS_FIRST) {
-            snprintf(parser->why, parser->capacity,
-                     "%s: unknown option, or its value is missing; see holterd --help",
-                     argv[optind - 1]);
-            return -HOLTER_EUSAGE;
-        }
+        if (option < OPTIONS_FIRST)
+            return options_refuse(parser,
+                                  "%s: unknown option, or its value is missing; see holterd --help",
+                                  argv[optind - 1]);
         const struct options_entry *entry = &options_table[option - OPTIONS_FIRST];
         parser->replay_options |= entry->is_replay_option;
-        code = entry->handle(parser, entry, entry->has_value ? optarg : NULL);
+        code = options_handle(parser, entry, entry->has_value ? optarg : NULL);
     }
-    if (code == 0 && !parser->shown && optind < argc) {
-        snprintf(parser->why, parser->capacity, "%s: not an option; see holterd --help",
-                 argv[optind]);
-        code = -HOLTER_EUSAGE;
-    }
+    if (code == 0 && !parser->shown && optind < argc)
+        return options_refuse(parser, "%s: not an option; see holterd --help", argv[optind]);
     return code;
 }
 
