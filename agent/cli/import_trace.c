@@ -30,6 +30,24 @@ static void import_trace_on_fault(void *user, const char *text)
     terminal_print("import: %s", text);
 }
 
+static void import_trace_print_head(const struct import_options *options, uint64_t ranks,
+                                    uint64_t hosts, const struct trace_counts *counts,
+                                    uint64_t window_ns)
+{
+    struct quantity of_ranks, of_hosts, of_windows, window;
+    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&of_ranks, ranks, "rank"),
+           quantity_things(&of_hosts, hosts, "host"),
+           quantity_things(&of_windows, counts->windows, "window"),
+           quantity_duration(&window, (double)window_ns));
+}
+
+/* A line of the summary, unless the count is 0. */
+static void import_trace_print_count(const char *label, uint64_t count, const char *what)
+{
+    if (count > 0)
+        printf("  %-12s %" PRIu64 " %s\n", label, count, what);
+}
+
 static void print_messages(const struct trace_counts *c)
 {
     struct quantity sent, received;
@@ -39,28 +57,18 @@ static void print_messages(const struct trace_counts *c)
            c->received_bytes, quantity_bytes(&received, (double)c->received_bytes));
     printf("  matched      %" PRIu64 " within hosts, %" PRIu64 " ends between hosts\n", c->matched,
            c->halves);
-    if (c->unmatched > 0)
-        printf("  unmatched    %" PRIu64 " ends within hosts\n", c->unmatched);
-    if (c->rejected > 0)
-        printf("  rejected     %" PRIu64
-               " messages within hosts that were received before they were sent, or with another "
-               "size\n",
-               c->rejected);
-    if (c->lost > 0)
-        printf("  left out     %" PRIu64 " records that are none, or far beyond the end\n",
-               c->lost);
-    if (c->failed_streams > 0)
-        printf("  broken       %" PRIu64 " files; what is whole of them is imported\n",
-               c->failed_streams);
+    import_trace_print_count("unmatched", c->unmatched, "ends within hosts");
+    import_trace_print_count(
+        "rejected", c->rejected,
+        "messages within hosts that were received before they were sent, or with another size");
+    import_trace_print_count("left out", c->lost, "records that are none, or far beyond the end");
+    import_trace_print_count("broken", c->failed_streams,
+                             "files; what is whole of them is imported");
 }
 
 static void print_otf2(const struct import_options *options, const struct import_otf2_counts *c)
 {
-    struct quantity ranks, hosts, windows, window;
-    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&ranks, c->ranks, "rank"),
-           quantity_things(&hosts, c->hosts, "host"),
-           quantity_things(&windows, c->counts.windows, "window"),
-           quantity_duration(&window, (double)c->window_ns));
+    import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  events       %" PRIu64 " in %" PRIu32 " locations\n", c->events, c->streams);
     if (c->definitions_broken)
         printf("  broken       definitions: what they do not tell of is not imported\n");
@@ -71,23 +79,15 @@ static void print_otf2(const struct import_options *options, const struct import
            c->collectives, c->counts.collectives);
     for (uint32_t i = 0; i < c->other_count; i++)
         printf("  unknown      %" PRIu64 " %s\n", c->others[i].count, c->others[i].name);
-    if (c->nameless > 0)
-        printf("  unknown      %" PRIu64 " calls of MPI\n", c->nameless);
-    if (c->undefined > 0)
-        printf("  undefined    %" PRIu64 " references\n", c->undefined);
-    if (c->unbalanced > 0)
-        printf("  unbalanced   %" PRIu64
-               " regions that were left but not entered, or the other way round\n",
-               c->unbalanced);
-    if (c->forced > 0)
-        printf("  open         %" PRIu64 " requests for so long that they count where they ended\n",
-               c->forced);
-    if (c->left_out > 0)
-        printf("  left out     %" PRIu64 " locations that belong to no rank\n", c->left_out);
-    if (c->early > 0)
-        printf("  early        %" PRIu64
-               " records before the begin of the trace: they count there\n",
-               c->early);
+    import_trace_print_count("unknown", c->nameless, "calls of MPI");
+    import_trace_print_count("undefined", c->undefined, "references");
+    import_trace_print_count("unbalanced", c->unbalanced,
+                             "regions that were left but not entered, or the other way round");
+    import_trace_print_count("open", c->forced,
+                             "requests for so long that they count where they ended");
+    import_trace_print_count("left out", c->left_out, "locations that belong to no rank");
+    import_trace_print_count("early", c->early,
+                             "records before the begin of the trace: they count there");
     if (c->by_process)
         printf("  ranks        are the processes in their order: the list of their locations "
                "names some that are not there, or twice\n");
@@ -95,12 +95,8 @@ static void print_otf2(const struct import_options *options, const struct import
 
 static void print_dumpi(const struct import_options *options, const struct dumpi_counts *c)
 {
-    struct quantity ranks, hosts, windows, window;
     const struct dumpi_facts *f = &c->facts;
-    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&ranks, f->ranks, "rank"),
-           quantity_things(&hosts, c->hosts, "host"),
-           quantity_things(&windows, c->counts.windows, "window"),
-           quantity_duration(&window, (double)c->window_ns));
+    import_trace_print_head(options, f->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  calls        %" PRIu64 " in %" PRIu32 " files of version %d.%d.%d\n", f->calls,
            f->files, f->version[0], f->version[1], f->version[2]);
     print_messages(&c->counts);
@@ -109,12 +105,9 @@ static void print_dumpi(const struct import_options *options, const struct dumpi
         printf("  broken       %" PRIu32 " files; what is whole of them is imported\n", f->broken);
     if (f->missing > 0)
         printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
-    if (f->left_out > 0)
-        printf("  left out     %" PRIu32 " files of ranks behind the last\n", f->left_out);
-    if (f->unknown > 0)
-        printf("  unknown      %" PRIu64 " calls of functions\n", f->unknown);
-    if (f->off > 0)
-        printf("  turned off   %" PRIu64 " calls that the trace does not have\n", f->off);
+    import_trace_print_count("left out", f->left_out, "files of ranks behind the last");
+    import_trace_print_count("unknown", f->unknown, "calls of functions");
+    import_trace_print_count("turned off", f->off, "calls that the trace does not have");
     if (f->unresolved > 0)
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
 }
@@ -181,27 +174,20 @@ int import_trace_dumpi(const struct import_options *options)
 
 static void print_csv(const struct import_options *options, const struct import_csv_counts *c)
 {
-    struct quantity ranks, hosts, windows, window;
-    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&ranks, c->ranks, "rank"),
-           quantity_things(&hosts, c->hosts, "host"),
-           quantity_things(&windows, c->counts.windows, "window"),
-           quantity_duration(&window, (double)c->window_ns));
+    import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  rows         %" PRIu64 "\n", c->rows);
     if (c->world > c->ranks)
         printf("  unnamed      %" PRIu32 " of %" PRIu32 " ranks are in no row\n",
                c->world - c->ranks, c->world);
     print_messages(&c->counts);
-    if (c->one_sided > 0)
-        printf("  sent only    %" PRIu64 " messages of which no receive_end is known\n",
-               c->one_sided);
-    if (c->backward > 0)
-        printf("  backward     %" PRIu64 " messages that were received before they were sent\n",
-               c->backward);
+    import_trace_print_count("sent only", c->one_sided,
+                             "messages of which no receive_end is known");
+    import_trace_print_count("backward", c->backward,
+                             "messages that were received before they were sent");
     if (c->unknown > 0)
         printf("  passed over  %" PRIu32 " columns that mean nothing here, the first is '%s'\n",
                c->unknown, c->first_unknown);
-    if (c->bad > 0)
-        printf("  left out     %" PRIu64 " rows that are wrong\n", c->bad);
+    import_trace_print_count("left out", c->bad, "rows that are wrong");
 }
 
 int import_trace_csv(const struct import_options *options)
