@@ -9,7 +9,7 @@
 
 /** The dynamic section of one file. Texts are owned. */
 struct elf_file {
-    uint8_t class_;   /**< ELFCLASS64 or ELFCLASS32 */
+    uint8_t class_;   /**< ELFCLASS64; ELFCLASS32: nothing else is known */
     uint16_t machine; /**< EM_X86_64, EM_AARCH64, ... */
     int dynamic;      /**< 0: statically linked, nothing can be preloaded */
     char *rpath;      /**< DT_RPATH; NULL: none */
