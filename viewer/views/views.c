@@ -1,22 +1,6 @@
 /* The list of all views. The only source of the views, beside the frame, that knows them all. */
 #include "viewer/views/views.h"
 
-#include "viewer/views/alerts/view_alerts.h"
-#include "viewer/views/calls/view_calls.h"
-#include "viewer/views/captures/view_captures.h"
-#include "viewer/views/commgram/view_commgram.h"
-#include "viewer/views/jobs/view_jobs.h"
-#include "viewer/views/links/view_links.h"
-#include "viewer/views/live/view_live.h"
-#include "viewer/views/matrix/view_matrix.h"
-#include "viewer/views/network/view_network.h"
-#include "viewer/views/nodes/view_nodes.h"
-#include "viewer/views/pairs/view_pairs.h"
-#include "viewer/views/ranks/view_ranks.h"
-#include "viewer/views/regions/view_regions.h"
-#include "viewer/views/routes/view_routes.h"
-#include "viewer/views/torus/view_torus.h"
-
 #include <string.h>
 
 const struct view *const views[VIEWS] = {

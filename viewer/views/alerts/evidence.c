@@ -17,7 +17,7 @@ color_t evidence_color(const struct theme *t, const struct alert *a)
     return a->state == ALERT_FIRING ? t->bad : a->state == ALERT_PENDING ? t->warn : t->second;
 }
 
-color_t evidence_ground(const struct theme *t, const struct alert *a)
+static color_t evidence_ground(const struct theme *t, const struct alert *a)
 {
     return a->state == ALERT_FIRING    ? t->bad_ground
            : a->state == ALERT_PENDING ? t->warn_ground

@@ -13,7 +13,6 @@ enum evidence_detail {
 
 /** Foreground and background colour of an alert's state. */
 color_t evidence_color(const struct theme *theme, const struct alert *alert);
-color_t evidence_ground(const struct theme *theme, const struct alert *alert);
 
 /** "firing", "pending", "resolved" */
 const char *evidence_state(const struct alert *alert);

@@ -1,5 +1,5 @@
-/* View "alerts": list of alerts above, evidence of the selected alert below. */
-#include "viewer/views/alerts/view_alerts.h"
+/* View "alerts": a list of the job's alerts, and the evidence of the selected one. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { ROW = 30, DETAIL = 400 };
 enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, CAPTURED, UPDATES, COLUMNS };

@@ -1,5 +1,6 @@
-/* View "calls": a sortable table of MPI calls, grouped as the user chose. */
-#include "viewer/views/calls/view_calls.h"
+/* View "calls": which MPI functions take how much time, on which communicator, in which code
+ * region. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROW = 26, GROUPS = 4096 };
 enum { NAME, COMM, REGION, COUNT, BYTES, BYTES_IN, TIME, MEAN, LONGEST, SHARE, BAR, COLUMNS };

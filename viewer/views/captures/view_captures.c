@@ -1,15 +1,13 @@
-/* View "captures": head, time axis, row labels, marked times, plot. */
-#include "viewer/views/captures/view_captures.h"
+/* View "captures": the last calls of ranks before an alert or a request, as one row of bars for
+ * each thread, with the time of the alert. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/captures/plot.h"
 #include "viewer/views/common/pieces.h"
 
-#include "holter/call.h"
-
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 };
 

@@ -9,7 +9,6 @@
 #include "holter/error.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -21,8 +20,9 @@ enum {
     OUTLINE_POINTS = 32,
 };
 
-void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, double *low,
-                     double *high)
+/* Range of message sizes that are drawn, as binary logarithms. */
+static void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, double *low,
+                            double *high)
 {
     *low = s->ui->commgram.size_low;
     /* the highest value of the legend includes sizes that round to it */
@@ -30,7 +30,8 @@ void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, do
                                                               : s->ui->commgram.size_high;
 }
 
-double bipartite_shift(const struct stage *s, struct box plot)
+/* Horizontal offset of the picture while time is being moved and no new picture has arrived. */
+static double bipartite_shift(const struct stage *s, struct box plot)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     int64_t begin, end;

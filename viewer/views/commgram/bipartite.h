@@ -19,13 +19,6 @@ struct commgram_drawing {
     uint64_t heights_of; /**< version of the facts that low and high were computed from */
 };
 
-/** Range of message sizes that are drawn, as binary logarithms. */
-void bipartite_sizes(const struct stage *stage, const struct commgram_drawing *drawing, double *low,
-                     double *high);
-
-/** Horizontal offset of the picture while time is being moved and no new picture has arrived. */
-double bipartite_shift(const struct stage *stage, struct box plot);
-
 /** Lay out the picture in its panel: plot holds bars and ribbons, labels lie below it. */
 void bipartite_layout(struct stage *stage, struct commgram_drawing *drawing, struct box panel,
                       struct box plot);

@@ -1,5 +1,6 @@
-/* View "commgram": curve, picture of phases and communities, path, legend, badges. */
-#include "viewer/views/commgram/view_commgram.h"
+/* View "commgram" (CommGram): the curve of communication patterns over time, and below it the
+ * phases of the visible time as bars of communities with the messages between them. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
@@ -15,7 +16,7 @@
 
 enum { TITLE = 30, AXIS = 17, LINKS = 22, LABELS = 38, FOOT = 26, BADGES = 24, BAND = 20 };
 
-void commgram_drawing_destroy(struct commgram_drawing *d)
+static void commgram_drawing_destroy(struct commgram_drawing *d)
 {
     if (!d)
         return;

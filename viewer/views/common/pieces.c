@@ -4,7 +4,6 @@
 #include "viewer/layout/format.h"
 
 #include "holter/call.h"
-#include "holter/event.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>
-#include <stdio.h>
 
 double timeline_x(const struct timeline *l, int64_t ns)
 {

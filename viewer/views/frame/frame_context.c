@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char arrow[] = "\xe2\x86\x92";
 

@@ -1,11 +1,9 @@
 /* Overlays: help on keys and mouse, search for a rank or node. */
 #include "viewer/views/frame/frame.h"
 
-#include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const char *const keys[][2] = {
     {"1 \xe2\x80\xa6 9, j", "views, j the jobs; Tab the next one"},

@@ -1,5 +1,5 @@
-/* View "jobs": table of jobs; a click chooses one. */
-#include "viewer/views/jobs/view_jobs.h"
+/* View "jobs": the jobs that the daemon knows, to choose one of them. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"

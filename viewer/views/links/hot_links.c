@@ -2,7 +2,6 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
-#include "viewer/views/links/view_links.h"
 #include "viewer/views/links/view_links_parts.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* View "links": arrangement of its panels. */
-#include "viewer/views/links/view_links.h"
+/* View "links": ranking of hot links, and the figures of routes, links and vertices by rank
+ * (Visuco, section 4.3). */
+#include "viewer/views/views.h"
 
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/links/view_links_parts.h"
@@ -9,7 +10,7 @@
 
 enum { WIDE = 780, BETTER = 176, LOW = 420 };
 
-void links_drawing_destroy(struct links_drawing *d)
+static void links_drawing_destroy(struct links_drawing *d)
 {
     if (!d)
         return;

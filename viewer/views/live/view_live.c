@@ -1,5 +1,6 @@
-/* View "live": strips, overview band, evolution strip, matrix and heat map. */
-#include "viewer/views/live/view_live.h"
+/* View "live": strips of messages, bytes and time in MPI over time, latency by region, an overview
+ * of the whole job, and below them the matrix and the heat map of waiting. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"

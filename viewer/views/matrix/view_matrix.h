@@ -5,8 +5,6 @@
 
 #include "viewer/views/common/view.h"
 
-extern const struct view matrix_view;
-
 /** The matrix as a panel. large: with choices, titles of axes, and figures in cells that are large
  * enough. */
 void matrix_panel(struct stage *stage, struct box box, int large);

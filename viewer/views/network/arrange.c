@@ -1,12 +1,10 @@
 /* Layout of the network's graph: building the wiring, positions by the spring layout, transitions.
  */
-#include "viewer/views/network/view_network.h"
 #include "viewer/views/network/view_network_parts.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Work done in one frame: a few milliseconds each. */
 enum {

@@ -4,9 +4,7 @@
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- buttons ---- */
 

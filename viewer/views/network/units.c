@@ -1,11 +1,9 @@
 /* Nodes, switches and groups of view "network": circles, squares, names, hits. */
-#include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { NAMED = 72 }; /* maximum number of visible units with names beside them */
@@ -23,8 +21,8 @@ static int network_units_is_switch(const struct wiring_unit *u)
            !u->in && !u->out;
 }
 
-double network_radius(const struct stage *s, const struct wiring *w, const struct plot *plot,
-                      uint32_t i)
+static double network_radius(const struct stage *s, const struct wiring *w, const struct plot *plot,
+                             uint32_t i)
 {
     const struct wiring_unit *u = &w->units[i];
     double share = s->ui->graph.size == NETWORK_PARTNERS
@@ -41,7 +39,9 @@ static color_t network_units_color(const struct stage *s, const struct wiring_un
     return all > 0 ? network_in_color(s->brush.theme, (double)u->in / all) : s->brush.theme->faint;
 }
 
-int network_faded(const struct stage *s, const struct wiring *w, int some, uint32_t i)
+/* 1 if a unit is excluded by the filter or not part of the selection (some: there is one); it is
+ * then drawn below the routes. */
+static int network_faded(const struct stage *s, const struct wiring *w, int some, uint32_t i)
 {
     uint8_t marks = w->units[i].marks;
     return (flow_filter_active(&s->ui->network.filter) && !(marks & FLOW_SHOWN)) ||

@@ -1,5 +1,7 @@
-/* View "network": head, graph, lasso, hits. */
-#include "viewer/views/network/view_network.h"
+/* View "network": traffic over the links as a graph in which vertices that exchange much are close
+ * together (Visuco, section 4.2). Circles are nodes, squares switches; routes are lines over the
+ * vertices on their way, stacked on the right-hand side of their direction. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
@@ -8,8 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FOOT = 26 };
 

@@ -35,6 +35,8 @@ struct network_drawing {
     struct image legend_image;
 };
 
+void network_drawing_destroy(struct network_drawing *drawing);
+
 /** Transformation from the layout to the plot. */
 struct plot {
     struct box box;
@@ -68,16 +70,9 @@ uint32_t network_route_under(const struct stage *stage, const struct wiring *wir
 void network_draw_route(const struct stage *stage, const struct arrangement *arrangement,
                         const struct plot *plot, uint32_t route);
 
-/** 1 if a unit is excluded by the filter or not part of the selection (some: there is one); it is
- * then drawn below the routes. */
-int network_faded(const struct stage *stage, const struct wiring *wiring, int some, uint32_t unit);
-
 /** Draw the selected link, if any. */
 void network_draw_link(const struct stage *stage, const struct arrangement *arrangement,
                        const struct plot *plot);
-
-double network_radius(const struct stage *stage, const struct wiring *wiring,
-                      const struct plot *plot, uint32_t unit);
 
 /** 1 if routes and nodes are few enough to be items of the scene; otherwise they are one picture.
  */

@@ -1,5 +1,5 @@
-/* View "nodes": table of agents. */
-#include "viewer/views/nodes/view_nodes.h"
+/* View "nodes": cost of the monitor on each node, losses, accuracy of its clock. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"

@@ -1,5 +1,5 @@
-/* View "pairs": table of pairs of ranks, busiest first. */
-#include "viewer/views/pairs/view_pairs.h"
+/* View "pairs": the busiest pairs of ranks, or all pairs of the selected rank. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROW = 26 };
 enum { SOURCE, FROM, DESTINATION, TO, MESSAGES, BYTES, EACH, SHARE, BAR, COLUMNS };

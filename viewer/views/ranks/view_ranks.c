@@ -1,12 +1,11 @@
-/* View "ranks": profile of all ranks and sortable table. */
-#include "viewer/views/ranks/view_ranks.h"
+/* View "ranks": time of each rank by class of call, as a profile and a table. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

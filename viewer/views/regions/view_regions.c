@@ -1,5 +1,7 @@
-/* View "regions": layout and drawing of the graph of rank regions, labels, hits, tooltips. */
-#include "viewer/views/regions/view_regions.h"
+/* View "regions": the graph of rank regions (PCLVis, Fig. 4). Ranks that communicate more with each
+ * other than with others are close together; edges are bundled; colour is the region or the
+ * latency. */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
@@ -28,7 +30,7 @@ struct regions_picture {
     struct box drawn, making; /* section of the graph that the pictures show */
 };
 
-void regions_picture_destroy(struct regions_picture *p)
+static void regions_picture_destroy(struct regions_picture *p)
 {
     if (!p)
         return;

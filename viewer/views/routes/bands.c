@@ -2,7 +2,6 @@
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { BAND = 15, MOST_BANDS = 6 };
 

@@ -1,5 +1,5 @@
-/* View "routes": route matrix, lens, and the column of choices and figures beside it. */
-#include "viewer/views/routes/view_routes.h"
+/* View "routes": routes in the adjacency matrix of the network (Visuco, section 4.4). */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
@@ -13,7 +13,7 @@
 
 enum { LENS = 260, SIDE = 252, NAMES = 54 };
 
-void routes_drawing_destroy(struct routes_drawing *d)
+static void routes_drawing_destroy(struct routes_drawing *d)
 {
     if (!d)
         return;

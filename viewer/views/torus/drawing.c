@@ -2,7 +2,6 @@
 #include "viewer/views/torus/drawing.h"
 
 #include "holter/bisect.h"
-#include "viewer/layout/format.h"
 
 #include "holter/error.h"
 

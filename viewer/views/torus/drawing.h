@@ -6,7 +6,7 @@
 #include "viewer/layout/lattice.h"
 #include "viewer/layout/projection.h"
 #include "viewer/layout/strokes.h"
-#include "viewer/views/torus/view_torus.h"
+#include "viewer/views/common/view.h"
 
 enum {
     TORUS_KEY = 9,
@@ -56,6 +56,8 @@ struct torus_drawing {
     struct strokes space;
     uint64_t flat_keys[TORUS_PANELS], space_key; /**< keys of the inputs of the strokes */
 };
+
+void torus_drawing_destroy(struct torus_drawing *drawing);
 
 /** Update the drawing for the present choices.
  * @return 0; -HOLTER_EUSAGE: there is no Cartesian network; -HOLTER_ELIMIT: it is too large;

@@ -2,7 +2,6 @@
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { MARGIN_LEFT = 30, MARGIN_BELOW = 22, MARGIN = 8 };
 

@@ -2,7 +2,6 @@
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Centre and radius of the grid on the screen. */
 struct eye {

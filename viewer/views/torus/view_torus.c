@@ -1,5 +1,6 @@
-/* View "torus": projection, grid in space, minimaps, pinned panels, controls. */
-#include "viewer/views/torus/view_torus.h"
+/* View "torus": a torus, mesh or other Cartesian network as concentric rings along three of its
+ * dimensions, and as a grid in space; loads of links as colours (Landge et al., section 4). */
+#include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
