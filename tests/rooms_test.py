@@ -82,7 +82,7 @@ MATRIX = {
         "agent/terminal agent/launch agent/cli/text"),
     "agent/cli/top": "proto agent/terminal agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
-    "viewer/model": "sums network",
+    "viewer/model": "proto sums network",
     "viewer/layout": "network",
     "viewer/ui": "viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",

@@ -5,6 +5,7 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "proto/wire_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -267,54 +268,13 @@ static int apply_status(struct model *m, const struct wire_status *s)
     return 0;
 }
 
-/* Job id that a message of the stream belongs to; NULL for other messages. */
-static const char *model_job_of(const struct wire_message *message)
-{
-    switch (message->type) {
-    case WIRE_TYPE_JOB:
-        return message->job.job;
-    case WIRE_TYPE_PLACES:
-        return message->places.job;
-    case WIRE_TYPE_TOTALS:
-        return message->totals.job;
-    case WIRE_TYPE_RANK_WINDOW:
-        return message->rank_window.job;
-    case WIRE_TYPE_HISTORY:
-        return message->history.job;
-    case WIRE_TYPE_PAIR_WINDOW:
-        return message->pair_window.job;
-    case WIRE_TYPE_CALL_WINDOW:
-        return message->call_window.job;
-    case WIRE_TYPE_NODES:
-        return message->nodes.job;
-    case WIRE_TYPE_ALERT:
-        return message->alert.job;
-    case WIRE_TYPE_LATENCIES:
-        return message->latencies.job;
-    case WIRE_TYPE_REGIONS:
-        return message->regions.job;
-    case WIRE_TYPE_PHASES:
-        return message->phases.job;
-    case WIRE_TYPE_CURVE:
-        return message->curve.job;
-    case WIRE_TYPE_TOPOLOGY:
-        return message->topology.job;
-    case WIRE_TYPE_LINKS:
-        return message->links.job;
-    case WIRE_TYPE_CAPTURE:
-        return message->capture.job;
-    default:
-        return NULL;
-    }
-}
-
 static int apply_links(struct model *m, const struct wire_links *w)
 {
     int error = network_apply_links(&m->network, w), sums = measured_apply(&m->measured, w);
     return error ? error : sums;
 }
 
-static int model_apply_job(struct model *m, const struct wire_message *message, int snapshot)
+static int apply_job_message(struct model *m, const struct wire_job *j, int snapshot)
 {
     if (snapshot) { /* a state begins with this message; the state before may be incomplete */
         m->ranks_more = m->pairs_more = m->calls_more = m->latency.regions_more = 0;
@@ -322,172 +282,93 @@ static int model_apply_job(struct model *m, const struct wire_message *message, 
         network_restart(&m->network);
         rewind_state(m);
     }
-    apply_job(m, &message->job);
+    apply_job(m, j);
     return 0;
 }
 
-static int model_apply_places(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return apply_places(m, &message->places);
-}
-
-static int model_apply_totals(struct model *m, const struct wire_message *message, int snapshot)
+static int apply_totals(struct model *m, const struct wire_totals *totals, int snapshot)
 {
     if (snapshot)
-        rewind_state_window(m, message->totals.window);
-    return series_put(&m->series, &message->totals);
-}
-
-static int model_apply_rank_window(struct model *m, const struct wire_message *message,
-                                   int snapshot)
-{
-    return tables_apply_ranks(m, &message->rank_window, snapshot);
-}
-
-static int model_apply_history(struct model *m, const struct wire_message *message, int snapshot)
-{
-    return snapshot ? tables_apply_history(m, &message->history) : 0;
-}
-
-static int model_apply_pair_window(struct model *m, const struct wire_message *message,
-                                   int snapshot)
-{
-    return tables_apply_pairs(m, &message->pair_window, snapshot);
-}
-
-static int model_apply_call_window(struct model *m, const struct wire_message *message,
-                                   int snapshot)
-{
-    return tables_apply_calls(m, &message->call_window, snapshot);
-}
-
-static int model_apply_nodes(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return apply_nodes(m, &message->nodes);
-}
-
-static int model_apply_alert(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return apply_alert(m, &message->alert);
-}
-
-static int model_apply_latencies(struct model *m, const struct wire_message *message, int snapshot)
-{
-    m->details_version++;
-    return latency_apply(&m->latency, &message->latencies, snapshot);
-}
-
-static int model_apply_regions(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return latency_apply_regions(&m->latency, &message->regions);
-}
-
-static int model_apply_phases(struct model *m, const struct wire_message *message, int snapshot)
-{
-    return commgram_apply_phases(&m->commgram, &message->phases, snapshot);
-}
-
-static int model_apply_curve(struct model *m, const struct wire_message *message, int snapshot)
-{
-    return commgram_apply_curve(&m->commgram, &message->curve, snapshot);
+        rewind_state_window(m, totals->window);
+    return series_put(&m->series, totals);
 }
 
 /* Answers to requests come late at times, when another job is shown already: those are ignored. */
-
-static int model_apply_commgram(struct model *m, const struct wire_message *message, int snapshot)
+static int model_apply_answer(struct model *m, const struct wire_message *message)
 {
-    (void)snapshot;
-    if (strcmp(message->commgram.job, m->job) != 0)
+    switch (message->type) {
+    case WIRE_TYPE_COMMGRAM:
+        return strcmp(message->commgram.job, m->job) != 0
+                   ? 0
+                   : commgram_apply_picture(&m->commgram, &message->commgram);
+    case WIRE_TYPE_MAPPING:
+        return strcmp(message->mapping.job, m->job) != 0
+                   ? 0
+                   : network_apply_mapping(&m->network, &message->mapping);
+    case WIRE_TYPE_ROUTES:
+        return strcmp(message->routes.job, m->job) != 0
+                   ? 0
+                   : network_apply_routes(&m->network, &message->routes);
+    case WIRE_TYPE_STATUS:
+        return apply_status(m, &message->status);
+    default:
         return 0;
-    return commgram_apply_picture(&m->commgram, &message->commgram);
+    }
 }
 
-static int model_apply_mapping(struct model *m, const struct wire_message *message, int snapshot)
+/* Keep the facts of a topic. A type without a case is of no use here. */
+static int model_apply_topic(struct model *m, const struct wire_message *message, int snapshot)
 {
-    (void)snapshot;
-    if (strcmp(message->mapping.job, m->job) != 0)
-        return 0;
-    return network_apply_mapping(&m->network, &message->mapping);
+    switch (message->type) {
+    case WIRE_TYPE_JOB:
+        return apply_job_message(m, &message->job, snapshot);
+    case WIRE_TYPE_PLACES:
+        return apply_places(m, &message->places);
+    case WIRE_TYPE_TOTALS:
+        return apply_totals(m, &message->totals, snapshot);
+    case WIRE_TYPE_RANK_WINDOW:
+        return tables_apply_ranks(m, &message->rank_window, snapshot);
+    case WIRE_TYPE_HISTORY:
+        return snapshot ? tables_apply_history(m, &message->history) : 0;
+    case WIRE_TYPE_PAIR_WINDOW:
+        return tables_apply_pairs(m, &message->pair_window, snapshot);
+    case WIRE_TYPE_CALL_WINDOW:
+        return tables_apply_calls(m, &message->call_window, snapshot);
+    case WIRE_TYPE_NODES:
+        return apply_nodes(m, &message->nodes);
+    case WIRE_TYPE_ALERT:
+        return apply_alert(m, &message->alert);
+    case WIRE_TYPE_LATENCIES:
+        m->details_version++;
+        return latency_apply(&m->latency, &message->latencies, snapshot);
+    case WIRE_TYPE_REGIONS:
+        return latency_apply_regions(&m->latency, &message->regions);
+    case WIRE_TYPE_PHASES:
+        return commgram_apply_phases(&m->commgram, &message->phases, snapshot);
+    case WIRE_TYPE_CURVE:
+        return commgram_apply_curve(&m->commgram, &message->curve, snapshot);
+    case WIRE_TYPE_TOPOLOGY:
+        return network_apply_topology(&m->network, &message->topology);
+    case WIRE_TYPE_LINKS:
+        return apply_links(m, &message->links);
+    case WIRE_TYPE_CAPTURE:
+        return captures_apply(&m->captures, &message->capture);
+    case WIRE_TYPE_REPLAY:
+        return playback_apply(&m->playback, &message->replay, snapshot) < 0 ? -ENOMEM : 0;
+    default:
+        return model_apply_answer(m, message);
+    }
 }
-
-static int model_apply_routes(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    if (strcmp(message->routes.job, m->job) != 0)
-        return 0;
-    return network_apply_routes(&m->network, &message->routes);
-}
-
-static int model_apply_topology(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return network_apply_topology(&m->network, &message->topology);
-}
-
-static int model_apply_links(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return apply_links(m, &message->links);
-}
-
-static int model_apply_capture(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return captures_apply(&m->captures, &message->capture);
-}
-
-static int model_apply_status(struct model *m, const struct wire_message *message, int snapshot)
-{
-    (void)snapshot;
-    return apply_status(m, &message->status);
-}
-
-static int model_apply_replay(struct model *m, const struct wire_message *message, int snapshot)
-{
-    return playback_apply(&m->playback, &message->replay, snapshot) < 0 ? -ENOMEM : 0;
-}
-
-/* By message type: the function that keeps its facts. A type without one is of no use here. */
-static int (*const model_topics[])(struct model *m, const struct wire_message *message,
-                                   int snapshot) = {
-    [WIRE_TYPE_JOB] = model_apply_job,
-    [WIRE_TYPE_PLACES] = model_apply_places,
-    [WIRE_TYPE_TOTALS] = model_apply_totals,
-    [WIRE_TYPE_RANK_WINDOW] = model_apply_rank_window,
-    [WIRE_TYPE_HISTORY] = model_apply_history,
-    [WIRE_TYPE_PAIR_WINDOW] = model_apply_pair_window,
-    [WIRE_TYPE_CALL_WINDOW] = model_apply_call_window,
-    [WIRE_TYPE_NODES] = model_apply_nodes,
-    [WIRE_TYPE_ALERT] = model_apply_alert,
-    [WIRE_TYPE_LATENCIES] = model_apply_latencies,
-    [WIRE_TYPE_REGIONS] = model_apply_regions,
-    [WIRE_TYPE_PHASES] = model_apply_phases,
-    [WIRE_TYPE_CURVE] = model_apply_curve,
-    [WIRE_TYPE_COMMGRAM] = model_apply_commgram,
-    [WIRE_TYPE_MAPPING] = model_apply_mapping,
-    [WIRE_TYPE_ROUTES] = model_apply_routes,
-    [WIRE_TYPE_TOPOLOGY] = model_apply_topology,
-    [WIRE_TYPE_LINKS] = model_apply_links,
-    [WIRE_TYPE_CAPTURE] = model_apply_capture,
-    [WIRE_TYPE_STATUS] = model_apply_status,
-    [WIRE_TYPE_REPLAY] = model_apply_replay,
-};
 
 int model_apply(struct model *m, const struct wire_message *message, int snapshot)
 {
-    const char *job = model_job_of(message);
+    const char *job = message->type == WIRE_TYPE_REPLAY ? NULL : wire_job_of(message);
     if (job && strcmp(job, m->job) != 0) {
         if (m->job[0])
             model_forget_job(m);
         model_copy_text(m->job, sizeof m->job, job);
     }
-    size_t type = (size_t)message->type;
-    int known = type < sizeof model_topics / sizeof *model_topics && model_topics[type];
-    int error = known ? model_topics[type](m, message, snapshot) : 0;
+    int error = model_apply_topic(m, message, snapshot);
     if (error == -HOLTER_ERANGE) {
         m->ignored++;
         error = 0;

@@ -3,7 +3,6 @@
 
 #include "holter/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {

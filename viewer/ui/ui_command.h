@@ -1,5 +1,5 @@
 /* The commands of the viewer: what buttons and keys request, and the one function that executes a
- * command. The table in ui_command.c maps commands to handlers. */
+ * command. They stand in groups, each of which has one handler: see ui_command.c. */
 #ifndef HOLTER_VIEWER_UI_UI_COMMAND_H
 #define HOLTER_VIEWER_UI_UI_COMMAND_H
 
@@ -24,11 +24,13 @@ enum ui_command {
     COMMAND_GROUP, /**< argument: enum call_group */
     COMMAND_SEARCH,
     COMMAND_PICTURE,
-    COMMAND_DESELECT,    /**< select nothing */
-    COMMAND_COLOUR,      /**< argument: enum graph_colour */
-    COMMAND_COMPRESS,    /**< argument: 0 plain time axis, 1 steady stretches compressed */
-    COMMAND_GRAPH_ALL,   /**< fit the whole graph */
-    COMMAND_GRAPH_OPEN,  /**< argument: region whose ranks are drawn individually; 0: none */
+    COMMAND_DESELECT,   /**< select nothing */
+    COMMAND_COLOUR,     /**< argument: enum graph_colour */
+    COMMAND_COMPRESS,   /**< argument: 0 plain time axis, 1 steady stretches compressed */
+    COMMAND_GRAPH_ALL,  /**< fit the whole graph */
+    COMMAND_GRAPH_OPEN, /**< argument: region whose ranks are drawn individually; 0: none */
+
+    /* the CommGram */
     COMMAND_PHASES,      /**< argument: 0 fewer, 1 more */
     COMMAND_COMMUNITIES, /**< likewise */
     COMMAND_MODELLED,    /**< with or without the modelled messages of collectives */
@@ -100,10 +102,9 @@ enum ui_command {
     COMMAND_REPLAY_SPEED, /**< argument: 0 slower, 1 faster */
     COMMAND_REPLAY_LOOP,  /**< begin again after the end, or not */
     COMMAND_REPLAY_MARK,  /**< seek an alert; argument: 0 the previous one, 1 the next */
-    COMMANDS
 };
 
-/** Executes a command. A command or an argument that the table does not have is ignored.
+/** Executes a command. A command or an argument that does not exist is ignored.
  *  @return enum ui_effect, or-ed */
 int ui_command(struct ui *ui, const struct model *model, enum ui_command command,
                uint64_t argument);

@@ -5,7 +5,6 @@
 #include "viewer/ui/ui_lists.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- selecting ---------------------------------------------------------------------------------
@@ -53,11 +52,6 @@ struct click {
     int clicks; /* 2: double click */
 };
 
-static int click_button(const struct click *c)
-{
-    return ui_command(c->ui, c->model, (enum ui_command)c->hit->a, c->hit->b);
-}
-
 static int click_selectable(const struct click *c)
 {
     ui_input_choose(c->ui, c->model, c->hit);
@@ -67,11 +61,6 @@ static int click_selectable(const struct click *c)
     if (c->hit->kind == HIT_REGION && c->clicks > 1)
         return ui_command(c->ui, c->model, COMMAND_GRAPH_OPEN, c->hit->a);
     return UI_CHANGED;
-}
-
-static int click_job(const struct click *c)
-{
-    return ui_choose_job(c->ui, c->model, c->hit->a);
 }
 
 /* While a cell of the matrix stands for several ranks, a click zooms in; else it selects the pair.
@@ -93,29 +82,12 @@ static int click_column(const struct click *c)
     return UI_CHANGED;
 }
 
-static int click_bar(const struct click *c)
-{
-    ui_click_bar(c->ui, c->model, c->hit, c->clicks);
-    return UI_CHANGED;
-}
-
 static int click_sizes(const struct click *c)
 {
     if (c->clicks > 1)
         return ui_command(c->ui, c->model, COMMAND_SIZES_ALL, 0);
     ui_move_size(c->ui, c->hit);
     return UI_CHANGED;
-}
-
-static int click_metric(const struct click *c)
-{
-    ui_click_metric(c->ui, c->hit);
-    return UI_CHANGED;
-}
-
-static int click_unit(const struct click *c)
-{
-    return ui_command(c->ui, c->model, COMMAND_NET_OPEN, c->hit->a);
 }
 
 /* A click on an aggregated cell of the route matrix zooms in to the routes in it. */
@@ -127,36 +99,11 @@ static int click_routes(const struct click *c)
     return UI_CHANGED;
 }
 
-static int click_mark(const struct click *c)
-{
-    transport_click(c->ui, c->model, c->hit);
-    return UI_CHANGED;
-}
-
-static int click_capture(const struct click *c)
-{
-    ui_capture_click(c->ui, c->model, c->hit);
-    return UI_CHANGED;
-}
-
-static int click_sort(const struct click *c)
-{
-    ui_sort_list(c->ui, c->hit->a, c->hit->b);
-    return UI_CHANGED;
-}
-
 static int click_scale(const struct click *c)
 {
     if (c->clicks > 1)
         return ui_command(c->ui, c->model, COMMAND_TORUS_COLOURS_ALL, 0);
     torus_take_colour(&c->ui->torus, c->hit, c->ui->mouse.x);
-    return UI_CHANGED;
-}
-
-/* A click beside an overlay closes all overlays. */
-static int click_cover(const struct click *c)
-{
-    c->ui->torus.menu = c->ui->overlay.help = c->ui->overlay.searching = c->ui->overlay.drawer = 0;
     return UI_CHANGED;
 }
 
@@ -169,21 +116,51 @@ static int click_band(const struct click *c)
     return UI_CHANGED;
 }
 
+/* The action of a click on the kinds of hit for which one call is enough. */
+static int ui_input_click_simple(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                                 int clicks)
+{
+    switch (hit->kind) {
+    case HIT_BUTTON:
+        return ui_command(ui, m, (enum ui_command)hit->a, hit->b);
+    case HIT_UNIT:
+        return ui_command(ui, m, COMMAND_NET_OPEN, hit->a);
+    case HIT_JOB:
+        return ui_choose_job(ui, m, hit->a);
+    case HIT_BAR:
+        ui_click_bar(ui, m, hit, clicks);
+        break;
+    case HIT_METRIC:
+        ui_click_metric(ui, hit);
+        break;
+    case HIT_MARK:
+        transport_click(ui, m, hit);
+        break;
+    case HIT_CAPTURE:
+        ui_capture_click(ui, m, hit);
+        break;
+    case HIT_SORT:
+        ui_sort_list(ui, hit->a, hit->b);
+        break;
+    case HIT_COVER: /* beside an overlay: closes all overlays */
+        ui->torus.menu = ui->overlay.help = ui->overlay.searching = ui->overlay.drawer = 0;
+        break;
+    default:
+        break;
+    }
+    return UI_CHANGED;
+}
+
 /* The action of a click, by the kind of hit that the button was pressed on. */
 static int (*const hit_actions[])(const struct click *c) = {
-    [HIT_BUTTON] = click_button,     [HIT_RANK] = click_selectable,
-    [HIT_PAIR] = click_selectable,   [HIT_NODE] = click_selectable,
-    [HIT_CALL] = click_selectable,   [HIT_REGION] = click_selectable,
-    [HIT_PLANE] = click_selectable,  [HIT_ALERT] = click_selectable,
-    [HIT_LINK] = click_selectable,   [HIT_ROUTE] = click_selectable,
-    [HIT_VERTEX] = click_selectable, [HIT_JOB] = click_job,
+    [HIT_RANK] = click_selectable,   [HIT_PAIR] = click_selectable,
+    [HIT_NODE] = click_selectable,   [HIT_CALL] = click_selectable,
+    [HIT_REGION] = click_selectable, [HIT_PLANE] = click_selectable,
+    [HIT_ALERT] = click_selectable,  [HIT_LINK] = click_selectable,
+    [HIT_ROUTE] = click_selectable,  [HIT_VERTEX] = click_selectable,
     [HIT_MATRIX] = click_matrix,     [HIT_COLUMN] = click_column,
-    [HIT_BAR] = click_bar,           [HIT_SIZES] = click_sizes,
-    [HIT_METRIC] = click_metric,     [HIT_UNIT] = click_unit,
-    [HIT_ROUTES] = click_routes,     [HIT_MARK] = click_mark,
-    [HIT_CAPTURE] = click_capture,   [HIT_SORT] = click_sort,
-    [HIT_SCALE] = click_scale,       [HIT_COVER] = click_cover,
-    [HIT_BAND] = click_band,
+    [HIT_SIZES] = click_sizes,       [HIT_ROUTES] = click_routes,
+    [HIT_SCALE] = click_scale,       [HIT_BAND] = click_band,
 };
 
 static int ui_input_click(struct ui *ui, const struct model *m, const struct scene_hit *hit,
@@ -193,7 +170,7 @@ static int ui_input_click(struct ui *ui, const struct model *m, const struct sce
     size_t kind = (size_t)hit->kind;
     if (kind < sizeof hit_actions / sizeof *hit_actions && hit_actions[kind])
         return hit_actions[kind](&c);
-    return UI_CHANGED;
+    return ui_input_click_simple(ui, m, hit, clicks);
 }
 
 /* ---- mouse -------------------------------------------------------------------------------------
@@ -202,8 +179,11 @@ static int ui_input_click(struct ui *ui, const struct model *m, const struct sce
 static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double dy)
 {
     const struct scene_hit *h = &ui->mouse.pressed;
+    const struct scene_hit *ground = &ui->mouse.ground;
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
-           y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
+           y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1),
+           x_ground = (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
+           y_ground = (ground->y1 - ground->y0) / fmax(ground->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
     if (transport_drag(ui, m, h) || ui->commgram.boxing || torus_move(ui, dx, dy) ||
         network_graph_drag(ui, dx, dy))
@@ -214,10 +194,8 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_brush_metric(ui, h);
     else if (h->kind == HIT_HANDLE)
         ui_move_colour(ui, h);
-    else if (ui->mouse.ground.kind == HIT_COMMGRAM)
-        ui_pan_time(ui, m,
-                    (int64_t)(-dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) /
-                              fmax(ui->mouse.ground.box.w, 1)));
+    else if (ground->kind == HIT_COMMGRAM)
+        ui_pan_time(ui, m, (int64_t)(-dx * x_ground));
     else if (timed && h->x1 > h->x0)
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
@@ -226,14 +204,10 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_capture_drag(ui, m, h, dx, dy);
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
-    else if (ui->mouse.ground.kind == HIT_ROUTES)
-        ui_pan_routes(
-            ui, -dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) / fmax(ui->mouse.ground.box.w, 1),
-            -dy * (ui->mouse.ground.y1 - ui->mouse.ground.y0) / fmax(ui->mouse.ground.box.h, 1));
-    else if (ui->mouse.ground.kind == HIT_GRAPH)
-        ui_pan_graph(
-            ui, -dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) / fmax(ui->mouse.ground.box.w, 1),
-            -dy * (ui->mouse.ground.y1 - ui->mouse.ground.y0) / fmax(ui->mouse.ground.box.h, 1));
+    else if (ground->kind == HIT_ROUTES)
+        ui_pan_routes(ui, -dx * x_ground, -dy * y_ground);
+    else if (ground->kind == HIT_GRAPH)
+        ui_pan_graph(ui, -dx * x_ground, -dy * y_ground);
     else
         return 0;
     return UI_CHANGED;
@@ -488,70 +462,19 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
     return 0;
 }
 
-/* Arguments of keys that step to the next value of a choice. */
-
-static uint64_t next_metric(const struct ui *ui)
-{
-    return ((uint64_t)ui->network.metric + 1) % METRICS;
-}
-
-static uint64_t next_rank_scale(const struct ui *ui)
-{
-    return !ui->network.rank_log;
-}
-
-static uint64_t next_compress(const struct ui *ui)
-{
-    return !ui->compress;
-}
-
-static uint64_t next_colour(const struct ui *ui)
-{
-    return ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION;
-}
-
-static uint64_t next_quantity(const struct ui *ui)
-{
-    return ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES;
-}
-
-static uint64_t next_range(const struct ui *ui)
-{
-    return ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN;
-}
-
-static uint64_t next_group(const struct ui *ui)
-{
-    return ((uint64_t)ui->group + 1) % (GROUP_NONE + 1);
-}
-
-/* Commands of keys that mean the same in all views. */
+/* Commands of keys that mean the same in all views, with the same argument each time. */
 static const struct {
     int key;
     enum ui_command command;
     uint64_t argument;
-    uint64_t (*next)(const struct ui *ui); /* computes the argument, where it is not constant */
 } letter_keys[] = {
-    {' ', COMMAND_PAUSE, 0, NULL},
-    {'f', COMMAND_FOLLOW, 0, NULL},
-    {'t', COMMAND_THEME, 0, NULL},
-    {'s', COMMAND_PICTURE, 0, NULL},
-    {'?', COMMAND_HELP, 0, NULL},
-    {'h', COMMAND_HELP, 0, NULL},
-    {'/', COMMAND_SEARCH, 0, NULL},
-    {'d', COMMAND_DRAWER, 0, NULL},
-    {'j', COMMAND_VIEW, VIEW_JOBS, NULL},
-    {'r', COMMAND_VIEW, VIEW_CAPTURES, NULL},
-    {'{', COMMAND_COMMUNITIES, 0, NULL},
-    {'}', COMMAND_COMMUNITIES, 1, NULL},
-    {'m', COMMAND_MODELLED, 0, NULL},
-    {'n', COMMAND_METRIC, 0, next_metric},
-    {'o', COMMAND_RANK_SCALE, 0, next_rank_scale},
-    {'c', COMMAND_COMPRESS, 0, next_compress},
-    {'l', COMMAND_COLOUR, 0, next_colour},
-    {'b', COMMAND_QUANTITY, 0, next_quantity},
-    {'w', COMMAND_RANGE, 0, next_range},
-    {'g', COMMAND_GROUP, 0, next_group},
+    {' ', COMMAND_PAUSE, 0},        {'f', COMMAND_FOLLOW, 0},
+    {'t', COMMAND_THEME, 0},        {'s', COMMAND_PICTURE, 0},
+    {'?', COMMAND_HELP, 0},         {'h', COMMAND_HELP, 0},
+    {'/', COMMAND_SEARCH, 0},       {'d', COMMAND_DRAWER, 0},
+    {'j', COMMAND_VIEW, VIEW_JOBS}, {'r', COMMAND_VIEW, VIEW_CAPTURES},
+    {'{', COMMAND_COMMUNITIES, 0},  {'}', COMMAND_COMMUNITIES, 1},
+    {'m', COMMAND_MODELLED, 0},
 };
 
 /* Keys whose meaning depends on the view. @return enum ui_effect; 0: the key has no meaning */
@@ -582,6 +505,32 @@ static int letter_special(struct ui *ui, const struct model *m, int key)
     }
 }
 
+/* Keys that step to the next value of a choice. */
+static int letter_choice(struct ui *ui, const struct model *m, int key)
+{
+    switch (key) {
+    case 'n':
+        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->network.metric + 1) % METRICS);
+    case 'o':
+        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->network.rank_log);
+    case 'c':
+        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
+    case 'l':
+        return ui_command(ui, m, COMMAND_COLOUR,
+                          ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
+    case 'b':
+        return ui_command(ui, m, COMMAND_QUANTITY,
+                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
+    case 'w':
+        return ui_command(ui, m, COMMAND_RANGE,
+                          ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
+    case 'g':
+        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
+    default:
+        return letter_special(ui, m, key);
+    }
+}
+
 static int ui_input_letter(struct ui *ui, const struct model *m, int key)
 {
     if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
@@ -600,10 +549,8 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
         return replay;
     for (size_t i = 0; i < sizeof letter_keys / sizeof *letter_keys; i++)
         if (letter_keys[i].key == key)
-            return ui_command(ui, m, letter_keys[i].command,
-                              letter_keys[i].next ? letter_keys[i].next(ui)
-                                                  : letter_keys[i].argument);
-    return letter_special(ui, m, key);
+            return ui_command(ui, m, letter_keys[i].command, letter_keys[i].argument);
+    return letter_choice(ui, m, key);
 }
 
 static int ends_of_time(struct ui *ui, const struct model *m, int key)

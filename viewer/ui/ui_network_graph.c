@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void network_graph_init(struct network_graph *g)
 {

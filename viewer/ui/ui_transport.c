@@ -9,7 +9,7 @@
 
 enum { MAXIMUM_STEPS = 8, SCRUB_MS = 200 };
 
-double transport_speed(int number)
+static double transport_speed(int number)
 {
     static const double speeds[TRANSPORT_SPEEDS] = {0.1, 0.25, 0.5, 1,   2,    5, 10,
                                                     20,  50,   100, 200, 1000, 0};

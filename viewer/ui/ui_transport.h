@@ -27,7 +27,6 @@ struct transport {
 
 /** Selectable speeds; 0 means as fast as possible. */
 #define TRANSPORT_SPEEDS 13
-double transport_speed(int number);
 
 /** "1x", "0.25x", "max". */
 char *transport_speed_text(char *out, size_t capacity, double speed);
