@@ -217,12 +217,6 @@ uint64_t recording_cursor_number(const struct recording_cursor *cursor);
 /** Continue after message `number`; 0: from the first message. */
 void recording_cursor_seek(struct recording_cursor *cursor, uint64_t number);
 
-/** Find the last message that was received before a time (daemon time), and seek to the position
- * after it. Messages received at that time or later have greater numbers.
- * @param number  set to its number; 0: there is none
- * @return 0 or negative */
-int recording_cursor_seek_time(struct recording_cursor *cursor, uint64_t time_ns, uint64_t *number);
-
 /** Read the arrival times of the first and the last message, and seek to the begin. In a damaged
  * file the last time may be wrong, but it is never before the first.
  * @return 0, or as recording_cursor_next() */

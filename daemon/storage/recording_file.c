@@ -87,7 +87,9 @@ void recording_file_close(struct recording_file *file)
     file->db = NULL;
 }
 
-int recording_file_error(const struct recording_file *file)
+/* The last error. @return 0, -HOLTER_ECORRUPT for what a damaged file causes, -ENOMEM, or -EIO
+ * for all others */
+static int recording_file_error(const struct recording_file *file)
 {
     switch (sqlite3_errcode(file->db)) {
     case SQLITE_NOMEM:

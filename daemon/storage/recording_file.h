@@ -45,10 +45,6 @@ int recording_file_hold(struct recording_file *file);
 /** Close a file, also one that was never opened. */
 void recording_file_close(struct recording_file *file);
 
-/** The last error. @return 0, -HOLTER_ECORRUPT for what a damaged file causes, -ENOMEM, or -EIO
- * for all others */
-int recording_file_error(const struct recording_file *file);
-
 /** Prepare a statement, to be finalized by the caller. @return 0 or as recording_file_error() */
 int recording_file_prepare(struct recording_file *file, sqlite3_stmt **out, const char *sql);
 

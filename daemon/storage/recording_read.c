@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 struct recording_cursor {
@@ -268,39 +267,6 @@ int recording_cursor_last(struct recording_cursor *c, uint64_t *number)
     if (code == 0)
         *number = (uint64_t)last;
     return code;
-}
-
-int recording_cursor_seek_time(struct recording_cursor *c, uint64_t time_ns, uint64_t *number)
-{
-    struct recorded head = {0};
-    const void *bytes;
-    size_t length;
-    sqlite3_stmt *s = NULL;
-    int64_t from = 0;
-    int code = 0;
-    if (time_ns <= INT64_MAX) {
-        code = recording_file_prepare(&c->file, &s,
-                                      "SELECT first FROM block WHERE begin_ns < ?"
-                                      " ORDER BY begin_ns DESC LIMIT 1");
-        if (code == 0)
-            sqlite3_bind_int64(s, 1, (sqlite3_int64)time_ns);
-        code = code != 0 ? code : recording_file_step(&c->file, s);
-        if (code == 1)
-            from = sqlite3_column_int64(s, 0);
-        sqlite3_finalize(s);
-    }
-    if (code < 0)
-        return code;
-    recording_cursor_seek(c, from > 0 ? (uint64_t)from - 1 : 0);
-    do {
-        *number = c->number;
-        code = recording_cursor_next(c, &head, &bytes, &length);
-    } while (code == 1 && head.received_ns < time_ns);
-    if (code == 0)
-        *number = c->number;
-    if (code >= 0)
-        recording_cursor_seek(c, *number);
-    return code < 0 ? code : 0;
 }
 
 /* ---- opening ------------------------------------------------------------- */

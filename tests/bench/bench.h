@@ -3,6 +3,7 @@
 #define HOLTER_TESTS_BENCH_BENCH_H
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,13 @@ static inline double bench_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/** Bytes that this process has on the heap. */
+static inline size_t bench_heap(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
 }
 
 /** What failed has nothing to measure: it ends the program. */

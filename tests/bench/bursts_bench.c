@@ -12,10 +12,10 @@
  * how near streamed bursts come to the batch clustering of the same messages: the adjusted Rand
  * index (Hubert and Arabie 1985) over pairs of messages, for windows with so many runs of messages,
  * both cut to as many bursts as there are runs, or to 32. One run has no bursts to find. */
-#include "daemon/analysis/events/bursts.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "include/holter/size_class.h"
 #include "tests/bench/bench.h"
+#include "tests/daemon/analysis/events/burst_feed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static double fill(struct bursts *set, const struct burst_message *messages, siz
         bursts_clear(set);
         double begin = bench_seconds();
         for (size_t i = 0; i < count; i++)
-            bench_check(bursts_message(set, &messages[i]), "message");
+            bench_check(burst_feed_message(set, &messages[i]), "message");
         double took = bench_seconds() - begin;
         least = took < least ? took : least;
     }
@@ -121,7 +121,7 @@ static void run(const char *name, enum order order, size_t count, uint64_t cell,
 {
     struct bursts_params params = BURSTS_DEFAULTS;
     struct bursts *set;
-    size_t rows;
+    size_t rows, heap = bench_heap();
     params.cell_ns = cell;
     bench_check(bursts_create(&set, &params), "create");
     make(messages, count, order, 0);
@@ -132,7 +132,7 @@ static void run(const char *name, enum order order, size_t count, uint64_t cell,
            "read %u bursts, %zu rows, %.2f ms; %.1f MB\n",
            name, (unsigned)cell, 1e-6 * (double)count / took, 1e9 * took / (double)count,
            1e9 * plain / (double)count, took / plain, bursts_count(set), rows, 1e3 * read,
-           1e-6 * (double)bursts_heap(set));
+           1e-6 * (double)(bench_heap() - heap));
     bursts_destroy(set);
 }
 
@@ -140,23 +140,24 @@ static void merge_nodes(size_t count, struct burst_message *messages)
 {
     struct bursts_params params = BURSTS_DEFAULTS;
     struct bursts *nodes[NODES], *set;
-    size_t rows, all_rows = 0;
+    size_t rows, all_rows = 0, heap;
     for (uint32_t n = 0; n < NODES; n++) {
         bench_check(bursts_create(&nodes[n], &params), "create");
         make(messages, count, BY_RANK, n);
         for (size_t i = 0; i < count / RANKS * RANKS; i++)
-            bench_check(bursts_message(nodes[n], &messages[i]), "message");
+            bench_check(burst_feed_message(nodes[n], &messages[i]), "message");
         read_all(nodes[n], &rows);
         all_rows += rows;
     }
     params.budget *= NODES;
     params.pairs *= NODES;
+    heap = bench_heap();
     bench_check(bursts_create(&set, &params), "create");
     for (uint32_t round = 0; round < 2; round++) {
         bursts_clear(set);
         double begin = bench_seconds();
         for (uint32_t n = 0; n < NODES; n++)
-            bench_check(bursts_merge(set, nodes[n]), "merge");
+            bench_check(burst_feed_set(set, nodes[n]), "merge");
         double merged = bench_seconds() - begin;
         uint32_t bursts = bursts_count(set);
         bursts_reduce(set, params.budget / NODES);
@@ -167,7 +168,7 @@ static void merge_nodes(size_t count, struct burst_message *messages)
                1e3 * merged, bursts_count(set), 1e3 * took, 1e9 * took / (double)all_rows);
         double read = read_all(set, &rows);
         printf("; read %zu rows %.2f ms; %.1f MB\n", rows, 1e3 * read,
-               1e-6 * (double)bursts_heap(set));
+               1e-6 * (double)(bench_heap() - heap));
     }
     for (uint32_t n = 0; n < NODES; n++)
         bursts_destroy(nodes[n]);
@@ -249,7 +250,7 @@ static struct bursts *stream(const struct burst_message *messages, uint32_t budg
     params.pairs = RANKS;
     bench_check(bursts_create(&set, &params), "create");
     for (uint32_t i = 0; i < FEW; i++)
-        bench_check(bursts_message(set, &messages[i]), "message");
+        bench_check(burst_feed_message(set, &messages[i]), "message");
     bursts_reduce(set, most);
     return set;
 }

@@ -74,6 +74,7 @@ static void picture(const char *name, struct commgram_cache *cache, uint32_t fir
     struct commgram *commgram;
     struct commgram_picture p;
     double longest = 0, sum = 0;
+    const size_t heap = bench_heap();
     bench_check(commgram_create(&commgram, &params), "create");
     for (uint32_t k = 0; k < phases; k++) {
         fill(&g, first + k);
@@ -97,7 +98,7 @@ static void picture(const char *name, struct commgram_cache *cache, uint32_t fir
            "bars, %zu "
            "ribbons, %.1f MB\n",
            name, 1e3 * sum / phases, 1e3 * longest, 1e3 * finish, 1e3 * part, p.cached, p.bar_count,
-           p.ribbon_count, 1e-6 * (double)commgram_bytes(commgram));
+           p.ribbon_count, 1e-6 * (double)(bench_heap() - heap));
     commgram_destroy(commgram);
 }
 
@@ -126,6 +127,7 @@ int main(int argc, char **argv)
 {
     uint32_t phases = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 27;
     struct commgram_cache *cache;
+    const size_t heap = bench_heap();
     phases = phases == 0 || phases > COMMGRAM_MAXIMUM_PHASES ? 27 : phases;
     bench_check(commgram_cache_create(&cache, 64u << 20, 1024), "cache");
     reference();
@@ -134,7 +136,7 @@ int main(int argc, char **argv)
     picture("slid by one, 18", cache, 1, phases, 18);
     picture("slid, 300", cache, 1, phases, 300);
     picture("slid, one for each", cache, 1, phases, RANKS);
-    printf("cache %.2f MB\n", 1e-6 * (double)commgram_cache_bytes(cache));
+    printf("cache %.2f MB\n", 1e-6 * (double)(bench_heap() - heap));
     commgram_cache_destroy(cache);
     return 0;
 }

@@ -2,8 +2,9 @@
  * once: sort by key, walk through, compute the transfer. The batch join holds the whole run in
  * memory, checks nothing and knows no clocks and no calls. Both get the ends node by node; rounds
  * of both alternate, the medians are compared. */
-#include "daemon/analysis/matching/join.h"
 #include "holter/clock.h"
+#include "tests/bench/bench.h"
+#include "tests/daemon/analysis/matching/join_feed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,15 +97,17 @@ static double stream(struct join_counts *counts, size_t *bytes)
     uint64_t begin = clock_process_cpu_ns();
     if (join_create(&join, &params) != 0)
         exit(1);
+    const size_t heap = bench_heap();
     *bytes = 0;
     for (uint32_t w = 0; w < WINDOWS; w++) {
         for (uint32_t n = 0; n < NODES; n++)
-            if (join_add(join, EPOCH + w, 0, reports[w][n].halves, reports[w][n].count) != 0)
+            if (join_feed(join, EPOCH + w, 0, reports[w][n].halves, reports[w][n].count) != 0)
                 exit(1);
-        size_t open = join_bytes(join);
+        size_t open = bench_heap() - heap;
         if (join_close(join, EPOCH + w, take, NULL) != 0)
             exit(1);
-        size_t now = open > join_bytes(join) ? open : join_bytes(join);
+        size_t now = bench_heap() - heap;
+        now = now > open ? now : open;
         *bytes = now > *bytes ? now : *bytes;
     }
     join_count(join, counts);

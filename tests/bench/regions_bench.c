@@ -252,7 +252,7 @@ static double batch(const struct edges *e, double *strong)
     return took;
 }
 
-static void print_shapes(const struct regions *regions)
+static void print_shapes(const struct regions *regions, size_t heap)
 {
     struct region_info list[RANKS];
     size_t count = regions_list(regions, list, RANKS);
@@ -262,12 +262,13 @@ static void print_shapes(const struct regions *regions)
         most = list[i].vertices > most ? list[i].vertices : most;
     }
     printf("  %zu regions of %u to %u ranks, %.1f MB\n", count, least, most,
-           1e-6 * (double)regions_bytes(regions));
+           1e-6 * (double)(bench_heap() - heap));
 }
 
 static void run(const char *name, bool periodic, size_t updates)
 {
     struct edges e = stencil(periodic);
+    const size_t heap = bench_heap();
     struct regions *held = create(REGIONS_DEFAULTS.hold, 0), *loose = create(0, 0);
     double *took = calloc(updates, sizeof(*took)), kept = 0, loose_kept = 0, ratio = 0, strong;
     uint32_t *before = calloc(RANKS, sizeof(*before)),
@@ -278,7 +279,7 @@ static void run(const char *name, bool periodic, size_t updates)
     bench_check(regions_update(held, 0, NULL), "update");
     double first = bench_seconds() - begin;
     printf("%s: %u ranks, %zu edges\n", name, RANKS, e.count);
-    print_shapes(held);
+    print_shapes(held, heap);
     tell(loose, &e);
     bench_check(regions_update(loose, 0, NULL), "update");
     count_kept(held, before);
@@ -297,7 +298,7 @@ static void run(const char *name, bool periodic, size_t updates)
     double whole = batch(&e, &strong), plain = plain_cluster(&e, REGIONS_DEFAULTS.threshold);
     double fast_greedy = igraph_cluster(&e);
     ratio = strength(held, &e) / strong;
-    print_shapes(held);
+    print_shapes(held, heap);
     qsort(took, updates, sizeof(*took), ascending);
     double median = took[updates / 2];
     printf("  first %.1f ms, update %.1f ms (longest %.1f)\n", 1e3 * first, 1e3 * median,
@@ -318,6 +319,7 @@ static void run(const char *name, bool periodic, size_t updates)
 
 static void run_dense(const char *name, uint32_t ranks, bool master)
 {
+    const size_t heap = bench_heap();
     struct regions *regions = create(REGIONS_DEFAULTS.hold, REGIONS_WORK);
     struct region_info list[4];
     double begin = bench_seconds(), longest = 0;
@@ -332,7 +334,7 @@ static void run_dense(const char *name, uint32_t ranks, bool master)
     } while (regions_busy(regions));
     printf("%s of %u: %zu region, %.0f ms in %llu calls, the longest %.0f ms, %.1f MB\n", name,
            ranks, regions_list(regions, list, 4), 1e3 * (bench_seconds() - begin),
-           (unsigned long long)calls, 1e3 * longest, 1e-6 * (double)regions_bytes(regions));
+           (unsigned long long)calls, 1e3 * longest, 1e-6 * (double)(bench_heap() - heap));
     regions_destroy(regions);
 }
 

@@ -340,7 +340,6 @@ static void recording_fuzz_read(void)
 {
     static struct info info;
     char why[1200];
-    uint64_t number;
     struct recording_cursor *cursor;
     struct network_parts network;
     recording_fuzz_read_both_ways();
@@ -354,7 +353,6 @@ static void recording_fuzz_read(void)
     }
     if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
         return;
-    recording_cursor_seek_time(cursor, 13 * S, &number);
     if (recording_cursor_network(cursor, &network) == 0)
         network_parts_finish(&network);
     recording_cursor_close(cursor);

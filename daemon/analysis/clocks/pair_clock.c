@@ -120,9 +120,3 @@ void pair_clocks_update(struct pair_clocks *clocks)
         pair_clock_update_offset(&clocks->pairs[clocks->noted[i]]);
     clocks->noted_count = 0;
 }
-
-size_t pair_clocks_bytes(const struct pair_clocks *clocks)
-{
-    return key_table_bytes(&clocks->keys) +
-           clocks->capacity * (sizeof(*clocks->pairs) + sizeof(*clocks->noted));
-}

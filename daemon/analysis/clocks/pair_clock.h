@@ -69,6 +69,4 @@ static inline int64_t pair_clock_offset(const struct pair_clock *pair, int down)
     return down ? -pair->offset_ns : pair->offset_ns;
 }
 
-size_t pair_clocks_bytes(const struct pair_clocks *clocks);
-
 #endif

@@ -376,20 +376,3 @@ int commgram_finish(struct commgram *c, struct commgram_picture *out)
                                      .cached = c->graph.cached};
     return 0;
 }
-
-size_t commgram_bytes(const struct commgram *c)
-{
-    const struct commgram_params *p = &c->params;
-    size_t ranks = sizeof(*c->labels) + sizeof(*c->seated) + sizeof(*c->only) +
-                   sizeof(*c->graph.active) + sizeof(*c->graph.merges);
-    size_t sum =
-        sizeof(*c) + p->ranks * ranks +
-        p->phases *
-            (sizeof(*c->columns) + sizeof(*c->acts) + (size_t)p->ranks * sizeof(*c->identity)) +
-        c->graph.capacity * sizeof(*c->graph.edges) + c->edge_room * sizeof(*c->edges) +
-        c->ribbon_capacity * sizeof(*c->ribbons) + c->bars.bar_capacity * sizeof(*c->bars.bars) +
-        c->bars.run_room * sizeof(*c->bars.runs);
-    for (uint32_t i = 0; i < c->count; i++)
-        sum += (c->columns[i].communities + (size_t)1) * sizeof(*c->acts[i].own);
-    return sum;
-}

@@ -141,7 +141,4 @@ int commgram_settle(struct commgram *commgram);
  *  @return 0, -HOLTER_EUSAGE: finished already, or -ENOMEM */
 int commgram_finish(struct commgram *commgram, struct commgram_picture *out);
 
-/** Bytes on the heap, without those of communities and curve. */
-size_t commgram_bytes(const struct commgram *commgram);
-
 #endif

@@ -118,8 +118,3 @@ void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key
     *e = (struct entry){*key, copy, count, ++c->uses};
     c->bytes += bytes;
 }
-
-size_t commgram_cache_bytes(const struct commgram_cache *c)
-{
-    return sizeof(*c) + c->capacity * sizeof(*c->entries) + c->bytes;
-}

@@ -39,7 +39,4 @@ const struct commgram_merge *commgram_cache_get(struct commgram_cache *cache,
 void commgram_cache_put(struct commgram_cache *cache, const struct commgram_key *key,
                         const struct commgram_merge *merges, uint32_t count);
 
-/** Bytes on the heap. */
-size_t commgram_cache_bytes(const struct commgram_cache *cache);
-
 #endif

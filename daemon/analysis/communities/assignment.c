@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NONE ASSIGNMENT_NONE
 #define BIDS 4u /* bids for each row, on average, before paths are searched */

@@ -132,17 +132,4 @@ int communities_cut(const struct communities *communities, uint32_t count, uint3
 /** Bytes on the heap. */
 size_t communities_bytes(const struct communities *communities);
 
-/** Rename new labels after old ones so that the ranks that keep their label are many: of all pairs
- *  of an old and a new community that which shares the most weight is matched first; of equals the
- *  one with the lowest old, then new label. Greedy: at least half of what the best one keeps. New
- *  communities without match get the lowest labels that are neither old nor given, so that a colour
- *  that disappears does not come back at once for others.
- *  @param before   of each rank, or COMMUNITIES_NONE
- *  @param after    of each rank, or COMMUNITIES_NONE, which stays
- *  @param weights  of each rank, finite and at least 0; NULL: 1 each
- *  @param renamed  of each rank; may be `after` itself
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a weight; then renamed is as it was */
-int communities_match(const uint32_t *before, const uint32_t *after, const double *weights,
-                      size_t ranks, uint32_t *renamed);
-
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NONE UINT32_MAX
 /* Looks at links after which merging goes on in rounds, for each link and vertex there is. A star

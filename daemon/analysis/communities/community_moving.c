@@ -13,7 +13,9 @@
 #define MAXIMUM_LOOKS 12u
 #define SMALL 512u /* vertices of a graph that may shrink by one at a time */
 
-int64_t community_number(uint32_t *label, uint32_t count)
+/* Number labels from 0 up by first appearance. @param label  of each, below count
+ *  @return how many differ, or -ENOMEM */
+static int64_t community_number(uint32_t *label, uint32_t count)
 {
     uint32_t *number = malloc(((size_t)count + 1) * sizeof(*number)), next = 0;
     if (number == NULL)

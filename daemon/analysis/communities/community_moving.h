@@ -4,10 +4,6 @@
 
 #include "daemon/analysis/communities/community_graph.h"
 
-/** Number labels from 0 up by first appearance. @param label  of each, below count
- *  @return how many differ, or -ENOMEM */
-int64_t community_number(uint32_t *label, uint32_t count);
-
 /** Move vertices, and those that their moves push, to the community where modularity gains most,
  *  until none gains: the fast local moving of Leiden. Of equal communities the lowest label; a
  *  vertex that gains nothing stays.

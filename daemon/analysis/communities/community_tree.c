@@ -2,7 +2,6 @@
 #include "daemon/analysis/communities/community_tree.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -116,31 +116,10 @@ void burst_gather_clear(struct burst_gather *gather)
     gather->member_count = 0;
 }
 
-static size_t burst_gather_index_bytes_on_heap(const struct key_index *index)
-{
-    return index->capacity *
-           (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
-}
-
 uint64_t burst_gather_share(uint64_t nodes)
 {
     uint64_t rows = nodes == 0 ? BURST_GATHER_ROWS : ALL_ROWS / nodes;
     return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < MINIMUM_ROWS ? MINIMUM_ROWS : rows;
-}
-
-size_t burst_gather_heap(const struct burst_gather *gather)
-{
-    size_t row = sizeof *gather->rows.pairs;
-    return sizeof *gather + burst_desk_heap(gather->desk) + bursts_heap(gather->messages.set) +
-           bursts_heap(gather->calls.set) +
-           (gather->messages.log.capacity + gather->calls.log.capacity) *
-               sizeof(struct burst_entry) +
-           burst_gather_index_bytes_on_heap(&gather->collectives) +
-           burst_gather_index_bytes_on_heap(&gather->call_rows) +
-           burst_gather_index_bytes_on_heap(&gather->made) +
-           MAXIMUM_CREATED * sizeof *gather->made_calls +
-           2 * gather->member_capacity * sizeof *gather->members +
-           gather->rows.pair_capacity * row + 2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
 }
 
 /* ---- messages ------------------------------------------------------------ */

@@ -105,9 +105,6 @@ uint64_t burst_gather_share(uint64_t nodes);
 /** Begin the next window. */
 void burst_gather_clear(struct burst_gather *gather);
 
-/** Bytes on the heap. */
-size_t burst_gather_heap(const struct burst_gather *gather);
-
 /** Move the bursts of an encoded window in time. @param bursts  changed in place */
 void burst_rows_shift(struct wire_burst_row *bursts, uint64_t count, int64_t shift_ns);
 

@@ -103,17 +103,6 @@ void burst_desk_destroy(struct burst_desk *desk)
     free(desk);
 }
 
-size_t burst_desk_heap(const struct burst_desk *desk)
-{
-    const struct key_index *index = &desk->index;
-    return sizeof *desk + bursts_heap(desk->shape) +
-           desk->order_capacity * (2 * sizeof *desk->order + sizeof *desk->pairs) +
-           desk->number_capacity * sizeof *desk->pair_of +
-           BURST_LOG_ROWS * (sizeof *desk->marks + sizeof *desk->rows + sizeof *desk->row_pairs) +
-           index->capacity *
-               (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
-}
-
 /* Without memory the log becomes one burst. @return 0 or -ENOMEM */
 static int burst_log_reserve_order(struct burst_desk *desk, uint32_t capacity)
 {

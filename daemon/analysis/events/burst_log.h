@@ -58,7 +58,6 @@ struct burst_desk;
 
 int burst_desk_create(struct burst_desk **out);
 void burst_desk_destroy(struct burst_desk *desk);
-size_t burst_desk_heap(const struct burst_desk *desk);
 
 /** What numbers stand for. */
 struct burst_names {

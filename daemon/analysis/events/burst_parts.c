@@ -179,9 +179,3 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
     *count = made;
     return true;
 }
-
-size_t burst_parts_bytes(const struct burst_parts *p)
-{
-    return p->capacity * sizeof(*p->rows) + p->list_capacity * sizeof(*p->list) +
-           (p->piece_capacity + p->queue_capacity) * sizeof(*p->pieces);
-}

@@ -72,7 +72,4 @@ void burst_parts_join(struct burst_parts *parts, struct burst_chain *to, struct 
 bool burst_parts_read(struct burst_parts *parts, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count);
 
-/** Bytes on the heap. */
-size_t burst_parts_bytes(const struct burst_parts *parts);
-
 #endif

@@ -30,7 +30,6 @@ struct bursts {
     struct bursts_params params;
     uint32_t shift; /* a time's cell is the time shifted right by so much */
     uint32_t count;
-    bool stale;               /* time[count - 1] is out of date */
     uint64_t messages, bytes; /* of all bursts */
     uint64_t *time;           /* owned; of each burst, ascending, each in a cell of its own */
     uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
@@ -106,7 +105,6 @@ void bursts_clear(struct bursts *set)
     }
     burst_parts_clear(&set->parts);
     set->count = 0;
-    set->stale = false;
     set->messages = set->bytes = 0;
 }
 
@@ -129,13 +127,6 @@ static struct cluster *bursts_at(const struct bursts *set, uint32_t position)
 static uint64_t bursts_cell_of(const struct bursts *set, uint64_t time)
 {
     return time >> set->shift;
-}
-
-static void bursts_refresh(struct bursts *set)
-{
-    if (set->stale)
-        set->time[set->count - 1] = bursts_mean_of(&bursts_at(set, set->count - 1)->extent);
-    set->stale = false;
 }
 
 /* @return the first burst whose time is in this cell or a later one; count: none */
@@ -200,7 +191,7 @@ static void bursts_merge_at(struct bursts *set, uint32_t position)
     set->order[--set->count] = unused;
 }
 
-/* Times must be fresh. @return the earlier of the two; there are at least two */
+/* @return the earlier of the two; there are at least two */
 static uint32_t bursts_find_nearest(const struct bursts *set)
 {
     uint32_t best = 0;
@@ -215,7 +206,6 @@ static uint32_t bursts_find_nearest(const struct bursts *set)
 
 void bursts_reduce(struct bursts *set, uint32_t maximum)
 {
-    bursts_refresh(set);
     maximum = maximum == 0 ? 1 : maximum;
     while (set->count > maximum)
         bursts_merge_at(set, bursts_find_nearest(set));
@@ -233,67 +223,6 @@ static int bursts_account(struct bursts *set, uint64_t messages, uint64_t bytes)
     return 0;
 }
 
-/* ---- messages ----------------------------------------------------------------------- */
-
-/* The burst that a message of this cell joins. @return false: none, *position is where to open one
- */
-static bool bursts_find_host(const struct bursts *set, uint64_t cell, uint32_t *position)
-{
-    uint32_t next = bursts_find(set, cell);
-    *position = next;
-    if (next < set->count && bursts_cell_of(set, set->time[next]) == cell)
-        return true;
-    if (next > 0 && bursts_cell_of(set, bursts_at(set, next - 1)->extent.last) >= cell) {
-        *position = next - 1;
-        return true;
-    }
-    return next < set->count && bursts_cell_of(set, bursts_at(set, next)->extent.first) <= cell;
-}
-
-static void bursts_place(struct bursts *set, const struct extent *extent,
-                         const struct burst_pair *row)
-{
-    uint32_t position;
-    bursts_refresh(set);
-    if (bursts_find_host(set, bursts_cell_of(set, extent->first), &position)) {
-        struct cluster *host = bursts_at(set, position);
-        bursts_extend(&host->extent, extent);
-        set->time[position] = bursts_mean_of(&host->extent);
-        burst_pairs_append(&host->pairs, &set->work, row, 1);
-        return;
-    }
-    burst_pairs_append(&bursts_open_at(set, position, extent)->pairs, &set->work, row, 1);
-    bursts_reduce(set, set->params.budget);
-}
-
-int bursts_message(struct bursts *set, const struct burst_message *m)
-{
-    if (m->messages == 0 || m->size_class >= SIZE_CLASSES)
-        return -EINVAL;
-    if (bursts_account(set, m->messages, m->bytes) != 0)
-        return -EOVERFLOW;
-    const struct extent extent = {(wide)m->time_ns * m->messages, m->time_ns, m->time_ns,
-                                  m->messages, m->bytes};
-    const struct burst_pair row = {m->source, m->destination, m->size_class,
-                                   0,         m->messages,    m->bytes};
-    if (set->count > 0) {
-        /* bursts_find_host() would find the same burst, but needs the newest burst's time: a
-         * division. */
-        struct cluster *newest = bursts_at(set, set->count - 1);
-        if (bursts_cell_of(set, newest->extent.last) == bursts_cell_of(set, m->time_ns)) {
-            bursts_extend(&newest->extent, &extent);
-            set->stale = true;
-            if (newest->pairs.count < newest->pairs.capacity)
-                newest->pairs.rows[newest->pairs.count++] = row;
-            else
-                burst_pairs_append(&newest->pairs, &set->work, &row, 1);
-            return 0;
-        }
-    }
-    bursts_place(set, &extent, &row);
-    return 0;
-}
-
 /* ---- bursts of other sets ------------------------------------------------------------ */
 
 /* The burst that one of another set joins, or becomes. */
@@ -301,7 +230,6 @@ static struct cluster *bursts_host_for(struct bursts *set, const struct extent *
                                        const struct burst_others *others)
 {
     uint64_t cell = bursts_cell_of(set, bursts_mean_of(extent));
-    bursts_refresh(set);
     uint32_t position = bursts_find(set, cell);
     bool joins = position < set->count && bursts_cell_of(set, set->time[position]) == cell;
     struct cluster *host = joins ? bursts_at(set, position) : bursts_open_at(set, position, extent);
@@ -382,26 +310,6 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int asc
     bursts_add_rows(set, bursts_host_for(set, &extent, &burst->others), burst->pairs,
                     burst->pair_count, ascends != 0);
     bursts_reduce(set, set->params.budget);
-    return 0;
-}
-
-int bursts_merge(struct bursts *set, const struct bursts *other)
-{
-    if (set == other)
-        return -EINVAL;
-    if (bursts_account(set, other->messages, other->bytes) != 0)
-        return -EOVERFLOW;
-    for (uint32_t i = 0; i < other->count; i++) {
-        const struct cluster *one = bursts_at(other, i);
-        struct cluster *host = bursts_host_for(set, &one->extent, &one->pairs.others);
-        bursts_add_rows(set, host, one->pairs.rows, one->pairs.count, false);
-        for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
-            const struct burst_part *part = &other->parts.list[k];
-            const struct burst_piece piece = burst_parts_rows(&other->parts, part);
-            bursts_add_rows(set, host, piece.rows, piece.count, part->ascends);
-        }
-        bursts_reduce(set, set->params.budget);
-    }
     return 0;
 }
 
@@ -497,15 +405,4 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
     *pieces = &set->piece;
     *count = 1;
     return 0;
-}
-
-size_t bursts_heap(const struct bursts *set)
-{
-    size_t capacity = set->params.budget + 1;
-    size_t bytes = sizeof(*set) + set->view.capacity * sizeof(*set->view.rows) +
-                   set->work.places * sizeof(*set->work.index) + burst_parts_bytes(&set->parts) +
-                   capacity * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
-    for (size_t i = 0; i < capacity; i++)
-        bytes += set->clusters[i].pairs.capacity * sizeof(*set->view.rows);
-    return bytes;
 }

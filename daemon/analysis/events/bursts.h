@@ -7,13 +7,10 @@
  * depends on the order of merging); it is exact, from a 128-bit sum, and rounded down to a
  * nanosecond. Of pairs that are equally near the earlier one merges.
  *
- * Which burst something belongs to. Time is divided into cells of cell_ns, counted from time 0.
- *  - A message joins the burst whose time is in the message's cell; else the next earlier burst if
- *    that has a message in this cell or a later one; else the next later burst if that has a
- * message in this cell or an earlier one; else it opens a burst.
- *  - A burst of another set joins the burst whose time is in the cell of its own; else it stays a
- *    burst, though their messages may interleave: or nodes that talk all the time would chain to
- *    one burst as long as the window.
+ * Which burst something belongs to. Time is divided into cells of cell_ns, counted from time 0. A
+ * burst that is added, a single message among them, joins the burst whose time is in the cell of
+ * its own; else it stays a burst, though their messages may interleave: or nodes that talk all the
+ * time would chain to one burst as long as the window.
  * The mean of two times in a cell is in that cell, so no two bursts ever have their times in one.
  *
  * What holds while the budget is not exceeded: each burst is a cell with its messages. The set does
@@ -25,8 +22,8 @@
  * has the batch clustering of their bursts, whatever the order in which they came.
  *
  * What is lost beyond it: a merge is never undone, so the bounds between bursts are those that were
- * best when the budget was exceeded, and depend on the order of what came. Sums stay exact. A set
- * of messages alone has bursts that do not overlap, always. Runs of messages are found exactly, in
+ * best when the budget was exceeded, and depend on the order of what came. Sums stay exact. Runs of
+ * messages are found exactly, in
  * whatever order messages come, if there are no more than the budget and every pause is longer than
  * every run and than a cell. Where there may be more, gather with a larger budget and reduce at the
  * end (tests/bench/bursts_bench.c measures how close to the batch clustering the result is).
@@ -65,15 +62,6 @@ struct bursts_params {
 /** What an agent keeps for a window. A microsecond is what clocks of nodes agree to at best. */
 #define BURSTS_DEFAULTS ((struct bursts_params){.budget = 32, .pairs = 4096, .cell_ns = 1024})
 
-/** Messages of one time from one rank to another, all of one size class. */
-struct burst_message {
-    uint64_t time_ns; /**< mean of the times of sending and receiving, or of a call; any clock */
-    uint32_t source, destination;
-    uint32_t size_class; /**< below SIZE_CLASSES, see holter/size_class.h */
-    uint64_t messages;   /**< at least 1 */
-    uint64_t bytes;      /**< of all of them */
-};
-
 /** A burst of a set. */
 struct burst_sums {
     uint64_t time_ns; /**< mean of the messages' times, rounded down; not read by bursts_add() */
@@ -99,11 +87,6 @@ void bursts_destroy(struct bursts *set);
 /** Forget everything but the parameters, and keep the memory: for the next window. */
 void bursts_clear(struct bursts *set);
 
-/** Add messages. Those near the newest time are the cheapest.
- *  @return 0, -EINVAL: no messages, or an unknown size class, or
- *          -EOVERFLOW: the set's messages or bytes would pass 2^64; then nothing was added */
-int bursts_message(struct bursts *set, const struct burst_message *message);
-
 /** Add a burst of another process: everything in it is checked.
  *  @return 0, -EINVAL: not what a set can give (no messages, a mean outside of first to last, rows
  *          and others that do not add up), or -EOVERFLOW; then nothing was added */
@@ -118,12 +101,6 @@ struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows);
  *  @param ascends  nonzero: its pairs are known to ascend, each of them once
  *  @return 0 or -EOVERFLOW */
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
-
-/** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
- *  no burst has more pairs than the limit.
- *  @param other  only read; its parameters may be others
- *  @return 0, -EINVAL: the two are one, or -EOVERFLOW; then nothing was added */
-int bursts_merge(struct bursts *set, const struct bursts *other);
 
 /** Merge nearest neighbours until there are at most so many bursts; at least one is kept. Later
  *  additions may again make as many as the budget allows. */
@@ -146,8 +123,5 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
  *  @param pieces  valid as the pairs are */
 int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
                        const struct burst_piece **pieces, size_t *count);
-
-/** Bytes on the heap. */
-size_t bursts_heap(const struct bursts *set);
 
 #endif

@@ -4,7 +4,6 @@
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static struct wire_rank_row event_sum_rows_rank_row(const struct rank_sum *rank)
 {

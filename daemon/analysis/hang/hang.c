@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 /* A rank without a row in this many windows sends no records: its agent is gone, or it has ended.
@@ -147,15 +146,6 @@ void hang_destroy(struct hang_watch *watch)
     free(watch->hangs);
     free(watch->before);
     free(watch);
-}
-
-size_t hang_bytes(const struct hang_watch *watch)
-{
-    return sizeof(*watch) + watch->seat_room * sizeof(*watch->seats) +
-           key_table_bytes(&watch->members) + watch->member_room * sizeof(*watch->member_seats) +
-           key_table_bytes(&watch->comms) + watch->comm_room * sizeof(*watch->comm_seats) +
-           watch->pending_capacity * (sizeof(*watch->pending) + sizeof(*watch->pending_next)) +
-           2 * HANG_MAXIMUM * sizeof(*watch->hangs);
 }
 
 uint32_t hang_find_comm(const struct hang_watch *watch, uint64_t id)

@@ -168,7 +168,4 @@ struct hang_list hang_result(const struct hang_watch *watch);
  *  there are none any more: has what they waited for come, or did they end waiting? */
 struct hang_fate hang_fate(const struct hang_watch *watch);
 
-/** Bytes on the heap. */
-size_t hang_bytes(const struct hang_watch *watch);
-
 #endif

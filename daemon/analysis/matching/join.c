@@ -189,31 +189,6 @@ int join_commit(struct join *join, const struct join_writer *writer)
     return 0;
 }
 
-int join_add(struct join *join, uint64_t window, uint64_t keys_below,
-             const struct join_half *halves, size_t count)
-{
-    struct join_writer writer;
-    struct join_report report = {.window = window, .keys_below = keys_below, .count = count};
-    if (count == 0 && keys_below == 0)
-        return window > MAXIMUM_WINDOW ? -HOLTER_ERANGE : 0;
-    if (count > 0) {
-        report.error_ns = halves[0].error_ns;
-        report.node = halves[0].node;
-    }
-    int code = join_begin(join, &writer, &report);
-    if (code != 0 || writer.ends == NULL)
-        return code;
-    for (size_t i = 0; i < count; i++) {
-        if (halves[i].node != report.node)
-            return -HOLTER_ERANGE;
-        if (halves[i].error_ns != writer.report.error_ns &&
-            join_writer_turn(&writer, halves[i].error_ns) != 0)
-            return -ENOMEM;
-        join_put(&writer, &halves[i]);
-    }
-    return join_commit(join, &writer);
-}
-
 /* ---- closing ------------------------------------------------------------- */
 
 /* Gather the ends of all windows up to this one in one list; without any, the waiting ones.
@@ -360,21 +335,4 @@ void join_count(const struct join *join, struct join_counts *out)
 {
     *out = join->counts;
     out->waiting = join_ends_count(&join->waiting) + join->open_halves;
-}
-
-size_t join_bytes(const struct join *join)
-{
-    size_t bytes = sizeof(*join) + join_ends_bytes(&join->idle) +
-                   join->open_capacity * sizeof(*join->open) + join_ends_bytes(&join->waiting) +
-                   join_ends_bytes(&join->staying) +
-                   join->scratch_capacity * 2 * sizeof(*join->places) +
-                   join->call_index_capacity * sizeof(*join->call_index) +
-                   join->match_capacity * sizeof(*join->matches) +
-                   join->pair_capacity * sizeof(*join->reporter_pairs) +
-                   join->call_capacity * sizeof(*join->calls) + key_limits_bytes(&join->limits) +
-                   pair_clocks_bytes(&join->clocks);
-    for (size_t i = 0; i < join->open_count; i++)
-        bytes += join_ends_bytes(&join->open[i].ends) +
-                 join->open[i].limit_capacity * sizeof(struct key_cutoff);
-    return bytes;
 }

@@ -69,21 +69,14 @@ struct join;
 int join_create(struct join **out, const struct join_params *params);
 void join_destroy(struct join *join);
 
-/** Add the ends that one node reports of one window.
- *  @param window      its number; ends of a closed window count in the next one that is closed
- *  @param keys_below  the node left out halves of keys from this one up; 0: none
- *  @param halves      copied; all of one node. None is fine: keys_below then holds for any node
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is added then */
-int join_add(struct join *join, uint64_t window, uint64_t keys_below,
-             const struct join_half *halves, size_t count);
-
-/** The same in steps: join_begin(), join_put() for each end, join_commit(). No other function of
- * the join may be called in between.
+/** Add the ends that one node reports of one window: join_begin(), join_put() for each end,
+ *  join_commit(). No other function of the join may be called in between. Ends of a closed window
+ *  count in the next one that is closed.
  *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept:
  * then there is nothing to put
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */
 int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report);
-/** @return as join_add(), for all that was put */
+/** @return 0, -ENOMEM, or -HOLTER_ERANGE when an end contradicts itself: nothing is added then */
 int join_commit(struct join *join, const struct join_writer *writer);
 
 /** @param message  borrowed for the call */
@@ -94,12 +87,9 @@ typedef void join_emit_fn(void *user, const struct joined *message);
  *  @param emit  receives each message once; the order depends on that in which ends were added
  *  @return 0, or -ENOMEM: the ends of the window are kept, and joined with the next one. Ends for
  *  which there is no memory to wait are left out as nodes leave out ends: see keys_below of
- *  join_add() */
+ *  struct join_report */
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);
-
-/** Bytes on the heap. */
-size_t join_bytes(const struct join *join);
 
 #endif

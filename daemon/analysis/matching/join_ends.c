@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void join_ends_finish(struct join_ends *ends)
 {
@@ -14,14 +13,6 @@ void join_ends_finish(struct join_ends *ends)
     free(ends->calls);
     free(ends->reporters);
     *ends = (struct join_ends){0};
-}
-
-size_t join_ends_bytes(const struct join_ends *ends)
-{
-    return ends->send_capacity * sizeof(*ends->sends) +
-           ends->receive_capacity * sizeof(*ends->receives) +
-           ends->call_capacity * sizeof(*ends->calls) +
-           ends->reporter_capacity * sizeof(*ends->reporters);
 }
 
 /* Space for so many more. */

@@ -88,7 +88,6 @@ struct join_ends {
 };
 
 void join_ends_finish(struct join_ends *ends);
-size_t join_ends_bytes(const struct join_ends *ends);
 
 static inline size_t join_ends_count(const struct join_ends *ends)
 {

@@ -1,7 +1,6 @@
 /* Matches ends by key, and derives from the pairs the bounds of clocks and the calls that completed
  * several messages. */
 #include "daemon/analysis/matching/join_state.h"
-#include "daemon/analysis/tables/array.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -105,10 +105,3 @@ int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t
             return 1;
     return 0;
 }
-
-size_t key_limits_bytes(const struct key_limits *limits)
-{
-    size_t ring = key_limits_ring_of(limits) * sizeof(struct key_limit);
-    return ring * (1 + (size_t)limits->node_capacity) + key_table_bytes(&limits->nodes) +
-           key_table_bytes(&limits->ranks) + limits->rank_capacity * sizeof(*limits->node_of);
-}

@@ -49,6 +49,4 @@ static inline int key_limits_any(const struct key_limits *limits)
 int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t window,
                         uint64_t key);
 
-size_t key_limits_bytes(const struct key_limits *limits);
-
 #endif

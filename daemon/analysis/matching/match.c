@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DOUBTFUL_ROUNDS 2u /* as long as ends wait for their posts: see match_early.c */
 
@@ -64,18 +63,6 @@ void match_destroy(struct match *match)
 struct match_counts match_counts(const struct match *match)
 {
     return match->counts;
-}
-
-size_t match_bytes(const struct match *match)
-{
-    return match->sends.capacity * match->sends.each +
-           match->receives.capacity * match->receives.each +
-           match->groups.capacity * match->groups.each +
-           match->channels.capacity * match->channels.each +
-           match->early_ends.capacity * match->early_ends.each +
-           (match->slots == NULL ? 0 : ((size_t)match->slot_mask + 1) * sizeof *match->slots) +
-           match->link_capacity * sizeof *match->links +
-           match->peer_capacity * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
 }
 
 /* ---- members ------------------------------------------------------------- */

@@ -159,7 +159,4 @@ uint32_t match_open_receives(const struct match *match, const struct match_membe
 
 struct match_counts match_counts(const struct match *match);
 
-/** Memory held, bytes. */
-size_t match_bytes(const struct match *match);
-
 #endif

@@ -2,7 +2,6 @@
 #include "daemon/analysis/network/reroute_graph.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

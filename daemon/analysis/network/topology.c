@@ -212,11 +212,6 @@ uint32_t topology_out(const struct topology *topology, uint32_t vertex, uint32_t
                                        : 0;
 }
 
-int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination)
-{
-    return topology_given_find(topology, source, destination) != NULL;
-}
-
 uint32_t topology_distance(const struct topology *topology, uint32_t source, uint32_t destination)
 {
     if (source >= topology->vertices || destination >= topology->vertices)

@@ -215,9 +215,6 @@ uint32_t topology_distance(const struct topology *topology, uint32_t source, uin
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
                         uint32_t *links, uint32_t capacity);
 
-/** @return whether the route was given, so that it need not follow the rule */
-int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination);
-
 /** @return whether a link is on the route. Cartesian: at most one comparison a dimension */
 int topology_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
                      uint32_t link);

@@ -1,8 +1,6 @@
 /* Tori, meshes and all-to-all dimensions, routed dimension by dimension. */
 #include "daemon/analysis/network/topology_inner.h"
 
-#include <string.h>
-
 #define UP 0
 #define DOWN 1
 #define ACROSS 2

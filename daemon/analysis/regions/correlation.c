@@ -386,11 +386,3 @@ double correlation_value(const struct correlation *c, uint32_t p, uint32_t q)
             return (double)row[i].weight / CORRELATION_ONE;
     return 0;
 }
-
-size_t correlation_bytes(const struct correlation *c)
-{
-    size_t bytes = sizeof(*c) + c->capacity * (sizeof(struct vertex) + 4 * sizeof(uint32_t));
-    for (uint32_t v = 0; v < c->count; v++)
-        bytes += c->vertices[v].capacity * sizeof(uint32_t);
-    return bytes + c->pairs * sizeof(struct correlate);
-}

@@ -74,7 +74,4 @@ const struct correlate *correlation_row(const struct correlation *correlation, u
 /** R(p,q); 0 for p = q and for vertices without edges. */
 double correlation_value(const struct correlation *correlation, uint32_t p, uint32_t q);
 
-/** Bytes on the heap. */
-size_t correlation_bytes(const struct correlation *correlation);
-
 #endif

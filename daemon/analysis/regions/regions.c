@@ -538,11 +538,6 @@ int regions_update(struct regions *r, uint64_t window, int *changed)
     return rc < 0 ? rc : 0;
 }
 
-int regions_busy(const struct regions *r)
-{
-    return r->stage != REGIONS_IDLE;
-}
-
 uint32_t regions_of(const struct regions *r, uint32_t vertex)
 {
     return regions_former_of(r, vertex);
@@ -555,6 +550,11 @@ size_t regions_list(const struct regions *r, struct region_info *out, size_t cap
     return r->now.list_count;
 }
 
+int regions_busy(const struct regions *r)
+{
+    return r->stage != REGIONS_IDLE;
+}
+
 double regions_correlation(const struct regions *r, uint32_t p, uint32_t q)
 {
     return correlation_value(r->correlation, p, q);
@@ -564,12 +564,4 @@ const struct linkage_merge *regions_hierarchy(const struct regions *r, size_t *c
 {
     *count = r->now.merge_count;
     return r->now.merges;
-}
-
-size_t regions_bytes(const struct regions *r)
-{
-    return sizeof(*r) + correlation_bytes(r->correlation) +
-           r->pending_capacity * sizeof(*r->pending) +
-           ((size_t)r->now.vertices + r->next.vertices) *
-               (3 * sizeof(uint32_t) + sizeof(struct linkage_merge) + sizeof(struct region_info));
 }

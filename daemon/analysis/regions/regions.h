@@ -113,7 +113,4 @@ const struct linkage_merge *regions_hierarchy(const struct regions *regions, siz
 /** @return whether an update is in progress */
 int regions_busy(const struct regions *regions);
 
-/** Bytes on the heap between updates. */
-size_t regions_bytes(const struct regions *regions);
-
 #endif

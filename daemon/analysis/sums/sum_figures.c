@@ -89,13 +89,6 @@ void figures_finish(struct figures *figures)
     *figures = (struct figures){0};
 }
 
-size_t figures_bytes(const struct figures *figures)
-{
-    return figures->rank_capacity * (sizeof(*figures->ranks) + sizeof(*figures->rank_newest)) +
-           figures->rank_capacity / 8 + figures->pair_capacity * sizeof(*figures->pairs) +
-           figures->call_capacity * sizeof(*figures->calls) + figures->caller_capacity / 8;
-}
-
 /* ---- ranks --------------------------------------------------------------- */
 
 static void figures_copy_call_in_progress(struct rank_row *into, const struct rank_row *from)

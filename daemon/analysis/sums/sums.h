@@ -88,7 +88,6 @@ int figures_grow(void **array, size_t element, uint32_t capacity, uint32_t need)
 /** Reserve space for as many keys as the run has. @return 0 or -ENOMEM */
 int figures_reserve(struct figures *figures, const struct run_sum *run);
 void figures_finish(struct figures *figures);
-size_t figures_bytes(const struct figures *figures);
 
 /** Add a report of a rank, present or not, to the figures of a window. */
 void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row);

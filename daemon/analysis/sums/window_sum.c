@@ -260,11 +260,6 @@ void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
     *out = window->totals;
 }
 
-size_t window_sum_bytes(const struct window_sum *window)
-{
-    return figures_bytes(&window->figures);
-}
-
 /* ---- the run ------------------------------------------------------------- */
 
 int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_t number)
@@ -275,30 +270,7 @@ int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_
     return 0;
 }
 
-void run_sum_totals(const struct run_sum *run, struct sum_totals *out)
-{
-    const struct figures *total = &run->total;
-    *out = (struct sum_totals){0};
-    for (uint32_t i = 0; i < run->ranks.count && i < total->rank_capacity; i++) {
-        if (!figures_get_bit(total->rank_present, i))
-            continue;
-        out->ranks++;
-        window_sum_add_totals(out, &total->ranks[i]);
-    }
-}
-
 size_t run_sum_pair_count(const struct run_sum *run)
 {
     return run->pairs.count;
-}
-
-size_t run_sum_bytes(const struct run_sum *run)
-{
-    size_t numbers = (size_t)run->rank_order.count + run->pair_order.count + run->call_order.count +
-                     run->comm_positions + run->region_positions + run->call_of_capacity;
-    return key_table_bytes(&run->ranks) + key_table_bytes(&run->pairs) +
-           key_table_bytes(&run->callers) + key_table_bytes(&run->calls) +
-           key_table_bytes(&run->comm_ids) + key_table_bytes(&run->region_names) +
-           run->comm_capacity * sizeof(*run->comms) + run->region_capacity * sizeof(*run->regions) +
-           numbers * sizeof(uint32_t) + figures_bytes(&run->total);
 }

@@ -6,7 +6,7 @@
  * canonical order: communicators by id, regions by name, rows by their keys.
  *
  * Keys (ranks, pairs, calls) are kept once, by the run; a window holds figures only, indexed by the
- * key's number. Memory is linear in the pairs that ever communicated: see run_sum_bytes().
+ * key's number. Memory is linear in the pairs that ever communicated.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_SUMS_WINDOW_SUM_H
@@ -150,7 +150,6 @@ struct sum_totals {
 };
 
 void window_sum_totals(const struct window_sum *window, struct sum_totals *out);
-void run_sum_totals(const struct run_sum *run, struct sum_totals *out);
 
 /** Rows in canonical order. Zero-initialised is empty; reused from result to result. */
 struct sum_result {
@@ -183,9 +182,5 @@ int run_sum_result(struct run_sum *run, enum sum_part part, size_t maximum_pairs
 
 /** Distinct pairs so far. */
 size_t run_sum_pair_count(const struct run_sum *run);
-
-/** Bytes on the heap, open windows left out. */
-size_t run_sum_bytes(const struct run_sum *run);
-size_t window_sum_bytes(const struct window_sum *window);
 
 #endif

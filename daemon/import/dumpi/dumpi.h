@@ -6,10 +6,6 @@
 #include "daemon/import/otf2/import_otf2.h"
 #include "daemon/import/trace/trace.h"
 
-/** Is it a DUMPI trace: a directory with a .meta file of one, such a file, or a file of a rank?
- * Decided by the contents. */
-int dumpi_is_trace(const char *source);
-
 struct dumpi_trace;
 
 /** Facts about a trace that are known before its records are read. */
@@ -29,7 +25,7 @@ struct dumpi_facts {
 };
 
 /** Find the files, and read them once for the length, threads and communicators.
- * @param source   see dumpi_is_trace()
+ * @param source   the .meta file, a file of a rank, or the folder of these
  * @param threads  that read files; 0: one for each processor
  * @param fault    called with each fault of the files, with offsets, and with what is left out
  * @return 0; a negative error, reported: there is nothing to read */
@@ -53,7 +49,7 @@ struct dumpi_counts {
 };
 
 /** Import a trace as a recording. @param path  see trace_import() @param source  see
- * dumpi_is_trace()
+ * dumpi_trace_open()
  * @return 0, or a negative error, reported; valid records are imported in any case */
 int dumpi_import(const char *path, const char *source, const struct trace_wishes *wishes,
                  struct dumpi_counts *out);

@@ -4,7 +4,6 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct group nobody = {.known = 1};
 static const struct group unknown;

@@ -1,7 +1,6 @@
 /* Records of sends and receives, and of the calls that start and complete them. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define BYTES_UNDEFINED                                                                            \

@@ -54,7 +54,8 @@ static int dumpi_set_read_number(const char *begin, const char *end, uint64_t *o
     return word_whole(&begin, end, out);
 }
 
-void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
+/* @param text  of length bytes, terminated by NUL */
+static void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
 {
     static const char *const parts[] = {"version", "subversion", "subsubversion"};
     struct lines lines = lines_of(text, length);
@@ -151,7 +152,9 @@ static int dumpi_set_reserve_ranks(struct dumpi_set *set, uint64_t ranks)
     return 0;
 }
 
-int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
+/* Set a minimum of the number of ranks. @return 0; -HOLTER_ELIMIT: implausible with so few files;
+ * or -ENOMEM */
+static int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
 {
     uint64_t files = 0;
     for (uint32_t i = 0; i < set->ranks; i++)
@@ -252,22 +255,6 @@ static size_t dumpi_set_begin_of(const char *path, uint8_t *out, size_t room)
     if (fd >= 0)
         close(fd);
     return got < 0 ? 0 : (size_t)got;
-}
-
-int dumpi_is_trace(const char *source)
-{
-    char meta[4096], begin[DUMPI_ASCII_LOOK + 1];
-    struct dumpi_meta found;
-    if (dumpi_set_is_directory(source) && !dumpi_set_find_meta(source, meta, sizeof meta))
-        return 0;
-    size_t length = dumpi_set_begin_of(dumpi_set_is_directory(source) ? meta : source,
-                                       (uint8_t *)begin, sizeof begin - 1);
-    begin[length] = '\0';
-    if (dumpi_is_file((const uint8_t *)begin, length) ||
-        dumpi_is_ascii((const uint8_t *)begin, length))
-        return 1;
-    dumpi_meta_read(&found, begin, strnlen(begin, length));
-    return found.keys_found >= 2 && found.ranks > 0;
 }
 
 static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct faults *faults)

@@ -17,9 +17,6 @@ struct dumpi_meta {
     int keys_found; /**< number of known keys that were found */
 };
 
-/** @param text  of length bytes, terminated by NUL */
-void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length);
-
 /** The file of one rank. */
 struct dumpi_part {
     char *path; /**< NULL: missing */
@@ -60,10 +57,6 @@ struct dumpi_set {
 /** Find the files that belong to a source. @return 0 or a negative error after telling */
 int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults);
 void dumpi_set_finish(struct dumpi_set *set);
-
-/** Set a minimum of the number of ranks. @return 0; -HOLTER_ELIMIT: implausible with so few files;
- * or -ENOMEM */
-int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks);
 
 /** Extend the trace to more ranks than its text states, and find their files. @return as
  * dumpi_set_reserve() */

@@ -303,8 +303,3 @@ uint64_t attach_missed_count(const struct attach *a)
 {
     return numbers_count_missing(&a->numbers);
 }
-
-uint64_t attach_begin_ns(const struct attach *a)
-{
-    return a->parts.attached_ns;
-}

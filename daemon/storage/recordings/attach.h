@@ -56,8 +56,5 @@ const char *attach_path(const struct attach *attach);
 /** Messages of agents that were recorded, and those that were not received. */
 uint64_t attach_message_count(const struct attach *attach);
 uint64_t attach_missed_count(const struct attach *attach);
-/** Begin of the recording, daemon time; 0: the begin of the job, or nothing has been received yet.
- */
-uint64_t attach_begin_ns(const struct attach *attach);
 
 #endif

@@ -8,7 +8,6 @@
 #include "holter/error.h"
 #include "proto/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

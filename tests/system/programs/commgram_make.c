@@ -6,11 +6,11 @@
  * --help tells patterns and options. */
 #include "commgram_patterns.h"
 
-#include "daemon/analysis/events/bursts.h"
 #include "daemon/storage/recording.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
+#include "tests/daemon/analysis/events/burst_feed.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -136,7 +136,7 @@ static void gather(struct maker *m, const struct pattern_message *messages, size
                                         .size_class = size_class_of(messages[i].bytes),
                                         .messages = 1,
                                         .bytes = messages[i].bytes};
-        check(bursts_message(m->bursts, &message), "a message's burst");
+        check(burst_feed_message(m->bursts, &message), "a message's burst");
     }
 }
 

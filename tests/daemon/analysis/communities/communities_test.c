@@ -544,47 +544,6 @@ static void extreme_weights_end(void **state)
     }
 }
 
-/* ---- labels over time ---------------------------------------------------------- */
-
-static void labels_follow_the_ranks(void **state)
-{
-    const uint32_t before[] = {0, 0, 0, 1, 1, 1, 2, 2, 2}, after[] = {2, 2, 2, 0, 0, 1, 1, 1, 1};
-    const uint32_t expected[] = {0, 0, 0, 1, 1, 2, 2, 2, 2};
-    uint32_t renamed[9];
-    (void)state;
-    assert_int_equal(communities_match(before, after, NULL, 9, renamed), 0);
-    assert_memory_equal(renamed, expected, sizeof(expected));
-    memcpy(renamed, after, sizeof(after));
-    assert_int_equal(communities_match(before, renamed, NULL, 9, renamed), 0);
-    assert_memory_equal(renamed, expected, sizeof(expected));
-}
-
-static void new_communities_get_labels_that_nobody_had(void **state)
-{
-    const uint32_t before[] = {0, 0, 0, 0, 2, 2, 7, COMMUNITIES_NONE};
-    const uint32_t after[] = {5, 5, 5, 6, 8, 8, 8, 9}, expected[] = {0, 0, 0, 1, 2, 2, 2, 3};
-    uint32_t renamed[8];
-    (void)state;
-    assert_int_equal(communities_match(before, after, NULL, 8, renamed), 0);
-    assert_memory_equal(renamed, expected, sizeof(expected));
-}
-
-static void weights_decide_who_keeps_the_label(void **state)
-{
-    const uint32_t before[] = {4, 4, 4}, after[] = {0, 0, 1};
-    const double weights[] = {1, 1, 3}, wrong[] = {1, NAN, 3};
-    uint32_t renamed[3] = {9, 9, 9};
-    (void)state;
-    assert_int_equal(communities_match(before, after, wrong, 3, renamed), -HOLTER_ERANGE);
-    assert_int_equal(renamed[0], 9);
-    assert_int_equal(communities_match(before, after, weights, 3, renamed), 0);
-    assert_int_equal(renamed[2], 4);
-    assert_int_equal(renamed[0], 0);
-    assert_int_equal(communities_match(before, after, NULL, 3, renamed), 0);
-    assert_int_equal(renamed[0], 4);
-    assert_int_equal(communities_match(NULL, NULL, NULL, 0, NULL), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -605,9 +564,6 @@ int main(void)
         cmocka_unit_test(only_what_would_begin_cold_is_not_continued),
         cmocka_unit_test(hostile_graphs_are_refused_and_change_nothing),
         cmocka_unit_test(extreme_weights_end),
-        cmocka_unit_test(labels_follow_the_ranks),
-        cmocka_unit_test(new_communities_get_labels_that_nobody_had),
-        cmocka_unit_test(weights_decide_who_keeps_the_label),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #ifndef TESTS_DAEMON_ANALYSIS_EVENTS_BURSTS_PLAIN_H
 #define TESTS_DAEMON_ANALYSIS_EVENTS_BURSTS_PLAIN_H
 
-#include "daemon/analysis/events/bursts.h"
+#include "tests/daemon/analysis/events/burst_feed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Joins where each allocation in turn fails: what they lose so is no message that was lost. */
-#include "daemon/analysis/matching/join.h"
+#include "tests/daemon/analysis/matching/join_feed.h"
 
 #include "tests/memory.h"
 
@@ -37,7 +37,7 @@ static void tell(struct join *join, uint64_t window, int receive)
                                        .together = (uint32_t)receive & 1,
                                        .node = (uint32_t)receive};
     }
-    assert_int_equal(join_add(join, EPOCH + window, 0, halves, MESSAGES), 0);
+    assert_int_equal(join_feed(join, EPOCH + window, 0, halves, MESSAGES), 0);
 }
 
 /* Sends whose receives are told in the next window, when the close between them lacks memory once.

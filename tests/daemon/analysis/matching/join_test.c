@@ -1,6 +1,8 @@
-#include "daemon/analysis/matching/join.h"
+#include "tests/daemon/analysis/matching/join_feed.h"
 
 #include "holter/error.h"
+
+#include "tests/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +115,7 @@ static struct join_half match_receive_at(uint64_t key, uint64_t begin_us, uint64
 
 static void add(struct join *join, uint64_t window, const struct join_half *half)
 {
-    assert_int_equal(join_add(join, EPOCH + window, 0, half, 1), 0);
+    assert_int_equal(join_feed(join, EPOCH + window, 0, half, 1), 0);
 }
 
 static void close_into(struct join *join, uint64_t window, struct list *list)
@@ -284,7 +286,7 @@ static void ends_beyond_the_other_nodes_sample_are_not_unmatched(void **state)
     struct join_half receive = match_receive_at(499, 200, 300);
     add(join, 0, &below);
     add(join, 0, &above);
-    assert_int_equal(join_add(join, EPOCH, 500, &receive, 1), 0);
+    assert_int_equal(join_feed(join, EPOCH, 500, &receive, 1), 0);
     close_into(join, 0, &list);
     close_into(join, 1, &list);
     join_count(join, &counts);
@@ -292,7 +294,7 @@ static void ends_beyond_the_other_nodes_sample_are_not_unmatched(void **state)
     /* A node that left out everything tells no rank: it may be any node. */
     below = match_send_at(700, 100, 1);
     add(join, 2, &below);
-    assert_int_equal(join_add(join, EPOCH + 2, 1, NULL, 0), 0);
+    assert_int_equal(join_feed(join, EPOCH + 2, 1, NULL, 0), 0);
     close_into(join, 2, &list);
     close_into(join, 3, &list);
     join_count(join, &counts);
@@ -398,7 +400,7 @@ static void of_a_message_with_an_unsound_half_nothing_is_taken(void **state)
         if (what == 8)
             halves[0].node = bad->node = UINT32_MAX;
         window = what == 9 ? UINT64_MAX : window;
-        assert_int_equal(join_add(join, window, 0, halves, 2), -HOLTER_ERANGE);
+        assert_int_equal(join_feed(join, window, 0, halves, 2), -HOLTER_ERANGE);
     }
     join_count(join, &counts);
     assert_int_equal(counts.waiting, 0);
@@ -575,7 +577,7 @@ static struct list run(struct join *join, const struct job *job, uint64_t ahead)
         for (size_t i = 0; i < job->count; i++) {
             if (added[i] || job->told[i].window > w + ahead)
                 continue;
-            assert_int_equal(join_add(join, job->told[i].window, 0, &job->told[i].half, 1), 0);
+            assert_int_equal(join_feed(join, job->told[i].window, 0, &job->told[i].half, 1), 0);
             added[i] = 1;
         }
         assert_int_equal(join_close(join, w, take, &list), 0);
@@ -684,7 +686,7 @@ static struct list run_by_node(struct join *join, const struct job *job, uint32_
             for (size_t i = 0; i < job->count; i++)
                 if (job->told[i].window == w && job->told[i].half.node == node)
                     halves[count++] = job->told[i].half;
-            assert_int_equal(join_add(join, w, 0, halves, count), 0);
+            assert_int_equal(join_feed(join, w, 0, halves, count), 0);
         }
         assert_int_equal(join_close(join, w, take, &list), 0);
     }
@@ -739,7 +741,7 @@ static void ends_of_one_message_may_have_errors_of_their_own(void **state)
     struct join_half sends[3] = {match_send_at(7, 100, 1), match_send_at(8, 100, 1),
                                  match_send_at(9, 100, 1)};
     sends[1].error_ns = 5 * US;
-    assert_int_equal(join_add(join, EPOCH, 0, sends, 3), 0);
+    assert_int_equal(join_feed(join, EPOCH, 0, sends, 3), 0);
     for (uint64_t key = 7; key < 10; key++) {
         struct join_half receive = match_receive_at(key, 50, 200 + key);
         receive.source = 0;
@@ -936,12 +938,13 @@ static void over_the_bound_the_smallest_keys_are_kept_of_both_ends(void **state)
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct job job = job_of(&shape, 3);
         shuffle(job.told, job.count, seed);
+        const size_t before = memory_used();
         struct join *join = join_of(2, 4000);
         struct list list = run(join, &job, 0);
         join_count(join, &counts);
         assert_true(list.count > 1000);
         assert_int_equal(counts.unmatched + counts.rejected, 0);
-        assert_true(join_bytes(join) < 4000 * 400 + 100000);
+        assert_true(memory_used() - before < 4000 * 400 + 100000);
         if (seed == 1)
             first = list;
         assert_same_lists(&list, &first);
@@ -959,20 +962,21 @@ static void nothing_that_is_told_takes_memory_without_end(void **state)
     struct list list = {0};
     struct join_counts counts;
     (void)state;
+    const size_t before = memory_used();
     struct join *join = join_of(64, 10000);
     for (uint64_t i = 0; i < 300000; i++) {
         /* One end only, each in a window of its own; now and then all with one key. */
         struct join_half half = match_send_at(i % 7 == 0 ? 1 : draw(&random), i, 1);
         half.node = (uint32_t)draw(&random) % 1000000;
         uint64_t window = i < 150000 ? i % 3 : draw(&random) % 100000;
-        assert_int_equal(join_add(join, EPOCH + window, 1 + draw(&random) % 3, &half, 1), 0);
+        assert_int_equal(join_feed(join, EPOCH + window, 1 + draw(&random) % 3, &half, 1), 0);
         join_count(join, &counts);
         assert_true(counts.waiting <= 10000);
         if (i % 10000 == 9999)
             close_into(join, i / 10000, &list);
     }
     /* What nodes left out is remembered by node: 64 windows of 16 bytes each way. */
-    assert_true(join_bytes(join) < (size_t)10000 * 400 + (size_t)300000 * 129 * 16 * 2);
+    assert_true(memory_used() - before < (size_t)10000 * 400 + (size_t)300000 * 129 * 16 * 2);
     join_destroy(join);
     free(list.rows);
 }
@@ -1004,7 +1008,7 @@ static void hostile_values_do_no_harm(void **state)
         half.together = (uint32_t)odd[draw(&random) % 8] & 3;
         if (draw(&random) % 4 == 0)
             *fields[draw(&random) % 6] = odd[draw(&random) % 8];
-        taken += join_add(join, i / 1000, keys_below, &half, 1) == 0;
+        taken += join_feed(join, i / 1000, keys_below, &half, 1) == 0;
         if (i % 1000 == 999) /* every key about twice */
             assert_int_equal(join_close(join, i / 1000, take, &list), 0);
     }
@@ -1028,10 +1032,11 @@ static void ten_thousand_nodes_are_joined(void **state)
         .ranks = 80000, .per_node = 8, .messages = 100000, .windows = 2, .error_ns = 50 * US};
     (void)state;
     struct job job = job_of(&shape, 21);
+    const size_t before = memory_used();
     struct join *join = join_of(2, 1000000);
     struct list list = run(join, &job, 0);
     assert_int_equal(list.count, shape.messages);
-    assert_true(join_bytes(join) < (size_t)200 << 20);
+    assert_true(memory_used() - before < (size_t)200 << 20);
     join_destroy(join);
     free(list.rows);
     free(job.told);

@@ -4,6 +4,8 @@
 
 #include "holter/call.h"
 
+#include "tests/memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +23,7 @@ struct crowd {
     struct match_member *members[RANKS];
     struct tick_clock clock;
     uint64_t now_ns, seed, sends, receives, heard;
-    size_t most_bytes;
+    size_t bytes_before, most_bytes;
 };
 
 static void on_message(void *user, const struct match_message *message)
@@ -60,7 +62,7 @@ static uint32_t draw(struct crowd *crowd, uint32_t below)
 static void begin(struct crowd *crowd, uint64_t seed)
 {
     struct match_sink sink = {on_message, on_half, crowd};
-    *crowd = (struct crowd){.seed = seed, .now_ns = 1000};
+    *crowd = (struct crowd){.seed = seed, .now_ns = 1000, .bytes_before = memory_used()};
     assert_int_equal(match_create(&crowd->match, RANKS, &sink), 0);
     tick_clock_init_ns(&crowd->clock);
     for (uint32_t r = 0; r < RANKS; r++)
@@ -88,7 +90,7 @@ static void give(struct crowd *crowd, uint32_t rank, const struct event *events,
 {
     struct match_source source = {&crowd->clock, 0, comm_id, NULL};
     match_events(crowd->match, crowd->members[rank], &source, events, count);
-    size_t bytes = match_bytes(crowd->match);
+    size_t bytes = memory_used() - crowd->bytes_before;
     crowd->most_bytes = bytes > crowd->most_bytes ? bytes : crowd->most_bytes;
 }
 

@@ -1,7 +1,7 @@
 /* Loads, states and better routes on networks and jobs that were recorded: tests/data. */
 #include "daemon/analysis/network/congestion.h"
-#include "daemon/analysis/network/measures.h"
 #include "daemon/analysis/network/reroute.h"
+#include "tests/daemon/analysis/network/measured.h"
 #include "tests/daemon/analysis/network/networks.h"
 #include "tests/daemon/analysis/network/recorded_routes.h"
 #include "tests/data_file.h"

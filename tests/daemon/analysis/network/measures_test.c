@@ -1,7 +1,7 @@
 /* Measures of mappings against plain sums. */
-#include "daemon/analysis/network/measures.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/machines.h"
+#include "tests/daemon/analysis/network/measured.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 #include "daemon/import/dumpi/dumpi.h"
 
+#include "daemon/import/import_format.h"
 #include "holter/call.h"
 #include "tests/daemon/import/dumpi/dumpi_own.h"
 #include "tests/daemon/import/dumpi/dumpi_sums.h"
@@ -77,12 +78,19 @@ static char *text_of_rank(const struct sample *sample, int rank)
     return text;
 }
 
+static int is_dumpi(const char *path)
+{
+    char source[4096], why[4500];
+    return import_format_find(path, IMPORT_UNKNOWN, source, sizeof source, why, sizeof why) ==
+           IMPORT_DUMPI;
+}
+
 static void check_sample(const struct sample *sample, struct dumpi_sums *all)
 {
     struct dumpi_trace *trace;
     char meta[256];
     unpack(sample, meta, sizeof meta);
-    assert_true(dumpi_is_trace(meta));
+    assert_true(is_dumpi(meta));
     assert_int_equal(dumpi_trace_open(&trace, meta, 2, hear, NULL), 0);
     assert_string_equal(told, "");
     assert_int_equal(dumpi_trace_job(trace)->stream_count, sample->ranks);
@@ -383,10 +391,10 @@ static void missing_files_are_named(void **state)
     FILE *meta = fopen(in_directory("own.meta"), "we");
     fputs("hostname=h\nnumprocs=4\nstartime=5\nfileprefix=elsewhere/own\nversion=13\n", meta);
     fclose(meta);
-    assert_true(dumpi_is_trace(in_directory("own.meta")));
-    assert_true(dumpi_is_trace(directory));
-    assert_true(dumpi_is_trace(in_directory("own-0001.bin")));
-    assert_false(dumpi_is_trace(in_directory("nothing")));
+    assert_true(is_dumpi(in_directory("own.meta")));
+    assert_true(is_dumpi(directory));
+    assert_true(is_dumpi(in_directory("own-0001.bin")));
+    assert_false(is_dumpi(in_directory("nothing")));
     struct dumpi_trace *trace;
     assert_int_equal(dumpi_trace_open(&trace, directory, 0, hear, NULL), 0);
     assert_non_null(strstr(told, "files of 2 ranks are missing, the first is that of rank 2"));

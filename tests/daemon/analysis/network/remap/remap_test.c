@@ -1,8 +1,8 @@
 #include "daemon/analysis/network/remap/remap.h"
 
-#include "daemon/analysis/network/measures.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/machines.h"
+#include "tests/daemon/analysis/network/measured.h"
 #include "tests/daemon/analysis/network/networks.h"
 #include "tests/daemon/analysis/network/remap/recorded_jobs.h"
 
