@@ -11,7 +11,6 @@
 #include "daemon/server/publish.h"
 #include "daemon/server/sockets.h"
 #include "daemon/server/zap.h"
-#include "daemon/topology/network_grid.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -21,7 +20,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -34,7 +34,8 @@ static const char *topic_name(int number)
     return NULL;
 }
 
-int client_topic_number(const char *topic, size_t length)
+/* Number of a topic, counted from 0 in the order of the message types; -1 for none. */
+static int client_topic_number(const char *topic, size_t length)
 {
     const char *name;
     for (int number = 0; number < (int)CLIENT_TOPICS && (name = topic_name(number)); number++) {

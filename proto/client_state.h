@@ -86,9 +86,6 @@ struct client {
     struct wire_message message;
 };
 
-/** Number of a topic, counted from 0 in the order of the message types; -1 for none. */
-int client_topic_number(const char *topic, size_t length);
-
 /** Set the text of an error, for client_error(). */
 void client_complain(struct client *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

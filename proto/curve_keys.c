@@ -3,7 +3,6 @@
 
 #include "holter/error.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "holter/event.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *event_state_text(uint64_t flags, char out[EVENT_STATE_ROOM])
 {

@@ -2,7 +2,6 @@
 #include "proto/utf8.h"
 
 #include <stdint.h>
-#include <string.h>
 
 /* RFC 3629 section 4: length of the character that starts here, 0 when there is none. */
 static size_t utf8_character(const uint8_t *at, size_t room)

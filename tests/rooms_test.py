@@ -72,7 +72,7 @@ MATRIX = {
     # The agent, and the commands of `holter`.
     "agent/terminal": "proto daemon/storage",
     "agent/launch": "proto daemon/storage agent/terminal",
-    "agent/host": "proto clocks agent/launch",
+    "agent/host": "proto agent/launch",
     "agent/node": "proto clocks matching events daemon/encoding agent/launch agent/host",
     "agent/cli/text": "proto tables daemon/storage/recordings",
     "agent/cli": (

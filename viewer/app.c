@@ -16,17 +16,13 @@
 
 #include "holter/clock.h"
 #include "holter/error.h"
-#include "proto/client.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define LOG_TOPIC "view"
 #include "proto/log.h"

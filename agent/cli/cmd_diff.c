@@ -7,9 +7,7 @@
 #include "daemon/storage/recordings/diff.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
     "usage: holter diff [OPTION]... A.hrec B.hrec\n"

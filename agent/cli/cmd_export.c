@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: holter export --format FORMAT [OPTION]... RECORDING\n"

@@ -7,7 +7,6 @@
 #include "daemon/storage/recordings/info.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
     "usage: holter info [OPTION]... FILE.hrec...\n"

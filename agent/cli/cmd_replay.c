@@ -4,7 +4,6 @@
 #include "agent/cli/text/tap_replay.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal_message.h"
-#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
 

@@ -8,12 +8,10 @@
 #include "holter/error.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: holter report [OPTION]... RECORDING\n"

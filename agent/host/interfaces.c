@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <limits.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <net/if_arp.h>

@@ -2,16 +2,13 @@
 #include "agent/host/self.h"
 
 #include "agent/launch/process_file.h"
-#include "daemon/analysis/clocks/tick_clock.h"
 #include "holter/call.h"
 #include "holter/clock.h"
 #include "holter/segment.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif

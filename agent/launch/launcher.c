@@ -4,7 +4,6 @@
 #include "agent/launch/detect_mpi.h"
 #include "holter/error.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /** Take over an owned text. @return it; NULL when there was no memory for it */
 static char *run_command_append_argument(char **list, size_t capacity, char *text)

@@ -10,7 +10,6 @@
 #include "proto/host.h"
 #include "proto/quantity.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -11,8 +11,6 @@
 #include "holter/session.h"
 #include "proto/host.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "proto/host.h"
 #include "proto/log.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>

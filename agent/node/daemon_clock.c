@@ -4,8 +4,6 @@
 
 #include "holter/error.h"
 
-#include <stddef.h>
-
 #define MAXIMUM_DRIFT                                                                              \
     500e-6                 /* drift of a clock that NTP disciplines is at most this, adjtimex(2) */
 #define DRIFT_USUAL 100e-6 /* usual drift of a crystal and its calibration */

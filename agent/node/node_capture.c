@@ -1,8 +1,6 @@
 /* Encodes the newest records of several ranks as capture messages. */
 #include "agent/node/node_capture.h"
 
-#include "holter/error.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "agent/launch/process_file.h"
 #include "agent/launch/rank_env.h"
 #include "agent/node/rank_match.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <pwd.h>

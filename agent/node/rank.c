@@ -2,7 +2,6 @@
  * Cartesian communicators read slot by slot. */
 #include "agent/node/rank.h"
 
-#include "holter/clock.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* Copies the newest records of a rank out of its rings, merged over its threads. */
 #include "agent/node/rank_capture.h"
 
-#include "holter/error.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

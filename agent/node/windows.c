@@ -11,7 +11,6 @@
 #include "proto/log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,6 @@
 /* The built-in rules: the text of a rules file. */
 #include "daemon/alert/rules.h"
 
-#include "holter/error.h"
-
-#include <errno.h>
 #include <string.h>
 
 /* What `holter check-rules --print-defaults` prints: a file to begin from. */

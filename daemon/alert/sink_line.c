@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- text ---------------------------------------------------------------- */

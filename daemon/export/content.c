@@ -8,10 +8,8 @@
 #include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SHOWN 20u        /* maximum rows of a table */
 #define MATRIX_CELLS 64u /* cells on a side; with more ranks several share a cell */

@@ -3,7 +3,6 @@
 #include "daemon/import/import.h"
 
 #include "holter/bisect.h"
-#include "holter/error.h"
 #include "holter/size_class.h"
 
 #include <errno.h>

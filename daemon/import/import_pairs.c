@@ -1,6 +1,5 @@
 /* Hop-byte and route files as a recording of one window. */
 #include "daemon/import/import.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <inttypes.h>

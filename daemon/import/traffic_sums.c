@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The hash needs no protection against collisions on purpose: ids come from the user's own file. */
 static size_t traffic_sums_slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)

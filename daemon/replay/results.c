@@ -7,9 +7,6 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define PROGRESS_NS UINT64_C(100000000)
 
 struct results {

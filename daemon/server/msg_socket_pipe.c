@@ -5,7 +5,6 @@
 #include "daemon/server/msg_socket_type.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

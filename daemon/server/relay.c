@@ -7,8 +7,6 @@
 #include "daemon/server/sockets.h"
 #include "daemon/server/subscriptions.h"
 #include "holter/clock.h"
-#include "holter/error.h"
-#include "proto/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,8 +13,6 @@ struct yaml_reader {
 
 /* ---- values: @param key  for reports of faults ---- */
 
-/** The kind of a value: "a list". Static text. */
-const char *yaml_kind(const struct tree_node *node);
 /** A value that must be a text. @return it, or NULL, reported */
 const char *yaml_text(struct yaml_reader *r, const char *key, const struct tree_node *value);
 int yaml_is_kind(struct yaml_reader *r, const char *key, const struct tree_node *value,

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *yaml_kind(const struct tree_node *node)
+/* The kind of a value: "a list". Static text. */
+static const char *yaml_kind(const struct tree_node *node)
 {
     return node->kind == TREE_TEXT ? "a text" : node->kind == TREE_LIST ? "a list" : "a map";
 }

@@ -3,8 +3,6 @@
 
 #include "holter/error.h"
 
-#include <math.h>
-
 /* Length of an open end where a link wraps around. */
 static const double open_end = 0.3;
 

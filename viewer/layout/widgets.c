@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 int box_has(struct box box, double x, double y)
 {

@@ -40,7 +40,8 @@ static const char *ssh_program(void)
     return own && *own ? own : "ssh";
 }
 
-int ssh_target(char *out, size_t capacity, const char *endpoint)
+/* Where ssh -L leads for an endpoint: "/path" or "host:port". @return 0 or -HOLTER_EUSAGE */
+static int ssh_target(char *out, size_t capacity, const char *endpoint)
 {
     char why[160];
     if (endpoint_check(endpoint, why, sizeof why) < 0)

@@ -26,7 +26,4 @@ const char *ssh_stream(const struct ssh_tunnel *tunnel);
 /** Has ssh ended? @return 1 and why in words, or 0 */
 int ssh_ended(struct ssh_tunnel *tunnel, char *why, size_t capacity);
 
-/** Where ssh -L leads for an endpoint: "/path" or "host:port". @return 0 or -HOLTER_EUSAGE */
-int ssh_target(char *out, size_t capacity, const char *endpoint);
-
 #endif

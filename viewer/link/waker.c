@@ -2,7 +2,6 @@
 #include "viewer/link/waker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -9,9 +9,7 @@
 #include "proto/quantity.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PART_INDENT "  "
 
@@ -175,7 +173,8 @@ static void put_thread(FILE *out, const struct wire_capture *m,
 
 /* ---- a capture ----------------------------------------------------------- */
 
-void capture_head(FILE *out, const struct wire_capture *m)
+/* One line about a capture: number, time, why, how much. */
+static void capture_head(FILE *out, const struct wire_capture *m)
 {
     struct quantity clock;
     fprintf(out, "capture %" PRIu64 " of ", m->id);

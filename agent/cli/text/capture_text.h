@@ -21,9 +21,6 @@ void capture_view_finish(struct capture_view *view);
 /** Store a copy of a message. @return 0 or a negative error */
 int capture_view_add(struct capture_view *view, const struct wire_capture *message);
 
-/** One line about a capture: number, time, why, how much. */
-void capture_head(FILE *out, const struct wire_capture *message);
-
 /** Print all stored messages: a line about the capture, for each thread a line and a table of its
  *  calls, and at the end what is missing. */
 void capture_print(FILE *out, const struct capture_view *view);

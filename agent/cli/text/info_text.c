@@ -5,8 +5,6 @@
 #include "proto/quantity.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define SHOWN_HOSTS 8u

@@ -5,7 +5,6 @@
 #include "proto/quantity.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void print_plain(FILE *out, const char *before, const char *text)
 {

@@ -5,14 +5,12 @@
 #include "agent/cli/text/tap_phases.h"
 #include "agent/cli/text/tap_replay.h"
 #include "holter/call.h"
-#include "holter/event.h"
 #include "holter/size_class.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void tap_cell(FILE *out, int width, const char *text)
 {

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DEEPEST (1u << 16)
 #define NO_PART UINT32_MAX

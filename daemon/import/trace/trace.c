@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TARGET_WINDOWS 250u    /* target for the number of windows of a trace */
 #define MAX_WINDOWS (1u << 20) /* limit for the windows of all hosts together */

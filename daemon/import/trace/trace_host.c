@@ -3,7 +3,6 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
-#include "holter/error.h"
 #include "holter/segment.h"
 
 #include <errno.h>
