@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define SECOND UINT64_C(1000000000)
 #define MOST_SECONDS 10u /* digits: a date in nanoseconds has 19 of them */
@@ -112,21 +113,6 @@ static int read_mark(const char **at, const char *marks)
     return 0;
 }
 
-/* Days from 1970 to a day of the Gregorian calendar, years from 1970 on. */
-static int64_t days_to(int year, int month, int day)
-{
-    static const int before[12] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0, last = year - 1;
-    int64_t leaps = last / 4 - last / 100 + last / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
-    return 365 * (int64_t)(year - 1970) + leaps + before[month - 1] + (leap && month > 2) + day - 1;
-}
-
-static int days_in(int year, int month)
-{
-    int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return month == 2 ? 28 + leap : month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
-}
-
 /* "Z", or the offset of local time. @param seconds  to be taken off */
 static int read_offset(const char **at, int64_t *seconds)
 {
@@ -151,7 +137,7 @@ static int read_date(const char *at, uint64_t *out)
     int64_t offset;
     if (read_digits(&at, 4, 1970, 2554, &year) != 0 || read_mark(&at, "-") != 0 ||
         read_digits(&at, 2, 1, 12, &month) != 0 || read_mark(&at, "-") != 0 ||
-        read_digits(&at, 2, 1, days_in(year, month), &day) != 0 || read_mark(&at, "Tt ") != 0 ||
+        read_digits(&at, 2, 1, 31, &day) != 0 || read_mark(&at, "Tt ") != 0 ||
         read_digits(&at, 2, 0, 23, &hour) != 0 || read_mark(&at, ":") != 0 ||
         read_digits(&at, 2, 0, 59, &minute) != 0 || read_mark(&at, ":") != 0 ||
         read_digits(&at, 2, 0, 60, &second) != 0)
@@ -167,9 +153,13 @@ static int read_date(const char *at, uint64_t *out)
     }
     if (read_offset(&at, &offset) != 0 || *at != '\0')
         return -HOLTER_EUSAGE;
-    int64_t seconds =
-        86400 * days_to(year, month, day) + 3600 * hour + 60 * minute + second - offset;
-    if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / SECOND - 1)
+    struct tm minutes = {.tm_year = year - 1900,
+                         .tm_mon = month - 1,
+                         .tm_mday = day,
+                         .tm_hour = hour,
+                         .tm_min = minute};
+    int64_t seconds = timegm(&minutes) + second - offset;
+    if (minutes.tm_mday != day || seconds < 0 || (uint64_t)seconds > UINT64_MAX / SECOND - 1)
         return -HOLTER_EUSAGE;
     *out = (uint64_t)seconds * SECOND + billionth;
     return 0;
