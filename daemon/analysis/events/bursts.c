@@ -211,6 +211,16 @@ void bursts_reduce(struct bursts *set, uint32_t maximum)
         bursts_merge_at(set, bursts_find_nearest(set));
 }
 
+void bursts_join_near(struct bursts *set, uint64_t apart_ns)
+{
+    while (set->count > 1) {
+        uint32_t nearest = bursts_find_nearest(set);
+        if (set->time[nearest + 1] - set->time[nearest] >= apart_ns)
+            break;
+        bursts_merge_at(set, nearest);
+    }
+}
+
 /* Count what is to be added. @return 0 or -EOVERFLOW */
 static int bursts_account(struct bursts *set, uint64_t messages, uint64_t bytes)
 {

@@ -106,6 +106,9 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int asc
  *  additions may again make as many as the budget allows. */
 void bursts_reduce(struct bursts *set, uint32_t maximum);
 
+/** Merge nearest neighbours until no two are nearer than this. */
+void bursts_join_near(struct bursts *set, uint64_t apart_ns);
+
 uint32_t bursts_count(const struct bursts *set);
 
 /** Messages and bytes of all bursts together. */

@@ -134,6 +134,13 @@ static void job_phases_set_times(struct burst_sums *b, uint64_t mean_ns)
     b->time_sum_low = (uint64_t)sum;
 }
 
+/* Nodes begin a step at nearly the same time: what they send then is one burst. */
+static void job_phases_reduce_bursts(const struct job_phases *p, struct bursts *bursts)
+{
+    bursts_join_near(bursts, p->window_ns / JOB_PHASES_RESOLUTION);
+    bursts_reduce(bursts, JOB_PHASES_BURSTS);
+}
+
 /* Add the messages that model calls of collectives. */
 static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
 {
@@ -141,7 +148,7 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
     struct burst_sums burst;
     struct collective_messages made;
     int code = 0;
-    bursts_reduce(calls, JOB_PHASES_BURSTS);
+    job_phases_reduce_bursts(p, calls);
     collective_table_begin_window(p->collectives);
     for (uint32_t i = 0; code == 0 && i < bursts_count(calls); i++) {
         code = bursts_read(calls, i, &burst);
@@ -203,7 +210,7 @@ static int job_phases_add_bursts(struct job_phases *p, struct burst_rows *rows, 
     struct bursts *all = rows->messages.bursts;
     if (all == NULL)
         return code;
-    bursts_reduce(all, JOB_PHASES_BURSTS);
+    job_phases_reduce_bursts(p, all);
     for (uint32_t i = 0; i < bursts_count(all); i++) {
         struct burst_sums burst;
         const struct burst_piece *pieces;

@@ -2,8 +2,10 @@
  * phases, phases graphs, graphs communities and points of the CommGram curve. The graph of senders
  * and receivers is kept as well, for pictures of any span of time.
  *
- * Of each window the bursts of all nodes are merged and reduced to JOB_PHASES_BURSTS; messages that
- * stand for collectives are added to them, unless that is switched off. Bursts go into the temporal
+ * Of each window the bursts of all nodes are merged: those nearer than a part of the window
+ * (JOB_PHASES_RESOLUTION), which are one step of the job on several nodes; then the nearest, to
+ * JOB_PHASES_BURSTS. Messages that stand for collectives are added to them, unless that is switched
+ * off. Bursts go into the temporal
  * clustering (phases.h) and their pairs into the sums over time (phase_graphs.h). A phase is closed
  * when no burst before its end is expected any more: when it is older than the window before the
  * one that was closed. Corrections add to the sums.
@@ -29,6 +31,7 @@
 #include "daemon/job/rows/closed_window.h"
 
 #define JOB_PHASES_BURSTS 32u
+#define JOB_PHASES_RESOLUTION 4096u /**< parts of a window; bursts that are nearer are one */
 #define JOB_PHASES_A_WINDOW 8u
 #define JOB_PHASES_EDGES (1u << 18)   /**< analysed in a window, in the mean */
 #define JOB_PHASES_AT_ONCE (1u << 14) /**< analysed while the loop waits: some 10 ms */

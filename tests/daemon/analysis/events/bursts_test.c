@@ -120,6 +120,23 @@ static void of_equal_gaps_the_earlier_closes(void **state)
     bursts_destroy(set);
 }
 
+static void bursts_join_that_are_nearer_than_a_gap(void **state)
+{
+    struct bursts *set = create(8, 8, 1);
+    (void)state;
+    bursts_join_near(set, 8);
+    put(set, 10), put(set, 15), put(set, 21), put(set, 30), put(set, 38);
+    bursts_join_near(set, 8); /* 12 21 30 38: nine and eight apart */
+    assert_int_equal(bursts_count(set), 4);
+    struct item item = item_read(set, 0);
+    assert_int_equal(mean(&item), 12);
+    bursts_join_near(set, 9); /* 12 21 34: the mean moves away */
+    assert_int_equal(bursts_count(set), 3);
+    bursts_join_near(set, 100);
+    assert_int_equal(bursts_count(set), 1);
+    bursts_destroy(set);
+}
+
 /* Runs of messages with pauses longer than the runs, as many as the budget: told apart whether
  * messages come in order of time or rank by rank. */
 static void runs_with_pauses_are_the_bursts(void **state)
@@ -574,6 +591,7 @@ int main(void)
         cmocka_unit_test(each_distinct_time_is_a_burst_while_there_is_capacity),
         cmocka_unit_test(messages_may_come_in_any_order),
         cmocka_unit_test(of_equal_gaps_the_earlier_closes),
+        cmocka_unit_test(bursts_join_that_are_nearer_than_a_gap),
         cmocka_unit_test(runs_with_pauses_are_the_bursts),
         cmocka_unit_test(beyond_the_budget_sums_stay_and_times_ascend),
         cmocka_unit_test(late_messages_find_their_burst),
