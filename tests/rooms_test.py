@@ -32,6 +32,7 @@ MATRIX = {
     ANALYSIS + "regions": "tables",
     ANALYSIS + "attribution": "tables sums latency",
     ANALYSIS + "hang": "tables sums",
+    ANALYSIS + "waits": "tables matching sums hang",
     ANALYSIS + "communities": "tables",
     ANALYSIS + "phases": "tables events",
     ANALYSIS + "commgram": "tables communities phases",
@@ -56,7 +57,8 @@ MATRIX = {
     "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
     "daemon/job/hang": "tables hang daemon/alert daemon/job/rows",
     "daemon/job": (
-        "proto tables sums latency attribution hang daemon/topology "
+        "proto tables sums latency attribution hang waits "
+        "daemon/topology "
         "daemon/storage/block daemon/storage daemon/alert daemon/job/rows "
         "daemon/job/latency daemon/job/phases daemon/job/network "
         "daemon/job/hang"),

@@ -86,6 +86,7 @@ static void window_message_add_transfer(struct wire_transfer_row *to,
     to->transfer_ns += row->transfer_ns;
     to->late_sender_ns += row->late_sender_ns;
     to->late_receiver_ns += row->late_receiver_ns;
+    to->send_wait_ns += row->send_wait_ns;
     to->network_ns += row->network_ns;
     to->joint_ns += row->joint_ns;
     to->log2_sum += row->log2_sum;

@@ -2,6 +2,7 @@
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
 #include "holter/call.h"
+#include "holter/waiting.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -270,9 +271,7 @@ void page_calls(const struct page *p)
 
 static double report_tables_mpi_time(const struct wire_rank_row *r)
 {
-    return (double)r->send_ns + (double)r->recv_ns + (double)r->wait_ns + (double)r->poll_ns +
-           (double)r->collective_ns + (double)r->one_sided_ns + (double)r->io_ns +
-           (double)r->other_ns;
+    return (double)MPI_NS(r);
 }
 
 static int report_tables_compare_by_mpi_time(const void *a, const void *b)

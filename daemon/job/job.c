@@ -45,6 +45,7 @@ static int job_create_analyses(struct job *job)
     const struct job_network_options network = {job->info.id, options->network, options->window_ns};
     int code = job_sums_init(&job->sums);
     code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
+    code = code != 0 ? code : waits_create(&job->waits);
     code = code != 0 ? code : job_network_create(&job->network, &network);
     if (code == 0)
         code =
@@ -91,6 +92,7 @@ void job_destroy(struct job *job)
     job_watch_destroy(job->watch);
     job_phases_destroy(job->phases);
     job_network_destroy(job->network);
+    waits_destroy(job->waits);
     job_latency_destroy(job->latency);
     rank_history_finish(&job->rank_history);
     job_sums_finish(&job->sums);

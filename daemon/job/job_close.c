@@ -39,6 +39,28 @@ static void close_rank_history(struct job *job, const struct closed_window *wind
 static void close_latency(struct job *job, const struct closed_window *window)
 {
     job_latency_update(job->latency, window);
+}
+
+/* Adds to the rows of ranks how long they waited in sends, and for whom: before these are added up
+ * and published. Without memory nothing is known of that. */
+static void close_waits(struct job *job, const struct closed_window *window)
+{
+    const struct waits_window waits = {
+        .length_ns = window->length_ns,
+        .ranks = window->ranks,
+        .rank_count = window->rank_count,
+        .transfers = &window->latency->transfers,
+        .calls = window->calls,
+        .call_count = window->call_count,
+        .pending = window->pending,
+        .pending_count = window->pending_count,
+    };
+    if (!window->late && waits_update(job->waits, &waits) == 0)
+        job_sums_add_waits(&job->sums, window, waits_rows(job->waits));
+}
+
+static void close_published_latency(struct job *job, const struct closed_window *window)
+{
     if (!window->late)
         job_publish_latency(&job->stream, job->latency);
 }
@@ -98,11 +120,13 @@ static const struct {
     const char *name;
     void (*close)(struct job *job, const struct closed_window *window);
 } analyses[] = {
+    {"latency and regions", close_latency},
+    {"waits", close_waits},
     {"totals", close_totals},
     {"sums", close_sums},
     {"nodes", close_nodes},
     {"history of ranks", close_rank_history},
-    {"latency and regions", close_latency},
+    {"latency as published", close_published_latency},
     {"network", close_network},
     {"phases", close_phases},
     {"hangs and growth of latency", close_watch},

@@ -55,6 +55,8 @@ static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *pa
             .in_call_comm = row->in_call_comm,
             .in_call_peer = row->in_call_peer,
             .process_state = row->process_state,
+            .awaited = row->awaited,
+            .awaited_ns = row->awaited_ns,
         };
     }
     struct wire_rank_window message = {

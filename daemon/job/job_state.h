@@ -4,6 +4,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_STATE_H
 #define HOLTER_DAEMON_JOB_JOB_STATE_H
 
+#include "daemon/analysis/waits/waits.h"
 #include "daemon/job/job_alerts.h"
 #include "daemon/job/job_captures.h"
 #include "daemon/job/job_info.h"
@@ -38,6 +39,7 @@ struct job {
     struct job_sums sums;
     struct rank_history rank_history;
     struct job_latency *latency;
+    struct waits *waits;
     struct job_network *network;
     struct job_phases *phases;
     struct job_watch *watch; /**< NULL: there are no rules */

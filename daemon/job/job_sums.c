@@ -176,6 +176,29 @@ void job_sums_list(struct job_sums *sums, struct closed_window *window)
     }
 }
 
+void job_sums_add_waits(struct job_sums *sums, const struct closed_window *window,
+                        const struct waits_row *waits)
+{
+    struct rank_row *rows = sums->ranks.ranks; /* those of the window: see job_sums_list() */
+    if (array_fit(&sums->rank_rows, sizeof(*sums->rank_rows), &sums->rank_capacity,
+                  window->rank_count) != 0)
+        return;
+    for (size_t i = 0; i < window->rank_count; i++)
+        sums->rank_rows[i] = (struct rank_row){.rank = rows[i].rank,
+                                               .in_call_peer = INT64_MIN,
+                                               .send_wait_ns = waits[i].send_wait_ns,
+                                               .awaited = waits[i].awaited,
+                                               .awaited_ns = waits[i].awaited_ns};
+    const struct sum_rows added = {.ranks = sums->rank_rows, .rank_count = window->rank_count};
+    if (window_sum_update(window->sum, &added) != 0)
+        return;
+    for (size_t i = 0; i < window->rank_count; i++) {
+        rows[i].send_wait_ns = waits[i].send_wait_ns;
+        rows[i].awaited = waits[i].awaited;
+        rows[i].awaited_ns = waits[i].awaited_ns;
+    }
+}
+
 int job_sums_update(struct job_sums *sums, const struct closed_window *window)
 {
     int code = run_sum_update(sums->run, window->sum, window->number);

@@ -3,6 +3,7 @@
 #define HOLTER_DAEMON_JOB_JOB_SUMS_H
 
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/waits/waits.h"
 #include "daemon/job/rows/closed_window.h"
 #include "holter/wire.h"
 
@@ -32,6 +33,11 @@ int job_sums_convert(struct job_sums *sums, const struct wire_window *window,
 /** List the rows of a window that is closed: ranks, and unless it is a correction pairs and the
  * communicators that calls were made on. What there is no memory for is not listed. */
 void job_sums_list(struct job_sums *sums, struct closed_window *window);
+
+/** Add the waits of its ranks to a window that is closed, and to its listed rows.
+ *  @param waits  of each listed rank */
+void job_sums_add_waits(struct job_sums *sums, const struct closed_window *window,
+                        const struct waits_row *waits);
 
 /** Add a window that is closed to the sums since the start. @return 0 or -ENOMEM */
 int job_sums_update(struct job_sums *sums, const struct closed_window *window);

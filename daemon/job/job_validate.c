@@ -114,6 +114,7 @@ static int validate_transfer(const struct wire_transfer_row *t, uint64_t ranks)
            validate_sum(t->transfer_ns, n, MAXIMUM_MESSAGE_NS) &&
            validate_sum(t->late_sender_ns, n, MAXIMUM_MESSAGE_NS) &&
            validate_sum(t->late_receiver_ns, n, MAXIMUM_MESSAGE_NS) &&
+           validate_sum(t->send_wait_ns, n, MAXIMUM_MESSAGE_NS) &&
            validate_sum(t->network_ns, n, MAXIMUM_MESSAGE_NS) &&
            validate_sum(t->joint_ns, n, MAXIMUM_MESSAGE_NS) &&
            validate_sum(t->log2_sum, n, MAXIMUM_MESSAGE_LOG2);

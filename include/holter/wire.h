@@ -101,7 +101,13 @@
     COLUMN(U64, in_call_comm, WIRE_ANY, "communicator of that call, its id; 0: none")              \
     COLUMN(I64, in_call_peer, WIRE_ANY, "peer of that call; negative: PEER_*")                     \
     COLUMN(U64, process_state, 127,                                                                \
-           "state of its process when it made no call, a letter of proc(5); 0: not read")
+           "state of its process when it made no call, a letter of proc(5); 0: not read")          \
+    COLUMN(U64, send_wait_ns, WIRE_ANY,                                                            \
+           "published: part of send_ns in which it waited for the receivers, by the matched "      \
+           "messages and the call in progress; where these tell it late, of a window before")      \
+    COLUMN(U64, awaited, WIRE_ANY,                                                                 \
+           "published: 1 + the rank that it waited for longest; 0: none, or not known")            \
+    COLUMN(U64, awaited_ns, WIRE_ANY, "published: time in which it waited for that rank")
 
 /** Messages from one rank to another, as the sender counted them. */
 #define WIRE_PAIR_ROW(COLUMN)                                                                      \
@@ -159,7 +165,9 @@
     COLUMN(U64, network_ns, WIRE_ANY, "the rest of the transfer times")                            \
     COLUMN(U64, joint_ns, WIRE_ANY,                                                                \
            "remaining time of calls that also completed messages of other nodes")                  \
-    COLUMN(U64, log2_sum, WIRE_ANY, "binary logarithms of the transfer times, sum, in 1/65536")
+    COLUMN(U64, log2_sum, WIRE_ANY, "binary logarithms of the transfer times, sum, in 1/65536")    \
+    COLUMN(U64, send_wait_ns, WIRE_ANY,                                                            \
+           "time in calls of class send until the receivers waited or tested")
 
 /** Histogram of transfer times. */
 #define WIRE_LATENCY_ROW(COLUMN)                                                                   \
@@ -179,7 +187,8 @@
     COLUMN(U64, bytes, WIRE_ANY, "size")                                                           \
     COLUMN(I64, begin_ns, 3600000000000,                                                           \
            "entry of the call that posted the send or completed the receive")                      \
-    COLUMN(U64, length_ns, 3600000000000, "until that call's exit")                                \
+    COLUMN(U64, length_ns, 3600000000000,                                                          \
+           "until that call's exit; of a send that a call of another class posted: 0")             \
     COLUMN(U64, together, WIRE_ANY,                                                                \
            "receive: messages of other nodes that the same call completed, with this one")         \
     COLUMN(I64, local_ns, 3600000000000,                                                           \
@@ -911,7 +920,9 @@ enum wire_degraded {
     FIELD(24, U64, io_ns, WIRE_ANY, REQUIRED, "time in class io")                                  \
     FIELD(25, U64, other_ns, WIRE_ANY, REQUIRED, "time in class other")                            \
     FIELD(26, U64, late, 1, OPTIONAL,                                                              \
-          "1: correction of a window that was published already: replaces its figures")
+          "1: correction of a window that was published already: replaces its figures")            \
+    FIELD(27, U64, send_wait_ns, WIRE_ANY, OPTIONAL,                                               \
+          "part of send_ns in which ranks waited for receivers")
 
 /** Topic "ranks": one window, rank by rank. */
 #define WIRE_RANK_WINDOW(FIELD)                                                                    \

@@ -47,6 +47,7 @@ struct joined {
     uint64_t transfer_ns;
     uint64_t late_sender_ns;   /**< 0 when smaller than the error */
     uint64_t late_receiver_ns; /**< part of the transfer */
+    uint64_t send_wait_ns;     /**< part of that, to a microsecond: see send_wait_ns() */
     uint64_t network_ns;       /**< part of the transfer; 0 when it counts as joint */
     uint64_t joint_ns;         /**< part of the transfer; 0 when it counts as network */
     uint64_t error_ns;         /**< bound of the error of the transfer; UINT64_MAX: unknown */

@@ -51,7 +51,8 @@ struct join_send {
     uint64_t begin_ns; /**< entry of the call that posted it */
     uint64_t bytes;
     uint32_t source, destination;
-    uint32_t reporter; /**< position of its reporter, and flags */
+    uint32_t reporter;  /**< position of its reporter, and flags */
+    uint32_t length_us; /**< of that call; UINT32_MAX: that or longer */
 };
 
 struct join_receive {
@@ -171,6 +172,12 @@ int join_writer_turn(struct join_writer *writer, uint64_t error_ns);
 /** Add the ends that were written to the list. @return how many */
 size_t join_writer_end(const struct join_writer *writer);
 
+static inline uint32_t join_length_us(const struct join_half *half)
+{
+    const uint64_t us = (half->end_ns - half->begin_ns) / 1000;
+    return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
 /** Write a sending end. Here and below: its node and its error are taken to be those of the report;
  *  times up to JOIN_MAXIMUM_NS. */
 static inline void join_put_send(struct join_writer *writer, const struct join_half *half)
@@ -185,6 +192,7 @@ static inline void join_put_send(struct join_writer *writer, const struct join_h
         .source = half->source,
         .destination = half->destination,
         .reporter = writer->reporter,
+        .length_us = join_length_us(half),
     };
     writer->send++;
 }

@@ -177,7 +177,7 @@ static void join_match_bind(struct join *join, const struct join_ends *ends, str
     }
     pair->least_ns = apart < pair->least_ns ? apart : pair->least_ns;
     pair->at_ns = join_match_maximum(pair->at_ns, receive->end_ns);
-    *match = (struct join_match){send->begin_ns, pair->number};
+    *match = (struct join_match){send->begin_ns, pair->number, send->length_us};
 }
 
 /* ---- matching in the order of keys --------------------------------------- */

@@ -1,5 +1,6 @@
 /* The messages that a close has joined: their times, and handing them to the owner. */
 #include "daemon/analysis/matching/join_state.h"
+#include "daemon/analysis/matching/send_wait.h"
 
 static inline uint64_t join_report_span(uint64_t from, uint64_t to)
 {
@@ -23,6 +24,8 @@ static struct joined join_report_message(const struct join *join, const struct j
         .transfer_ns = join_report_span(send, end),
         .late_sender_ns = late_sender < error ? 0 : late_sender,
         .late_receiver_ns = both - send,
+        .send_wait_ns =
+            send_wait_ns(send, send + match->send_us * UINT64_C(1000), enter, receive->bytes),
         .error_ns = error,
         .window = ends->reporters[call->reporter].window,
     };

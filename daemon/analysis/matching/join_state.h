@@ -30,6 +30,7 @@ struct join_match {
     uint64_t sent_ns; /* begin of its send; after settling, on the receiver's clock */
     uint32_t
         reporters; /* position of the pair of tellers of both ends; or MATCH_NONE, MATCH_REFUSED */
+    uint32_t send_us; /* length of the call that posted the send */
 };
 
 #define MATCH_NONE UINT32_MAX /* the send was not reported yet */

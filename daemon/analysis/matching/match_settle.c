@@ -1,5 +1,6 @@
 /* From ends to messages: ends that are first in their channel are matched and reported. */
 #include "daemon/analysis/matching/match_state.h"
+#include "daemon/analysis/matching/send_wait.h"
 #include "holter/message_key.h"
 
 #include <string.h>
@@ -19,8 +20,8 @@
 
 /* ---- reporting ----------------------------------------------------------- */
 
-/* A matched receive holds the send's entry in post_ns, source and destination in request and
- * channel; an end of a message between nodes has its key in post_ns. */
+/* A matched receive holds the send's entry in post_ns and its end in post_exit_ns, source and
+ * destination in request and channel; an end of a message between nodes has its key in post_ns. */
 enum settled_state { SETTLED_MESSAGE = 16, SETTLED_HALF };
 
 static void match_report_receive(struct match *match, const struct receive *receive,
@@ -55,6 +56,7 @@ static void match_report_receive(struct match *match, const struct receive *rece
         .transfer_ns = leave > send_ns ? leave - send_ns : 0,
         .late_sender_ns = send_ns > enter ? send_ns - enter : 0,
         .late_receiver_ns = enter > send_ns ? enter - send_ns : 0,
+        .send_wait_ns = send_wait_ns(send_ns, receive->post_exit_ns, enter, receive->bytes),
         .network_ns = joint ? 0 : rest,
         .joint_ns = joint ? rest : 0,
     };
@@ -127,7 +129,7 @@ static int match_bind_pair(struct match *match, struct channel *channel, uint32_
     const struct send *send = match_send_at(match, send_number);
     struct receive *receive = match_receive_at(match, receive_number);
     int good = match_ends_fit(send, receive);
-    uint64_t send_ns = send->enter_ns, bytes = send->bytes;
+    uint64_t send_ns = send->enter_ns, end_ns = match_send_end(send), bytes = send->bytes;
     match_pool_release(&match->sends, send_number);
     if (!good) {
         match->counts.rejected++;
@@ -142,6 +144,7 @@ static int match_bind_pair(struct match *match, struct channel *channel, uint32_
     match->counts.matched++;
     receive->state = SETTLED_MESSAGE;
     receive->post_ns = send_ns;
+    receive->post_exit_ns = end_ns;
     receive->bytes = bytes;
     match_settle_receive(match, channel, receive_number);
     return 1;
@@ -286,7 +289,7 @@ static void match_report_send_half(struct match *match, struct channel *channel,
         .destination = channel->destination,
         .bytes = send->bytes,
         .enter_ns = send->enter_ns,
-        .exit_ns = send->enter_ns + send->span_ns,
+        .exit_ns = send->only_sends ? send->enter_ns + send->span_ns : send->enter_ns,
     };
     match->sink.half(match->sink.user, &half);
 }

@@ -34,7 +34,8 @@ struct send {
     uint32_t next;    /**< in its channel, in the order of posting */
     uint32_t span_ns; /**< of the posting call; UINT32_MAX: that or longer */
     uint64_t enter_ns;
-    uint64_t bytes;
+    uint64_t bytes : 63;
+    uint64_t only_sends : 1; /**< the posting call is of class send: its time is that of the send */
     uint32_t request;
     uint16_t ring;
     uint16_t posted; /**< low bits of the entry in ticks: distinguish the starts of a persistent
@@ -50,10 +51,10 @@ enum receive_state {
 
 /** A receive, from its posting until its message is reported. */
 struct receive {
-    uint32_t next;    /**< in its channel, its member's wildcards, its group */
-    uint32_t request; /**< number of the request, or of the message that MPI_Mprobe matched */
-    uint64_t post_ns; /**< entry of the posting call; once matched, of the call of the send */
-    uint64_t post_exit_ns;
+    uint32_t next;         /**< in its channel, its member's wildcards, its group */
+    uint32_t request;      /**< number of the request, or of the message that MPI_Mprobe matched */
+    uint64_t post_ns;      /**< entry of the posting call; once matched, of the call of the send */
+    uint64_t post_exit_ns; /**< of that call; once matched, see match_send_end() */
     union {
         uint64_t enter_ns; /**< done: of the completing call; unknown: 0 */
         uint64_t
@@ -279,6 +280,13 @@ static inline int match_member_is_strict(const struct match_member *member)
 static inline uint64_t match_send_exit(const struct send *send)
 {
     return send->span_ns == UINT32_MAX ? UINT64_MAX : send->enter_ns + send->span_ns;
+}
+
+/** Exit of the call that posted a send, if its time is that of the send; else its entry, so that
+ *  nobody is taken to wait there. */
+static inline uint64_t match_send_end(const struct send *send)
+{
+    return send->only_sends ? match_send_exit(send) : send->enter_ns;
 }
 
 /* ---- match_channel.c: what is held ---------------------------------------------------------- */

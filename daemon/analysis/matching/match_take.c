@@ -119,7 +119,8 @@ static void match_take_add_send(const struct taken *t)
     uint64_t span = t->exit_ns - t->enter_ns;
     *match_send_at(match, number) = (struct send){
         .enter_ns = t->enter_ns,
-        .bytes = t->event->bytes,
+        .bytes = t->event->bytes & (UINT64_MAX >> 1),
+        .only_sends = call_class_of(t->event->call) == CALL_SEND,
         .span_ns = span < UINT32_MAX ? (uint32_t)span : UINT32_MAX,
         .request = t->event->request,
         .ring = t->ring_number,

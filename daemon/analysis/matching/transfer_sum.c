@@ -21,7 +21,7 @@
 
 struct pair {
     uint64_t messages, delayed, transfer_ns, late_sender_ns, late_receiver_ns, network_ns, joint_ns,
-        log2_sum;
+        log2_sum, send_wait_ns;
 };
 
 struct transfer_sum {
@@ -159,6 +159,7 @@ void transfer_sum_message(void *user, const struct match_message *message)
     pair->transfer_ns += message->transfer_ns;
     pair->late_sender_ns += message->late_sender_ns;
     pair->late_receiver_ns += message->late_receiver_ns;
+    pair->send_wait_ns += message->send_wait_ns;
     pair->network_ns += message->network_ns;
     pair->joint_ns += message->joint_ns;
     pair->log2_sum += transfer_sum_log2(sum, message->transfer_ns);
@@ -313,6 +314,7 @@ static void transfer_sum_fill_sums(struct transfer_sum *sum)
             .network_ns = pair->network_ns,
             .joint_ns = pair->joint_ns,
             .log2_sum = pair->log2_sum,
+            .send_wait_ns = pair->send_wait_ns,
         };
     }
     for (uint32_t i = 0; i < sum->bucket_index.count; i++) {

@@ -19,7 +19,8 @@ enum locality { LOCALITY_INTRA, LOCALITY_INTER, LOCALITIES };
     X(late_sender_ns)                                                                              \
     X(network_ns)                                                                                  \
     X(joint_ns)                                                                                    \
-    X(log2_sum)
+    X(log2_sum)                                                                                    \
+    X(send_wait_ns)
 
 /** Messages from one rank to another of one size class. */
 struct transfer {

@@ -115,6 +115,30 @@ static void figures_merge_call_in_progress(struct rank_row *into, const struct r
     into->process_state = state;
 }
 
+/* Of several windows the rank that was awaited for most of the time, if there is one: Boyer and
+ * Moore's majority vote, weighted by the times. */
+static void figures_vote_awaited(struct rank_row *into, const struct rank_row *from)
+{
+    if (into->awaited == from->awaited) {
+        into->awaited_ns += from->awaited_ns;
+    } else if (into->awaited_ns >= from->awaited_ns) {
+        into->awaited_ns -= from->awaited_ns;
+    } else {
+        into->awaited_ns = from->awaited_ns - into->awaited_ns;
+        into->awaited = from->awaited;
+    }
+}
+
+/* Of several reports about one window the longest wait. */
+static void figures_merge_awaited(struct rank_row *into, const struct rank_row *from)
+{
+    if (from->awaited_ns > into->awaited_ns ||
+        (from->awaited_ns == into->awaited_ns && from->awaited > into->awaited)) {
+        into->awaited = from->awaited;
+        into->awaited_ns = from->awaited_ns;
+    }
+}
+
 static void figures_add_rank_sums(struct rank_row *into, const struct rank_row *from)
 {
 #define X(name) into->name += from->name;
@@ -132,6 +156,7 @@ void figures_add_rank(struct figures *figures, uint32_t number, const struct ran
         return;
     }
     figures_add_rank_sums(sum, row);
+    figures_merge_awaited(sum, row);
     figures_merge_call_in_progress(sum, row);
 }
 
@@ -145,6 +170,7 @@ static void figures_add_ranks(struct figures *total, const struct figures *figur
         struct rank_row *sum = &total->ranks[i];
         const int first = !figures_get_bit(total->rank_present, i);
         figures_add_rank_sums(sum, row);
+        figures_vote_awaited(sum, row);
         if (!first && window == total->rank_newest[i]) {
             figures_merge_call_in_progress(sum, row);
         } else if (first || window > total->rank_newest[i]) {

@@ -33,7 +33,8 @@
     X(poll_ns)                                                                                     \
     X(one_sided_ns)                                                                                \
     X(io_ns)                                                                                       \
-    X(other_ns)
+    X(other_ns)                                                                                    \
+    X(send_wait_ns)
 #define RANK_SUMS(X) RANK_TOTALS(X) X(untracked)
 
 /** One rank. Of several reports about it the larger number of threads wins, and the longest call in
@@ -46,6 +47,9 @@ struct rank_row {
     uint64_t in_call_comm;  /**< id of its communicator; 0: none */
     int64_t in_call_peer;   /**< its peer; negative: PEER_* */
     uint64_t threads;       /**< threads that called MPI so far */
+    uint32_t awaited;       /**< 1 + the rank that it waited for longest; 0: none, or not known */
+    uint64_t awaited_ns;    /**< of a window: how long; of several: by how much longer than for
+                                 others, at least */
 #define X(name) uint64_t name;
     RANK_SUMS(X)
 #undef X

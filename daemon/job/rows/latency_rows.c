@@ -95,6 +95,7 @@ int latency_rows_add_joined(struct latency_rows *rows, const struct joined *mess
         .transfer_ns = message->transfer_ns,
         .late_sender_ns = message->late_sender_ns,
         .late_receiver_ns = message->late_receiver_ns,
+        .send_wait_ns = message->send_wait_ns,
         .network_ns = message->network_ns,
         .joint_ns = message->joint_ns,
         .log2_sum = (uint64_t)time_log2(message->transfer_ns),

@@ -132,6 +132,7 @@ struct report {
     const char *host;
     struct wire_death_row *deaths;
     uint64_t deaths_count;
+    uint64_t send_wait_ns; /* of a message from the node's first rank to its second */
 };
 
 static int take(struct job *job, const struct report *r, uint64_t now)
@@ -159,6 +160,13 @@ static int take(struct job *job, const struct report *r, uint64_t now)
             (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
         calls[i] = (struct wire_call_row){rank, 1, i % 2, i / 2, 5, 40, 0, 500, 100 + rank};
     }
+    struct wire_transfer_row transfer = {.source = r->node * RANKS,
+                                         .destination = r->node * RANKS + 1,
+                                         .messages = 1,
+                                         .transfer_ns = r->send_wait_ns,
+                                         .late_receiver_ns = r->send_wait_ns,
+                                         .send_wait_ns = r->send_wait_ns};
+    ranks[0].send_ns = r->send_wait_ns;
     struct wire_node_row node = {
         .host = host, .agent_pid = r->node, .lost = r->lost, .call_cost_ns = 30};
     struct wire_window window = {.seq = 2 + r->window - FIRST,
@@ -177,6 +185,8 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                  .pairs_count = RANKS,
                                  .calls = calls,
                                  .calls_count = RANKS,
+                                 .transfers = &transfer,
+                                 .transfers_count = r->send_wait_ns > 0,
                                  .deaths = r->deaths,
                                  .deaths_count = r->deaths_count,
                                  .node = &node,
@@ -446,6 +456,40 @@ static void windows_add_up_to_the_snapshot(void **state)
     for (uint64_t j = 0; j < p->pairs_count; j++)
         messages -= p->pairs[j].messages;
     assert_int_equal(messages, 0);
+    finish_job(job);
+}
+
+/* With the totals, with the ranks, and with the ranks' sums since the start. */
+static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++) {
+        struct report waits = {.node = 1, .window = w, .send_wait_ns = 300 * MS};
+        report(job, 0, w, 0, end_of(w));
+        assert_int_equal(take(job, &waits, end_of(w)), 0);
+    }
+    advance(job, end_of(FIRST + 3));
+    struct wire_totals totals = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(totals.send_wait_ns, 300 * MS);
+    struct wire_rank_row row = message_of(&told, WIRE_TYPE_RANK_WINDOW, -1)->rank_window.ranks[4];
+    assert_int_equal(row.rank, 4);
+    assert_int_equal(row.send_wait_ns, 300 * MS);
+    assert_int_equal(row.awaited, 1 + 5);
+    assert_int_equal(row.awaited_ns, 300 * MS);
+    forget(&told);
+    job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&told, wanted, tell, NULL});
+    row = message_of(&told, WIRE_TYPE_RANK_WINDOW, -1)->rank_window.ranks[4];
+    assert_int_equal(row.send_wait_ns, 900 * MS);
+    assert_int_equal(row.awaited, 1 + 5);
+    assert_int_equal(row.awaited_ns, 900 * MS);
+    assert_int_equal(row.in_call_peer, -1);
+    forget(&told);
+    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&told, wanted, tell, NULL});
+    assert_int_equal(message_of(&told, WIRE_TYPE_HISTORY, 1)->history.ranks[4].send_wait_ns,
+                     300 * MS);
     finish_job(job);
 }
 
@@ -730,6 +774,7 @@ int main(void)
         cmocka_unit_test(windows_of_another_length_count_too),
         cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),
         cmocka_unit_test(windows_add_up_to_the_snapshot),
+        cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(a_message_is_known_by_agent_and_number),
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),
         cmocka_unit_test(two_nodes_of_one_name_stay_two),

@@ -1,5 +1,6 @@
 #include "tests/daemon/analysis/matching/join_feed.h"
 
+#include "daemon/analysis/matching/send_wait.h"
 #include "holter/error.h"
 
 #include "tests/memory.h"
@@ -47,6 +48,7 @@ static void assert_same(const struct joined *a, const struct joined *b)
     assert_int_equal(a->transfer_ns, b->transfer_ns);
     assert_int_equal(a->late_sender_ns, b->late_sender_ns);
     assert_int_equal(a->late_receiver_ns, b->late_receiver_ns);
+    assert_int_equal(a->send_wait_ns, b->send_wait_ns);
     assert_int_equal(a->network_ns, b->network_ns);
     assert_int_equal(a->joint_ns, b->joint_ns);
     assert_int_equal(a->error_ns, b->error_ns);
@@ -158,6 +160,30 @@ static void times_of_a_message_are_split_by_who_was_late(void **state)
                                   .window = EPOCH};
         assert_int_equal(list.count, 1);
         assert_same(&list.rows[0], &expected);
+        join_destroy(join);
+    }
+    free(list.rows);
+}
+
+/* The send of 250 µs meets its receiver after 200 µs; it is over when the receiver comes; and a
+ * call that does more than send reports no length. */
+static void a_send_waits_between_nodes_until_its_receiver_comes(void **state)
+{
+    static const struct {
+        uint64_t length, enter, send_wait;
+    } cases[] = {{250, 300, 200}, {250, 90, 0}, {250, 800, 250 - 20}, {0, 800, 0}};
+    struct list list = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct join *join = join_of(2, 100);
+        struct join_half send = match_send_at(7, 100, cases[i].length);
+        struct join_half receive = match_receive_at(7, cases[i].enter, 900);
+        send.bytes = receive.bytes = 0;
+        add(join, 0, &send);
+        add(join, 0, &receive);
+        close_into(join, 0, &list);
+        assert_int_equal(list.count, 1);
+        assert_int_equal(list.rows[0].send_wait_ns, cases[i].send_wait * US);
         join_destroy(join);
     }
     free(list.rows);
@@ -639,6 +665,9 @@ static struct list batch(const struct job *job)
              .transfer_ns = r->end_ns - s->begin_ns,
              .late_sender_ns = s->begin_ns > r->begin_ns ? s->begin_ns - r->begin_ns : 0,
              .late_receiver_ns = r->begin_ns > s->begin_ns ? r->begin_ns - s->begin_ns : 0,
+             .send_wait_ns =
+                 send_wait_ns(s->begin_ns, s->begin_ns + (s->end_ns - s->begin_ns) / US * US,
+                              r->begin_ns, r->bytes),
              .network_ns = r->end_ns - latest,
              .window = told[i + 1].window},
         };
@@ -1046,6 +1075,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_a_message_are_split_by_who_was_late),
+        cmocka_unit_test(a_send_waits_between_nodes_until_its_receiver_comes),
         cmocka_unit_test(network_begins_with_the_latest_send_of_the_call),
         cmocka_unit_test(what_is_left_is_joint_while_a_send_of_the_call_is_unknown),
         cmocka_unit_test(an_end_waits_for_as_many_windows_as_told),

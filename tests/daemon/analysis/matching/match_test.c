@@ -357,6 +357,48 @@ static void times_of_a_late_receiver(void **state)
     assert_int_equal(bed->messages[0].network_ns, 500);
 }
 
+static void a_blocking_send_waits_until_its_receiver_comes(void **state)
+{
+    struct bed *bed = *state;
+    give(bed, 0, event_of(CALL_Ssend, SENT, 1, 5, 1000, 90000));
+    receive_between(bed, 1, 0, 80000, 90000);
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->messages[0].late_receiver_ns, 79000);
+    assert_int_equal(bed->messages[0].send_wait_ns, 79000);
+}
+
+static void a_send_that_was_buffered_does_not_wait(void **state)
+{
+    struct bed *bed = *state;
+    send_at_ns(bed, 0, 1, 1000);
+    receive_between(bed, 1, 0, 80000, 90000);
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->messages[0].late_receiver_ns, 79000);
+    assert_int_equal(bed->messages[0].send_wait_ns, 0);
+}
+
+/* The time of MPI_Sendrecv is that of class recv already. */
+static void the_send_of_a_sendrecv_does_not_wait(void **state)
+{
+    struct bed *bed = *state;
+    struct event both = event_of(CALL_Sendrecv, SENT, 1, 5, 1000, 90000);
+    give(bed, 0, both);
+    receive_between(bed, 1, 0, 80000, 90000);
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->message_count, 1);
+    assert_int_equal(bed->messages[0].send_wait_ns, 0);
+}
+
+/* Longer than the span that is stored of it. */
+static void a_send_of_many_seconds_waits_until_its_receiver_comes(void **state)
+{
+    struct bed *bed = *state;
+    give(bed, 0, event_of(CALL_Send, SENT, 1, 5, 1000, 9000 * MS));
+    receive_between(bed, 1, 0, 8000 * MS, 9000 * MS);
+    match_settle(bed->match, 9001 * MS);
+    assert_int_equal(bed->messages[0].send_wait_ns, 8000 * MS - 1000);
+}
+
 /* MPI_Waitall of two receives: one message from rank 0, one from `other`. */
 static void wait_for_two(struct bed *bed, int other)
 {
@@ -733,6 +775,12 @@ int main(void)
         cmocka_unit_test(lost_records_never_make_a_wrong_match),
         cmocka_unit_test_setup_teardown(times_of_a_late_sender, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_of_a_late_receiver, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_blocking_send_waits_until_its_receiver_comes, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_send_that_was_buffered_does_not_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_send_of_a_sendrecv_does_not_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_send_of_many_seconds_waits_until_its_receiver_comes,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_that_completes_several_waits_for_the_latest, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_waited_for_another_node_is_joint, set_up, tear_down),

@@ -55,6 +55,7 @@ static struct match_message draw_message(uint64_t *random)
         .late_receiver_ns = transfer / 2,
         .network_ns = transfer / 3,
         .joint_ns = transfer / 7,
+        .send_wait_ns = transfer / 5,
     };
 }
 
@@ -66,6 +67,7 @@ static void add_row(struct wire_transfer_row *to, const struct wire_transfer_row
     to->late_receiver_ns += row->late_receiver_ns;
     to->network_ns += row->network_ns;
     to->joint_ns += row->joint_ns;
+    to->send_wait_ns += row->send_wait_ns;
     to->log2_sum += row->log2_sum;
 }
 
@@ -83,7 +85,8 @@ static void totals_are_exact(uint32_t most_pairs)
                                         .late_sender_ns = m.late_sender_ns,
                                         .late_receiver_ns = m.late_receiver_ns,
                                         .network_ns = m.network_ns,
-                                        .joint_ns = m.joint_ns};
+                                        .joint_ns = m.joint_ns,
+                                        .send_wait_ns = m.send_wait_ns};
         add_row(&expected, &row);
         logs += m.transfer_ns > 0 ? log2((double)m.transfer_ns) : 0;
         transfer_sum_message(sum, &m);

@@ -1,0 +1,367 @@
+/* Waits in sends, and for whom. */
+#include "daemon/analysis/waits/waits.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_table.h"
+#include "holter/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+#define LEAST_SHARE 1024u /* of a window: shorter waits name nobody */
+#define MAXIMUM_PAIRS (UINT32_C(1) << 22)
+#define EARLY_WINDOWS 8u /* after which a send that was counted early is not matched any more */
+
+/* State of a rank from window to window, and its sums in this one. */
+struct waits_rank {
+    uint64_t early_ns;      /* counted of sends in progress, and not matched yet */
+    uint32_t early_windows; /* since it was last in progress */
+    uint32_t row;           /* of this window; NONE: none */
+    uint32_t pending;       /* its first pending receive; NONE: none */
+    uint64_t send_wait_ns[LOCALITIES], messages[LOCALITIES];
+    uint64_t late_ns;   /* in collectives: difference to the rank that comes last */
+    uint32_t late_rank; /* that rank; NONE: none */
+};
+
+/* The rank of a communicator that spends least time in collectives. */
+struct waits_comm {
+    uint64_t least_ns;
+    uint32_t rank; /* NONE: of no window yet */
+};
+
+struct waits {
+    struct waits_rank *ranks; /* owned; by rank */
+    size_t rank_capacity;
+    uint32_t rank_end;
+    struct waits_row *rows; /* owned */
+    size_t row_capacity;
+    struct key_table pairs; /* hi: the rank that waits, lo: for whom */
+    uint64_t *pair_ns;      /* owned; by number, of this window */
+    size_t pair_capacity;
+    uint32_t *used; /* owned; pairs with a time in this window */
+    size_t used_count, used_capacity;
+    uint32_t pair_last;
+    struct key_table comms; /* lo: id */
+    struct waits_comm *comm_rows;
+    size_t comm_capacity;
+    uint32_t *next_pending; /* owned; of the same rank */
+    size_t pending_capacity;
+    const struct waits_window *window;
+};
+
+int waits_create(struct waits **out)
+{
+    struct waits *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        return -ENOMEM;
+    key_table_init(&w->pairs);
+    key_table_init(&w->comms);
+    *out = w;
+    return 0;
+}
+
+void waits_destroy(struct waits *w)
+{
+    if (w == NULL)
+        return;
+    key_table_finish(&w->pairs);
+    key_table_finish(&w->comms);
+    free(w->ranks);
+    free(w->rows);
+    free(w->pair_ns);
+    free(w->used);
+    free(w->comm_rows);
+    free(w->next_pending);
+    free(w);
+}
+
+/* ---- who waits for whom -------------------------------------------------- */
+
+static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint64_t ns)
+{
+    if (ns < w->window->length_ns / LEAST_SHARE || ns == 0 || rank >= w->rank_end ||
+        partner >= w->rank_end || partner == rank)
+        return 0;
+    const struct key key = {.hi = rank, .lo = partner};
+    uint32_t known = w->pairs.count, at = key_table_find(&w->pairs, key);
+    if (at == KEY_NONE && known >= MAXIMUM_PAIRS)
+        return 0;
+    if (at == KEY_NONE) {
+        if (key_table_reserve(&w->pairs, 1) != 0 ||
+            array_fit(&w->pair_ns, sizeof(*w->pair_ns), &w->pair_capacity, (size_t)known + 1) != 0)
+            return -ENOMEM;
+        at = key_table_add_hashed(&w->pairs, key);
+        w->pair_ns[at] = 0;
+    }
+    if (w->pair_ns[at] == 0) {
+        if (array_fit(&w->used, sizeof(*w->used), &w->used_capacity, w->used_count + 1) != 0)
+            return -ENOMEM;
+        w->used[w->used_count++] = at;
+    }
+    w->pair_ns[at] += ns;
+    return 0;
+}
+
+static int waits_add_transfers(struct waits *w)
+{
+    int code = 0;
+    for (size_t i = 0; i < w->window->transfers->count; i++) {
+        const struct transfer *t = &w->window->transfers->rows[i];
+        if (t->source >= w->rank_end)
+            continue;
+        struct waits_rank *sender = &w->ranks[t->source];
+        sender->send_wait_ns[t->locality] += t->send_wait_ns;
+        sender->messages[t->locality] += t->messages;
+        code = waits_add_pair(w, t->source, t->destination, t->send_wait_ns) != 0 ? -ENOMEM : code;
+        code =
+            waits_add_pair(w, t->destination, t->source, t->late_sender_ns) != 0 ? -ENOMEM : code;
+    }
+    return code;
+}
+
+/* ---- calls in progress --------------------------------------------------- */
+
+static int waits_call_sends(uint32_t call)
+{
+    return call == CALL_Send || call == CALL_Ssend || call == CALL_Rsend || call == CALL_Bsend;
+}
+
+static int waits_is_pending(const struct waits *w, uint32_t rank, uint32_t source)
+{
+    for (uint32_t p = w->ranks[rank].pending; p != NONE; p = w->next_pending[p])
+        if (w->window->pending[p].source < 0 || w->window->pending[p].source == (int64_t)source)
+            return 1;
+    return 0;
+}
+
+/* Is the receiver of a send in progress seen to do something else than receive it? */
+static int waits_receiver_is_away(const struct waits *w, uint32_t receiver, uint32_t sender)
+{
+    if (receiver >= w->rank_end || w->ranks[receiver].row == NONE)
+        return 0;
+    const struct rank_row *r = &w->window->ranks[w->ranks[receiver].row];
+    switch (r->in_call == 0 ? CALL_OTHER : call_class_of((uint16_t)r->in_call)) {
+    case CALL_RECV:
+        return r->in_call == CALL_Recv && r->in_call_peer >= 0 &&
+               r->in_call_peer != (int64_t)sender;
+    case CALL_WAIT:
+        return w->ranks[receiver].pending != NONE && !waits_is_pending(w, receiver, sender);
+    case CALL_POLL:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+static int waits_add_pending(struct waits *w)
+{
+    const struct waits_window *window = w->window;
+    int code = array_fit(&w->next_pending, sizeof(*w->next_pending), &w->pending_capacity,
+                         window->pending_count);
+    if (code != 0)
+        return code;
+    for (uint32_t i = 0; i < window->pending_count; i++) {
+        const struct hang_pending *p = &window->pending[i];
+        if (p->rank >= w->rank_end)
+            continue;
+        w->next_pending[i] = w->ranks[p->rank].pending;
+        w->ranks[p->rank].pending = i;
+        uint64_t ns = p->waited_ns < window->length_ns ? p->waited_ns : window->length_ns;
+        if (p->source >= 0 && waits_add_pair(w, p->rank, (uint64_t)p->source, ns) != 0)
+            code = -ENOMEM;
+    }
+    return code;
+}
+
+/* Time of this window in a send in progress whose receiver does something else. */
+static uint64_t waits_in_progress(const struct waits *w, const struct rank_row *row)
+{
+    if (!waits_call_sends(row->in_call) || row->in_call_peer < 0 ||
+        !waits_receiver_is_away(w, (uint32_t)row->in_call_peer, row->rank))
+        return 0;
+    return row->in_call_ns < w->window->length_ns ? row->in_call_ns : w->window->length_ns;
+}
+
+/* ---- waits in sends ------------------------------------------------------ */
+
+/* Waits of the matched messages of a rank: of those between nodes, as many more as were sent. */
+static uint64_t waits_matched(const struct waits_rank *r, const struct rank_row *row)
+{
+    uint64_t intra = r->send_wait_ns[LOCALITY_INTRA], inter = r->send_wait_ns[LOCALITY_INTER];
+    uint64_t sampled = r->messages[LOCALITY_INTER];
+    uint64_t sent =
+        row->sent > r->messages[LOCALITY_INTRA] ? row->sent - r->messages[LOCALITY_INTRA] : 0;
+    if (sampled == 0 || sent <= sampled)
+        return intra + inter;
+    double all = (double)inter * ((double)sent / (double)sampled);
+    double maximum = (double)(row->send_ns > inter ? row->send_ns : inter);
+    return intra + (uint64_t)(all < maximum ? all : maximum);
+}
+
+static int waits_fill_sends(struct waits *w)
+{
+    int code = 0;
+    for (size_t i = 0; i < w->window->rank_count; i++) {
+        const struct rank_row *row = &w->window->ranks[i];
+        struct waits_rank *r = &w->ranks[row->rank];
+        uint64_t matched = waits_matched(r, row), now = waits_in_progress(w, row);
+        uint64_t early = r->early_ns < matched ? r->early_ns : matched;
+        r->early_ns -= early;
+        r->early_windows = now > 0 ? 0 : r->early_windows + 1;
+        if (r->early_windows > EARLY_WINDOWS)
+            r->early_ns = 0;
+        r->early_ns += now;
+        w->rows[i].send_wait_ns = matched - early + now;
+        if (now > 0 && waits_add_pair(w, row->rank, (uint64_t)row->in_call_peer, now) != 0)
+            code = -ENOMEM;
+    }
+    return code;
+}
+
+/* ---- collectives --------------------------------------------------------- */
+
+static struct waits_comm *waits_find_comm(struct waits *w, uint64_t id)
+{
+    uint32_t known = w->comms.count;
+    if (key_table_reserve(&w->comms, 1) != 0 ||
+        array_fit(&w->comm_rows, sizeof(*w->comm_rows), &w->comm_capacity, (size_t)known + 1) != 0)
+        return NULL;
+    uint32_t at = key_table_add_hashed(&w->comms, (struct key){.lo = id});
+    if (w->comms.count > known)
+        w->comm_rows[at].rank = NONE;
+    return &w->comm_rows[at];
+}
+
+static void waits_compare_member(struct waits *w, struct waits_comm *comm, uint32_t rank)
+{
+    uint64_t ns = w->window->ranks[w->ranks[rank].row].collective_ns;
+    if (comm->rank == NONE || ns < comm->least_ns || (ns == comm->least_ns && rank < comm->rank)) {
+        comm->least_ns = ns;
+        comm->rank = rank;
+    }
+}
+
+static void waits_compare_last(struct waits *w, const struct waits_comm *comm, uint32_t rank)
+{
+    struct waits_rank *r = &w->ranks[rank];
+    uint64_t ns = w->window->ranks[r->row].collective_ns;
+    uint64_t late = ns > comm->least_ns ? ns - comm->least_ns : 0;
+    if (late > r->late_ns || (late == r->late_ns && late > 0 && comm->rank < r->late_rank)) {
+        r->late_ns = late;
+        r->late_rank = comm->rank;
+    }
+}
+
+/* Goes through the members of communicators that make collectives.
+ * @param last  0: find the rank of each that comes last; 1: compare the others with that */
+static int waits_visit_members(struct waits *w, int last)
+{
+    const struct waits_window *window = w->window;
+    for (size_t i = 0; i < window->call_count + window->rank_count; i++) {
+        const struct hang_calls *c = i < window->call_count ? &window->calls[i] : NULL;
+        const struct rank_row *row = c == NULL ? &window->ranks[i - window->call_count] : NULL;
+        uint32_t rank = c != NULL ? c->rank : row->rank, call = c != NULL ? c->call : row->in_call;
+        uint64_t id = c != NULL ? c->comm : row->in_call_comm;
+        if (call == 0 || id == 0 || rank >= w->rank_end || w->ranks[rank].row == NONE ||
+            call_class_of((uint16_t)call) != CALL_COLLECTIVE)
+            continue;
+        struct waits_comm *comm = waits_find_comm(w, id);
+        if (comm == NULL)
+            return -ENOMEM;
+        if (last)
+            waits_compare_last(w, comm, rank);
+        else
+            waits_compare_member(w, comm, rank);
+    }
+    return 0;
+}
+
+static int waits_add_collectives(struct waits *w)
+{
+    for (uint32_t i = 0; i < w->comms.count; i++)
+        w->comm_rows[i].rank = NONE;
+    if (waits_visit_members(w, 0) != 0)
+        return -ENOMEM;
+    /* All ranks are members of the world, also those that have called nothing on it. */
+    uint32_t world = key_table_find(&w->comms, (struct key){.lo = HANG_WORLD});
+    if (world != KEY_NONE && w->comm_rows[world].rank != NONE)
+        for (size_t i = 0; i < w->window->rank_count; i++)
+            waits_compare_member(w, &w->comm_rows[world], w->window->ranks[i].rank);
+    int code = waits_visit_members(w, 1);
+    for (size_t i = 0; i < w->window->rank_count; i++) {
+        uint32_t rank = w->window->ranks[i].rank;
+        if (waits_add_pair(w, rank, w->ranks[rank].late_rank, w->ranks[rank].late_ns) != 0)
+            code = -ENOMEM;
+    }
+    return code;
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+static int waits_begin(struct waits *w, const struct waits_window *window)
+{
+    uint32_t end = window->rank_count == 0 ? 0 : window->ranks[window->rank_count - 1].rank + 1;
+    w->window = window;
+    w->used_count = 0;
+    size_t known = w->rank_capacity;
+    if (array_fit(&w->ranks, sizeof(*w->ranks), &w->rank_capacity, end) != 0 ||
+        array_fit(&w->rows, sizeof(*w->rows), &w->row_capacity, window->rank_count) != 0)
+        return -ENOMEM;
+    if (w->rank_capacity > known)
+        memset(w->ranks + known, 0, (w->rank_capacity - known) * sizeof(*w->ranks));
+    w->rank_end = end;
+    for (uint32_t r = 0; r < end; r++) {
+        struct waits_rank *rank = &w->ranks[r];
+        *rank = (struct waits_rank){.early_ns = rank->early_ns,
+                                    .early_windows = rank->early_windows,
+                                    .row = NONE,
+                                    .pending = NONE,
+                                    .late_rank = NONE};
+    }
+    for (size_t i = 0; i < window->rank_count; i++) {
+        w->rows[i] = (struct waits_row){0};
+        w->ranks[window->ranks[i].rank].row = (uint32_t)i;
+    }
+    return 0;
+}
+
+/* Of equal times the lower rank. */
+static void waits_find_longest(struct waits *w)
+{
+    for (size_t i = 0; i < w->used_count; i++) {
+        uint32_t at = w->used[i], rank = (uint32_t)w->pairs.keys[at].hi;
+        uint32_t partner = (uint32_t)w->pairs.keys[at].lo;
+        uint64_t ns = w->pair_ns[at] < w->window->length_ns ? w->pair_ns[at] : w->window->length_ns;
+        w->pair_ns[at] = 0;
+        if (w->ranks[rank].row == NONE)
+            continue;
+        struct waits_row *row = &w->rows[w->ranks[rank].row];
+        if (ns > row->awaited_ns || (ns == row->awaited_ns && partner + 1 < row->awaited)) {
+            row->awaited_ns = ns;
+            row->awaited = partner + 1;
+        }
+    }
+}
+
+int waits_update(struct waits *w, const struct waits_window *window)
+{
+    int code = waits_begin(w, window);
+    if (code != 0)
+        return code;
+    int (*const steps[])(struct waits *) = {waits_add_transfers, waits_add_pending,
+                                            waits_fill_sends, waits_add_collectives};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        int failed = steps[i](w);
+        code = failed != 0 ? failed : code;
+    }
+    waits_find_longest(w);
+    w->window = NULL;
+    return code;
+}
+
+const struct waits_row *waits_rows(const struct waits *w)
+{
+    return w->rows;
+}

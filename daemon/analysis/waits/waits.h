@@ -1,0 +1,60 @@
+/* Waits: how long each rank waits in sends for its receivers, and for which rank it waits longest.
+ *
+ * Time in receives, waits, polls and collectives is time in which a rank waits for others
+ * (holter/waiting.h). A blocking send is different: it copies, or transfers, or waits for its
+ * receiver. Which of these it did is known from the matched message (send_wait_ns() of the room
+ * matching). Of messages between nodes, only a sample is matched: the waits of the others are taken
+ * to be alike.
+ *
+ * A send that is still in progress has not been matched. It counts as waiting as long as the
+ * receiver is seen to do something else: its row says in which call it is, and its pending receives
+ * for whom it waits. When such a message is matched later, what was counted before is subtracted.
+ *
+ * A rank waits for
+ *   - the sender of a message that it waits to receive, as long as that has not been sent;
+ *   - the receiver of a blocking send, as above;
+ *   - in collectives, for the rank of that communicator that spends least time in collectives, as
+ *     that comes last: for the difference between the times of both.
+ *
+ * Results do not depend on the order of rows. Memory is linear in ranks and in pairs of which one
+ * waited for the other. Pure. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_WAITS_WAITS_H
+#define HOLTER_DAEMON_ANALYSIS_WAITS_WAITS_H
+
+#include "daemon/analysis/hang/hang.h"
+#include "daemon/analysis/matching/transfers.h"
+#include "daemon/analysis/sums/window_sum.h"
+
+struct waits;
+
+/** One window of the whole job. Rows are borrowed. */
+struct waits_window {
+    uint64_t length_ns;
+    const struct rank_row *ranks; /**< ascending, each rank once */
+    size_t rank_count;
+    const struct transfers *transfers; /**< matched messages */
+    const struct hang_calls *calls;    /**< collectives that ended */
+    size_t call_count;
+    const struct hang_pending *pending;
+    size_t pending_count;
+};
+
+/** The waits of a rank in the last window; meaning as in the columns of WIRE_RANK_ROW. */
+struct waits_row {
+    uint64_t send_wait_ns;
+    uint64_t awaited_ns;
+    uint32_t awaited; /**< 1 + rank; 0: none */
+};
+
+/** @return 0 or -ENOMEM */
+int waits_create(struct waits **out);
+/** NULL is fine. */
+void waits_destroy(struct waits *waits);
+
+/** Add a window. @return 0 or -ENOMEM: some waits are not known */
+int waits_update(struct waits *waits, const struct waits_window *window);
+
+/** Waits of the ranks of the last window, in the order of its rows. Owned by the waits. */
+const struct waits_row *waits_rows(const struct waits *waits);
+
+#endif
