@@ -6,12 +6,14 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
+#include "holter/waiting.h"
 #include "proto/client.h"
 #include "proto/host.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +146,8 @@ static void run_report_store_sums(void *user, const struct wire_message *message
         job->messages += row->sent;
         job->bytes += row->sent_bytes;
         job->lost += row->lost;
-        job->mpi_ns += row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns +
-                       row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
+        job->mpi_ns += MPI_NS(row);
+        job->waiting_ns += WAITING_NS(row);
     }
 }
 
@@ -312,9 +314,15 @@ static void run_report_print_recording(char *out, size_t capacity, const struct 
                  job->recording_stopped ? ", not to its end" : "");
 }
 
+/* A share that is over 1 is that of a job whose end was not seen exactly. */
+static unsigned run_report_percent(double share)
+{
+    return (unsigned)lround(100 * fmin(share, 1));
+}
+
 static void run_report_print_job(const struct run_job *job)
 {
-    char messages[32], losses[96], share[32] = "", recording[640];
+    char messages[32], losses[96], share[64] = "", recording[640];
     struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
     run_report_print_count(messages, sizeof messages, job->messages);
@@ -322,8 +330,9 @@ static void run_report_print_job(const struct run_job *job)
     run_report_print_recording(recording, sizeof recording, job);
     double of = (double)job->ranks * (double)job->duration_ns;
     if (of > 0)
-        snprintf(share, sizeof share, "%.0f %% of the time in MPI, ",
-                 100 * ((double)job->mpi_ns < of ? (double)job->mpi_ns / of : 1));
+        snprintf(share, sizeof share, "%u %% of the time in MPI, %u %% waiting, ",
+                 run_report_percent((double)job->mpi_ns / of),
+                 run_report_percent((double)job->waiting_ns / of));
     terminal_print("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64
                    " node%s, %s, %s messages, %s, %s%s%s",
                    job->id, slash == NULL ? job->app : slash + 1,

@@ -5,6 +5,7 @@
 
 #include "holter/call.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,6 +99,46 @@ static void ranks_are_ordered_by_their_share_of_waiting(void **state)
     /* every rank 5 of 8 is the slow one: it waits least */
     for (uint32_t i = 56; i < 64; i++)
         assert_int_equal(r.by_waiting[i] % 8, 5);
+    range_finish(&r);
+    drop(&f);
+}
+
+/* A window in which rank 1 waits for a receiver, and rank 2 for rank 3. */
+static void apply_waits(struct model *m, uint64_t window, uint64_t send_wait_ns, uint64_t awaited)
+{
+    struct wire_rank_row rows[] = {{.rank = 1,
+                                    .send_ns = 900,
+                                    .send_wait_ns = send_wait_ns,
+                                    .awaited = awaited,
+                                    .awaited_ns = send_wait_ns},
+                                   {.rank = 2, .recv_ns = 500, .awaited = 1 + 3, .awaited_ns = 40}};
+    struct wire_message message = {
+        .type = WIRE_TYPE_RANK_WINDOW,
+        .rank_window = {
+            .job = m->job, .window = window, .length_ns = 1000, .ranks = rows, .ranks_count = 2}};
+    assert_int_equal(model_apply(m, &message, 0), 0);
+}
+
+static void a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 0);
+    struct range r = {0};
+    apply_waits(f.model, SYNTHETIC_FIRST, 300, 1 + 5);
+    apply_waits(f.model, SYNTHETIC_FIRST + 1, 300, 1 + 6);
+    apply_waits(f.model, SYNTHETIC_FIRST + 2, 300, 1 + 6);
+    range_update(&r, f.model, RANGE_START, 0, 0);
+    assert_true(fabs(range_waiting(&r, 1) - 0.3) < 1e-9);
+    assert_int_equal(range_awaited(&r, 1), 6);
+    /* 40 of 500 ns: it does not wait mostly for anybody */
+    assert_int_equal(range_awaited(&r, 2), UINT32_MAX);
+    assert_int_equal(range_awaited(&r, 0), UINT32_MAX);
+    range_update(&r, f.model, RANGE_SPAN, SYNTHETIC_FIRST, SYNTHETIC_FIRST);
+    assert_int_equal(range_awaited(&r, 1), 5);
+    /* not longer than it was in sends */
+    apply_waits(f.model, SYNTHETIC_FIRST + 3, 5000, 1 + 6);
+    range_update(&r, f.model, RANGE_SPAN, SYNTHETIC_FIRST + 3, SYNTHETIC_FIRST + 3);
+    assert_true(fabs(range_waiting(&r, 1) - 0.9) < 1e-9);
     range_finish(&r);
     drop(&f);
 }
@@ -356,6 +397,7 @@ int main(void)
         cmocka_unit_test(sums_since_the_start_equal_the_windows),
         cmocka_unit_test(a_span_has_the_sums_of_its_windows_only),
         cmocka_unit_test(ranks_are_ordered_by_their_share_of_waiting),
+        cmocka_unit_test(a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest),
         cmocka_unit_test(pairs_are_ordered_and_counted),
         cmocka_unit_test(missing_windows_are_gaps),
         cmocka_unit_test(a_late_correction_replaces_totals_and_adds_details),

@@ -178,6 +178,10 @@ static void rank_figures(struct synthetic *j, uint32_t rank, uint64_t messages, 
         (uint64_t)(ns * (output ? 0.35 : 0.05) * (0.4 + 0.6 * slow) * (0.8 + 0.4 * unit(noise)));
     r->io_ns = output ? (uint64_t)(ns * 0.25) : 0;
     r->other_ns = (uint64_t)(ns * 0.002);
+    if (slow > 0 && rank / 8 * 8 + 5 < j->ranks) { /* the slow one of each eight is waited for */
+        r->awaited = rank / 8 * 8 + 5 + 1;
+        r->awaited_ns = r->wait_ns;
+    }
     if (rank % 8 == 3) {
         r->in_call = (uint16_t)call_by_name("MPI_Wait");
         r->in_call_ns = 1200000;

@@ -392,6 +392,22 @@ static void a_hang_is_named(void **state)
     model_destroy(m);
 }
 
+static void ranks_that_wait_are_shown_with_the_rank_that_they_wait_for(void **state)
+{
+    static const int lists[] = {VIEW_LIVE, VIEW_RANKS};
+    (void)state;
+    struct model *m = slow_job(64, 20);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct desk d;
+        desk_open(&d, 1600, 900, 1, THEME_DARK, lists[i]);
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "Waiting the most"));
+        assert_non_null(find_text(&d.scene, ", for rank "));
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static uint32_t ranks_drawn(const struct scene *s)
 {
     uint32_t n = 0;
@@ -585,6 +601,7 @@ int main(void)
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),
         cmocka_unit_test(a_hang_is_named),
+        cmocka_unit_test(ranks_that_wait_are_shown_with_the_rank_that_they_wait_for),
         cmocka_unit_test(the_graph_shows_every_rank_of_a_small_job),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(the_graph_moves_under_the_mouse),

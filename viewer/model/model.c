@@ -5,6 +5,7 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/waiting.h"
 #include "proto/wire_table.h"
 
 #include <errno.h>
@@ -29,7 +30,9 @@ int model_create(struct model **out, size_t budget)
     history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget / 2);
     m->calls.columns = CALLS_COLUMNS;
     history_init(&m->calls.history, CALLS_COLUMNS, 1u << CALLS_LONGEST_NS | 1u << CALLS_RANKS,
-                 budget / 8);
+                 budget / 16);
+    m->waits.columns = 1;
+    history_init(&m->waits.history, 1, 0, budget / 16);
     measured_init(&m->measured);
     *out = m;
     return 0;
@@ -78,6 +81,7 @@ void model_forget_job(struct model *m)
     history_clear(&m->rank_history);
     table_clear(&m->pairs);
     table_clear(&m->calls);
+    table_clear(&m->waits);
     free(m->comms);
     free(m->regions);
     m->comms = NULL;
@@ -402,10 +406,13 @@ struct model_call model_call_at(const struct model *m, uint32_t number)
     return (struct model_call){(uint16_t)key->a, (uint32_t)key->b, (uint32_t)key->c};
 }
 
-uint64_t model_waiting_ns(const uint64_t *class_ns)
+uint64_t model_waiting_ns(const uint64_t *figures)
 {
-    return class_ns[CALL_RECV] + class_ns[CALL_WAIT] + class_ns[CALL_POLL] +
-           class_ns[CALL_COLLECTIVE];
+    const struct {
+        uint64_t send_ns, recv_ns, wait_ns, poll_ns, collective_ns, send_wait_ns;
+    } rank = {figures[CALL_SEND], figures[CALL_RECV],       figures[CALL_WAIT],
+              figures[CALL_POLL], figures[CALL_COLLECTIVE], figures[RANK_SEND_WAIT_NS]};
+    return WAITING_NS(&rank);
 }
 
 uint64_t model_mpi_ns(const uint64_t *class_ns)

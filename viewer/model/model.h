@@ -32,8 +32,9 @@ enum rank_column {
     RANK_RECEIVED,
     RANK_RECEIVED_BYTES,
     RANK_CALLS,
-    RANK_LOST,    /**< records lost */
-    RANK_TIME_NS, /**< time observed: lengths of the windows in which the rank reported */
+    RANK_LOST,         /**< records lost */
+    RANK_TIME_NS,      /**< time observed: lengths of the windows in which the rank reported */
+    RANK_SEND_WAIT_NS, /**< part of the time in sends in which it waited for receivers */
     RANK_COLUMNS,
 };
 
@@ -139,6 +140,8 @@ struct model {
 
     struct model_table pairs; /**< keys: source, destination */
     struct model_table calls; /**< keys: call, index of communicator, index of region */
+    struct model_table waits; /**< keys: a rank, the rank that it waited for longest in a window;
+                                   one figure: that time */
     uint64_t folded; /**< pairs that are summed up in PAIR_OTHERS rows of the newest window */
 
     struct model_host *hosts; /**< owned */
@@ -208,8 +211,8 @@ uint32_t model_pair_find(const struct model *model, uint32_t source, uint32_t de
 /** A kind of call by its number. */
 struct model_call model_call_at(const struct model *model, uint32_t number);
 
-/** Time that counts as waiting for others: receives, waits, polls and collectives. */
-uint64_t model_waiting_ns(const uint64_t *class_ns);
+/** Time that counts as waiting for others, as WAITING_NS() defines it. @param figures  of a rank */
+uint64_t model_waiting_ns(const uint64_t *figures);
 
 /** Time in MPI: all classes. */
 uint64_t model_mpi_ns(const uint64_t *class_ns);

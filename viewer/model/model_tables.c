@@ -142,6 +142,7 @@ void tables_keep_details(struct model *m)
         memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
     table_restart(&m->pairs);
     table_restart(&m->calls);
+    table_restart(&m->waits);
     m->ranks_more = m->pairs_more = m->calls_more = 0;
 }
 
@@ -159,6 +160,7 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_CALLS] += row->calls;
     to[RANK_LOST] += row->lost;
     to[RANK_TIME_NS] += watched_ns;
+    to[RANK_SEND_WAIT_NS] += row->send_wait_ns;
 }
 
 /* One more than the highest rank that is taken in. */
@@ -171,6 +173,48 @@ static uint32_t model_tables_ranks_in(const struct wire_rank_row *rows, uint64_t
     return count;
 }
 
+/* Number of a key in a table whose sums have room for it, or KEYMAP_NONE. */
+static uint32_t table_number(struct model *m, struct model_table *t, struct keymap_key key)
+{
+    uint32_t number = keymap_add(&t->keys, key);
+    if (number == KEYMAP_NONE)
+        return number;
+    size_t capacity = t->capacity, old = capacity * t->columns;
+    if (number >= t->capacity) {
+        capacity = t->capacity ? (size_t)t->capacity * 2 : 64;
+        uint64_t *sums = realloc(t->sums, capacity * t->columns * sizeof *sums);
+        if (!sums)
+            return KEYMAP_NONE;
+        memset(sums + old, 0, (capacity * t->columns - old) * sizeof *sums);
+        t->sums = sums;
+        t->capacity = (uint32_t)capacity;
+    }
+    return need_scratch(m, capacity, t->columns) < 0 ? KEYMAP_NONE : number;
+}
+
+/* For whom ranks waited: as many keys as there are such pairs. */
+static int tables_apply_waits(struct model *m, const struct wire_rank_window *w, int snapshot)
+{
+    struct model_table *t = &m->waits;
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *row = &w->ranks[i];
+        if (row->awaited == 0 || row->rank >= MODEL_RANKS || row->awaited > MODEL_RANKS ||
+            t->keys.count >= MODEL_PAIRS)
+            continue;
+        uint32_t n = table_number(m, t, (struct keymap_key){row->rank, row->awaited - 1, 0});
+        if (n == KEYMAP_NONE)
+            return -ENOMEM;
+        t->sums[n] += row->awaited_ns;
+        if (!snapshot) {
+            m->scratch->values[n] += row->awaited_ns;
+            m->scratch->touched[n] = 1;
+        }
+    }
+    return snapshot || !t->keys.count
+               ? 0
+               : model_tables_flush(m, &t->history, w->window, t->keys.count);
+}
+
 int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int snapshot)
 {
     uint64_t windows = w->windows > 1 ? w->windows : 1;
@@ -179,6 +223,8 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
         return -ENOMEM;
     if (snapshot && !m->ranks_more && m->rank_sums)
         memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
+    if (snapshot && !m->ranks_more)
+        table_restart(&m->waits);
     m->ranks_more = snapshot && w->more;
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *row = &w->ranks[i];
@@ -202,7 +248,9 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
         }
     }
     m->details_version++;
-    return snapshot || !count ? 0 : model_tables_flush(m, &m->rank_history, w->window, count);
+    int error = snapshot || !count ? 0 : model_tables_flush(m, &m->rank_history, w->window, count);
+    int waits = tables_apply_waits(m, w, snapshot);
+    return error ? error : waits;
 }
 
 int tables_apply_history(struct model *m, const struct wire_history *w)
@@ -230,25 +278,6 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
                                  m->scratch->packed, packed);
     m->details_version++;
     return error < 0 ? error : 0; /* what is known already is known better */
-}
-
-/* Number of a key in a table whose sums have room for it, or KEYMAP_NONE. */
-static uint32_t table_number(struct model *m, struct model_table *t, struct keymap_key key)
-{
-    uint32_t number = keymap_add(&t->keys, key);
-    if (number == KEYMAP_NONE)
-        return number;
-    size_t capacity = t->capacity, old = capacity * t->columns;
-    if (number >= t->capacity) {
-        capacity = t->capacity ? (size_t)t->capacity * 2 : 64;
-        uint64_t *sums = realloc(t->sums, capacity * t->columns * sizeof *sums);
-        if (!sums)
-            return KEYMAP_NONE;
-        memset(sums + old, 0, (capacity * t->columns - old) * sizeof *sums);
-        t->sums = sums;
-        t->capacity = (uint32_t)capacity;
-    }
-    return need_scratch(m, capacity, t->columns) < 0 ? KEYMAP_NONE : number;
 }
 
 static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)

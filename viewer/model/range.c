@@ -12,6 +12,8 @@ void range_finish(struct range *r)
 {
     free(r->ranks);
     free(r->by_waiting);
+    free(r->waits);
+    free(r->awaited);
     free(r->pairs);
     free(r->top[PAIR_MESSAGES]);
     free(r->top[PAIR_BYTES]);
@@ -30,6 +32,14 @@ static double waiting_of(const uint64_t *figures)
 double range_waiting(const struct range *r, uint32_t rank)
 {
     return rank < r->rank_count ? waiting_of(r->ranks + (size_t)rank * RANK_COLUMNS) : 0;
+}
+
+uint32_t range_awaited(const struct range *r, uint32_t rank)
+{
+    if (rank >= r->rank_count || r->awaited[rank].rank == UINT32_MAX)
+        return UINT32_MAX;
+    uint64_t waited = model_waiting_ns(r->ranks + (size_t)rank * RANK_COLUMNS);
+    return r->awaited[rank].ns >= waited / 10 ? r->awaited[rank].rank : UINT32_MAX;
 }
 
 void range_shares(const struct range *r, uint32_t rank, double *shares)
@@ -156,11 +166,25 @@ static int need_sums(uint64_t **sums, uint32_t *capacity, uint32_t items, unsign
     return 0;
 }
 
+static int range_make_room_awaited(struct range *r, uint32_t ranks)
+{
+    if (r->awaited && ranks <= r->awaited_room)
+        return 0;
+    struct range_awaited *more = realloc(r->awaited, ((size_t)ranks + 1) * sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    r->awaited = more;
+    r->awaited_room = ranks;
+    return 0;
+}
+
 static int range_make_room(struct range *r, const struct model *m)
 {
     return need_sums(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) < 0 ||
                    need_sums(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) < 0 ||
                    need_sums(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) < 0 ||
+                   need_sums(&r->waits, &r->wait_room, m->waits.keys.count, 1) < 0 ||
+                   range_make_room_awaited(r, m->rank_count) < 0 ||
                    need_sums(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) < 0
                ? -ENOMEM
                : 0;
@@ -183,6 +207,7 @@ static void sum_pairs_start(struct range *r, const struct model *m)
 
 static void sum_start(struct range *r, const struct model *m)
 {
+    copy_sums(r->waits, m->waits.sums, r->wait_count, 1, &r->kept_waits);
     copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS, &r->kept_ranks);
     sum_pairs_start(r, m);
 }
@@ -193,6 +218,7 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
     struct history_span a =
         history_follow(&m->rank_history, &r->kept_ranks, first, last, r->ranks, r->rank_count);
     struct history_span b = {0};
+    history_follow(&m->waits.history, &r->kept_waits, first, last, r->waits, r->wait_count);
     if (r->pairs_kind == RANGE_START) {
         sum_pairs_start(r, m);
     } else {
@@ -206,21 +232,38 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
     r->pairs_covered = b.windows;
 }
 
+/* Of equal times the lower rank, so that names do not jump. */
+static void range_find_awaited(struct range *r, const struct model *m)
+{
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        r->awaited[i] = (struct range_awaited){.rank = UINT32_MAX};
+    for (uint32_t i = 0; i < r->wait_count; i++) {
+        uint32_t rank = (uint32_t)m->waits.keys.keys[i].a, for_ = (uint32_t)m->waits.keys.keys[i].b;
+        if (rank >= r->rank_count || !r->waits[i])
+            continue;
+        struct range_awaited *a = &r->awaited[rank];
+        if (r->waits[i] > a->ns || (r->waits[i] == a->ns && for_ < a->rank))
+            *a = (struct range_awaited){for_, r->waits[i]};
+    }
+}
+
 static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     int start = r->kind == RANGE_START;
-    r->rank_count = r->pair_count = r->call_count = 0;
+    r->rank_count = r->pair_count = r->call_count = r->wait_count = 0;
     if (range_make_room(r, m) < 0)
         return -ENOMEM;
     r->rank_count = m->rank_count;
     r->pair_count = m->pairs.keys.count;
     r->call_count = m->calls.keys.count;
+    r->wait_count = m->waits.keys.count;
     history_follow(&m->latency.ranks, &r->kept_latency, start ? 0 : first,
                    start ? UINT64_MAX : last, r->latency, r->rank_count);
     if (start)
         sum_start(r, m);
     else
         sum_span(r, m, first, last);
+    range_find_awaited(r, m);
     r->pairs_used = 0;
     r->total[PAIR_MESSAGES] = r->total[PAIR_BYTES] = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {

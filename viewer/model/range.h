@@ -32,6 +32,13 @@ struct range {
         by_waiting; /**< ranks that reported, in order of their share of time waiting, most first */
     uint32_t by_waiting_count;
 
+    uint64_t *waits; /**< for whom ranks waited, by number in the model's table */
+    uint32_t wait_count;
+    struct range_awaited {
+        uint32_t rank; /**< that the rank waited for longest; UINT32_MAX: not known */
+        uint64_t ns;   /**< how long, at least */
+    } * awaited;       /**< by rank */
+
     uint64_t *pairs; /**< PAIR_COLUMNS figures a pair, by the pair's number */
     uint32_t pair_count;
     uint32_t *top[PAIR_COLUMNS]; /**< numbers of the pairs with most messages, with most bytes */
@@ -48,8 +55,10 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    struct history_retained kept_ranks, kept_pairs, kept_latency; /**< source of the sums */
-    uint32_t rank_room, pair_room, latency_room, call_room;       /**< allocated */
+    struct history_retained kept_ranks, kept_pairs, kept_latency,
+        kept_waits; /**< source of the sums */
+    uint32_t rank_room, pair_room, latency_room, call_room, wait_room,
+        awaited_room; /**< allocated */
 
     /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;
@@ -69,6 +78,10 @@ void range_shares(const struct range *range, uint32_t rank, double *shares);
 
 /** Share of observed time that a rank waited, 0 to 1. */
 double range_waiting(const struct range *range, uint32_t rank);
+
+/** The rank that a rank waited for longest, if that was a tenth of its waiting or more.
+ *  @return its number; UINT32_MAX: not known */
+uint32_t range_awaited(const struct range *range, uint32_t rank);
 
 /** Geometric mean of the relative latency, by reference, of the messages that a rank sent or
  * received; NaN: none. */

@@ -63,7 +63,8 @@ void rewind_state_window(struct model *m, uint64_t window)
 int rewind_close(struct model *m)
 {
     struct rewind_known *k = &m->rewind;
-    struct history *const histories[] = {&m->rank_history, &m->pairs.history, &m->calls.history};
+    struct history *const histories[] = {&m->rank_history, &m->pairs.history, &m->calls.history,
+                                         &m->waits.history};
     uint64_t last = k->newest;
     if (!last)
         return 0;

@@ -2,6 +2,7 @@
 #include "agent/cli/text/status_text.h"
 
 #include "agent/cli/text/tap_text.h"
+#include "holter/waiting.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -93,8 +94,7 @@ static void print_rates(FILE *out, const struct wire_totals *t)
     struct quantity at, messages, bytes, records, share, wait;
     double seconds = t->length_ns ? (double)t->length_ns / 1e9 : 1;
     double whole = (double)t->length_ns * (double)t->ranks;
-    uint64_t wait_ns = t->recv_ns + t->wait_ns + t->poll_ns + t->collective_ns;
-    uint64_t mpi_ns = wait_ns + t->send_ns + t->one_sided_ns + t->io_ns + t->other_ns;
+    uint64_t wait_ns = WAITING_NS(t), mpi_ns = MPI_NS(t);
     fprintf(out, "  at %s  %s msg/s, %s/s, %s records/s; MPI %s, waiting %s of the ranks' time\n",
             quantity_clock(&at, t->start_ns), quantity_count(&messages, (double)t->sent / seconds),
             quantity_bytes(&bytes, (double)t->sent_bytes / seconds),

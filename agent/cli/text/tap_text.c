@@ -6,6 +6,7 @@
 #include "agent/cli/text/tap_replay.h"
 #include "holter/call.h"
 #include "holter/size_class.h"
+#include "holter/waiting.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -91,12 +92,6 @@ static void names_cell(FILE *out, const char *comm, const char *region)
     fputc('\n', out);
 }
 
-/* Time in calls that wait for other ranks: receives, waits, polls and collectives, as in the
- * viewer. */
-#define WAITING_NS(row) ((row)->recv_ns + (row)->wait_ns + (row)->poll_ns + (row)->collective_ns)
-#define MPI_NS(row)                                                                                \
-    (WAITING_NS(row) + (row)->send_ns + (row)->one_sided_ns + (row)->io_ns + (row)->other_ns)
-
 /* ---- topics -------------------------------------------------------------- */
 
 static void tap_text_print_job(FILE *out, const struct wire_job *job)
@@ -178,8 +173,8 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
     window_cell(out, w->window, windows, snapshot);
     fputc('\n', out);
     if (w->ranks_count)
-        fputs("     rank     calls      sent      bytes  received      bytes      MPI  waiting   "
-              "lost  in call\n",
+        fputs("     rank     calls      sent      bytes  received      bytes      MPI  waiting  "
+              "for rank   lost  in call\n",
               out);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
@@ -191,6 +186,10 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
         tap_bytes(out, 11, r->received_bytes);
         tap_cell(out, -9, quantity_share(&share, (double)MPI_NS(r), whole));
         tap_cell(out, -9, quantity_share(&waiting, (double)WAITING_NS(r), whole));
+        if (r->awaited > 0)
+            number_cell(out, 10, r->awaited - 1);
+        else
+            tap_cell(out, -10, "-");
         tap_count(out, 7, r->lost);
         if (r->in_call) {
             fprintf(out, "  %s ", call_name((uint16_t)r->in_call));

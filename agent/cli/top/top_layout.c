@@ -366,6 +366,10 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
     top_pen_put(pen, TOP_PLAIN, 0, "  ");
     top_pen_put(pen, TOP_PLAIN, 15, r->host < m->host_count ? m->hosts[r->host] : "");
     top_pen_put(pen, TOP_PLAIN, -9, quantity_share(&share, r->waiting, 1));
+    if (r->awaited >= 0)
+        top_pen_format(pen, TOP_PLAIN, -9, "%" PRId64, r->awaited);
+    else
+        top_pen_put(pen, TOP_DIM, -9, "-");
     if (isfinite(r->latency))
         top_pen_format(pen, r->latency >= RAISED ? TOP_WARNING : TOP_PLAIN, -9, "%.2fx",
                        r->latency);
@@ -388,7 +392,7 @@ static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m,
     const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, titles[pen->view->sort]);
-    top_pen_format(pen, TOP_DIM, 0, "%9s%9s  %s", "waiting", "latency", "in call");
+    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s  %s", "waiting", "for rank", "latency", "in call");
     if (order == NULL)
         return;
     for (size_t i = 0; i < m->rank_count; i++)
@@ -489,8 +493,9 @@ static void put_help(struct top_pen *pen)
         "Latency is the time that messages took, in multiples of the best level that was",
         "sustained in this job for their size and locality (the reference). A strip has a",
         "character a window, from 1 to 8 times. A region is a group of ranks that talk to each",
-        "other more than to others. Waiting is the share of time in receives, waits, polls and",
-        "collectives. Nodes: what the agent costs of a core, and what was lost or not matched."};
+        "other more than to others. Waiting is the share of time in receives, waits, polls,",
+        "collectives, and sends whose receiver had not come, and the rank that it waits for",
+        "longest. Nodes: what the agent costs of a core, and what was lost or not matched."};
     for (size_t i = 0; i < sizeof text / sizeof *text && top_pen_line(pen); i++)
         top_pen_put(pen, TOP_PLAIN, 0, text[i]);
 }

@@ -1,6 +1,8 @@
 /* State of one job, updated by published messages. */
 #include "agent/cli/top/top_model.h"
 
+#include "holter/waiting.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -280,9 +282,10 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
     double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
-        double waiting = (double)(r->recv_ns + r->wait_ns + r->poll_ns + r->collective_ns);
+        double waiting = (double)WAITING_NS(r);
         m->ranks[m->rank_count++] = (struct top_rank){.rank = r->rank,
                                                       .waiting = whole > 0 ? waiting / whole : 0,
+                                                      .awaited = (int64_t)r->awaited - 1,
                                                       .latency = (double)NAN,
                                                       .in_call = r->in_call,
                                                       .in_call_ns = r->in_call_ns,

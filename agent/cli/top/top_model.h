@@ -37,8 +37,9 @@ struct top_region {
 
 struct top_rank {
     uint64_t rank;
-    double waiting; /**< share of the window in receives, waits, polls and collectives */
-    double latency; /**< multiple of the reference; NaN: not known */
+    double waiting;  /**< share of the window, see WAITING_NS() */
+    int64_t awaited; /**< the rank that it waits for longest; negative: none, or not known */
+    double latency;  /**< multiple of the reference; NaN: not known */
     uint64_t in_call, in_call_ns;
     int64_t in_call_peer;
     uint32_t host; /**< position in hosts, or beyond them: not known */

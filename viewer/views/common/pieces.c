@@ -4,6 +4,7 @@
 #include "viewer/layout/format.h"
 
 #include "holter/call.h"
+#include "holter/waiting.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,11 +93,26 @@ int piece_waits_in(const struct range *r, uint32_t rank)
 {
     static const int waiting[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE};
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
-    int most = CALL_RECV;
-    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
-        if (figures[waiting[i]] > figures[most])
+    int most = CALL_SEND;
+    uint64_t longest = waiting_in_sends(figures[CALL_SEND], figures[RANK_SEND_WAIT_NS]);
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++) {
+        if (figures[waiting[i]] > longest || (most == CALL_SEND && longest == 0)) {
             most = waiting[i];
+            longest = figures[most];
+        }
+    }
     return most;
+}
+
+char *piece_awaited(const struct range *r, uint32_t rank, char *out, size_t room)
+{
+    uint32_t awaited = range_awaited(r, rank);
+    if (awaited == UINT32_MAX)
+        snprintf(out, room, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
+    else
+        snprintf(out, room, "%s, for rank %u",
+                 call_class_name((enum call_class)piece_waits_in(r, rank)), awaited);
+    return out;
 }
 
 static void piece_add_current_call(struct stage *s, const struct model_rank *rank)
@@ -143,8 +159,9 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     format_share(a, sizeof a, range_waiting(r, rank));
     format_share(b, sizeof b, mpi);
     tooltip_add(&s->tip, 0, "waiting %s of its time, in MPI %s", a, b);
+    char waits[96];
     tooltip_add(&s->tip, 0, "waits mostly in class %s",
-                call_class_name((enum call_class)piece_waits_in(r, rank)));
+                piece_awaited(r, rank, waits, sizeof waits));
     format_si(a, sizeof a, (double)figures[RANK_SENT], "");
     format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B");
     tooltip_add(&s->tip, 0, "sent %s messages, %s", a, b);

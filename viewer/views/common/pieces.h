@@ -32,6 +32,9 @@ char *piece_capture_size(const struct capture *capture, char *out, size_t room);
 /** Class of calls in which a rank waits most. */
 int piece_waits_in(const struct range *range, uint32_t rank);
 
+/** That class and, if it is known, the rank that it waits for longest: "recv, for rank 3". */
+char *piece_awaited(const struct range *range, uint32_t rank, char *out, size_t room);
+
 /** Tooltips of a rank, of a pair (a span of ranks when count is above 1). */
 void piece_rank_tip(struct stage *stage, uint32_t rank);
 void piece_pair_tip(struct stage *stage, uint32_t source, uint32_t destination, uint32_t count);

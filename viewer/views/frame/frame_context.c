@@ -47,8 +47,7 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
                  s->brush.theme->classes);
     *y += 20;
     context_fact(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
-    snprintf(text, sizeof text, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
-    context_fact(s, box, y, "mostly in", text);
+    context_fact(s, box, y, "mostly in", piece_awaited(r, rank, text, sizeof text));
     if (!isnan(range_latency(r, rank)))
         context_add_latency(s, box, y, "latency", range_latency(r, rank));
     char b[FORMAT_CAPACITY];
@@ -379,8 +378,13 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
         piece_row(s, row, HIT_RANK, rank, 0, ui_rank_selected(s->ui, rank), UI_LISTS, 0);
         scene_textf(s->brush.scene, row.x + 12, row.y + 2, 100, TEXT_SMALL_STRONG, 0, t->text,
                     "rank %u", rank);
-        scene_textf(s->brush.scene, row.x + 12, row.y + 17, 100, TEXT_AXIS, 0, t->second,
-                    "mostly %s", call_class_name((enum call_class)class_));
+        uint32_t awaited = range_awaited(r, rank);
+        if (awaited != UINT32_MAX)
+            scene_textf(s->brush.scene, row.x + 12, row.y + 17, 100, TEXT_AXIS, 0, t->second,
+                        "%s, for rank %u", call_class_name((enum call_class)class_), awaited);
+        else
+            scene_textf(s->brush.scene, row.x + 12, row.y + 17, 100, TEXT_AXIS, 0, t->second,
+                        "mostly %s", call_class_name((enum call_class)class_));
         widget_bar(&s->brush, (struct box){row.x + 116, row.y + 13, row.w - 116 - 66, 8}, share,
                    t->classes[class_]);
         scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,

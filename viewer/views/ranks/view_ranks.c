@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum { ROW = 26 };
-enum { RANK, NODE, BAR, WAITING, IN_MPI, MOSTLY, SENT, SENT_BYTES, CALLS, COLUMNS };
+enum { RANK, NODE, BAR, WAITING, IN_MPI, MOSTLY, AWAITED, SENT, SENT_BYTES, CALLS, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
     [RANK] = {"rank", 70, TEXT_RIGHT, 1},
@@ -20,6 +20,7 @@ static const struct column columns[COLUMNS] = {
     [WAITING] = {"waiting", 84, TEXT_RIGHT, 1},
     [IN_MPI] = {"in MPI", 84, TEXT_RIGHT, 1},
     [MOSTLY] = {"waits in", 88, 0, 0, 2},
+    [AWAITED] = {"for rank", 80, TEXT_RIGHT, 1, 2},
     [SENT] = {"sent", 84, TEXT_RIGHT, 1, 4},
     [SENT_BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 3},
     [CALLS] = {"calls", 84, TEXT_RIGHT, 1, 5},
@@ -33,6 +34,8 @@ static double ranks_view_key_of(const struct range *r, uint32_t rank, int column
         return rank;
     case IN_MPI:
         return f[RANK_TIME_NS] ? (double)model_mpi_ns(f) / (double)f[RANK_TIME_NS] : 0;
+    case AWAITED:
+        return range_awaited(r, rank) == UINT32_MAX ? -1.0 : (double)range_awaited(r, rank);
     case SENT:
         return (double)f[RANK_SENT];
     case SENT_BYTES:
@@ -115,6 +118,9 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
                         format_share(text, sizeof text, ranks_view_key_of(r, rank, IN_MPI)));
     ranks_view_add_cell(s, row, MOSTLY, t->second,
                         call_class_name((enum call_class)piece_waits_in(r, rank)));
+    uint32_t awaited = range_awaited(r, rank);
+    snprintf(text, sizeof text, awaited == UINT32_MAX ? "-" : "%u", awaited);
+    ranks_view_add_cell(s, row, AWAITED, t->second, text);
     ranks_view_add_cell(s, row, SENT, t->text,
                         format_si(text, sizeof text, (double)f[RANK_SENT], ""));
     ranks_view_add_cell(s, row, SENT_BYTES, t->text,

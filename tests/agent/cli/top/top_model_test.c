@@ -139,7 +139,10 @@ static void another_job_begins_anew(void **state)
 static void ranks_of_one_window_come_in_parts(void **state)
 {
     struct top_model model;
-    struct wire_rank_row rows[3] = {{.rank = 0}, {.rank = 1, .wait_ns = 500}, {.rank = 2}};
+    struct wire_rank_row rows[3] = {
+        {.rank = 0, .send_ns = 300, .send_wait_ns = 250, .awaited = 1 + 1},
+        {.rank = 1, .wait_ns = 500},
+        {.rank = 2}};
     struct wire_message message = {.type = WIRE_TYPE_RANK_WINDOW,
                                    .rank_window = {.job = "lmp.0",
                                                    .window = 5,
@@ -156,6 +159,9 @@ static void ranks_of_one_window_come_in_parts(void **state)
     assert_int_equal(top_model_apply(&model, &message, 0), 0);
     assert_int_equal(model.rank_count, 3);
     assert_true(fabs(model.ranks[1].waiting - 0.5) < 1e-12);
+    assert_true(fabs(model.ranks[0].waiting - 0.25) < 1e-12); /* in sends */
+    assert_int_equal(model.ranks[0].awaited, 1);
+    assert_int_equal(model.ranks[1].awaited, -1);
     message.rank_window.window = 6;
     assert_int_equal(top_model_apply(&model, &message, 0), 0);
     assert_int_equal(model.rank_count, 1);
