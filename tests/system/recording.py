@@ -266,6 +266,10 @@ def _unpack_message(streams):
     return (agent, seq, *_named(kind_of, values))
 
 
+# Columns of published rows of ranks that the daemon computes from matched messages: agents do not report them.
+DERIVED = ('send_wait_ns', 'awaited', 'awaited_ns')
+
+
 class Sums:
     """Sums over window messages or topic messages."""
 
@@ -282,7 +286,7 @@ class Sums:
     def add(self, message):
         for row in message.get('ranks', []):
             self.ranks[row['rank']].update({k: v for k, v in row.items()
-                                            if k not in ('rank', 'threads', 'process_state')
+                                            if k not in ('rank', 'threads', 'process_state', *DERIVED)
                                             and not k.startswith('in_call')})
         regions = [r['name'] for r in message.get('regions', [])]
         for row in message.get('pairs', []):
