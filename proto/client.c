@@ -19,10 +19,11 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define HELLO_NS CLIENT_SECOND /* interval of hello messages, which the daemon answers */
+#define NS_PER_S UINT64_C(1000000000)
+#define HELLO_INTERVAL_NS NS_PER_S /* unless an option gives another */
 #define HELLOS_UNTIL_LOST 3
-#define REFUSED_NS (5 * CLIENT_SECOND) /* how long a refusal is valid */
-#define TICK_NS (CLIENT_SECOND / 4)
+#define HELLOS_REFUSED 5 /* how many intervals of hello a refusal is valid */
+#define TICKS_PER_HELLO 4
 #define STREAM_HWM                                                                                 \
     512 /* frames queued for a slow reader; further ones are dropped by the daemon                 \
          */
@@ -97,13 +98,31 @@ int client_open_stream(struct client *c)
     return open_socket(c, &c->stream, ZMQ_SUB, c->stream_endpoint);
 }
 
+static uint64_t tick_ns(const struct client *c)
+{
+    return c->hello_interval_ns / TICKS_PER_HELLO;
+}
+
+uint64_t client_due_ns(const struct client *c, unsigned hellos)
+{
+    return clock_mono_ns() + hellos * c->hello_interval_ns;
+}
+
+/* Arm the tick. @param first_ns  until the first one */
+static int client_arm_tick(struct client *c, uint64_t first_ns)
+{
+    const struct itimerspec times = {
+        .it_interval = {(time_t)(tick_ns(c) / NS_PER_S), (long)(tick_ns(c) % NS_PER_S)},
+        .it_value = {(time_t)(first_ns / NS_PER_S), (long)(first_ns % NS_PER_S)}};
+    return timerfd_settime(c->tick, 0, &times, NULL) ? -errno : 0;
+}
+
 /* Let client_fd() become readable at once when messages wait: sending may have consumed the edge
  * of the socket's own descriptor (zmq_getsockopt(3), ZMQ_FD). */
 static void client_wake(struct client *c)
 {
-    const struct itimerspec now = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = 1};
     if (c->front && (get_option(c->front, ZMQ_EVENTS) & ZMQ_POLLIN))
-        timerfd_settime(c->tick, 0, &now, NULL);
+        client_arm_tick(c, 1);
 }
 
 /* ---- sending ------------------------------------------------------------- */
@@ -192,11 +211,11 @@ static void client_on_tick(struct client *c)
     while (read(c->tick, &expired, sizeof expired) > 0)
         continue;
     if (c->state == CLIENT_REFUSED) {
-        if (now - c->hello_ns > REFUSED_NS)
+        if (now - c->hello_ns > HELLOS_REFUSED * c->hello_interval_ns)
             start_over(c, CLIENT_REFUSED);
         return;
     }
-    if (now - c->hello_ns >= HELLO_NS) {
+    if (now - c->hello_ns >= c->hello_interval_ns) {
         if (!c->front || c->unanswered >= HELLOS_UNTIL_LOST) {
             if (c->state == CLIENT_CONNECTED)
                 client_complain(c, "%s: the daemon does not answer any more", c->endpoint);
@@ -382,8 +401,8 @@ static int wait_for_input(struct client *c, uint64_t until)
 {
     uint64_t now = clock_mono_ns();
     uint64_t wait = now < until ? until - now : 0;
-    if (wait > TICK_NS)
-        wait = TICK_NS;
+    if (wait > tick_ns(c))
+        wait = tick_ns(c);
     zmq_pollitem_t items[2] = {{.socket = c->front, .events = ZMQ_POLLIN}};
     int count = c->front != NULL;
     if (follow_reads(c))
@@ -415,13 +434,12 @@ int client_next(struct client *c, int timeout_ms, struct client_message *out)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int arm_tick(struct client *c)
+static int client_open_tick(struct client *c)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    struct itimerspec every = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     c->tick = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (c->epoll < 0 || c->tick < 0 || timerfd_settime(c->tick, 0, &every, NULL) ||
+    if (c->epoll < 0 || c->tick < 0 || client_arm_tick(c, tick_ns(c)) ||
         epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->tick, &event))
         return -errno;
     return 0;
@@ -441,6 +459,8 @@ static int client_set_up(struct client *c, const struct client_options *options)
         strcpy(c->stream_given, options->stream);
     }
     c->role = options->role;
+    c->hello_interval_ns =
+        options->hello_interval_ns ? options->hello_interval_ns : HELLO_INTERVAL_NS;
     if (options->key_dir) {
         int error = curve_load(options->key_dir, options->role, &c->keys);
         if (error)
@@ -448,7 +468,7 @@ static int client_set_up(struct client *c, const struct client_options *options)
         c->has_keys = 1;
     }
     c->context = zmq_ctx_new();
-    return c->context ? arm_tick(c) : -ENOMEM;
+    return c->context ? client_open_tick(c) : -ENOMEM;
 }
 
 int client_create(struct client **out, const struct client_options *options)

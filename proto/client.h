@@ -15,7 +15,7 @@ struct client;
 enum client_state {
     CLIENT_DIALLING,  /**< no message received yet */
     CLIENT_CONNECTED, /**< welcome received */
-    CLIENT_LOST,      /**< no message received for three seconds; reconnecting */
+    CLIENT_LOST,      /**< no message received for three intervals of hello; reconnecting */
     CLIENT_REFUSED,   /**< the daemon refused; client_error() has the reason */
 };
 
@@ -24,6 +24,9 @@ struct client_options {
     const char *stream;   /**< NULL: derived from endpoint, or from the welcome */
     const char *key_dir;  /**< NULL: no keys */
     enum role role;       /**< ROLE_VIEWER or ROLE_OPERATOR */
+    /** Interval of hello messages, in nanoseconds; all other waiting times are multiples of it.
+     *  0: one second */
+    uint64_t hello_interval_ns;
 };
 
 /** @return 0, -ENOMEM, -HOLTER_EUSAGE for a bad endpoint, or an error of curve_load() */

@@ -15,12 +15,11 @@
 #include <sys/random.h>
 #include <zmq.h>
 
-#define SYNC_NS (5 * CLIENT_SECOND) /* a confirmation that takes longer is not waited for */
-#define SILENCE_NS                                                                                 \
-    (2 * CLIENT_SECOND) /* time without frames after which the numbers of the last frames are      \
-                           requested */
-#define CHECK_AGAIN_NS (10 * CLIENT_SECOND) /* interval of further requests */
-#define RECORDED "recorded"                 /* not included in "all topics", because of its size */
+/* Waiting times in intervals of hello messages. */
+#define SYNC_HELLOS 5    /* a confirmation that takes longer is not waited for */
+#define SILENCE_HELLOS 2 /* without frames; then the numbers of the last frames are requested */
+#define CHECK_AGAIN_HELLOS 10 /* between further requests */
+#define RECORDED "recorded"   /* not included in "all topics", because of its size */
 
 /* Name of a topic by its number; NULL after the last one. */
 static const char *topic_name(int number)
@@ -121,7 +120,7 @@ static void request_sync(struct client *c)
 {
     struct follow *f = &c->follow;
     subscribe_sync(c, "", "");
-    f->sync_due_ns = clock_mono_ns() + SYNC_NS;
+    f->sync_due_ns = client_due_ns(c, SYNC_HELLOS);
     f->phase = FOLLOW_WAIT_SYNC;
 }
 
@@ -174,7 +173,7 @@ static void client_follow_ask(struct client *c, enum follow_phase phase,
     struct follow *f = &c->follow;
     int64_t id = client_request(c, REQUEST_FOLLOW, request);
     if (id < 0) {
-        f->sync_due_ns = clock_mono_ns() + CLIENT_SECOND;
+        f->sync_due_ns = client_due_ns(c, 1);
         f->phase = FOLLOW_WAIT_SYNC;
         return;
     }
@@ -236,7 +235,7 @@ void follow_reply(struct client *c, const struct wire_reply *reply)
         /* A job that the daemon does not know yet has no state: its stream begins with frame 1. */
         f->frame = reply->code == 0 ? reply->frame : 0;
         f->phase = FOLLOW_LIVE;
-        f->check_ns = clock_mono_ns() + SILENCE_NS;
+        f->check_ns = client_due_ns(c, SILENCE_HELLOS);
     }
 }
 
@@ -249,7 +248,7 @@ void follow_tick(struct client *c, uint64_t now_ns)
      * later frame reveals. */
     if (client_is_current(c) && now_ns >= f->check_ns) {
         subscribe_sync(c, "/", f->job);
-        f->check_ns = now_ns + CHECK_AGAIN_NS;
+        f->check_ns = client_due_ns(c, CHECK_AGAIN_HELLOS);
     }
 }
 
@@ -358,7 +357,7 @@ static int client_follow_is_news(struct client *c, const struct frame *frame)
         return 0;
     uint64_t last = f->last[number];
     f->last[number] = frame->ordinal;
-    f->check_ns = clock_mono_ns() + SILENCE_NS;
+    f->check_ns = client_due_ns(c, SILENCE_HELLOS);
     if (strncmp(frame->topic, "replay/", 7) == 0)
         return 1;
     if (last && frame->ordinal > last + 1)

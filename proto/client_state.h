@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLIENT_SECOND UINT64_C(1000000000)
 #define CLIENT_PENDING 64u /* requests that may wait for their replies */
 #define CLIENT_TOPICS 32u  /* at least as many as there are topics */
 #define CLIENT_JOB_BYTES 65u
@@ -64,6 +63,7 @@ struct client {
     struct curve_keys keys;
     int has_keys;
     enum role role;
+    uint64_t hello_interval_ns; /* of which all waiting times are multiples */
 
     enum client_state state;
     char error[320];
@@ -85,6 +85,9 @@ struct client {
     struct wire_arena arena;
     struct wire_message message;
 };
+
+/** The time in so many intervals of hello, CLOCK_MONOTONIC. */
+uint64_t client_due_ns(const struct client *c, unsigned hellos);
 
 /** Set the text of an error, for client_error(). */
 void client_complain(struct client *c, const char *format, ...)

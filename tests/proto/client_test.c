@@ -20,6 +20,8 @@
 #include <cmocka.h>
 
 #define BROKEN_NS UINT64_C(100000000000)
+/* A fifth of the usual one: every other waiting time of the client follows from it. */
+#define HELLO_INTERVAL_NS UINT64_C(200000000)
 
 struct bed {
     char top[DIRECTORY_ROOM];
@@ -167,7 +169,9 @@ static int make_bed(void **state)
     bed->confirms = 1;
     bed->job = "lmp.0";
     zmq_msg_init(&bed->client_id);
-    struct client_options options = {.endpoint = bed->daemon.endpoint, .role = ROLE_VIEWER};
+    struct client_options options = {.endpoint = bed->daemon.endpoint,
+                                     .role = ROLE_VIEWER,
+                                     .hello_interval_ns = HELLO_INTERVAL_NS};
     return client_create(&bed->client, &options);
 }
 
@@ -344,7 +348,7 @@ static void a_silence_in_which_nothing_came_is_none(void **state)
     assert_int_equal(client_missed(bed->client), 1);
 }
 
-static void who_missed_frames_can_take_the_state_anew(void **state)
+static void after_missed_frames_the_state_can_be_requested_again(void **state)
 {
     struct bed *bed = *state;
     daemon_up(bed);
@@ -369,7 +373,7 @@ static void who_missed_frames_can_take_the_state_anew(void **state)
     assert_int_equal(client_missed(bed->client), 2);
 }
 
-static void a_restarted_daemon_is_found_and_followed_anew(void **state)
+static void a_restarted_daemon_is_found_and_followed_again(void **state)
 {
     struct bed *bed = *state;
     daemon_up(bed);
@@ -398,7 +402,7 @@ static void publish_replay(struct bed *bed, uint64_t number)
 
 /* Its own count neither hides frames of other topics nor is hidden by them, and nothing of it is
  * missed. */
-static void where_a_replay_is_is_told_apart_from_the_rest(void **state)
+static void replay_messages_are_numbered_apart_from_the_rest(void **state)
 {
     struct bed *bed = *state;
     bed->contained = bed->number = 100;
@@ -522,7 +526,7 @@ static void garbage_on_the_stream_is_passed_over(void **state)
     assert_int_equal(bed->windows[1], 3);
 }
 
-static void its_descriptor_tells_when_to_look(void **state)
+static void its_descriptor_becomes_readable_when_messages_wait(void **state)
 {
     struct bed *bed = *state;
     struct client_message message;
@@ -581,15 +585,15 @@ int main(void)
         T(the_last_frames_before_a_silence_are_missed_too),
         T(of_a_topic_without_a_frame_so_far_the_missed_ones_are_known_to_be_some),
         T(a_silence_in_which_nothing_came_is_none),
-        T(who_missed_frames_can_take_the_state_anew),
-        T(a_restarted_daemon_is_found_and_followed_anew),
-        T(where_a_replay_is_is_told_apart_from_the_rest),
+        T(after_missed_frames_the_state_can_be_requested_again),
+        T(a_restarted_daemon_is_found_and_followed_again),
+        T(replay_messages_are_numbered_apart_from_the_rest),
         T(frames_of_a_run_that_did_not_welcome_are_dropped_and_it_is_greeted),
         T(the_next_daemon_is_followed_from_its_state_on),
         T(a_new_run_of_a_replay_is_taken_from_its_state_on),
         T(a_vanished_daemon_is_noticed_and_open_questions_are_answered),
         T(garbage_on_the_stream_is_passed_over),
-        T(its_descriptor_tells_when_to_look),
+        T(its_descriptor_becomes_readable_when_messages_wait),
         T(what_cannot_be_followed_is_refused),
         T(too_many_open_questions_are_refused),
     };
