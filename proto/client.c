@@ -164,6 +164,7 @@ int64_t client_request(struct client *c, enum request_kind kind, const struct wi
         return -HOLTER_EFULL;
     struct wire_request numbered = *request;
     numbered.id = ++c->next_id;
+    numbered.instance = c->instance;
     int error = client_send_message(c, WIRE_TYPE_REQUEST, &numbered);
     if (error)
         return error;

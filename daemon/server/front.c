@@ -250,6 +250,7 @@ static void front_announce_restart_to(void *user, struct peer *peer)
 void front_announce_restart(struct front *f, uint64_t instance)
 {
     struct front_restarting restart = {f, instance};
+    f->instance = instance; /* requests that are meant for this run come too late */
     peers_for_each(f->peers, front_announce_restart_to, &restart);
 }
 
@@ -294,7 +295,11 @@ static void front_on_client_message(struct front *f, struct peer *peer,
                                     struct msg_socket_message *from,
                                     const struct wire_message *message, uint64_t now_ns)
 {
-    if (message->type == WIRE_TYPE_REQUEST) {
+    if (message->type == WIRE_TYPE_REQUEST && message->request.instance != 0 &&
+        message->request.instance != f->instance) {
+        /* The client counts the request as not executed once it learns of this run. */
+        front_send_welcome(f, peer, f->instance, 0);
+    } else if (message->type == WIRE_TYPE_REQUEST) {
         f->callbacks.request(f->callbacks.user, peer, &message->request);
     } else if (message->type == WIRE_TYPE_CLOCK_ASK) {
         struct wire_clock_answer answer = {message->clock_ask.t1_ns, now_ns,

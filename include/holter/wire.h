@@ -796,7 +796,10 @@ enum wire_degraded {
     FIELD(3, STR, job, 64, OPTIONAL, "job id; empty: the newest running job, or all")              \
     FIELD(4, STR, topic, 128, OPTIONAL,                                                            \
           "snapshot: topics, separated by commas; empty: all but \"recorded\"")                    \
-    FIELD(5, STR, argument, 4096, OPTIONAL, "further argument of the operation")
+    FIELD(5, STR, argument, 4096, OPTIONAL, "further argument of the operation")                   \
+    FIELD(6, U64, instance, WIRE_ANY, OPTIONAL,                                                    \
+          "run of the daemon that is meant, of its welcome; another run does not execute the "     \
+          "request and sends its own welcome; 0: any run")
 
 /** Ends the answers to a request. */
 #define WIRE_REPLY(FIELD)                                                                          \
