@@ -22,17 +22,38 @@ static double plain_width(void *user, enum text_style style, int flags, const ch
     return (double)letters * text_size(style) * 0.56;
 }
 
+/* The fonts at a scale, opened once for all desks. They live as long as the program.
+ * @return NULL when there are none */
+static struct type *shared_type(double scale)
+{
+    static struct {
+        double scale;
+        struct type *type;
+    } opened[4];
+    char why[200];
+    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
+        if (opened[i].type == NULL && type_create(&opened[i].type, scale, why, sizeof why) != 0)
+            return NULL;
+        if (opened[i].scale == 0)
+            opened[i].scale = scale;
+        if (fabs(opened[i].scale - scale) < 1e-9)
+            return opened[i].type;
+    }
+    fail_msg("%s", "too many scales");
+    return NULL;
+}
+
 void desk_open(struct desk *d, double w, double h, double scale, enum theme_kind theme,
                enum view_id view)
 {
-    char why[200];
     memset(d, 0, sizeof *d);
     ui_init(&d->ui, w, h, scale, theme);
     d->ui.view = view;
     d->ui.connection.state = CLIENT_CONNECTED;
     theme_init(&d->theme, theme);
     d->measure = (struct text_measure){plain_width, NULL};
-    if (type_create(&d->type, scale, why, sizeof why) == 0)
+    d->type = shared_type(scale);
+    if (d->type)
         d->measure = type_measure(d->type);
 }
 
@@ -55,7 +76,6 @@ void desk_close(struct desk *d)
     pictures_finish(&d->pictures);
     range_finish(&d->range);
     ui_finish(&d->ui);
-    type_destroy(d->type);
 }
 
 static int within(struct box inner, struct box outer)

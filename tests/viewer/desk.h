@@ -14,7 +14,7 @@ struct desk {
     struct range range;
     struct pictures pictures;
     struct scene scene;
-    struct type *type; /**< NULL: no fonts on this machine */
+    struct type *type; /**< borrowed; NULL: no fonts on this machine */
     struct text_measure measure;
 };
 

@@ -262,7 +262,7 @@ static void hostile_messages_neither_break_nor_steer_the_page(void **state)
             void *fields = random_message(table, &seed, 6);
             struct wire_message message = {.type = table->type};
             memcpy(&message.hello, fields, table->size);
-            if (wire_topic(table->type) && round % 3 != 0)
+            if (wire_topic(table->type) && round % 60 != 0)
                 message.job.job = "one"; /* the job is the first field of all that is published */
             assert_int_equal(top_model_apply(&model, &message, round % 5 == 0), 0);
             random_message_free(table, fields);
