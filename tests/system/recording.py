@@ -4,6 +4,8 @@ Names and keys come from the one list in include/holter/wire.h, the numbers of c
 """
 import collections
 import ctypes
+import functools
+import itertools
 import json
 import os
 import re
@@ -215,7 +217,10 @@ def _column_values(heads, data):
             values[place] = [plain.take(plain.number()) for _ in range(count)]
             continue
         planes = [plain.take(count) for _ in range(width)]
-        residuals[place] = [sum(plane[i] << 8 * n for n, plane in enumerate(planes)) for i in range(count)]
+        numbers = bytearray(8 * count)
+        for byte, plane in enumerate(planes):
+            numbers[byte::8] = plane
+        residuals[place] = struct.unpack(f'<{count}Q', numbers)
         codings[place] = coding
         if coding != _KEYS:
             reach = _REACH.get(coding, 0)
@@ -225,16 +230,27 @@ def _column_values(heads, data):
     return values
 
 
-def _typed(kind, value):
+def _typed(kind, values):
     if kind == 'STR':
-        return value.decode()
+        return map(bytes.decode, values)
     if kind == 'F64':
-        return struct.unpack('<d', struct.pack('<Q', value))[0]
-    return value - (1 << 64) if kind == 'I64' and value >> 63 else value
+        return struct.unpack(f'<{len(values)}d', struct.pack(f'<{len(values)}Q', *values))
+    return (v - (1 << 64) if v >> 63 else v for v in values) if kind == 'I64' else values
 
 
+def _kind_of_column(message, key, place):
+    if message == 0:
+        return 'BIN' if key == 10 else 'U64'
+    kind = KINDS[message][key]
+    return KINDS[MESSAGES[message][1][key][1]][place - 1] if kind == 'ROWS' and place else kind
+
+
+@functools.lru_cache(maxsize=None)
 def unpack_block(data):
-    """[(agent, seq, name, {field: value})], see daemon/storage/block/block_format.h"""
+    """((agent, seq, name, {field: value}), ...), see daemon/storage/block/block_format.h
+
+    Tests ask for the messages of a recording again and again, and a block does not change: what was unpacked is
+    kept, and is not to be written to."""
     plain = _Bytes(decompress(data))
     if plain.number() != 1:
         raise ValueError('a block of another form')
@@ -244,8 +260,9 @@ def unpack_block(data):
     columns = {field: _column_values(heads, plain) for field, heads in fields.items()}
     if plain.at != len(plain.data):
         raise ValueError('bytes after the last column')
-    streams = {(*field, place): iter(values) for field, places in columns.items() for place, values in places.items()}
-    return [_unpack_message(streams) for _ in range(count)]
+    streams = {(*field, place): iter(_typed(_kind_of_column(*field, place), values))
+               for field, places in columns.items() for place, values in places.items()}
+    return tuple(_unpack_message(streams) for _ in range(count))
 
 
 def _unpack_message(streams):
@@ -258,11 +275,13 @@ def _unpack_message(streams):
             continue
         value = next(streams[kind_of, key, 0])
         if kind != 'ROWS':
-            values[key] = _typed(kind, value)
+            values[key] = value
             continue
-        kinds = KINDS[tables[key][1]]
-        values[key] = [[_typed(of, next(streams[kind_of, key, place])) for place, of in enumerate(kinds, 1)]
-                       for _ in range(value)]
+        places = range(1, len(KINDS[tables[key][1]]) + 1)
+        rows = zip(*(itertools.islice(streams[kind_of, key, place], value) for place in places)) if value else ()
+        values[key] = [list(row) for row in rows]
+        if len(values[key]) != value:
+            raise ValueError('a column is too short')
     return (agent, seq, *_named(kind_of, values))
 
 
