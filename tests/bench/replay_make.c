@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTNERS 32u /* of a stencil or a line */
+#define MAX_PARTNERS 32u /* of a stencil or a line */
 #define LINE_BYTES 8192u
 #define LINE_WINDOWS 60u /* between redistributions */
 #define LINE_LENGTH 2u   /* windows that one takes */
-#define MOST_STEPS 256u  /* that begin in a window */
+#define MAX_STEPS 256u   /* that begin in a window */
 #define SLOW_NODES 4u
 #define FIRST_WINDOW UINT64_C(1800000000)
 #define MESSAGE_NS 900u /* a message of no bytes within a node */
@@ -199,7 +199,7 @@ static void add_halves(struct make *m, const struct exchange *e, unsigned place,
 
 static void add_partners(struct make *m, unsigned rank, struct wire_rank_row *row)
 {
-    struct exchange exchanges[MOST_PARTNERS];
+    struct exchange exchanges[MAX_PARTNERS];
     unsigned count = m->steps == 0 ? 0 : exchanges_of(m, rank, exchanges);
     unsigned outside = 0;
     for (unsigned i = 0; i < count; i++)
@@ -298,7 +298,7 @@ static void add_row(struct make *m, struct wire_burst_row *b, struct wire_burst_
 
 static void add_step(struct make *m, unsigned node, uint64_t step)
 {
-    struct exchange exchanges[MOST_PARTNERS];
+    struct exchange exchanges[MAX_PARTNERS];
     unsigned each = m->s->ranks / m->s->nodes, first = node * each;
     struct wire_burst_row messages = {0}, calls = {.collective = 1};
     uint64_t at = step * m->s->step_ns + 1000, jitter = mixed(node, step, 8) % 100000;
@@ -464,7 +464,7 @@ static int make_window(struct make *m, uint64_t window, replay_take *take, void 
     m->line = at % LINE_WINDOWS >= LINE_WINDOWS - LINE_LENGTH;
     m->first_step = (begin + m->s->step_ns - 1) / m->s->step_ns;
     m->steps = (end - 2000000 + m->s->step_ns - 1) / m->s->step_ns - m->first_step;
-    m->steps = m->steps > MOST_STEPS ? MOST_STEPS : m->steps;
+    m->steps = m->steps > MAX_STEPS ? MAX_STEPS : m->steps;
     for (unsigned i = 0; i < m->s->nodes; i++) {
         unsigned node = (i + (unsigned)at * 7) % m->s->nodes; /* another order each time */
         uint64_t seq = at + 2, received = end + 3000000 + i * 100000;
@@ -497,7 +497,7 @@ static int make_all(struct make *m, replay_take *take, void *user)
 static int allocate(struct make *m)
 {
     struct table *t = &m->t;
-    size_t each = m->s->ranks / m->s->nodes, partners = m->s->partners, steps = MOST_STEPS;
+    size_t each = m->s->ranks / m->s->nodes, partners = m->s->partners, steps = MAX_STEPS;
     partners = partners < m->box[0] ? m->box[0] : partners;
     if (m->s->window_ns / m->s->step_ns + 2 < steps)
         steps = m->s->window_ns / m->s->step_ns + 2;
@@ -541,7 +541,7 @@ int replay_make(const struct replay_make *s, replay_take *take, void *user)
         return -EINVAL;
     for (unsigned left = s->ranks, d = 0; left > 1; left /= 2, d++)
         m.box[d % 3] *= 2;
-    if (m.box[0] > MOST_PARTNERS)
+    if (m.box[0] > MAX_PARTNERS)
         return -EINVAL;
     int code = allocate(&m);
     code = code != 0 ? code : make_all(&m, take, user);

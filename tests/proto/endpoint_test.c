@@ -61,7 +61,7 @@ static void bad_endpoints_are_refused_with_a_reason(void **state)
     }
 }
 
-static void a_path_leaves_room_for_the_stream(void **state)
+static void a_path_leaves_space_for_the_stream_endpoint(void **state)
 {
     (void)state;
     char endpoint[160] = "ipc://", stream[160];
@@ -75,7 +75,7 @@ static void a_path_leaves_room_for_the_stream(void **state)
     assert_int_equal(endpoint_check(endpoint, NULL, 0), -HOLTER_EUSAGE);
 }
 
-static void a_reason_is_cut_to_its_room(void **state)
+static void a_reason_is_truncated_to_its_capacity(void **state)
 {
     (void)state;
     char endpoint[4000], why[20];
@@ -122,8 +122,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_endpoints_are_taken),
         cmocka_unit_test(bad_endpoints_are_refused_with_a_reason),
-        cmocka_unit_test(a_path_leaves_room_for_the_stream),
-        cmocka_unit_test(a_reason_is_cut_to_its_room),
+        cmocka_unit_test(a_path_leaves_space_for_the_stream_endpoint),
+        cmocka_unit_test(a_reason_is_truncated_to_its_capacity),
         cmocka_unit_test(the_stream_is_beside_the_front),
         cmocka_unit_test(only_this_host_is_local),
     };

@@ -1,5 +1,5 @@
 #include "proto/log.h"
-#include "tests/heard.h"
+#include "tests/stderr_capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #define LOG_TOPIC "test"
 
 struct capture {
-    struct heard heard;
+    struct stderr_capture capture;
     char text[65536];
 };
 
@@ -23,20 +23,20 @@ static int begin(void **state)
 {
     struct capture *capture = calloc(1, sizeof *capture);
     *state = capture;
-    heard_begin(&capture->heard);
+    stderr_capture_begin(&capture->capture);
     return 0;
 }
 
 static const char *captured(struct capture *capture)
 {
-    heard_text(&capture->heard, capture->text, sizeof capture->text);
+    stderr_capture_text(&capture->capture, capture->text, sizeof capture->text);
     return capture->text;
 }
 
 static int end(void **state)
 {
     struct capture *capture = *state;
-    heard_end(&capture->heard);
+    stderr_capture_end(&capture->capture);
     free(capture);
     return 0;
 }
@@ -69,9 +69,9 @@ static void a_topic_that_talks_too_much_is_held_back_and_counted(void **state)
     log_start("holterd", LOG_WARN);
     for (int i = 0; i < 10000; i++)
         log_line(LOG_WARN, "noisy", "again");
-    log_line(LOG_WARN, "quiet", "heard");
+    log_line(LOG_WARN, "quiet", "capture");
     const char *text = captured(*state);
-    assert_non_null(strstr(text, "holterd: quiet: heard\n"));
+    assert_non_null(strstr(text, "holterd: quiet: capture\n"));
     for (const char *c = text; *c; c++)
         lines += *c == '\n';
     assert_in_range(lines, 11, 101); /* ten in each second that the loop took */
@@ -94,7 +94,7 @@ static void long_lines_are_cut(void **state)
     assert_in_range(strlen(captured(*state)), 1000, 1100);
 }
 
-static void more_topics_than_there_is_room_for_share_the_last(void **state)
+static void topics_beyond_the_maximum_share_the_last(void **state)
 {
     (void)state;
     static char names[200][8];
@@ -115,7 +115,7 @@ int main(void)
         T(a_topic_that_talks_too_much_is_held_back_and_counted),
         T(a_peer_cannot_fake_lines_or_steer_the_terminal),
         T(long_lines_are_cut),
-        T(more_topics_than_there_is_room_for_share_the_last),
+        T(topics_beyond_the_maximum_share_the_last),
     };
 #undef T
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void list_that_was_cut_ends_where_it_was(void **state)
     assert_int_equal(rank_spans_check("1,4-6,...", 8), 0);
 }
 
-static void what_is_no_list_is_told(void **state)
+static void what_is_no_list_is_reported(void **state)
 {
     static const char *const wrong[] = {"",    "x",   "1,",  ",1",  "1-",   "-1",
                                         "3-1", "1;2", "1 2", "0x1", "1--2", "99999999999999999999"};
@@ -47,7 +47,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_come_in_the_order_of_the_list),
         cmocka_unit_test(list_that_was_cut_ends_where_it_was),
-        cmocka_unit_test(what_is_no_list_is_told),
+        cmocka_unit_test(what_is_no_list_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void it_is_for_its_user_alone_and_not_made_twice(void **state)
     assert_int_equal(segment_open(&second, &bytes, name, 0), -ENOENT);
 }
 
-static void no_room_leaves_nothing_behind(void **state)
+static void lack_of_space_leaves_nothing_behind(void **state)
 {
     (void)state;
     struct segment_shape huge = small_shape;
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(the_default_shape_stays_below_4_mib),
         cmocka_unit_test(a_reader_waits_for_the_header_and_then_sees_the_tables),
         cmocka_unit_test(it_is_for_its_user_alone_and_not_made_twice),
-        cmocka_unit_test(no_room_leaves_nothing_behind),
+        cmocka_unit_test(lack_of_space_leaves_nothing_behind),
         cmocka_unit_test(a_file_size_limit_ends_nobody),
         cmocka_unit_test(impossible_shapes_are_refused),
         cmocka_unit_test(a_damaged_header_never_leads_outside),

@@ -141,7 +141,7 @@ sinks:
         finally:
             connection.close()
 
-    def test_alertmanager_that_comes_late_is_told_late(self):
+    def test_alertmanager_that_comes_late_is_notified_late(self):
         port = lab.free_port()
         daemon = self.place.daemon('--window', '100ms', '--alertmanager', f'http://127.0.0.1:{port}')
         job = self.start_job()

@@ -32,7 +32,7 @@ class Generated(unittest.TestCase):
             self.assertGreaterEqual(after['bytes'], low * before['bytes'])
             self.assertLessEqual(after['bytes'], high * before['bytes'])
 
-    def test_binary_swap_is_told_stage_by_stage(self):
+    def test_binary_swap_is_reported_stage_by_stage(self):
         """Fig. 3 and 4: partners rank ^ 2^k, half the bytes each time."""
         for ranks, stages in ((8, 3), (16, 4)):
             with self.subTest(ranks=ranks), self.replay('binary-swap', ranks) as replay:
@@ -108,7 +108,7 @@ class Generated(unittest.TestCase):
                 self.assertEqual([b['community'] for b in whole.bars if b['column'] == number],
                                  [b['community'] for b in alone.bars if b['column'] == 0])
 
-    def test_replayed_twice_the_same_is_told(self):
+    def test_replayed_twice_the_same_is_reported(self):
         answers = set()
         for _ in range(2):
             with self.replay('insitu', 60, 2, window=250, pause=400) as replay:

@@ -171,7 +171,7 @@ class Outputs(unittest.TestCase):
         return subprocess.run([os.path.join(lab.BUILD, 'agent', 'holter'), *words], stderr=subprocess.PIPE, text=True,
                               check=False, **more)
 
-    def test_a_path_that_cannot_be_made_is_told_once(self):
+    def test_a_path_that_cannot_be_made_is_reported_once(self):
         with tempfile.TemporaryDirectory() as directory:
             missing = os.path.join(directory, 'none', 'x')
             for words in (['cut', '-o', missing], ['merge', '-o', missing], ['report', '-o', missing],
@@ -232,7 +232,7 @@ class Outputs(unittest.TestCase):
                                              (finished.returncode, finished.stderr))
                         self.assertEqual([], os.listdir(directory))
 
-    def test_a_full_disk_is_told(self):
+    def test_a_full_disk_is_reported(self):
         for words in (['info'], ['diff', self.RECORDING], ['export', '-f', 'json'], ['report', '-o', '-', '--no-pictures']):
             with self.subTest(words), open('/dev/full', 'w', encoding='utf-8') as full:
                 finished = self.run_it(*words, self.RECORDING, stdout=full)

@@ -14,7 +14,7 @@ import lab
 import small_png
 
 FOLDER = os.path.join(lab.SOURCE, 'docs', 'figures')
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 
 STAGE, STEP, PAUSE = 0.004, 0.020, 1.5  # seconds, as commgram_make has them
 SIMULATION = 6 * STAGE + 5 * STEP + PAUSE
@@ -71,7 +71,7 @@ def shoot(place, replay, name, size, *options):
         raise AssertionError(str(finished))
     small_png.shrink(path)
     bytes_ = os.path.getsize(path)
-    if bytes_ > MOST_BYTES:
+    if bytes_ > MAX_BYTES:
         raise AssertionError(f'{name}.png has {bytes_} bytes')
     shutil.copy(path, FOLDER)
     return bytes_

@@ -78,7 +78,7 @@ class Grids(unittest.TestCase):
             self.assertEqual(0, shown.status)
             self.assertIn('A 3, torus\n            B 2, mesh', shown.out)
 
-    def test_program_without_a_grid_is_told(self):
+    def test_program_without_a_grid_is_reported(self):
         with lab.Lab() as place:
             finished, places = self.run_grid(place, 'grid', 'openmpi', 0)
             self.assertEqual({}, places)

@@ -39,7 +39,7 @@ class Traces(unittest.TestCase):
     def info(self):
         return json.loads(self.holter('info', '-f', 'json', self.recording).out)
 
-    def test_an_otf2_archive_is_told_of_and_replayed(self):
+    def test_an_otf2_archive_is_described_and_replayed(self):
         folder = self.unpack('otf2')
         for window in ('5ms', '200us'):
             with self.subTest(window=window):
@@ -118,7 +118,7 @@ class Traces(unittest.TestCase):
         self.assertIn('broken       definitions', finished.out)
         self.assertGreater(self.info()['sent'], 1)
 
-    def test_a_table_of_messages_is_told_of_and_replayed(self):
+    def test_a_table_of_messages_is_described_and_replayed(self):
         table = os.path.join(self.place.dir, 'messages.csv')
         with open(table, 'w') as out:
             out.write('source,destination,bytes,send_begin,receive_end\n')
@@ -148,7 +148,7 @@ class Traces(unittest.TestCase):
         for words in ([], ['--format', 'otf2']):
             self.assertIn('with --format csv', self.holter('import', '-', *words, '-o', table + '2', status=2).err)
 
-    def test_ranks_that_are_numbered_anew_are_told(self):
+    def test_renumbered_ranks_are_reported(self):
         for numbers, told in (('0 1 5\n1 2 5\n', False), ('5 100 7\n100 4000000000 8\n', True)):
             path = os.path.join(self.place.dir, 'pairs.txt')
             self.recording = os.path.join(self.place.dir, f'{told}.hrec')
@@ -172,7 +172,7 @@ class Traces(unittest.TestCase):
         self.assertIn('standard input: is compressed (gzip): unpack it first', piped.err)
         self.assertFalse(os.path.exists(self.recording))
 
-    def test_a_place_where_nothing_can_be_made_is_told_before_anything_is_read(self):
+    def test_a_place_where_nothing_can_be_made_is_reported_before_anything_is_read(self):
         """What is wrong with the source is not even looked at."""
         table = os.path.join(self.place.dir, 'messages.csv')
         with open(table, 'w') as out:
@@ -188,7 +188,7 @@ class Traces(unittest.TestCase):
                 self.assertEqual(f'holter: import: {output}: {why}\n', finished.err)
         self.assertTrue(os.path.exists(pipe) and os.path.exists('/dev/null'))
 
-    def test_a_source_that_is_no_archive_is_told_as_that(self):
+    def test_a_source_that_is_no_archive_is_reported_as_that(self):
         folder = self.unpack('otf2')
         os.rename(os.path.join(folder, 'traces.otf2'), os.path.join(folder, 'traces.anchor'))
         for source, why in (('nothing', 'No such file or directory'),
@@ -200,7 +200,7 @@ class Traces(unittest.TestCase):
                 self.assertTrue(finished.err.startswith(f'holter: import: {path}: {why}'), finished.err)
         self.assertFalse(os.path.exists(self.recording))
 
-    def test_wrong_usage_is_told(self):
+    def test_wrong_usage_is_reported(self):
         folder = self.unpack('otf2')
         for words in (['--window', '1ns'], ['--window', 'x'], ['--threads', '0'], ['--format', 'otf3'],
                       ['--ranks-per-node', '4'], []):

@@ -150,7 +150,7 @@ class Launch(unittest.TestCase):
         self.assertEqual([], os.listdir(self.place.run_dir))
         self.clean()
 
-    def test_faults_of_the_network_are_told_and_the_job_is_watched(self):
+    def test_faults_of_the_network_are_reported_and_the_job_is_watched(self):
         network = os.path.join(self.place.dir, 'network')
         with open(network, 'w', encoding='utf-8') as out:
             out.write('kind: torus\ndimensions: [4, 0]\n')

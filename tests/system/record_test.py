@@ -66,7 +66,7 @@ class Attached(unittest.TestCase):
             self.assertEqual(0, finished.status, str(finished))
         self.assertIn('messages', self.record_end.out)
 
-    def test_the_launcher_is_told(self):
+    def test_the_launcher_is_reported(self):
         for path in (self.own.path, self.path):
             self.assertEqual('mpirun of Open MPI', self.info(path)['launcher'])
 
@@ -134,7 +134,7 @@ class Attached(unittest.TestCase):
         self.assertEqual(1, self.second.status, str(self.second))
         self.assertIn('is there already', self.second.err)
 
-    def test_wrong_usage_is_told(self):
+    def test_wrong_usage_is_reported(self):
         for words in (('--max-size', '15M'), ('one', 'two'), ('-c', 'nowhere')):
             finished = self.place.holter('record', *words).finish()
             self.assertEqual(2, finished.status, str(finished))

@@ -210,7 +210,7 @@ class Files(unittest.TestCase):
             out.write(self.read('out'))
         self.holter('topology', network)
 
-    def test_routes_of_a_file_that_the_network_does_not_have_are_told(self):
+    def test_routes_of_a_file_that_the_network_does_not_have_are_reported(self):
         source, same = self.routes('IoDefault_Mira_n512_c16'), 'torus:4,4,4,4,2'
         self.assertEqual('', self.holter('reroute', source, '--topology', same, '--top', 1).err)
         other = self.holter('reroute', source, '--topology', same + '/order=E,D,C,B,A', '--top', 1).err
@@ -236,7 +236,7 @@ class Files(unittest.TestCase):
 
     # ---- topology
 
-    def test_topology_tells_faults_with_their_line(self):
+    def test_topology_reports_faults_with_their_line(self):
         good = self.write('good', 'kind: torus\ndimensions: {x: 2, y: 2}\nnodes: n[1-4]\n')
         self.assertIn('4 named', self.holter('topology', good).out)
         bad = self.write('bad', 'kind: torus\ndimensions: {x: 2, y: 2}\nnodes:\n- {hosts: a, at: [0, 0, 0]}\n')

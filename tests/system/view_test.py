@@ -99,7 +99,7 @@ class Pictures(unittest.TestCase):
         self.assertIn(after, applied)
         self.assertEqual((1600, 900), png_size(self.snapshot('links.png', *links, '--suggest', 'routes')))
 
-    def test_what_cannot_be_selected_is_told(self):
+    def test_what_cannot_be_selected_is_reported(self):
         self.replay('par-comm-data/hopbyte/MiniAMR_Vesta_n64_c1_s2_hopbyte.txt', '--format', 'hopbyte', '--topology',
                     'torus:2,2,4,2,2')
         for what in ('rank:64', 'link:(0,0,0,0,0)-(1,1,0,0,0)', 'vertex:nowhere'):

@@ -130,7 +130,7 @@ static void blocks_are_split_where_whole_ones_leave_few_cells(void **state)
     adjacency_axis_finish(&a);
 }
 
-static void folding_gives_room_for_single_rows(void **state)
+static void folding_frees_capacity_for_single_rows(void **state)
 {
     (void)state;
     uint8_t starts[2048], used[2048] = {0};
@@ -189,7 +189,7 @@ int main(void)
         cmocka_unit_test(bands_never_take_more_than_a_quarter),
         cmocka_unit_test(the_lowest_dimensions_are_aggregated_first),
         cmocka_unit_test(blocks_are_split_where_whole_ones_leave_few_cells),
-        cmocka_unit_test(folding_gives_room_for_single_rows),
+        cmocka_unit_test(folding_frees_capacity_for_single_rows),
         cmocka_unit_test(random_orders_keep_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static void place_of(const struct desk *d, const struct capture *c, uint32_t row
     *y = h->box.y + h->box.h * (row + 0.5 - h->y0) / (h->y1 - h->y0);
 }
 
-static void hovering_a_call_tells_what_it_is(void **state)
+static void hovering_a_call_shows_what_it_is(void **state)
 {
     (void)state;
     struct model *m = job_of(8, 20, NULL);
@@ -373,7 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rank_has_a_row_with_its_calls),
         cmocka_unit_test(the_moments_of_the_alert_stand_in_it),
-        cmocka_unit_test(hovering_a_call_tells_what_it_is),
+        cmocka_unit_test(hovering_a_call_shows_what_it_is),
         cmocka_unit_test(the_wheel_zooms_about_what_lies_under_it),
         cmocka_unit_test(many_ranks_share_lanes_until_one_looks_closer),
         cmocka_unit_test(alerts_and_time_lines_lead_to_it),

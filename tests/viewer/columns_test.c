@@ -91,7 +91,7 @@ static void widths_are_as_the_bytes(void **state)
 }
 
 /* A picture of some ranks: bars without a ribbon are small and together, whatever their number. */
-static void ranks_that_are_asked_for_get_the_room(void **state)
+static void requested_ranks_get_the_capacity(void **state)
 {
     struct commgram g;
     struct columns c = {0};
@@ -209,7 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bars_stand_apart_in_equal_steps),
         cmocka_unit_test(bars_without_a_pixel_between_them_are_counted),
-        cmocka_unit_test(ranks_that_are_asked_for_get_the_room),
+        cmocka_unit_test(requested_ranks_get_the_capacity),
         cmocka_unit_test(widths_are_as_the_bytes),
         cmocka_unit_test(ends_lie_at_their_bars),
         cmocka_unit_test(what_lies_under_a_point_is_found),

@@ -154,7 +154,7 @@ static void span_of(const struct fixture *f, int64_t *begin, int64_t *end)
 /* ---- what is said ------------------------------------------------------------------------------
  */
 
-static void the_scene_tells_phases_bars_and_ribbons(void **state)
+static void the_scene_shows_phases_bars_and_ribbons(void **state)
 {
     struct fixture *f = *state;
     char text[100];
@@ -222,7 +222,7 @@ static void without_a_picture_it_says_why(void **state)
     assert_true(says(f, "--collectives=off"));
 }
 
-static void a_window_without_room_for_it_says_so(void **state)
+static void a_window_without_capacity_for_it_reports_that(void **state)
 {
     struct fixture *f = *state;
     desk_close(&f->desk);
@@ -263,7 +263,7 @@ static void every_size_and_theme_keeps_its_panels(void **state)
     }
 }
 
-static void the_mouse_is_told_what_lies_under_it(void **state)
+static void what_lies_under_the_mouse_is_described(void **state)
 {
     struct fixture *f = *state;
     show(f);
@@ -484,13 +484,13 @@ static void times_of_users_are_from_the_start_or_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_scene_tells_phases_bars_and_ribbons),
+        TEST(the_scene_shows_phases_bars_and_ribbons),
         TEST(badges_say_what_is_not_shown_one_by_one),
         TEST(collectives_are_switched_off),
         TEST(without_a_picture_it_says_why),
-        TEST(a_window_without_room_for_it_says_so),
+        TEST(a_window_without_capacity_for_it_reports_that),
         TEST(every_size_and_theme_keeps_its_panels),
-        TEST(the_mouse_is_told_what_lies_under_it),
+        TEST(what_lies_under_the_mouse_is_described),
         TEST(keys_and_wheel_change_the_detail),
         TEST(a_double_click_opens_a_phase_and_backspace_leads_back),
         TEST(the_path_is_clickable),

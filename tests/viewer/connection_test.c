@@ -233,7 +233,7 @@ static void one_question_at_a_time(void **state)
     assert_int_equal(bed->pictures, 1);
 }
 
-static void an_error_is_told_and_tried_again_later(void **state)
+static void an_error_is_reported_and_tried_again_later(void **state)
 {
     struct bed *bed = *state;
     bed->refuse = 1;
@@ -295,7 +295,7 @@ static void others_are_answered_while_a_mapping_is_searched(void **state)
     assert_true(s->ready && s->seat_count == 2 && s->seats[0] == 1 && s->gain_count == 1);
 }
 
-static void a_search_that_fails_is_told(void **state)
+static void a_search_that_fails_is_reported(void **state)
 {
     struct bed *bed = *state;
     const struct suggestion *s = bed->model->network.suggestions;
@@ -359,7 +359,7 @@ static void a_replay_is_asked_again_when_another_run_took_over(void **state)
     assert_int_equal(bed->replayed, 1);
 }
 
-static void a_picture_is_asked_for_anew_when_another_run_took_over(void **state)
+static void a_picture_is_requested_again_when_another_run_took_over(void **state)
 {
     struct bed *bed = *state;
     bed->overtaken = 2;
@@ -377,13 +377,13 @@ int main(void)
         T(a_picture_is_asked_for_once),
         T(another_waits_until_half_a_second_has_passed),
         T(one_question_at_a_time),
-        T(an_error_is_told_and_tried_again_later),
+        T(an_error_is_reported_and_tried_again_later),
         T(others_are_answered_while_a_mapping_is_searched),
-        T(a_search_that_fails_is_told),
+        T(a_search_that_fails_is_reported),
         T(a_search_that_was_given_up_leaves_nothing),
         cmocka_unit_test_setup_teardown(a_replay_is_asked_again_when_another_run_took_over,
                                         setup_replay, teardown),
-        cmocka_unit_test_setup_teardown(a_picture_is_asked_for_anew_when_another_run_took_over,
+        cmocka_unit_test_setup_teardown(a_picture_is_requested_again_when_another_run_took_over,
                                         setup_replay, teardown),
         cmocka_unit_test_setup_teardown(where_no_job_runs_the_last_is_shown, setup_ended, teardown),
     };

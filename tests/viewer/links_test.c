@@ -126,7 +126,7 @@ static int button(struct bed *b, enum ui_command command, uint64_t argument)
 /* ---- ranking -----------------------------------------------------------------------------------
  */
 
-static void hot_links_are_told_in_words(void **state)
+static void hot_links_are_described_in_words(void **state)
 {
     struct bed *b = *state;
     SEEN("Hot links");
@@ -559,7 +559,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(selections_are_found_by_name, setup, teardown),
-        T(hot_links_are_told_in_words),
+        T(hot_links_are_described_in_words),
         T(the_ranking_follows_the_newest_window),
         T(held_time_has_its_own_ranking),
         T(a_click_selects_the_link_with_its_ranks_everywhere),

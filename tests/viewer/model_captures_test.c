@@ -185,7 +185,7 @@ static void the_oldest_go_when_there_are_too_many(void **state)
     captures_finish(&all);
 }
 
-static void calls_are_bounded_and_what_has_no_room_is_counted(void **state)
+static void calls_are_bounded_and_those_beyond_the_maximum_are_counted(void **state)
 {
     (void)state;
     enum { EACH = CAPTURES_CALLS / 4 };
@@ -312,7 +312,7 @@ int main(void)
         cmocka_unit_test(messages_of_a_call_are_added_to_it),
         cmocka_unit_test(parts_in_any_order_make_the_same_capture),
         cmocka_unit_test(the_oldest_go_when_there_are_too_many),
-        cmocka_unit_test(calls_are_bounded_and_what_has_no_room_is_counted),
+        cmocka_unit_test(calls_are_bounded_and_those_beyond_the_maximum_are_counted),
         cmocka_unit_test(hostile_figures_stay_within_bounds),
         cmocka_unit_test(captures_go_with_their_job_and_come_with_its_state),
         cmocka_unit_test(an_alert_has_the_capture_that_was_made_for_it),

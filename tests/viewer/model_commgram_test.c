@@ -67,7 +67,7 @@ static void rows_replace_those_of_their_number(void **state)
     commgram_clear(&g);
 }
 
-static void an_open_phase_that_is_not_told_again_is_gone(void **state)
+static void an_open_phase_that_is_not_reported_again_is_gone(void **state)
 {
     struct commgram g;
     (void)state;
@@ -328,7 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_replace_those_of_their_number),
-        cmocka_unit_test(an_open_phase_that_is_not_told_again_is_gone),
+        cmocka_unit_test(an_open_phase_that_is_not_reported_again_is_gone),
         cmocka_unit_test(a_snapshot_replaces_everything),
         cmocka_unit_test(phases_are_bounded_and_the_oldest_go_first),
         cmocka_unit_test(points_are_found_by_time),

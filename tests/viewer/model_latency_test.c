@@ -86,7 +86,7 @@ static void every_series_has_its_windows(void **state)
     drop(&f);
 }
 
-static void a_trend_told_late_begins_where_it_began(void **state)
+static void a_trend_reported_late_begins_where_it_began(void **state)
 {
     (void)state;
     struct fixture f = job_of(64, 60, &growing);
@@ -349,7 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_series_has_its_windows),
-        cmocka_unit_test(a_trend_told_late_begins_where_it_began),
+        cmocka_unit_test(a_trend_reported_late_begins_where_it_began),
         cmocka_unit_test(a_long_run_keeps_its_sums_in_bounded_memory),
         cmocka_unit_test(a_few_slow_messages_do_not_hide_the_others),
         cmocka_unit_test(the_order_of_arrival_does_not_show),

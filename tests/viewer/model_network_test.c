@@ -74,7 +74,7 @@ static void apply_topology(struct model *m, struct wire_topology topology)
     into(m, &message, 0);
 }
 
-static void what_contradicts_itself_is_told_and_the_rest_goes_on(void **state)
+static void what_contradicts_itself_is_reported_and_the_rest_goes_on(void **state)
 {
     struct bed b;
     (void)state;
@@ -331,7 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_topology_in_parts_is_put_together),
-        cmocka_unit_test(what_contradicts_itself_is_told_and_the_rest_goes_on),
+        cmocka_unit_test(what_contradicts_itself_is_reported_and_the_rest_goes_on),
         cmocka_unit_test(given_routes_go_before_the_rule),
         cmocka_unit_test(rows_are_of_the_newest_window_and_samples_of_those_before),
         cmocka_unit_test(rings_hold_so_many_windows_and_links),

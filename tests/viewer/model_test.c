@@ -376,7 +376,7 @@ static void calls_are_kept_by_function_communicator_and_region(void **state)
     drop(&f);
 }
 
-static void an_agent_started_anew_gives_no_rate(void **state)
+static void a_restarted_agent_gives_no_rate(void **state)
 {
     (void)state;
     struct fixture f = job_of(8, 3);
@@ -410,7 +410,7 @@ int main(void)
         cmocka_unit_test(many_items_of_few_figures_follow_few_items_of_many),
         cmocka_unit_test(a_death_marks_its_rank),
         cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
-        cmocka_unit_test(an_agent_started_anew_gives_no_rate),
+        cmocka_unit_test(a_restarted_agent_gives_no_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

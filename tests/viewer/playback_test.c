@@ -258,7 +258,7 @@ static void things_are_asked_one_by_one(void **state)
     assert_string_equal(bed->model->playback.refused, "");
 }
 
-static void what_is_refused_is_told(void **state)
+static void what_is_refused_is_reported(void **state)
 {
     struct bed *bed = *state;
     bed->refuses = 1;
@@ -309,7 +309,7 @@ int main(void)
         T(of_two_seeks_the_last_one_counts),
         T(a_state_whose_end_does_not_come_is_shown_in_the_end),
         T(things_are_asked_one_by_one),
-        T(what_is_refused_is_told),
+        T(what_is_refused_is_reported),
         T(an_old_answer_does_not_turn_time_back),
         T(a_daemon_that_replays_no_more_takes_the_bar_away),
         cmocka_unit_test(what_is_held_has_a_bound),

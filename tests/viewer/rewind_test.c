@@ -281,7 +281,7 @@ static void check_ranks(struct bed *b, int last)
     model_destroy(plain);
 }
 
-static void what_a_state_tells_of_ranks_before_is_taken_in_once(void **s)
+static void earlier_figures_of_ranks_in_a_state_are_added_once(void **s)
 {
     struct bed *b = *s;
     state(b, 40);
@@ -301,7 +301,7 @@ static void what_a_state_tells_of_ranks_before_is_taken_in_once(void **s)
     check_ranks(b, 59); /* the last window of a run may not have come whole */
 }
 
-static void a_live_job_goes_on_from_what_its_state_tells_of_ranks(void **s)
+static void a_live_job_goes_on_from_the_ranks_figures_in_its_state(void **s)
 {
     struct bed *b = *s;
     playback_clear(&b->model->playback);
@@ -350,8 +350,8 @@ int main(void)
         T(without_all_messages_nothing_is_kept),
         T(what_came_late_at_the_end_of_a_run_is_not_doubled),
         T(sums_since_the_start_are_those_of_the_state),
-        T(what_a_state_tells_of_ranks_before_is_taken_in_once),
-        T(a_live_job_goes_on_from_what_its_state_tells_of_ranks),
+        T(earlier_figures_of_ranks_in_a_state_are_added_once),
+        T(a_live_job_goes_on_from_the_ranks_figures_in_its_state),
         T(a_live_job_is_as_ever),
         T(any_way_through_a_recording_gives_the_same),
     };

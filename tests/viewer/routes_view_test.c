@@ -224,7 +224,7 @@ static void squares_are_where_vertices_are_neighbours(void **state)
 /* ---- which routes ------------------------------------------------------------------------------
  */
 
-static void without_a_choice_the_heaviest_are_shown_and_told(void **state)
+static void without_a_choice_the_heaviest_are_shown_and_described(void **state)
 {
     struct bed *b = *state;
     SEEN("64 with the most bytes of");
@@ -505,7 +505,7 @@ static void small_windows_and_the_light_theme_hold_it(void **state)
     }
 }
 
-static void the_scene_can_be_told_as_text(void **state)
+static void the_scene_can_be_written_as_text(void **state)
 {
     struct bed *b = *state;
     char *text = NULL;
@@ -525,7 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_route_steps_along_rows_and_columns),
         ON_A_TORUS(squares_are_where_vertices_are_neighbours),
-        ON_A_TORUS(without_a_choice_the_heaviest_are_shown_and_told),
+        ON_A_TORUS(without_a_choice_the_heaviest_are_shown_and_described),
         ON_A_TORUS(a_selected_link_shows_its_routes),
         ON_A_TORUS(the_filter_of_the_other_views_holds),
         ON_A_TORUS(a_click_on_a_square_selects_the_link),
@@ -538,7 +538,7 @@ int main(void)
         cmocka_unit_test(optimised_io_spreads_over_more_links),
         cmocka_unit_test(all_kinds_of_networks_have_an_order),
         ON_A_TORUS(small_windows_and_the_light_theme_hold_it),
-        ON_A_TORUS(the_scene_can_be_told_as_text),
+        ON_A_TORUS(the_scene_can_be_written_as_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

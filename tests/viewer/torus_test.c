@@ -245,7 +245,7 @@ static void a_node_that_is_selected_is_so_in_both_pictures(void **state)
     close_stand(&s);
 }
 
-static void a_link_under_the_mouse_is_told_and_selected(void **state)
+static void a_link_under_the_mouse_is_described_and_selected(void **state)
 {
     (void)state;
     struct stand s;
@@ -527,7 +527,7 @@ int main(void)
         cmocka_unit_test(measured_packets_of_blue_gene_are_the_loads),
         cmocka_unit_test(links_below_the_range_are_not_drawn),
         cmocka_unit_test(a_node_that_is_selected_is_so_in_both_pictures),
-        cmocka_unit_test(a_link_under_the_mouse_is_told_and_selected),
+        cmocka_unit_test(a_link_under_the_mouse_is_described_and_selected),
         cmocka_unit_test(a_band_selects_a_plane_of_ranks),
         cmocka_unit_test(a_box_picks_the_nodes_inside_it),
         cmocka_unit_test(drags_pan_the_rings_and_turn_the_grid),

@@ -167,7 +167,7 @@ static void what_is_older_is_passed_over(void **state)
     assert_int_equal(playback(b)->run, 1);
 }
 
-static void marks_stay_until_they_are_told_anew(void **state)
+static void marks_stay_until_they_are_reported_again(void **state)
 {
     struct bed *b = *state;
     assert_int_equal(playback(b)->mark_count, SYNTHETIC_MARKS);
@@ -319,7 +319,7 @@ static void it_fits_every_window(void **state)
     }
 }
 
-static void marks_are_told_by_shape_and_close_ones_together(void **state)
+static void marks_are_recognised_by_shape_and_close_ones_joined(void **state)
 {
     struct bed *b = *state;
     uint32_t marks = 0, most = 0;
@@ -355,7 +355,7 @@ static void marks_are_told_by_shape_and_close_ones_together(void **state)
     assert_true(triangles >= 2);
 }
 
-static void the_mouse_over_the_line_tells_the_time_there(void **state)
+static void the_mouse_over_the_time_line_shows_the_time_there(void **state)
 {
     struct bed *b = *state;
     mouse(b, INPUT_MOVE, line_x(b, 0.2502), line_y(b));
@@ -672,15 +672,15 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make_bed, drop_bed)
     const struct CMUnitTest tests[] = {
         T(what_is_older_is_passed_over),
-        T(marks_stay_until_they_are_told_anew),
+        T(marks_stay_until_they_are_reported_again),
         T(what_cannot_be_is_kept_within_bounds),
         T(it_outlives_the_state_of_the_job),
         T(the_bar_is_there_for_replays_alone),
         T(the_header_says_what_the_replay_does),
         T(the_line_shows_what_was_played_and_what_is_indexed),
         T(it_fits_every_window),
-        T(marks_are_told_by_shape_and_close_ones_together),
-        T(the_mouse_over_the_line_tells_the_time_there),
+        T(marks_are_recognised_by_shape_and_close_ones_joined),
+        T(the_mouse_over_the_time_line_shows_the_time_there),
         T(keys_control_the_replay),
         T(steps_keep_their_place_among_what_is_asked),
         T(without_a_replay_they_do_not),

@@ -125,7 +125,7 @@ static void without_data_every_view_says_so(void **state)
     model_destroy(m);
 }
 
-static void the_header_tells_how_things_stand(void **state)
+static void the_header_shows_the_state_of_job_and_connection(void **state)
 {
     (void)state;
     struct model *m = model_of(8, 30, 0);
@@ -591,7 +591,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_view_keeps_its_panels),
         cmocka_unit_test(without_data_every_view_says_so),
-        cmocka_unit_test(the_header_tells_how_things_stand),
+        cmocka_unit_test(the_header_shows_the_state_of_job_and_connection),
         cmocka_unit_test(many_ranks_are_added_up_and_it_is_said),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),

@@ -364,7 +364,7 @@ static void it_goes_on_with_the_daemon_that_follows_a_killed_one(void **state)
 }
 
 /* Nobody has to wait for a job to be told what is wrong. */
-static void what_cannot_be_written_is_told_before_a_job_comes(void **state)
+static void what_cannot_be_written_is_reported_before_a_job_comes(void **state)
 {
     (void)state;
     fclose(fopen(path, "w"));
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
         TEST(behind_keys_it_takes_a_key),
         TEST(a_large_one_goes_on_in_parts_of_which_old_ones_go),
         TEST(it_goes_on_with_the_daemon_that_follows_a_killed_one),
-        TEST(what_cannot_be_written_is_told_before_a_job_comes),
+        TEST(what_cannot_be_written_is_reported_before_a_job_comes),
         TEST(it_says_which_job_it_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

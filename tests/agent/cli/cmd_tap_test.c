@@ -297,7 +297,7 @@ static void a_daemon_out_of_reach_is_named(void **state)
     assert_string_equal(bed->out, "");
 }
 
-static void wrong_usage_is_told_apart_from_failure(void **state)
+static void wrong_usage_is_distinguished_from_failure(void **state)
 {
     struct bed *bed = *state;
     assert_int_equal(COMMAND(bed, tap, "--count", "0"), 2);
@@ -324,7 +324,7 @@ static void a_reader_that_goes_away_is_no_failure(void **state)
     assert_string_equal(bed->err, "");
 }
 
-static void status_tells_of_daemon_job_and_agents(void **state)
+static void status_shows_daemon_job_and_agents(void **state)
 {
     struct bed *bed = *state;
     fake_daemon_up(&bed->daemon);
@@ -402,12 +402,12 @@ int main(int argc, char **argv)
         T(tap_shows_the_whole_state_of_a_job_that_has_ended),
         T(tap_fails_when_less_came_than_was_asked),
         T(a_daemon_out_of_reach_is_named),
-        T(wrong_usage_is_told_apart_from_failure),
+        T(wrong_usage_is_distinguished_from_failure),
         T(a_reader_that_goes_away_is_no_failure),
         T(top_prints_a_page_once),
         T(top_wants_a_terminal),
         T(top_names_a_daemon_out_of_reach),
-        T(status_tells_of_daemon_job_and_agents),
+        T(status_shows_daemon_job_and_agents),
         T(status_as_json_is_one_object),
         T(status_of_an_unknown_job_fails),
     };

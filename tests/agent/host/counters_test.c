@@ -179,7 +179,7 @@ static void assert_row(const struct bed *bed, const char *name, uint64_t sent, u
 
 /* ---- each medium ----------------------------------------------------------------------------- */
 
-static void bytes_of_ethernet_are_told_from_reading_to_reading(void **state)
+static void bytes_of_ethernet_are_reported_from_reading_to_reading(void **state)
 {
     struct bed *bed = *state;
     put_net(bed, "eth0", 1);
@@ -197,7 +197,7 @@ static void bytes_of_ethernet_are_told_from_reading_to_reading(void **state)
     assert_row(bed, "eth0", 0, 0, 0);
 }
 
-static void words_of_infiniband_are_told_as_bytes(void **state)
+static void words_of_infiniband_are_reported_as_bytes(void **state)
 {
     struct bed *bed = *state;
     put_port(bed, "mlx5_0/ports/1");
@@ -246,7 +246,7 @@ static void octets_of_slingshot_stand_before_a_time_stamp(void **state)
     assert_int_equal(bed->rows[0].speed, UINT64_C(50000000000));
 }
 
-static void slingshot_without_octets_is_told_in_packets(void **state)
+static void slingshot_without_octets_is_reported_in_packets(void **state)
 {
     struct bed *bed = *state;
     for (unsigned round = 0; round < 2; round++) {
@@ -307,7 +307,7 @@ static void where_nothing_else_is_other_interfaces_are_watched(void **state)
     assert_non_null(row_of(bed, "tap0"));
 }
 
-static void no_more_interfaces_are_watched_than_there_is_room_for(void **state)
+static void no_more_interfaces_are_watched_than_the_maximum(void **state)
 {
     struct bed *bed = *state;
     char name[16];
@@ -328,7 +328,7 @@ static void no_more_interfaces_are_watched_than_there_is_room_for(void **state)
     assert_int_equal(bed->count, MAXIMUM_INTERFACES);
 }
 
-static void a_node_without_any_is_told_nothing_of(void **state)
+static void of_a_node_without_any_nothing_is_reported(void **state)
 {
     struct bed *bed = *state;
     next(bed);
@@ -354,7 +354,7 @@ static void counts_that_go_round_go_on(void **state)
     assert_row(bed, "eth0", 200, 5, 0);
 }
 
-static void counts_that_are_set_back_begin_anew(void **state)
+static void counts_that_are_set_back_restart(void **state)
 {
     struct bed *bed = *state;
     put_net(bed, "eth0", 1);
@@ -368,7 +368,7 @@ static void counts_that_are_set_back_begin_anew(void **state)
     assert_row(bed, "eth0", 5, 10, 4);
 }
 
-static void a_count_that_stands_at_its_most_tells_nothing(void **state)
+static void a_count_at_its_maximum_is_ignored(void **state)
 {
     struct bed *bed = *state;
     put_port(bed, "mlx4_0/ports/1");
@@ -450,7 +450,7 @@ static void an_interface_whose_drops_cannot_be_read_is_counted_all_the_same(void
     assert_row(bed, "eth0", 1, 0, 9);
 }
 
-static void each_job_is_told_what_was_counted_since_its_own_report(void **state)
+static void each_job_gets_what_was_counted_since_its_own_report(void **state)
 {
     struct bed *bed = *state;
     struct counters_mark other;
@@ -572,23 +572,23 @@ static void interfaces_of_this_machine_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(bytes_of_ethernet_are_told_from_reading_to_reading),
-        TEST(words_of_infiniband_are_told_as_bytes),
+        TEST(bytes_of_ethernet_are_reported_from_reading_to_reading),
+        TEST(words_of_infiniband_are_reported_as_bytes),
         TEST(wide_counts_of_old_infiniband_drivers_go_before_narrow_ones),
         TEST(octets_of_slingshot_stand_before_a_time_stamp),
-        TEST(slingshot_without_octets_is_told_in_packets),
+        TEST(slingshot_without_octets_is_reported_in_packets),
         TEST(only_interfaces_that_carry_bytes_of_their_own_are_watched),
         TEST(where_nothing_else_is_other_interfaces_are_watched),
-        TEST(no_more_interfaces_are_watched_than_there_is_room_for),
-        TEST(a_node_without_any_is_told_nothing_of),
+        TEST(no_more_interfaces_are_watched_than_the_maximum),
+        TEST(of_a_node_without_any_nothing_is_reported),
         TEST(counts_that_go_round_go_on),
-        TEST(counts_that_are_set_back_begin_anew),
-        TEST(a_count_that_stands_at_its_most_tells_nothing),
+        TEST(counts_that_are_set_back_restart),
+        TEST(a_count_at_its_maximum_is_ignored),
         TEST(an_interface_that_comes_back_is_a_new_one),
         TEST(an_interface_that_cannot_be_read_is_looked_for_at_once),
         TEST(interfaces_that_come_are_found),
         TEST(an_interface_whose_drops_cannot_be_read_is_counted_all_the_same),
-        TEST(each_job_is_told_what_was_counted_since_its_own_report),
+        TEST(each_job_gets_what_was_counted_since_its_own_report),
         TEST(what_is_no_count_is_no_interface),
         TEST(files_that_are_none_are_not_waited_for),
         TEST(names_that_would_steer_a_terminal_are_left_out),

@@ -50,7 +50,7 @@ static void an_mpi_behind_another_library_is_found_through_rpath(void **state)
     assert_library(&finding, "/mpich_like/", "/libmpi.so.12");
 }
 
-static void two_mpis_of_one_name_are_told_apart_by_what_they_need(void **state)
+static void two_mpis_of_one_name_are_distinguished_by_what_they_need(void **state)
 {
     (void)state;
     assert_int_equal(look(program("OPENMPI_LIKE"), NULL).flavour, MPI_FLAVOUR_OPENMPI);
@@ -193,7 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_mpi_behind_another_library_is_found_through_rpath),
-        cmocka_unit_test(two_mpis_of_one_name_are_told_apart_by_what_they_need),
+        cmocka_unit_test(two_mpis_of_one_name_are_distinguished_by_what_they_need),
         cmocka_unit_test(library_path_comes_before_runpath),
         cmocka_unit_test(the_installed_mpis_are_recognised),
         cmocka_unit_test(a_program_without_mpi_has_none),

@@ -167,7 +167,7 @@ static enum launcher launcher_in(const char *const *pairs)
 
 #define LAUNCHER(...) launcher_in((const char *const[]){__VA_ARGS__, NULL})
 
-static void the_launcher_is_told_by_its_own_variables(void **state)
+static void the_launcher_is_recognised_by_its_own_variables(void **state)
 {
     (void)state;
     assert_int_equal(LAUNCHER("OMPI_COMM_WORLD_SIZE", "4", "PMIX_RANK", "0"), LAUNCHER_OPENMPI);
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(a_program_without_launcher_is_its_own_job),
         cmocka_unit_test(nonsense_in_the_environment_is_survived),
         cmocka_unit_test(options_are_read_in_both_spellings),
-        cmocka_unit_test(the_launcher_is_told_by_its_own_variables),
+        cmocka_unit_test(the_launcher_is_recognised_by_its_own_variables),
         cmocka_unit_test(the_launcher_stands_before_the_one_that_it_uses_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

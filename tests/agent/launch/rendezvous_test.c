@@ -81,7 +81,7 @@ static void note(void *user, const struct registration *registration)
     *(struct registration *)user = *registration;
 }
 
-static void registration_tells_job_and_whether_the_process_lives(void **state)
+static void registration_reports_job_and_whether_the_process_lives(void **state)
 {
     struct bed *bed = *state;
     struct registration seen;
@@ -191,7 +191,7 @@ static void registered_process_is_never_without_an_agent(void **state)
 
 /* ---- starting and cleaning ----------------------------------------------- */
 
-static void program_that_cannot_be_started_is_told(void **state)
+static void program_that_cannot_be_started_is_reported(void **state)
 {
     struct bed *bed = *state;
     const char *const argv[] = {"nothing", NULL};
@@ -304,13 +304,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(bad_session_keys_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(first_wrapper_gets_the_lock_and_the_others_do_not, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(registration_tells_job_and_whether_the_process_lives,
+        cmocka_unit_test_setup_teardown(registration_reports_job_and_whether_the_process_lives,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(agent_whose_directory_was_removed_may_leave, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(registered_process_is_never_without_an_agent, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(program_that_cannot_be_started_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(program_that_cannot_be_started_is_reported, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(started_program_holds_the_lock_and_nothing_else, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(next_start_removes_what_died, set_up, tear_down),

@@ -4,7 +4,7 @@
 #include "holter/error.h"
 #include "proto/host.h"
 #include "tests/directory.h"
-#include "tests/heard.h"
+#include "tests/stderr_capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -237,14 +237,14 @@ static void recordings_are_named_as_asked(void **state)
 static void said_of(struct run_job job, char *out, size_t room)
 {
     struct run_report report = {.jobs = &job, .count = 1, .complete = 1};
-    struct heard heard;
-    heard_begin(&heard);
+    struct stderr_capture capture;
+    stderr_capture_begin(&capture);
     run_report_print(&report);
-    heard_text(&heard, out, room);
-    heard_end(&heard);
+    stderr_capture_text(&capture, out, room);
+    stderr_capture_end(&capture);
 }
 
-static void the_closing_line_tells_what_is_not_whole(void **state)
+static void the_closing_line_reports_what_is_not_whole(void **state)
 {
     struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .nodes = 1};
     char line[1000];
@@ -373,7 +373,7 @@ int main(void)
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
         cmocka_unit_test(what_is_said_of_alerts_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
-        cmocka_unit_test(the_closing_line_tells_what_is_not_whole),
+        cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
         cmocka_unit_test(counts_are_written_in_full),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
         cmocka_unit_test(this_host_is_not_elsewhere),

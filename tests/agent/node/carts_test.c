@@ -23,7 +23,7 @@ static struct cart_slot grid(uint64_t id, uint32_t position, uint32_t a, uint32_
         .dimensions = 2, .periods = 2, .position = position, .id = id, .made = 7, .sizes = {a, b}};
 }
 
-static void ranks_of_a_node_share_what_is_told_of_a_communicator(void **state)
+static void ranks_of_a_node_share_what_is_known_of_a_communicator(void **state)
 {
     (void)state;
     struct carts carts = {.count = 0};
@@ -136,7 +136,7 @@ static void a_rank_is_asked_for_what_is_new(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_of_a_node_share_what_is_told_of_a_communicator),
+        cmocka_unit_test(ranks_of_a_node_share_what_is_known_of_a_communicator),
         cmocka_unit_test(what_is_no_grid_is_passed_over),
         cmocka_unit_test(there_is_a_bound),
         cmocka_unit_test(a_rank_is_asked_for_what_is_new),

@@ -87,7 +87,7 @@ static void messages_are_kept_until_acknowledged(void **state)
     journal_destroy(journal);
 }
 
-static void oldest_is_dropped_when_there_is_no_room(void **state)
+static void oldest_is_dropped_when_the_capacity_is_reached(void **state)
 {
     (void)state;
     struct journal *journal;
@@ -189,7 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_kept_until_acknowledged),
-        cmocka_unit_test(oldest_is_dropped_when_there_is_no_room),
+        cmocka_unit_test(oldest_is_dropped_when_the_capacity_is_reached),
         cmocka_unit_test(random_appends_and_acks_agree_with_a_plain_list),
         cmocka_unit_test(message_that_can_never_fit_is_refused),
         cmocka_unit_test(killed_worker_leaves_the_last_commit),

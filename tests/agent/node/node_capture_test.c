@@ -129,7 +129,7 @@ static const struct wire_captured *next(struct bed *bed)
     return NULL;
 }
 
-static void newest_records_are_told_the_oldest_first(void **state)
+static void newest_records_are_reported_the_oldest_first(void **state)
 {
     struct bed *bed = *state;
     write_sends(bed, 0, 500);
@@ -189,7 +189,7 @@ static void call_in_progress_is_the_last(void **state)
     assert_int_equal(m->events[1].length_ns, SECOND / 4);
 }
 
-static void each_kind_of_call_tells_its_own_fifth_word(void **state)
+static void each_kind_of_call_has_its_own_fifth_word(void **state)
 {
     struct bed *bed = *state;
     struct event sendrecv = {.t_enter = BEGIN + 100,
@@ -330,7 +330,7 @@ static void windows_come_before_captures(void **state)
     free(bytes);
 }
 
-static void garbage_in_a_ring_is_told_as_data_or_not_at_all(void **state)
+static void garbage_in_a_ring_is_reported_as_data_or_not_at_all(void **state)
 {
     struct bed *bed = *state;
     uint64_t seed = 12345, told = 0;
@@ -450,7 +450,7 @@ static struct ring_writer second_ring(struct bed *bed)
     };
 }
 
-static void newest_records_of_all_threads_together_are_told(void **state)
+static void newest_records_of_all_threads_together_are_reported(void **state)
 {
     struct bed *bed = *state;
     struct ring_writer first = bed->fake.writer, second = second_ring(bed);
@@ -485,19 +485,19 @@ int main(void)
 {
 #define WITH_BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_BED(newest_records_are_told_the_oldest_first),
+        WITH_BED(newest_records_are_reported_the_oldest_first),
         WITH_BED(call_in_progress_is_the_last),
-        WITH_BED(each_kind_of_call_tells_its_own_fifth_word),
+        WITH_BED(each_kind_of_call_has_its_own_fifth_word),
         WITH_BED(part_without_its_call_is_left_out),
         WITH_BED(node_without_such_ranks_says_so),
         WITH_BED(other_job_and_unknown_clock_are_not_answered),
         WITH_BED(long_capture_comes_in_parts),
         WITH_BED(captures_come_no_faster_than_allowed),
         WITH_BED(windows_come_before_captures),
-        WITH_BED(garbage_in_a_ring_is_told_as_data_or_not_at_all),
+        WITH_BED(garbage_in_a_ring_is_reported_as_data_or_not_at_all),
         WITH_BED(rank_that_dies_is_captured_before_it_is_removed),
         WITH_BED(what_is_overwritten_meanwhile_is_left_out_and_counted),
-        WITH_BED(newest_records_of_all_threads_together_are_told),
+        WITH_BED(newest_records_of_all_threads_together_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,7 +187,7 @@ static void agent_without_memory_begins_where_the_one_before_ended(void **state)
     detach(bed);
 }
 
-static void rank_that_dies_in_a_call_is_told_with_that_call(void **state)
+static void rank_that_dies_in_a_call_is_reported_with_that_call(void **state)
 {
     struct bed *bed = *state;
     struct daemon_clock clock;
@@ -358,7 +358,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(agent_without_memory_begins_where_the_one_before_ended,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rank_that_dies_in_a_call_is_told_with_that_call, set_up,
+        cmocka_unit_test_setup_teardown(rank_that_dies_in_a_call_is_reported_with_that_call, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rank_that_finalized_did_not_die, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_and_damaged_segments_are_refused, set_up,

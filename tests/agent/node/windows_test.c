@@ -100,7 +100,7 @@ static void write_call(struct bed *bed, uint16_t call, uint64_t enter, uint64_t 
 }
 
 struct seen {
-    uint64_t windows, first, last, calls, events, lost, time, most_time, flags, ranks_messages,
+    uint64_t windows, first, last, calls, events, lost, time, max_time, flags, ranks_messages,
         deaths;
 };
 
@@ -125,7 +125,7 @@ static void see_window(const struct wire_window *window, struct seen *seen)
         seen->events += row->events;
         seen->lost += row->lost;
         seen->time += time_of(row);
-        seen->most_time = time_of(row) > seen->most_time ? time_of(row) : seen->most_time;
+        seen->max_time = time_of(row) > seen->max_time ? time_of(row) : seen->max_time;
     }
 }
 
@@ -161,7 +161,7 @@ static void no_window_holds_more_time_than_it_is_long(void **state)
     assert_int_equal(early.last, 102);
     assert_int_equal(early.calls, 0);
     assert_int_equal(early.time, 29 * SECOND / 10);
-    assert_true(early.most_time <= SECOND);
+    assert_true(early.max_time <= SECOND);
     assert_int_equal(early.ranks_messages, 1);
     windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct seen now = look(bed);
@@ -185,7 +185,7 @@ static void agent_that_slept_closes_each_window_by_itself(void **state)
     struct seen seen = look(bed);
     assert_int_equal(seen.windows, 5);
     assert_int_equal(seen.calls, 50);
-    assert_int_equal(seen.most_time, SECOND / 2);
+    assert_int_equal(seen.max_time, SECOND / 2);
 }
 
 /* ---- counts of interfaces ------------------------------------------------ */
@@ -481,7 +481,7 @@ static void begin_watching(struct bed *bed)
     windows_process(&bed->windows, BEGIN + 1000);
 }
 
-static void messages_within_the_node_are_told_with_their_times(void **state)
+static void messages_within_the_node_are_reported_with_their_times(void **state)
 {
     struct bed *bed = *state;
     struct wire_criterion_row criterion = {.size_class = size_class_of(100), .recent_ns = 1500};
@@ -512,7 +512,7 @@ static void messages_within_the_node_are_told_with_their_times(void **state)
     assert_int_equal(told.node.unmatched + told.node.rejected, 0);
 }
 
-static void ends_between_nodes_are_told_in_daemon_time(void **state)
+static void ends_between_nodes_are_reported_in_daemon_time(void **state)
 {
     struct bed *bed = *state;
     begin_watching(bed);
@@ -537,7 +537,7 @@ static void ends_between_nodes_are_told_in_daemon_time(void **state)
     assert_int_equal(told.node.passed_over, 0);
 }
 
-static void a_rank_that_waits_for_long_tells_for_what(void **state)
+static void a_rank_that_waits_for_long_reports_for_what(void **state)
 {
     struct bed *bed = *state;
     begin_watching(bed);
@@ -620,7 +620,7 @@ static struct bursts_told look_at_bursts(struct bed *bed)
     return told;
 }
 
-static void bursts_are_told_in_daemon_time(void **state)
+static void bursts_are_reported_in_daemon_time(void **state)
 {
     struct bed *bed = *state;
     daemon_clock_init(&bed->windows.clock, BEGIN, BEGIN + 10 * SECOND);
@@ -647,7 +647,7 @@ static void bursts_are_told_in_daemon_time(void **state)
     assert_int_equal(look_at_bursts(bed).bursts, 0);
 }
 
-static void collectives_are_told_with_their_communicators(void **state)
+static void collectives_are_reported_with_their_communicators(void **state)
 {
     struct bed *bed = *state;
     fake_rank_comm(&bed->fake, 3, 55, 2, "MPI_Comm_split");
@@ -804,16 +804,16 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(messages_within_the_node_are_told_with_their_times, set_up,
+        cmocka_unit_test_setup_teardown(messages_within_the_node_are_reported_with_their_times,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_between_nodes_are_reported_in_daemon_time, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(ends_between_nodes_are_told_in_daemon_time, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_tells_for_what, set_up,
+        cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_reports_for_what, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(bursts_are_told_in_daemon_time, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(collectives_are_told_with_their_communicators, set_up,
+        cmocka_unit_test_setup_teardown(bursts_are_reported_in_daemon_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(collectives_are_reported_with_their_communicators, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             a_cartesian_communicator_is_announced_before_the_window_it_was_made_in, set_up,

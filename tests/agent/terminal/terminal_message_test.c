@@ -1,5 +1,5 @@
 #include "agent/terminal/terminal_message.h"
-#include "tests/heard.h"
+#include "tests/stderr_capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +13,11 @@
 /* What is said about a name, as it would come to the terminal. */
 static void said_of(const char *name, char *out, size_t room)
 {
-    struct heard heard;
-    heard_begin(&heard);
+    struct stderr_capture capture;
+    stderr_capture_begin(&capture);
     terminal_print("job %s: done", name);
-    heard_text(&heard, out, room);
-    heard_end(&heard);
+    stderr_capture_text(&capture, out, room);
+    stderr_capture_end(&capture);
 }
 
 static void a_line_stays_one_whatever_names_are_in_it(void **state)

@@ -295,7 +295,7 @@ static void ends_of_messages_go_first_and_those_of_large_keys(void **state)
     check_transfers(&sums);
 }
 
-static void ends_of_messages_are_told_as_they_happened(void **state)
+static void ends_of_messages_are_reported_in_the_order_they_happened(void **state)
 {
     (void)state;
     static struct bed bed;
@@ -591,7 +591,7 @@ int main(void)
         cmocka_unit_test(window_that_cannot_fit_keeps_its_totals_all_the_same),
         cmocka_unit_test(long_window_is_sent_in_parts_that_add_up),
         cmocka_unit_test(ends_of_messages_go_first_and_those_of_large_keys),
-        cmocka_unit_test(ends_of_messages_are_told_as_they_happened),
+        cmocka_unit_test(ends_of_messages_are_reported_in_the_order_they_happened),
         cmocka_unit_test(transfers_are_put_together_and_add_up),
         cmocka_unit_test(fold_keeps_the_largest),
         cmocka_unit_test(refusal_of_the_receiver_is_passed_on),

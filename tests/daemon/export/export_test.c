@@ -299,7 +299,7 @@ static void tables_of_a_file_that_is_written_fit_together(void **state)
     sqlite3_close(db);
 }
 
-static void what_is_no_recording_is_told(void **state)
+static void what_is_no_recording_is_reported(void **state)
 {
     (void)state;
     struct tables *tables;
@@ -335,7 +335,7 @@ int main(void)
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
         TEST(tables_of_a_file_that_is_written_fit_together),
-        TEST(what_is_no_recording_is_told),
+        TEST(what_is_no_recording_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void a_report_tells_captures_and_the_calls_that_ranks_were_in(void **state)
+static void a_report_lists_captures_and_the_calls_that_ranks_were_in(void **state)
 {
     (void)state;
     struct report_extras extras = {0};
@@ -74,7 +74,7 @@ static void a_report_shows_whatever_stands_in_a_file_as_text(void **state)
     assert_int_equal(count_of("<b>"), count_of("<div class=\"card\"><b>"));
 }
 
-static void a_report_tells_who_loads_hot_links_most(void **state)
+static void a_report_names_who_loads_hot_links_most(void **state)
 {
     (void)state;
     struct report_extras extras = {.mapping_none = "None."};
@@ -179,10 +179,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_report_tells_captures_and_the_calls_that_ranks_were_in),
+        TEST(a_report_lists_captures_and_the_calls_that_ranks_were_in),
         TEST(a_report_says_what_was_wrong_and_what_to_do),
         TEST(a_report_shows_whatever_stands_in_a_file_as_text),
-        TEST(a_report_tells_who_loads_hot_links_most),
+        TEST(a_report_names_who_loads_hot_links_most),
         TEST(a_curve_that_drops_is_seen_to),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_report_of_nothing_but_messages_is_a_page),

@@ -184,7 +184,7 @@ static void assert_ends(const struct told *told, const char *end)
         fail_msg("told is\n%swanted is\n%s", told->text, end);
 }
 
-static void faults_of_tables_are_told_with_their_line(void **state)
+static void faults_of_tables_are_reported_with_their_line(void **state)
 {
     (void)state;
     struct told told;
@@ -226,7 +226,7 @@ static void rows_that_are_whole_are_imported(void **state)
     assert_non_null(strstr(told.text, "links:15: packets: -5 of them"));
 }
 
-static void faults_of_the_first_file_are_told_with_their_line(void **state)
+static void faults_of_the_first_file_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -250,7 +250,7 @@ static void faults_of_the_first_file_are_told_with_their_line(void **state)
     }
 }
 
-static void file_that_is_no_table_is_told(void **state)
+static void file_that_is_no_table_is_reported(void **state)
 {
     (void)state;
     struct told told = {""};
@@ -265,10 +265,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_of_each_code_region_are_those_of_the_table),
-        cmocka_unit_test(faults_of_tables_are_told_with_their_line),
+        cmocka_unit_test(faults_of_tables_are_reported_with_their_line),
         cmocka_unit_test(rows_that_are_whole_are_imported),
-        cmocka_unit_test(faults_of_the_first_file_are_told_with_their_line),
-        cmocka_unit_test(file_that_is_no_table_is_told),
+        cmocka_unit_test(faults_of_the_first_file_are_reported_with_their_line),
+        cmocka_unit_test(file_that_is_no_table_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

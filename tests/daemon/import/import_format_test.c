@@ -59,7 +59,7 @@ static void recorded_files_are_known_by_what_is_in_them(void **state)
     directory_remove(bed.directory);
 }
 
-static void texts_are_told_apart(void **state)
+static void texts_are_distinguished(void **state)
 {
     static const struct {
         const char *text;
@@ -90,7 +90,7 @@ static void texts_are_told_apart(void **state)
     directory_remove(bed.directory);
 }
 
-static void the_line_that_tells_a_separator_is_known(void **state)
+static void the_line_that_declares_a_separator_is_known(void **state)
 {
     (void)state;
     assert_int_equal(import_declared_separator("sep=;\r", 6), ';');
@@ -101,7 +101,7 @@ static void the_line_that_tells_a_separator_is_known(void **state)
     assert_int_equal(import_declared_separator("", 0), 0);
 }
 
-static void what_is_packed_is_told_as_that(void **state)
+static void what_is_packed_is_reported_as_that(void **state)
 {
     static const struct {
         const char *begin, *told;
@@ -203,9 +203,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_files_are_known_by_what_is_in_them),
-        cmocka_unit_test(texts_are_told_apart),
-        cmocka_unit_test(the_line_that_tells_a_separator_is_known),
-        cmocka_unit_test(what_is_packed_is_told_as_that),
+        cmocka_unit_test(texts_are_distinguished),
+        cmocka_unit_test(the_line_that_declares_a_separator_is_known),
+        cmocka_unit_test(what_is_packed_is_reported_as_that),
         cmocka_unit_test(a_folder_stands_for_the_one_trace_in_it),
         cmocka_unit_test(files_of_ranks_stand_for_a_trace_whose_text_is_gone),
         cmocka_unit_test(formats_have_names),

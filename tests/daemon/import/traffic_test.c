@@ -110,7 +110,7 @@ static void routes_count_as_a_byte_each(void **state)
     pairs_finish(&pairs);
 }
 
-static void hop_counts_of_another_network_are_told(void **state)
+static void hop_counts_of_another_network_are_reported(void **state)
 {
     (void)state;
     struct pairs pairs = read_text("0 1 10 1\n\n0 2 10 2\n0 3 10\n0 3 1 1\n1 3 1 7");
@@ -128,7 +128,7 @@ static void hop_counts_of_another_network_are_told(void **state)
     pairs_finish(&pairs);
 }
 
-static void faults_are_told_with_their_line(void **state)
+static void faults_are_reported_with_their_line(void **state)
 {
     (void)state;
     assert_fault("", "f: no pair stands in it\n");
@@ -232,7 +232,7 @@ static void hop_counts_need_not_reach_the_last_rank(void **state)
     topology_file_finish(&file);
 }
 
-static void routes_that_lack_hops_are_told_with_their_line(void **state)
+static void routes_that_lack_hops_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const char text[] = "Hop 1: [3-0] 3 (0 0 0 1 1 0) -> 2 (0 0 0 1 0 0)\n"
@@ -252,7 +252,7 @@ static void routes_that_lack_hops_are_told_with_their_line(void **state)
     topology_file_finish(&file);
 }
 
-static void a_route_to_its_own_source_is_told(void **state)
+static void a_route_to_its_own_source_is_reported(void **state)
 {
     (void)state;
     static const char text[] = "Hop 1: [3-2] 3 (0 0 0 1 1 0) -> 2 (0 0 0 1 0 0)\n"
@@ -266,7 +266,7 @@ static void a_route_to_its_own_source_is_told(void **state)
     topology_file_finish(&file);
 }
 
-static void malformed_hops_are_told_with_their_line(void **state)
+static void malformed_hops_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -420,14 +420,14 @@ int main(void)
         cmocka_unit_test(ranks_without_messages_are_processes_too),
         cmocka_unit_test(numbers_of_nodes_stand_for_themselves),
         cmocka_unit_test(routes_count_as_a_byte_each),
-        cmocka_unit_test(hop_counts_of_another_network_are_told),
-        cmocka_unit_test(faults_are_told_with_their_line),
+        cmocka_unit_test(hop_counts_of_another_network_are_reported),
+        cmocka_unit_test(faults_are_reported_with_their_line),
         cmocka_unit_test(seats_follow_from_ranks_a_node),
         cmocka_unit_test(network_of_recorded_routes_is_inferred),
         cmocka_unit_test(hop_counts_need_not_reach_the_last_rank),
-        cmocka_unit_test(routes_that_lack_hops_are_told_with_their_line),
-        cmocka_unit_test(a_route_to_its_own_source_is_told),
-        cmocka_unit_test(malformed_hops_are_told_with_their_line),
+        cmocka_unit_test(routes_that_lack_hops_are_reported_with_their_line),
+        cmocka_unit_test(a_route_to_its_own_source_is_reported),
+        cmocka_unit_test(malformed_hops_are_reported_with_their_line),
         cmocka_unit_test(imported_pairs_come_back_from_the_recording),
         cmocka_unit_test(what_ranks_send_to_themselves_is_imported),
         cmocka_unit_test(lines_that_are_whole_are_imported),

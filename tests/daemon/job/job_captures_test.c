@@ -152,7 +152,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_capture_is_told_with_the_window_it_was_read_in(void **state)
+static void a_capture_is_reported_with_the_window_it_was_read_in(void **state)
 {
     struct bed *bed = *state;
     report(bed, 0, FIRST);
@@ -186,7 +186,7 @@ static void the_order_of_arrival_does_not_show(void **state)
     assert_string_equal(bed->told, "t100 t101 c7 ");
 }
 
-static void what_is_left_is_told_at_the_end(void **state)
+static void what_is_left_is_reported_at_the_end(void **state)
 {
     struct bed *bed = *state;
     report(bed, 0, FIRST);
@@ -195,7 +195,7 @@ static void what_is_left_is_told_at_the_end(void **state)
     assert_non_null(strstr(bed->told, "c1 "));
 }
 
-static void who_comes_late_is_told_what_was_told(void **state)
+static void late_subscribers_get_what_was_published_before(void **state)
 {
     struct bed *bed = *state;
     struct bed late = {0};
@@ -351,10 +351,10 @@ int main(void)
 {
 #define WITH_BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_BED(a_capture_is_told_with_the_window_it_was_read_in),
+        WITH_BED(a_capture_is_reported_with_the_window_it_was_read_in),
         WITH_BED(the_order_of_arrival_does_not_show),
-        WITH_BED(what_is_left_is_told_at_the_end),
-        WITH_BED(who_comes_late_is_told_what_was_told),
+        WITH_BED(what_is_left_is_reported_at_the_end),
+        WITH_BED(late_subscribers_get_what_was_published_before),
         WITH_BED(windows_far_ahead_do_not_put_a_capture_off),
         WITH_BED(a_capture_that_an_agent_makes_by_itself_gets_a_free_number),
         WITH_BED(rows_that_contradict_the_message_are_refused),

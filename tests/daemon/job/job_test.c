@@ -296,7 +296,7 @@ static void a_late_report_is_published_as_a_correction(void **state)
 }
 
 /* As of ranks that were met in the middle of the window. */
-static void a_node_that_tells_more_later_is_one_node(void **state)
+static void a_node_that_reports_more_later_is_one_node(void **state)
 {
     struct job *job = make_job(&told);
     const uint64_t second = FIRST + 1;
@@ -319,7 +319,7 @@ static void a_node_that_tells_more_later_is_one_node(void **state)
     finish_job(job);
 }
 
-static void a_state_tells_what_ranks_did_before(void **state)
+static void a_state_reports_what_ranks_did_before(void **state)
 {
     struct job *job = make_job(&told);
     (void)state;
@@ -569,7 +569,7 @@ static void dead_ranks_are_one_alert_that_names_the_cause_first(void **state)
     finish_job(job);
 }
 
-static void a_silent_agent_is_told_once_and_resolved_when_it_comes_back(void **state)
+static void a_silent_agent_is_reported_once_and_resolved_when_it_comes_back(void **state)
 {
     struct job *job = make_job(&told);
     (void)state;
@@ -768,8 +768,8 @@ int main(void)
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),
-        cmocka_unit_test(a_node_that_tells_more_later_is_one_node),
-        cmocka_unit_test(a_state_tells_what_ranks_did_before),
+        cmocka_unit_test(a_node_that_reports_more_later_is_one_node),
+        cmocka_unit_test(a_state_reports_what_ranks_did_before),
         cmocka_unit_test(a_clock_that_is_ahead_makes_no_other_node_late),
         cmocka_unit_test(windows_of_another_length_count_too),
         cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),
@@ -779,7 +779,7 @@ int main(void)
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),
         cmocka_unit_test(two_nodes_of_one_name_stay_two),
         cmocka_unit_test(dead_ranks_are_one_alert_that_names_the_cause_first),
-        cmocka_unit_test(a_silent_agent_is_told_once_and_resolved_when_it_comes_back),
+        cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),

@@ -73,7 +73,7 @@ static void close_port(struct msg_socket *port)
     port->closed(port->closed_user);
 }
 
-static const struct msg_socket_operations heard = {
+static const struct msg_socket_operations tap_operations = {
     .start = start, .receive = receive, .send = take, .close = close_port};
 
 static struct publisher *publisher;
@@ -82,7 +82,7 @@ static struct wire_tap tap;
 static int set_up(void **state)
 {
     (void)state;
-    tap = (struct wire_tap){.port = {.type = &heard}};
+    tap = (struct wire_tap){.port = {.type = &tap_operations}};
     if (publisher_create(&publisher) != 0)
         return -1;
     publisher_open(publisher, &tap.port, INSTANCE);

@@ -195,13 +195,13 @@ static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void
 static void recordings_of_many_ranks_have_larger_pages(void **state)
 {
     static const struct {
-        uint64_t ranks, most_mib;
+        uint64_t ranks, max_mib;
         int64_t bytes;
     } cases[] = {{0, 0, 4096},     {511, 0, 4096},    {512, 0, 16384},    {4096, 0, 16384},
                  {4096, 16, 4096}, {4096, 255, 4096}, {4096, 256, 16384}, {511, 256, 4096}};
     struct record_bed *b = *state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        record_bed_begin(b, &(struct recorder_options){.most_bytes = cases[i].most_mib << 20});
+        record_bed_begin(b, &(struct recorder_options){.most_bytes = cases[i].max_mib << 20});
         recorder_open(b->r, "job.0", b->path, cases[i].ranks);
         keep(b, 1, 100);
         record_bed_end(b);

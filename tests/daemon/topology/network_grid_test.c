@@ -64,7 +64,7 @@ static int take(struct network_grid *grid, const struct telling *t)
 
 /* ---- which grid ---------------------------------------------------------- */
 
-static void nothing_told_is_no_grid(void **state)
+static void without_reports_there_is_no_grid(void **state)
 {
     (void)state;
     struct network_grid grid = {0};
@@ -313,7 +313,7 @@ static void a_grid_that_nobody_asked_for_is_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_told_is_no_grid),
+        cmocka_unit_test(without_reports_there_is_no_grid),
         cmocka_unit_test(ranks_stand_where_the_communicator_has_them),
         cmocka_unit_test(one_of_several_is_taken_whatever_comes_first),
         cmocka_unit_test(what_cannot_be_is_refused),

@@ -235,7 +235,7 @@ static void default_topology_of_slurms_list_is_taken(void **state)
 
 /* ---- what is wrong -------------------------------------------------------- */
 
-static void faults_of_shape_are_told_with_their_line(void **state)
+static void faults_of_shape_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -283,7 +283,7 @@ static void faults_of_shape_are_told_with_their_line(void **state)
     }
 }
 
-static void faults_of_nodes_are_told_with_their_line(void **state)
+static void faults_of_nodes_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -309,7 +309,7 @@ static void faults_of_nodes_are_told_with_their_line(void **state)
     }
 }
 
-static void faults_of_links_are_told_with_their_line(void **state)
+static void faults_of_links_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -355,7 +355,7 @@ static void faults_of_links_are_told_with_their_line(void **state)
         assert_fault(cases[i].text, cases[i].fault);
 }
 
-static void faults_of_routes_are_told_with_their_line(void **state)
+static void faults_of_routes_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -412,10 +412,10 @@ int main(void)
         cmocka_unit_test(tree_of_switches_is_read_like_slurms),
         cmocka_unit_test(blocks_of_slurm_hang_below_one_switch),
         cmocka_unit_test(default_topology_of_slurms_list_is_taken),
-        cmocka_unit_test(faults_of_shape_are_told_with_their_line),
-        cmocka_unit_test(faults_of_nodes_are_told_with_their_line),
-        cmocka_unit_test(faults_of_links_are_told_with_their_line),
-        cmocka_unit_test(faults_of_routes_are_told_with_their_line),
+        cmocka_unit_test(faults_of_shape_are_reported_with_their_line),
+        cmocka_unit_test(faults_of_nodes_are_reported_with_their_line),
+        cmocka_unit_test(faults_of_links_are_reported_with_their_line),
+        cmocka_unit_test(faults_of_routes_are_reported_with_their_line),
         cmocka_unit_test(faults_end_after_a_hundred),
         cmocka_unit_test(file_that_is_not_there_is_named),
     };

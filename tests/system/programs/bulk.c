@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_PAIRS 64
+#define MAX_PAIRS 64
 
 struct pair {
     int source, destination;
@@ -31,7 +31,7 @@ static void rest(long microseconds)
 
 static void transfer(const struct pair *pairs, int count, int rank, int bytes, char *out, char *in)
 {
-    MPI_Request requests[2 * MOST_PAIRS];
+    MPI_Request requests[2 * MAX_PAIRS];
     int n = 0;
     for (int i = 0; i < count; i++)
         if (pairs[i].destination == rank)
@@ -66,9 +66,9 @@ static int goes_on(const char *directory, int rank, int size)
 
 int main(int argc, char **argv)
 {
-    struct pair pairs[MOST_PAIRS];
+    struct pair pairs[MAX_PAIRS];
     int rank, size, count = argc - 4;
-    if (count < 1 || count > MOST_PAIRS)
+    if (count < 1 || count > MAX_PAIRS)
         return 2;
     int bytes = atoi(argv[2]);
     for (int i = 0; i < count; i++)

@@ -25,7 +25,7 @@
 #define FRAME_BYTES ((size_t)65536 + 128) /* largest frame, its headers included */
 #define LANE_BYTES ((size_t)16 << 20)     /* frames on their way in one direction */
 #define READ_AT_ONCE 64                   /* frames, before the other direction has its turn */
-#define MOST_MICROSECONDS 10000000L
+#define MAX_MICROSECONDS 10000000L
 
 /* A frame on its way; its bytes follow. */
 struct frame {
@@ -188,7 +188,7 @@ static void command(struct link *link, const char *line)
 {
     char *end;
     long microseconds = strtol(line, &end, 10);
-    if (end == line || *end != '\0' || microseconds < 0 || microseconds > MOST_MICROSECONDS) {
+    if (end == line || *end != '\0' || microseconds < 0 || microseconds > MAX_MICROSECONDS) {
         fprintf(stderr, "delay_link: not a delay in microseconds: %s\n", line);
         exit(2);
     }

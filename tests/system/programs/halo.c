@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#define MOST_DIMENSIONS 3
+#define MAX_DIMENSIONS 3
 
 static void exchange(MPI_Comm grid, int dimensions, int bytes, char *out, char *in)
 {
-    MPI_Request requests[4 * MOST_DIMENSIONS];
+    MPI_Request requests[4 * MAX_DIMENSIONS];
     int n = 0;
     for (int d = 0; d < dimensions; d++)
         for (int way = -1; way <= 1; way += 2) {
@@ -31,17 +31,17 @@ int main(int argc, char **argv)
         return 2;
     int steps = atoi(argv[1]), bytes = atoi(argv[2]), dimensions = argc > 3 ? atoi(argv[3]) : 3,
         size;
-    if (steps < 0 || bytes < 0 || dimensions < 1 || dimensions > MOST_DIMENSIONS)
+    if (steps < 0 || bytes < 0 || dimensions < 1 || dimensions > MAX_DIMENSIONS)
         return 2;
     MPI_Init(&argc, &argv);
     truth_start("MPI_Init");
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int shape[MOST_DIMENSIONS] = {0}, periodic[MOST_DIMENSIONS] = {1, 1, 1};
+    int shape[MAX_DIMENSIONS] = {0}, periodic[MAX_DIMENSIONS] = {1, 1, 1};
     MPI_Dims_create(size, dimensions, shape);
     MPI_Comm grid;
     CALL(Cart_create, MPI_COMM_WORLD, dimensions, shape, periodic, 0, &grid);
     char *out = calloc((size_t)bytes + 1, 1),
-         *in = calloc((size_t)bytes * 2 * MOST_DIMENSIONS + 1, 1);
+         *in = calloc((size_t)bytes * 2 * MAX_DIMENSIONS + 1, 1);
     for (int step = 0; step < steps; step++) {
         double mine = step, sum = 0;
         exchange(grid, dimensions, bytes, out, in);

@@ -4,17 +4,17 @@
 
 #include <stdlib.h>
 
-#define MOST_BURST 256
+#define MAX_BURST 256
 
 int main(int argc, char **argv)
 {
-    static char bytes[MOST_BURST];
-    MPI_Request requests[MOST_BURST];
+    static char bytes[MAX_BURST];
+    MPI_Request requests[MAX_BURST];
     int rank, size;
     if (argc != 3)
         return 2;
     int messages = atoi(argv[1]), burst = atoi(argv[2]);
-    if (burst < 1 || burst > MOST_BURST)
+    if (burst < 1 || burst > MAX_BURST)
         return 2;
     MPI_Init(&argc, &argv);
     truth_start("MPI_Init");

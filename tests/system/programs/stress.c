@@ -1,4 +1,4 @@
-/* stress SEED ROUNDS [MOST_BYTES [CROWD]]: random point-to-point traffic in every way that MPI has,
+/* stress SEED ROUNDS [MAX_BYTES [CROWD]]: random point-to-point traffic in every way that MPI has,
  * on world, duplicated, split, created and inter-communicators, from one thread and from four.
  * Every byte received is verified. With a CROWD other than 0 four threads also send and receive on
  * one communicator with one tag, so that the order of messages is any. Needs two ranks or more. */

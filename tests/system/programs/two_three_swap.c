@@ -88,7 +88,7 @@ static void merge(struct maker *m, uint32_t stage, struct child *children, uint3
     memcpy(m->plan->owner + first, m->merged, all * sizeof(*m->merged));
 }
 
-static uint64_t most_leaves(uint32_t height)
+static uint64_t max_leaves(uint32_t height)
 {
     uint64_t most = 1;
     while (height-- > 0)
@@ -102,7 +102,7 @@ static void make_group(struct maker *m, uint32_t first, uint32_t count, uint32_t
     struct child children[3] = {{0}};
     if (height == 0)
         return;
-    uint32_t parts = (count + 1) / 2 <= most_leaves(height - 1) ? 2 : 3;
+    uint32_t parts = (count + 1) / 2 <= max_leaves(height - 1) ? 2 : 3;
     for (uint32_t p = 0; p < parts; p++) {
         uint32_t begin = (uint32_t)((uint64_t)count * p / parts);
         uint32_t end = (uint32_t)((uint64_t)count * (p + 1) / parts);

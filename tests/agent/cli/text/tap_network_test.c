@@ -79,7 +79,7 @@ static struct wire_message places(void)
 /* ---- the network ------------------------------------------------------------------------------
  */
 
-static void a_graph_is_told_by_its_size_and_source(void **state)
+static void a_graph_is_described_by_its_size_and_source(void **state)
 {
     (void)state;
     struct wire_message message = star();
@@ -92,7 +92,7 @@ static void a_graph_is_told_by_its_size_and_source(void **state)
                    "  3 places, 4 links\n");
 }
 
-static void a_regular_network_is_told_by_its_dimensions(void **state)
+static void a_regular_network_is_described_by_its_dimensions(void **state)
 {
     (void)state;
     const struct wire_dimension_row dimensions[] = {
@@ -105,7 +105,7 @@ static void a_regular_network_is_told_by_its_dimensions(void **state)
                          "  A 4, B 3, C 2\n");
 }
 
-static void a_file_that_cannot_be_used_is_told_with_the_reason(void **state)
+static void a_file_that_cannot_be_used_is_reported_with_the_reason(void **state)
 {
     (void)state;
     struct wire_message message = star();
@@ -171,7 +171,7 @@ static void a_network_in_several_messages_has_all_their_names(void **state)
 /* ---- links ------------------------------------------------------------------------------------
  */
 
-static void links_are_told_by_their_ends(void **state)
+static void links_are_described_by_their_ends(void **state)
 {
     (void)state;
     const struct wire_link_row links[] = {
@@ -296,12 +296,12 @@ static void whatever_is_published_gives_names_that_can_be_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_graph_is_told_by_its_size_and_source),
-        cmocka_unit_test(a_regular_network_is_told_by_its_dimensions),
-        cmocka_unit_test(a_file_that_cannot_be_used_is_told_with_the_reason),
+        cmocka_unit_test(a_graph_is_described_by_its_size_and_source),
+        cmocka_unit_test(a_regular_network_is_described_by_its_dimensions),
+        cmocka_unit_test(a_file_that_cannot_be_used_is_reported_with_the_reason),
         cmocka_unit_test(vertices_have_the_name_or_the_coordinates_of_the_network),
         cmocka_unit_test(a_network_in_several_messages_has_all_their_names),
-        cmocka_unit_test(links_are_told_by_their_ends),
+        cmocka_unit_test(links_are_described_by_their_ends),
         cmocka_unit_test(whatever_is_published_gives_names_that_can_be_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

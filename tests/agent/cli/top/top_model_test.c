@@ -55,7 +55,7 @@ static void a_correction_of_an_old_window_changes_that_one_alone(void **state)
     top_model_finish(&model);
 }
 
-static void ranks_of_a_region_are_told_as_runs(void **state)
+static void ranks_of_a_region_are_reported_as_runs(void **state)
 {
     struct top_model model;
     struct wire_latency_region_row region = {.id = 9, .ranks = 200};
@@ -121,7 +121,7 @@ static void the_current_state_replaces_the_alerts(void **state)
     top_model_finish(&model);
 }
 
-static void another_job_begins_anew(void **state)
+static void another_job_starts_from_scratch(void **state)
 {
     struct top_model model;
     struct wire_message other = {.type = WIRE_TYPE_TOTALS, .totals = {.job = "lmp.1"}};
@@ -173,10 +173,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(series_keep_the_last_windows),
         cmocka_unit_test(a_correction_of_an_old_window_changes_that_one_alone),
-        cmocka_unit_test(ranks_of_a_region_are_told_as_runs),
+        cmocka_unit_test(ranks_of_a_region_are_reported_as_runs),
         cmocka_unit_test(urgent_alerts_come_first_and_are_updated_in_place),
         cmocka_unit_test(the_current_state_replaces_the_alerts),
-        cmocka_unit_test(another_job_begins_anew),
+        cmocka_unit_test(another_job_starts_from_scratch),
         cmocka_unit_test(ranks_of_one_window_come_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTNERS 10u
+#define MAX_PARTNERS 10u
 #define OVERHEAD_NS 1500.0 /* of a processor for a message, each side */
 #define SMALL_BYTES 256u   /* messages of an overloaded rank */
 
@@ -125,8 +125,8 @@ uint32_t synthetic_node(const struct synthetic_job *job, uint32_t rank)
 
 static void link_places(struct synthetic_job *j, uint32_t p, uint32_t i, uint32_t q, uint32_t k)
 {
-    j->partner[p * MOST_PARTNERS + i] = q;
-    j->back[p * MOST_PARTNERS + i] = k;
+    j->partner[p * MAX_PARTNERS + i] = q;
+    j->back[p * MAX_PARTNERS + i] = k;
 }
 
 /* Shape of a grid that is as square as it can be. */
@@ -170,12 +170,12 @@ static void link_graph(struct synthetic_job *j)
     link_torus(j, 1);
     for (uint32_t p = 0; p < j->ranks && used != NULL; p++)
         used[p] = 2;
-    j->degree = MOST_PARTNERS;
+    j->degree = MAX_PARTNERS;
     for (uint32_t n = 0; n < 2 * j->ranks && used != NULL; n++) {
         /* Most edges are short, as those of meshes are. */
         uint32_t p = below(&j->random, j->ranks), reach = below(&j->random, 8) ? 5 : j->ranks;
         uint32_t q = (p + 1 + below(&j->random, reach)) % j->ranks;
-        if (p == q || used[p] == MOST_PARTNERS || used[q] == MOST_PARTNERS)
+        if (p == q || used[p] == MAX_PARTNERS || used[q] == MAX_PARTNERS)
             continue;
         link_places(j, p, used[p], q, used[q]);
         link_places(j, q, used[q], p, used[p]);
@@ -303,13 +303,13 @@ static int is_matched(struct synthetic_job *j, uint32_t from, uint32_t to)
 
 static struct edge_window *edge_at(struct synthetic_job *j, uint32_t from, uint32_t place, double t)
 {
-    return &j->edges[(window_at(j, t) * j->ranks + from) * MOST_PARTNERS + place];
+    return &j->edges[(window_at(j, t) * j->ranks + from) * MAX_PARTNERS + place];
 }
 
 /* Post the message of a rank to one partner. */
 static void send(struct synthetic_job *j, uint32_t rank, uint32_t place, enum class class_)
 {
-    uint32_t at = rank * MOST_PARTNERS + place;
+    uint32_t at = rank * MAX_PARTNERS + place;
     double from = j->now[rank];
     j->now[rank] += handling(j, rank, from);
     if (class_ == CLASS_SEND)
@@ -325,14 +325,14 @@ static void send(struct synthetic_job *j, uint32_t rank, uint32_t place, enum cl
 /* The message that a partner sent. */
 static struct message *incoming(struct synthetic_job *j, uint32_t rank, uint32_t place)
 {
-    uint32_t at = rank * MOST_PARTNERS + place;
-    return &j->messages[j->partner[at] * MOST_PARTNERS + j->back[at]];
+    uint32_t at = rank * MAX_PARTNERS + place;
+    return &j->messages[j->partner[at] * MAX_PARTNERS + j->back[at]];
 }
 
 static struct edge_window *incoming_edge(struct synthetic_job *j, uint32_t rank, uint32_t place,
                                          double t)
 {
-    uint32_t at = rank * MOST_PARTNERS + place;
+    uint32_t at = rank * MAX_PARTNERS + place;
     return edge_at(j, j->partner[at], j->back[at], t);
 }
 
@@ -345,7 +345,7 @@ static void receive(struct synthetic_job *j, uint32_t rank, uint32_t place, enum
     double exit = begin + handling(j, rank, begin);
     spend(j, rank, class_, entry, exit);
     rank_at(j, rank, exit)->received++;
-    if (is_matched(j, j->partner[rank * MOST_PARTNERS + place], rank))
+    if (is_matched(j, j->partner[rank * MAX_PARTNERS + place], rank))
         match(j, incoming_edge(j, rank, place, exit), m->posted, entry, exit, 0, 1);
     j->now[rank] = exit;
 }
@@ -354,9 +354,9 @@ static void receive(struct synthetic_job *j, uint32_t rank, uint32_t place, enum
 static void receive_all(struct synthetic_job *j, uint32_t rank)
 {
     double entry = j->now[rank], exit = entry, local = 0, all = 0;
-    uint32_t inter = 0, known = 0, matched[MOST_PARTNERS] = {0};
+    uint32_t inter = 0, known = 0, matched[MAX_PARTNERS] = {0};
     for (uint32_t i = 0; i < j->degree; i++) {
-        uint32_t q = j->partner[rank * MOST_PARTNERS + i];
+        uint32_t q = j->partner[rank * MAX_PARTNERS + i];
         if (q == NOBODY)
             continue;
         const struct message *m = incoming(j, rank, i);
@@ -371,7 +371,7 @@ static void receive_all(struct synthetic_job *j, uint32_t rank)
     }
     spend(j, rank, CLASS_WAIT, entry, exit);
     for (uint32_t i = 0; i < j->degree; i++) {
-        uint32_t q = j->partner[rank * MOST_PARTNERS + i];
+        uint32_t q = j->partner[rank * MAX_PARTNERS + i];
         if (q == NOBODY)
             continue;
         rank_at(j, rank, exit)->received++;
@@ -393,14 +393,14 @@ static void exchange_immediate(struct synthetic_job *j)
         j->now[r] += 300.0 * j->degree;
         spend(j, r, CLASS_RECV, from, j->now[r]); /* Irecv */
         for (uint32_t i = 0; i < j->degree; i++)
-            if (j->partner[r * MOST_PARTNERS + i] != NOBODY)
+            if (j->partner[r * MAX_PARTNERS + i] != NOBODY)
                 send(j, r, i, CLASS_SEND);
     }
     for (uint32_t r = 0; r < j->ranks; r++) {
         if (j->p.style == STYLE_WAITALL)
             receive_all(j, r);
         for (uint32_t i = 0; i < j->degree && j->p.style != STYLE_WAITALL; i++)
-            if (j->partner[r * MOST_PARTNERS + i] != NOBODY)
+            if (j->partner[r * MAX_PARTNERS + i] != NOBODY)
                 receive(j, r, i, CLASS_WAIT, j->now[r]);
     }
 }
@@ -411,11 +411,11 @@ static void exchange_in_turn(struct synthetic_job *j, double *entry)
     for (uint32_t i = 0; i < j->degree; i++) {
         for (uint32_t r = 0; r < j->ranks; r++) {
             entry[r] = j->now[r];
-            if (j->partner[r * MOST_PARTNERS + i] != NOBODY)
+            if (j->partner[r * MAX_PARTNERS + i] != NOBODY)
                 send(j, r, i, CLASS_RECV);
         }
         for (uint32_t r = 0; r < j->ranks; r++)
-            if (j->partner[r * MOST_PARTNERS + (i ^ 1)] != NOBODY)
+            if (j->partner[r * MAX_PARTNERS + (i ^ 1)] != NOBODY)
                 receive(j, r, i ^ 1, CLASS_RECV, entry[r]);
     }
 }
@@ -511,7 +511,7 @@ static void simulate(struct synthetic_job *j)
 
 static int allocate(struct synthetic_job *j)
 {
-    size_t ranks = j->ranks, windows = j->p.windows + 1u, places = ranks * MOST_PARTNERS;
+    size_t ranks = j->ranks, windows = j->p.windows + 1u, places = ranks * MAX_PARTNERS;
     j->node = calloc(ranks, sizeof(*j->node));
     j->partner = malloc(places * sizeof(*j->partner));
     j->back = calloc(places, sizeof(*j->back));
@@ -621,7 +621,7 @@ void synthetic_window(struct synthetic_job *j, uint32_t window, struct attributi
     transfers_clear(&j->transfer_rows);
     for (uint32_t r = 0; r < j->ranks; r++) {
         const struct rank_window *x = &j->rank_windows[window * j->ranks + r];
-        const struct edge_window *edges = &j->edges[(window * j->ranks + r) * MOST_PARTNERS];
+        const struct edge_window *edges = &j->edges[(window * j->ranks + r) * MAX_PARTNERS];
         j->rank_rows[r] = (struct rank_row){.rank = r,
                                             .calls = x->calls,
                                             .sent = x->sent,
@@ -630,9 +630,9 @@ void synthetic_window(struct synthetic_job *j, uint32_t window, struct attributi
                                             .recv_ns = (uint64_t)x->recv,
                                             .wait_ns = (uint64_t)x->wait,
                                             .collective_ns = (uint64_t)x->collective};
-        for (uint32_t i = 0; i < MOST_PARTNERS; i++)
-            if (j->partner[r * MOST_PARTNERS + i] != NOBODY)
-                add_edge(j, out, r, j->partner[r * MOST_PARTNERS + i], j->p.bytes, &edges[i]);
+        for (uint32_t i = 0; i < MAX_PARTNERS; i++)
+            if (j->partner[r * MAX_PARTNERS + i] != NOBODY)
+                add_edge(j, out, r, j->partner[r * MAX_PARTNERS + i], j->p.bytes, &edges[i]);
         if (j->p.reason != SYNTHETIC_MESSAGES)
             continue;
         add_edge(j, out, r, j->p.rank, SMALL_BYTES, &j->clients[window * 2 * j->ranks + r]);

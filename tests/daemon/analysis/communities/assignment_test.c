@@ -121,7 +121,7 @@ static void large_tables_are_as_by_the_dense_method(void **state)
     assignment_destroy(a);
 }
 
-static void sums_that_are_too_small_are_told(void **state)
+static void sums_that_are_too_small_are_reported(void **state)
 {
     struct assignment *a = create();
     uint64_t random = 13, matched;
@@ -239,7 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sum_is_the_largest_of_all_permutations),
         cmocka_unit_test(large_tables_are_as_by_the_dense_method),
-        cmocka_unit_test(sums_that_are_too_small_are_told),
+        cmocka_unit_test(sums_that_are_too_small_are_reported),
         cmocka_unit_test(the_last_bit_decides),
         cmocka_unit_test(entries_of_one_column_add_up),
         cmocka_unit_test(long_paths_are_found),

@@ -151,7 +151,7 @@ static void window_without_messages_has_no_rows(void **state)
 }
 
 /* Ranks are drained one after the other, so their messages come out of order. */
-static void runs_between_pauses_are_told_apart_exactly(void **state)
+static void runs_between_pauses_are_distinguished_exactly(void **state)
 {
     (void)state;
     struct bed bed;
@@ -347,7 +347,7 @@ static const struct wire_collective_row *collective_of(const struct burst_rows *
     return NULL;
 }
 
-static void collectives_are_told_with_roots_and_members(void **state)
+static void collectives_are_reported_with_roots_and_members(void **state)
 {
     (void)state;
     struct bed bed;
@@ -430,14 +430,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(window_without_messages_has_no_rows),
-        cmocka_unit_test(runs_between_pauses_are_told_apart_exactly),
+        cmocka_unit_test(runs_between_pauses_are_distinguished_exactly),
         cmocka_unit_test(moments_are_bursts_while_there_are_few),
         cmocka_unit_test(pairs_have_the_messages_that_were_put_in),
         cmocka_unit_test(rows_stay_in_bounds_and_sums_exact),
         cmocka_unit_test(pair_that_is_not_known_counts_without_a_row),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(hostile_times_and_sizes_do_no_harm),
-        cmocka_unit_test(collectives_are_told_with_roots_and_members),
+        cmocka_unit_test(collectives_are_reported_with_roots_and_members),
         cmocka_unit_test(without_rows_for_calls_no_collective_is_named),
         cmocka_unit_test(shift_moves_all_times),
     };

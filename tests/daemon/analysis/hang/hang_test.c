@@ -663,7 +663,7 @@ static void a_standstill_names_the_rank_outside(void **state)
     scene_finish(s);
 }
 
-static void a_stopped_rank_is_told_of_before_anybody_waits(void **state)
+static void a_stopped_rank_is_reported_before_anybody_waits(void **state)
 {
     struct scene *s = scene_of(4, NULL);
     (void)state;
@@ -1000,7 +1000,7 @@ int main(void)
         cmocka_unit_test(a_sender_that_has_finished_is_named),
         cmocka_unit_test(a_rank_that_polls_is_said_to_poll),
         cmocka_unit_test(a_standstill_names_the_rank_outside),
-        cmocka_unit_test(a_stopped_rank_is_told_of_before_anybody_waits),
+        cmocka_unit_test(a_stopped_rank_is_reported_before_anybody_waits),
         cmocka_unit_test(a_job_with_imbalance_is_not_a_hang),
         cmocka_unit_test(a_start_up_phase_is_not_a_hang),
         cmocka_unit_test(long_waits_that_ended_raise_the_bar),

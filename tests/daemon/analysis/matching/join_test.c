@@ -257,7 +257,7 @@ static void what_is_left_is_joint_while_a_send_of_the_call_is_unknown(void **sta
 
 /* ---- waiting ------------------------------------------------------------- */
 
-static void an_end_waits_for_as_many_windows_as_told(void **state)
+static void an_end_waits_for_the_given_number_of_windows(void **state)
 {
     struct list list = {0};
     struct join_counts counts;
@@ -985,7 +985,7 @@ static void over_the_bound_the_smallest_keys_are_kept_of_both_ends(void **state)
     free(first.rows);
 }
 
-static void nothing_that_is_told_takes_memory_without_end(void **state)
+static void memory_is_bounded_whatever_is_reported(void **state)
 {
     uint64_t random = 4;
     struct list list = {0};
@@ -1078,7 +1078,7 @@ int main(void)
         cmocka_unit_test(a_send_waits_between_nodes_until_its_receiver_comes),
         cmocka_unit_test(network_begins_with_the_latest_send_of_the_call),
         cmocka_unit_test(what_is_left_is_joint_while_a_send_of_the_call_is_unknown),
-        cmocka_unit_test(an_end_waits_for_as_many_windows_as_told),
+        cmocka_unit_test(an_end_waits_for_the_given_number_of_windows),
         cmocka_unit_test(what_comes_after_its_window_is_joined_with_the_next),
         cmocka_unit_test(ends_beyond_the_other_nodes_sample_are_not_unmatched),
         cmocka_unit_test(ends_that_contradict_each_other_are_refused),
@@ -1096,7 +1096,7 @@ int main(void)
         cmocka_unit_test(messages_one_way_narrow_nothing),
         cmocka_unit_test(on_clocks_that_are_not_known_every_transfer_is_uncertain),
         cmocka_unit_test(over_the_bound_the_smallest_keys_are_kept_of_both_ends),
-        cmocka_unit_test(nothing_that_is_told_takes_memory_without_end),
+        cmocka_unit_test(memory_is_bounded_whatever_is_reported),
         cmocka_unit_test(hostile_values_do_no_harm),
         cmocka_unit_test(ten_thousand_nodes_are_joined),
     };

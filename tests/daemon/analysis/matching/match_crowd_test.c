@@ -22,7 +22,7 @@ struct crowd {
     struct match *match;
     struct match_member *members[RANKS];
     struct tick_clock clock;
-    uint64_t now_ns, seed, sends, receives, heard;
+    uint64_t now_ns, seed, sends, receives, reported;
     size_t bytes_before, most_bytes;
 };
 
@@ -30,7 +30,7 @@ static void on_message(void *user, const struct match_message *message)
 {
     struct crowd *crowd = user;
     assert_true(message->source < RANKS && message->destination < RANKS);
-    crowd->heard++;
+    crowd->reported++;
 }
 
 static void on_half(void *user, const struct match_half *half)
@@ -103,7 +103,7 @@ static struct match_counts end(struct crowd *crowd)
     match_settle(crowd->match, crowd->now_ns + 1);
     struct match_counts counts = match_counts(crowd->match);
     match_destroy(crowd->match);
-    assert_int_equal(crowd->heard, counts.matched);
+    assert_int_equal(crowd->reported, counts.matched);
     assert_int_equal(crowd->sends + crowd->receives,
                      2 * counts.matched + 2 * counts.rejected + counts.unmatched);
     return counts;
@@ -128,7 +128,7 @@ static void ends_that_hardly_match_are_bounded_and_counted(void **state)
     assert_true(crowd.most_bytes < (size_t)128 << 20);
 }
 
-static void channels_that_there_is_no_room_for_are_counted(void **state)
+static void channels_beyond_the_capacity_are_counted(void **state)
 {
     struct crowd crowd;
     (void)state;
@@ -145,7 +145,7 @@ static void channels_that_there_is_no_room_for_are_counted(void **state)
 }
 
 /* Idle channels to other nodes are kept, but not for ever: here are more than there is room for. */
-static void idle_channels_to_other_nodes_make_room_for_new_ones(void **state)
+static void idle_channels_to_other_nodes_are_evicted_for_new_ones(void **state)
 {
     const int each = 100000;
     struct crowd crowd;
@@ -211,8 +211,8 @@ static void the_ranks_of_a_full_node_are_matched(void **state)
     enum { MANY = 1 << 20 };
     (void)state;
     struct crowd crowd = {.now_ns = 1000};
-    uint64_t heard = 0;
-    struct match_sink sink = {count_message, on_half, &heard};
+    uint64_t reported = 0;
+    struct match_sink sink = {count_message, on_half, &reported};
     struct match_member *first = NULL, *last = NULL;
     assert_int_equal(match_create(&crowd.match, MANY, &sink), 0);
     tick_clock_init_ns(&crowd.clock);
@@ -229,7 +229,7 @@ static void the_ranks_of_a_full_node_are_matched(void **state)
     give(&crowd, 1, &receive, 1);
     match_settle(crowd.match, crowd.now_ns + 1000);
     assert_int_equal(match_counts(crowd.match).matched, 1);
-    assert_int_equal(heard, 1);
+    assert_int_equal(reported, 1);
     match_destroy(crowd.match);
 }
 
@@ -237,8 +237,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_that_hardly_match_are_bounded_and_counted),
-        cmocka_unit_test(channels_that_there_is_no_room_for_are_counted),
-        cmocka_unit_test(idle_channels_to_other_nodes_make_room_for_new_ones),
+        cmocka_unit_test(channels_beyond_the_capacity_are_counted),
+        cmocka_unit_test(idle_channels_to_other_nodes_are_evicted_for_new_ones),
         cmocka_unit_test(receives_without_an_end_do_not_hold_the_others_up),
         cmocka_unit_test(the_ranks_of_a_full_node_are_matched),
     };

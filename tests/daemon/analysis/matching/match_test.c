@@ -732,7 +732,7 @@ static void communicators_made_after_the_loss_are_in_step(void **state)
     assert_int_equal(bed->message_count, 1);
 }
 
-static void open_receives_are_told_oldest_first(void **state)
+static void open_receives_are_reported_oldest_first(void **state)
 {
     struct bed *bed = *state;
     struct match_open open[4];
@@ -810,7 +810,7 @@ int main(void)
         cmocka_unit_test(low_keys_are_a_fair_sample),
         cmocka_unit_test_setup_teardown(communicators_made_after_the_loss_are_in_step, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(open_receives_are_told_oldest_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(open_receives_are_reported_oldest_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_rank_that_is_gone_has_sent_still_arrives, set_up,
                                         tear_down),
     };

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define TAGS 3
-#define MOST_REQUESTS 12 /* outstanding of a thread */
-#define MOST_IDLE 8
+#define MAX_REQUESTS 12 /* outstanding of a thread */
+#define MAX_IDLE 8
 #define OWN_TAG 1000 /* from here on tags of persistent requests */
 #define NOBODY (-1)
 
@@ -55,7 +55,7 @@ struct model_state {
     size_t receive_count, receive_capacity;
     struct thread threads[MODEL_RANKS][MODEL_THREADS];
     uint32_t requests[MODEL_RANKS];
-    struct idle idle[MODEL_RANKS][MOST_IDLE];
+    struct idle idle[MODEL_RANKS][MAX_IDLE];
     uint64_t order;
     int done, ending;
 };
@@ -211,7 +211,7 @@ static void retire(struct model *m, struct receive *r, uint64_t exit_ns)
 {
     struct idle *idle = m->state->idle[r->rank];
     r->stage = FREE;
-    for (int i = 0; r->persistent && i < MOST_IDLE; i++) {
+    for (int i = 0; r->persistent && i < MAX_IDLE; i++) {
         if (idle[i].request != 0)
             continue;
         idle[i] = (struct idle){r->request, r->thread, r->comm, r->source, r->tag, exit_ns};
@@ -226,7 +226,7 @@ static void make_persistent(struct model *m, struct receive *r, uint64_t enter_n
 {
     struct idle *idle = m->state->idle[r->rank];
     r->persistent = 1;
-    for (int i = 0; i < MOST_IDLE; i++) {
+    for (int i = 0; i < MAX_IDLE; i++) {
         if (idle[i].request == 0 || idle[i].since_ns >= enter_ns)
             continue;
         r->request = idle[i].request;
@@ -337,7 +337,7 @@ static void do_irecv(struct model *m, int rank, int thread)
 static int own(struct model *m, int rank, int thread, enum stage stage, uint64_t enter_ns, int *out)
 {
     int count = 0;
-    for (size_t i = 0; i < m->state->receive_count && count < 3 * MOST_REQUESTS; i++) {
+    for (size_t i = 0; i < m->state->receive_count && count < 3 * MAX_REQUESTS; i++) {
         const struct receive *r = &m->state->receives[i];
         if (r->stage == stage && r->rank == rank && r->request != 0 &&
             (r->thread == thread || m->options.handed) && r->posted_ns < enter_ns)
@@ -356,7 +356,7 @@ static void do_wait(struct model *m, int rank, int thread)
 {
     struct event stamps = record(CALL_Wait, 0, PEER_NONE, TAG_NONE, 0);
     stamp(m, rank, thread, &stamps);
-    int ready[3 * MOST_REQUESTS], count = own(m, rank, thread, MATCHED, stamps.t_enter, ready);
+    int ready[3 * MAX_REQUESTS], count = own(m, rank, thread, MATCHED, stamps.t_enter, ready);
     if (count == 0)
         return;
     int taken = below(m, 3) == 0 ? count : 1 + below(m, count);
@@ -377,7 +377,7 @@ static void do_cancel(struct model *m, int rank, int thread)
 {
     struct event event = record(CALL_Wait, EVENT_RECV | EVENT_CANCELLED, 0, 0, 0);
     stamp(m, rank, thread, &event);
-    int open[3 * MOST_REQUESTS];
+    int open[3 * MAX_REQUESTS];
     if (own(m, rank, thread, OPEN, event.t_enter, open) == 0)
         return;
     struct receive *r = &m->state->receives[open[0]];
@@ -417,7 +417,7 @@ static void do_mrecv(struct model *m, int rank, int thread)
 {
     struct event event = record(CALL_Mrecv, EVENT_RECV | EVENT_POST, 0, 0, 0);
     stamp(m, rank, thread, &event);
-    int taken[3 * MOST_REQUESTS];
+    int taken[3 * MAX_REQUESTS];
     if (own(m, rank, thread, TAKEN, event.t_enter, taken) == 0)
         return;
     struct receive *r = &m->state->receives[taken[0]];
@@ -502,7 +502,7 @@ static void step(struct model *m)
 {
     int rank = below(m, MODEL_RANKS), thread = below(m, m->options.threads);
     struct thread *t = &m->state->threads[rank][thread];
-    int requests[3 * MOST_REQUESTS];
+    int requests[3 * MAX_REQUESTS];
     if (below(m, 50) == 0)
         m->now_ns += (uint64_t)below(m, 1000000);
     for (int i = 0; i < MODEL_RANKS * m->options.threads; i++)
@@ -513,7 +513,7 @@ static void step(struct model *m)
     switch (below(m, 10)) {
     case 0:
     case 1:
-        if (open < MOST_REQUESTS) {
+        if (open < MAX_REQUESTS) {
             do_irecv(m, rank, thread);
             break;
         } /* fall through */

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define MOST_LENGTH 32u
+#define MAX_LENGTH 32u
 #define RANKS 16u /* a node, of the jobs that do I/O */
 #define REGIONS 12
 
@@ -28,7 +28,7 @@ static void measure_io(const char *name, struct measures *out)
     struct topology *topology = network_short("torus:4,4,4,4,2/order=A,B,C,D,E");
     struct recorded_hops recorded = recorded_routes(name);
     struct measured_pair *pair = calloc(recorded.count, sizeof(*pair));
-    uint32_t seats[512], links[MOST_LENGTH], from, to;
+    uint32_t seats[512], links[MAX_LENGTH], from, to;
     size_t pairs = 0;
     assert_non_null(pair);
     for (uint32_t node = 0; node < 512; node++)
@@ -38,7 +38,7 @@ static void measure_io(const char *name, struct measures *out)
         uint32_t source = hops->source / RANKS, destination = hops->destination / RANKS;
         length = recorded_route_length(&recorded, i);
         assert_true(recorded_route_complete(hops, length, RANKS));
-        assert_int_equal(topology_route(topology, source, destination, links, MOST_LENGTH), length);
+        assert_int_equal(topology_route(topology, source, destination, links, MAX_LENGTH), length);
         for (uint32_t k = 0; k < length; k++) {
             assert_true(topology_link(topology, links[k], &from, &to));
             assert_int_equal(hops[k].from / RANKS, from);
@@ -91,11 +91,11 @@ static void keep_cluster(struct job *job, uint32_t first, uint32_t ranks)
 
 static void load_links(struct job *job)
 {
-    uint32_t links[MOST_LENGTH];
+    uint32_t links[MAX_LENGTH];
     for (size_t i = 0; i < job->count; i++) {
         const struct recorded_pair *pair = &job->pairs[i];
         uint32_t length =
-            topology_route(job->topology, pair->source, pair->destination, links, MOST_LENGTH);
+            topology_route(job->topology, pair->source, pair->destination, links, MAX_LENGTH);
         assert_int_equal(length, pair->hops);
         while (length > 0)
             job->loads[links[--length]] += (uint64_t)pair->bytes;
@@ -126,7 +126,7 @@ static uint64_t threshold(const struct job *job)
 static struct job open_job(uint32_t first, uint32_t ranks)
 {
     struct job job = {.topology = network_short("torus:4,4,4,16,2/order=D,B,A,C,E")};
-    uint32_t links[MOST_LENGTH];
+    uint32_t links[MAX_LENGTH];
     struct recorded_pairs recorded = recorded_pairs("MiniMD_Mira_n2048_c1_s1");
     job.pairs = recorded.pairs;
     job.count = recorded.count;
@@ -140,7 +140,7 @@ static struct job open_job(uint32_t first, uint32_t ranks)
         const struct recorded_pair *pair = &job.pairs[i];
         uint64_t most = 0;
         uint32_t length =
-            topology_route(job.topology, pair->source, pair->destination, links, MOST_LENGTH);
+            topology_route(job.topology, pair->source, pair->destination, links, MAX_LENGTH);
         for (uint32_t k = 0; k < length; k++)
             most = job.loads[links[k]] > most ? job.loads[links[k]] : most;
         if (most >= least)
@@ -229,9 +229,9 @@ static void hot_routes_of_a_cluster_improve_as_in_the_paper(void **state)
     /* as if those that were filtered away loaded nothing */
     memset(job.loads, 0, topology_links(job.topology) * sizeof(*job.loads));
     for (size_t i = 0; i < job.route_count; i++) {
-        uint32_t links[MOST_LENGTH];
+        uint32_t links[MAX_LENGTH];
         uint32_t length = topology_route(job.topology, job.routes[i].source,
-                                         job.routes[i].destination, links, MOST_LENGTH);
+                                         job.routes[i].destination, links, MAX_LENGTH);
         while (length > 0)
             job.loads[links[--length]] += job.routes[i].bytes;
     }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define MOST_HOPS 64u
+#define MAX_HOPS 64u
 
 /* Sizes alone: rings, first dimension first. */
 static struct topology_spec blank(const struct topology_spec *known)
@@ -38,8 +38,8 @@ static struct topology_infer *infer_of(const struct topology_spec *spec)
 static void take_route(struct topology_infer *infer, const struct topology *topology, uint32_t a,
                        uint32_t b)
 {
-    uint32_t links[MOST_HOPS], at[(MOST_HOPS + 1) * TOPOLOGY_DIMENSIONS], from, to;
-    uint32_t count = topology_route(topology, a, b, links, MOST_HOPS);
+    uint32_t links[MAX_HOPS], at[(MAX_HOPS + 1) * TOPOLOGY_DIMENSIONS], from, to;
+    uint32_t count = topology_route(topology, a, b, links, MAX_HOPS);
     uint32_t dimensions = topology_coordinates(topology, a, at);
     for (uint32_t i = 0; i < count; i++) {
         topology_link(topology, links[i], &from, &to);
@@ -71,9 +71,9 @@ static struct topology *finish(const struct topology_infer *infer, struct topolo
 static int same_route(const struct topology *one, const struct topology *other, uint32_t a,
                       uint32_t b)
 {
-    uint32_t x[MOST_HOPS], y[MOST_HOPS], from, to, end[2];
-    uint32_t count = topology_route(one, a, b, x, MOST_HOPS);
-    if (topology_route(other, a, b, y, MOST_HOPS) != count)
+    uint32_t x[MAX_HOPS], y[MAX_HOPS], from, to, end[2];
+    uint32_t count = topology_route(one, a, b, x, MAX_HOPS);
+    if (topology_route(other, a, b, y, MAX_HOPS) != count)
         return 0;
     for (uint32_t i = 0; i < count; i++) {
         topology_link(one, x[i], &from, &end[0]);
@@ -135,7 +135,7 @@ static void hop_counts_tell_how_dimensions_are_linked(void **state)
     }
 }
 
-static void what_nothing_tells_stays_as_it_was(void **state)
+static void what_nothing_reports_stays_as_it_was(void **state)
 {
     (void)state;
     struct topology_spec spec;
@@ -287,7 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_routes_tell_the_network),
         cmocka_unit_test(hop_counts_tell_how_dimensions_are_linked),
-        cmocka_unit_test(what_nothing_tells_stays_as_it_was),
+        cmocka_unit_test(what_nothing_reports_stays_as_it_was),
         cmocka_unit_test(a_link_between_the_ends_makes_a_ring),
         cmocka_unit_test(a_route_with_a_gap_is_not_taken),
         cmocka_unit_test(contradictions_are_reported),

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define MOST_HOPS 64u
+#define MAX_HOPS 64u
 
 /* Without an order in the text: these are the defaults of these shapes. */
 #define N32 "torus:2,2,2,2,2"
@@ -67,9 +67,9 @@ static const struct recording {
 static int follows(const struct topology *topology, const struct recorded_hop *hops, uint32_t count,
                    uint32_t ranks)
 {
-    uint32_t links[MOST_HOPS], from, to;
+    uint32_t links[MAX_HOPS], from, to;
     uint32_t length = topology_route(topology, hops[0].source / ranks, hops[0].destination / ranks,
-                                     links, MOST_HOPS);
+                                     links, MAX_HOPS);
     if (length != count)
         return 0;
     for (uint32_t i = 0; i < count; i++)
@@ -203,7 +203,7 @@ static void node_at(const struct topology_spec *spec, uint32_t node, uint32_t *a
 static int take(struct topology_infer *infer, const struct topology_spec *spec,
                 const struct recorded_hop *hops, uint32_t count, uint32_t ranks)
 {
-    uint32_t at[(MOST_HOPS + 1) * 5];
+    uint32_t at[(MAX_HOPS + 1) * 5];
     node_at(spec, hops[0].source / ranks, at);
     for (uint32_t i = 0; i < count; i++)
         node_at(spec, hops[i].to / ranks, at + (size_t)(i + 1) * 5);
@@ -258,13 +258,13 @@ static void the_beginning_of_a_broken_route_is_reproduced(void **state)
     (void)state;
     struct topology *topology = network_short(N2048);
     struct recorded_hops all = recorded_routes("MiniMD_Mira_n2048_c1_s1");
-    uint32_t links[MOST_HOPS], from, to, checked = 0;
+    uint32_t links[MAX_HOPS], from, to, checked = 0;
     for (uint32_t i = 0, count; i < all.count; i += count) {
         const struct recorded_hop *hops = &all.hops[i];
         count = recorded_route_length(&all, i);
         if (recorded_route_complete(hops, count, 1))
             continue;
-        assert_true(topology_route(topology, hops->source, hops->destination, links, MOST_HOPS) >
+        assert_true(topology_route(topology, hops->source, hops->destination, links, MAX_HOPS) >
                     count);
         for (uint32_t h = 0; h < count; h++, checked++) {
             assert_int_equal(hops[h].number, h + 1);

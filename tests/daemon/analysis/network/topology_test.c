@@ -253,7 +253,7 @@ static void halfway_round_a_ring_the_rule_for_ties_decides(void **state)
 }
 
 /* The arithmetic that those rely on who count along rings. */
-static void links_of_a_torus_have_the_numbers_that_the_header_tells(void **state)
+static void links_of_a_torus_have_the_numbers_that_the_header_documents(void **state)
 {
     (void)state;
     struct topology *topology = network_short("torus:4,2,3a,1,5m");
@@ -416,7 +416,7 @@ int main(void)
         cmocka_unit_test(routes_of_graphs_are_shortest_by_the_lowest_vertices),
         cmocka_unit_test(a_published_route_is_followed),
         cmocka_unit_test(halfway_round_a_ring_the_rule_for_ties_decides),
-        cmocka_unit_test(links_of_a_torus_have_the_numbers_that_the_header_tells),
+        cmocka_unit_test(links_of_a_torus_have_the_numbers_that_the_header_documents),
         cmocka_unit_test(fat_trees_spread_destinations_over_their_tops),
         cmocka_unit_test(a_dragonfly_goes_local_global_local),
         cmocka_unit_test(interfaces_name_links_of_a_torus),

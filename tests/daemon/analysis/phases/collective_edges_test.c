@@ -184,7 +184,7 @@ static void reduce_takes_everybody_into_account(void **state)
 
 /* ---- all with all --------------------------------------------------------------- */
 
-static void barrier_tells_all_of_all(void **state)
+static void barrier_shows_that_all_wait_for_all(void **state)
 {
     struct play p;
     (void)state;
@@ -197,7 +197,7 @@ static void barrier_tells_all_of_all(void **state)
     }
 }
 
-static void allreduce_tells_all_of_all(void **state)
+static void allreduce_shows_that_all_wait_for_all(void **state)
 {
     struct play p;
     (void)state;
@@ -275,7 +275,7 @@ static void alltoall_brings_each_part_to_its_rank(void **state)
     }
 }
 
-static void reduce_scatter_tells_all_of_all(void **state)
+static void reduce_scatter_shows_that_all_wait_for_all(void **state)
 {
     static const uint16_t calls[] = {CALL_Reduce_scatter, CALL_Reduce_scatter_block};
     struct play p;
@@ -291,7 +291,7 @@ static void reduce_scatter_tells_all_of_all(void **state)
         }
 }
 
-static void scan_tells_each_of_those_before(void **state)
+static void scan_reports_each_of_those_before(void **state)
 {
     static const uint16_t calls[] = {CALL_Scan, CALL_Exscan};
     struct play p;
@@ -402,12 +402,12 @@ int main(void)
         cmocka_unit_test(gather_brings_all_to_the_root),
         cmocka_unit_test(scatter_leaves_each_its_part),
         cmocka_unit_test(reduce_takes_everybody_into_account),
-        cmocka_unit_test(barrier_tells_all_of_all),
-        cmocka_unit_test(allreduce_tells_all_of_all),
+        cmocka_unit_test(barrier_shows_that_all_wait_for_all),
+        cmocka_unit_test(allreduce_shows_that_all_wait_for_all),
         cmocka_unit_test(allgather_brings_all_to_all),
         cmocka_unit_test(alltoall_brings_each_part_to_its_rank),
-        cmocka_unit_test(reduce_scatter_tells_all_of_all),
-        cmocka_unit_test(scan_tells_each_of_those_before),
+        cmocka_unit_test(reduce_scatter_shows_that_all_wait_for_all),
+        cmocka_unit_test(scan_reports_each_of_those_before),
         cmocka_unit_test(immediate_and_persistent_calls_are_alike),
         cmocka_unit_test(calls_that_are_alike_count_together),
         cmocka_unit_test(too_many_rows_are_spread),

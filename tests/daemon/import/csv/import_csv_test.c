@@ -446,7 +446,7 @@ static void bad_rows_are_named_and_the_rest_is_imported(void **state)
     finish(d);
 }
 
-static void a_hundred_faults_are_told_and_all_counted(void **state)
+static void a_hundred_faults_are_reported_and_all_counted(void **state)
 {
     struct desk *d = set_up();
     FILE *out = fopen(d->table, "w");
@@ -514,7 +514,7 @@ static void tables_of_spreadsheets_are_understood(void **state)
     finish(d);
 }
 
-static void a_table_of_something_else_is_told_as_that(void **state)
+static void a_table_of_something_else_is_reported_as_that(void **state)
 {
     static const struct {
         const char *table, *told;
@@ -589,11 +589,11 @@ int main(void)
         cmocka_unit_test(hosts_come_in_blocks),
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
-        cmocka_unit_test(a_hundred_faults_are_told_and_all_counted),
+        cmocka_unit_test(a_hundred_faults_are_reported_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
         cmocka_unit_test(too_many_windows_are_refused),
         cmocka_unit_test(tables_of_spreadsheets_are_understood),
-        cmocka_unit_test(a_table_of_something_else_is_told_as_that),
+        cmocka_unit_test(a_table_of_something_else_is_reported_as_that),
         cmocka_unit_test(a_stray_rank_costs_as_much_as_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

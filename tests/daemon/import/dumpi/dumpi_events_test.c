@@ -83,7 +83,7 @@ static void buffers_tell_the_size_of_messages_of_four_gibibytes(void **state)
     dumpi_trace_close(trace);
 }
 
-static void requests_complete_as_they_are_told(void **state)
+static void requests_complete_as_they_are_reported(void **state)
 {
     (void)state;
     struct event e[RECORDS];
@@ -454,7 +454,7 @@ static void collectives_give_and_get_what_the_probe_would_count(void **state)
     dumpi_trace_close(trace);
 }
 
-static void windows_and_files_are_told_apart(void **state)
+static void windows_and_files_are_distinguished(void **state)
 {
     (void)state;
     struct event e[RECORDS];
@@ -519,7 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(statuses_tell_who_sent_and_how_much),
         TEST(buffers_tell_the_size_of_messages_of_four_gibibytes),
-        TEST(requests_complete_as_they_are_told),
+        TEST(requests_complete_as_they_are_reported),
         TEST(places_behind_those_that_ended_mean_nothing),
         TEST(persistent_requests_count_at_each_start),
         TEST(a_split_is_the_same_on_all_its_members),
@@ -530,7 +530,7 @@ int main(void)
         TEST(strided_types_move_their_data_only),
         TEST(all_ways_to_a_file_have_their_bytes),
         TEST(collectives_give_and_get_what_the_probe_would_count),
-        TEST(windows_and_files_are_told_apart),
+        TEST(windows_and_files_are_distinguished),
         TEST(each_thread_has_a_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,7 +211,7 @@ static void all_settings_and_versions_can_be_read(void **state)
     }
 }
 
-static void seconds_go_on_when_their_sixteen_bits_begin_anew(void **state)
+static void seconds_go_on_when_their_sixteen_bits_wrap_around(void **state)
 {
     (void)state;
     struct event e[RECORDS];
@@ -438,7 +438,7 @@ static void the_program_knows_of_ranks_that_the_text_does_not(void **state)
 }
 
 /* They may be left from a job before: only the program can tell that. */
-static void files_beyond_the_last_rank_are_left_out_and_told(void **state)
+static void files_beyond_the_last_rank_are_left_out_and_reported(void **state)
 {
     (void)state;
     for (int asked = 0; asked < 2; asked++) {
@@ -455,7 +455,7 @@ static void files_beyond_the_last_rank_are_left_out_and_told(void **state)
     }
 }
 
-static void a_number_of_ranks_that_cannot_be_is_told_and_left(void **state)
+static void an_impossible_number_of_ranks_is_reported_and_ignored(void **state)
 {
     (void)state;
     write_barriers(2, 1);
@@ -468,7 +468,7 @@ static void a_number_of_ranks_that_cannot_be_is_told_and_left(void **state)
     dumpi_trace_close(trace);
 }
 
-static void calls_that_the_tracer_was_not_to_record_are_told(void **state)
+static void calls_that_the_tracer_was_not_to_record_are_reported(void **state)
 {
     (void)state;
     write_barriers(2, 1);
@@ -492,7 +492,7 @@ int main(void)
         TEST(records_are_what_the_text_of_others_says),
         TEST(recordings_hold_all_of_it),
         TEST(all_settings_and_versions_can_be_read),
-        TEST(seconds_go_on_when_their_sixteen_bits_begin_anew),
+        TEST(seconds_go_on_when_their_sixteen_bits_wrap_around),
         TEST(clocks_of_hosts_that_are_far_apart_meet_at_the_end_of_init),
         TEST(a_file_that_is_cut_off_gives_what_is_whole),
         TEST(a_file_without_its_end_is_not_whole),
@@ -502,9 +502,9 @@ int main(void)
         TEST(a_single_file_knows_how_many_ranks_there_were),
         TEST(missing_files_are_named),
         TEST(the_program_knows_of_ranks_that_the_text_does_not),
-        TEST(files_beyond_the_last_rank_are_left_out_and_told),
-        TEST(a_number_of_ranks_that_cannot_be_is_told_and_left),
-        TEST(calls_that_the_tracer_was_not_to_record_are_told),
+        TEST(files_beyond_the_last_rank_are_left_out_and_reported),
+        TEST(an_impossible_number_of_ranks_is_reported_and_ignored),
+        TEST(calls_that_the_tracer_was_not_to_record_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,7 +272,7 @@ static void hosts_that_are_asked_for_take_the_place_of_those_of_the_archive(void
     end(&bed);
 }
 
-static void hosts_that_cannot_be_are_told(void **state)
+static void impossible_hosts_are_reported(void **state)
 {
     static const struct {
         const char *hosts, *told;
@@ -507,7 +507,7 @@ static void a_file_that_is_cut_off_gives_what_is_whole(void **state)
     end(&bed);
 }
 
-static void definitions_of_a_location_that_are_cut_off_are_told(void **state)
+static void definitions_of_a_location_that_are_cut_off_are_reported(void **state)
 {
     struct bed bed;
     (void)state;
@@ -522,7 +522,7 @@ static void definitions_of_a_location_that_are_cut_off_are_told(void **state)
     end(&bed);
 }
 
-static void a_file_that_is_missing_is_told(void **state)
+static void a_file_that_is_missing_is_reported(void **state)
 {
     struct bed bed;
     char path[256];
@@ -539,7 +539,7 @@ static void a_file_that_is_missing_is_told(void **state)
 }
 
 /* What they do not tell of any more cannot be imported: that is no success. */
-static void definitions_that_are_cut_off_are_told(void **state)
+static void definitions_that_are_cut_off_are_reported(void **state)
 {
     struct bed bed;
     (void)state;
@@ -559,7 +559,7 @@ static void definitions_that_are_cut_off_are_told(void **state)
     end(&bed);
 }
 
-static void definitions_that_are_not_there_are_told(void **state)
+static void definitions_that_are_not_there_are_reported(void **state)
 {
     struct bed bed;
     (void)state;
@@ -588,17 +588,17 @@ int main(void)
         cmocka_unit_test(a_link_to_the_anchor_alone_stands_for_the_archive),
         cmocka_unit_test(pipes_in_place_of_files_are_not_waited_for),
         cmocka_unit_test(hosts_that_are_asked_for_take_the_place_of_those_of_the_archive),
-        cmocka_unit_test(hosts_that_cannot_be_are_told),
+        cmocka_unit_test(impossible_hosts_are_reported),
         cmocka_unit_test(any_history_is_imported_exactly),
         cmocka_unit_test(records_without_calls_around_them_count_all_the_same),
         cmocka_unit_test(archives_of_other_kinds_are_read),
         cmocka_unit_test(what_one_thread_posts_another_may_complete),
         cmocka_unit_test(threads_are_matched_as_otf2_print_shows_them),
         cmocka_unit_test(a_file_that_is_cut_off_gives_what_is_whole),
-        cmocka_unit_test(definitions_of_a_location_that_are_cut_off_are_told),
-        cmocka_unit_test(a_file_that_is_missing_is_told),
-        cmocka_unit_test(definitions_that_are_cut_off_are_told),
-        cmocka_unit_test(definitions_that_are_not_there_are_told),
+        cmocka_unit_test(definitions_of_a_location_that_are_cut_off_are_reported),
+        cmocka_unit_test(a_file_that_is_missing_is_reported),
+        cmocka_unit_test(definitions_that_are_cut_off_are_reported),
+        cmocka_unit_test(definitions_that_are_not_there_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,7 +222,7 @@ static void what_mrecv_takes_is_received_like_any_other(void **state)
     end(&c);
 }
 
-static void starts_and_cancels_are_told_as_such(void **state)
+static void starts_and_cancels_are_reported_as_such(void **state)
 {
     struct otf2_calls c;
     struct event e[16];
@@ -243,7 +243,7 @@ static void starts_and_cancels_are_told_as_such(void **state)
 }
 
 /* What is never left ends somewhere, and holds no more than a call can have. */
-static void a_call_that_is_never_left_is_told_in_pieces(void **state)
+static void a_call_that_is_never_left_is_reported_in_pieces(void **state)
 {
     struct otf2_calls c;
     struct event e[16];
@@ -478,7 +478,7 @@ static void check_turns(const struct event *events, uint32_t count)
 }
 
 /* A trace gives all of one thread, then all of the next. */
-static void turns_of_a_request_are_told_apart_whoever_starts_and_ends_them(void **state)
+static void turns_of_a_request_are_distinguished_whoever_starts_and_ends_them(void **state)
 {
     static struct event taken[2 * TURNS];
     (void)state;
@@ -583,7 +583,7 @@ static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
     end(&c);
 }
 
-static void requests_whose_end_is_never_told_do_not_pile_up(void **state)
+static void requests_whose_end_is_never_reported_do_not_pile_up(void **state)
 {
     struct otf2_calls c;
     struct event e[16];
@@ -635,7 +635,7 @@ static void requests_are_found_whatever_begins_and_ends_between(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_that_is_never_left_is_told_in_pieces),
+        cmocka_unit_test(a_call_that_is_never_left_is_reported_in_pieces),
         cmocka_unit_test(a_call_is_its_region_with_what_is_in_it),
         cmocka_unit_test(a_wait_has_a_part_for_each_request),
         cmocka_unit_test(a_collective_that_does_not_block_knows_its_size_where_it_begins),
@@ -643,15 +643,15 @@ int main(void)
         cmocka_unit_test(calls_within_calls_and_calls_without_end_are_one),
         cmocka_unit_test(calls_that_holter_does_not_know_are_named_by_what_they_do),
         cmocka_unit_test(what_mrecv_takes_is_received_like_any_other),
-        cmocka_unit_test(starts_and_cancels_are_told_as_such),
+        cmocka_unit_test(starts_and_cancels_are_reported_as_such),
         cmocka_unit_test(either_thread_may_be_read_first),
         cmocka_unit_test(what_an_open_call_has_posted_another_thread_may_complete),
         cmocka_unit_test(an_end_belongs_to_the_newest_post_before_it),
-        cmocka_unit_test(turns_of_a_request_are_told_apart_whoever_starts_and_ends_them),
+        cmocka_unit_test(turns_of_a_request_are_distinguished_whoever_starts_and_ends_them),
         cmocka_unit_test(a_threads_own_requests_come_first),
         cmocka_unit_test(what_nobody_posted_waits_until_it_is_given_up),
         cmocka_unit_test(a_receive_that_stays_open_does_not_hold_up_all_else),
-        cmocka_unit_test(requests_whose_end_is_never_told_do_not_pile_up),
+        cmocka_unit_test(requests_whose_end_is_never_reported_do_not_pile_up),
         cmocka_unit_test(requests_are_found_whatever_begins_and_ends_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

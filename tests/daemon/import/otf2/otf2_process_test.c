@@ -224,7 +224,7 @@ static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
 }
 
 /* Most that a process has had at once. */
-static unsigned long most_mib(int process)
+static unsigned long max_mib(int process)
 {
     char path[64], line[256];
     unsigned long kib = 0;
@@ -253,7 +253,7 @@ static unsigned long mib_of_archive(int no_definitions)
     assert_int_equal(otf2_process_start(&bed.process, bed.archive, 1, fault, &bed), 0);
     for (uint32_t s = 0; s < HISTORY_RANKS * 4; s++)
         assert_true(otf2_process_next(bed.process, s, UINT64_MAX, bed.batch) >= 0);
-    unsigned long mib = most_mib(otf2_process_reader(bed.process));
+    unsigned long mib = max_mib(otf2_process_reader(bed.process));
     stop(&bed);
     directory_remove(bed.directory);
     return mib;

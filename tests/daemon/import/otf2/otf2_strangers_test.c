@@ -281,7 +281,7 @@ static void threads_share_requests(struct bed *bed)
             RECORD(r, l, Leave, R_MAIN);
 }
 
-static void threads_and_accelerators_are_told_apart(void **state)
+static void threads_and_accelerators_are_distinguished(void **state)
 {
     struct bed b, *bed = &b;
     (void)state;
@@ -553,7 +553,7 @@ static void a_link_to_an_archive_may_have_any_name(void **state)
 }
 
 /* The anchor says in which way files are kept. */
-static void a_substrate_that_cannot_be_read_is_told(void **state)
+static void a_substrate_that_cannot_be_read_is_reported(void **state)
 {
     struct bed b, *bed = &b;
     char bytes[64];
@@ -580,7 +580,7 @@ static void a_substrate_that_cannot_be_read_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_and_accelerators_are_told_apart),
+        cmocka_unit_test(threads_and_accelerators_are_distinguished),
         cmocka_unit_test(turns_of_a_persistent_request_may_alternate_between_threads),
         cmocka_unit_test(times_are_exact_with_any_clock),
         cmocka_unit_test(collectives_of_several_communicators_are_counted),
@@ -590,7 +590,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_rests_holds_nobody_up),
         cmocka_unit_test(locations_without_events_are_no_error),
         cmocka_unit_test(a_link_to_an_archive_may_have_any_name),
-        cmocka_unit_test(a_substrate_that_cannot_be_read_is_told),
+        cmocka_unit_test(a_substrate_that_cannot_be_read_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void regions_may_have_any_number(void **state)
 }
 
 /* As those write that unwind the stack at each region. */
-static void calls_may_be_told_by_their_calling_contexts(void **state)
+static void calls_may_be_described_by_their_calling_contexts(void **state)
 {
     struct bed b, *bed = &b;
     (void)state;
@@ -232,7 +232,7 @@ static void main_of_a_file_called_mpi_is_no_call(void **state)
 }
 
 /* One that is not there, and one that another rank has. */
-static void ranks_are_processes_where_their_locations_are_told_wrong(void **state)
+static void ranks_are_processes_where_their_locations_are_wrong(void **state)
 {
     static const uint64_t wrong[] = {77, 0};
     (void)state;
@@ -302,7 +302,7 @@ static void messages_of_any_number_of_communicators_have_their_ranks(void **stat
     directory_remove(bed->directory);
 }
 
-static void windows_are_as_many_where_the_length_is_not_told(void **state)
+static void windows_are_as_many_where_the_length_is_not_reported(void **state)
 {
     static const struct {
         uint64_t pause, window_ns;
@@ -341,7 +341,7 @@ static void assert_messages_with_pauses(const struct bed *bed)
 }
 
 /* All records are before the zero, or half of them, or all a little. */
-static void a_zero_that_is_told_too_late_costs_no_time(void **state)
+static void a_zero_that_is_reported_too_late_costs_no_time(void **state)
 {
     static const uint64_t zeros[] = {1000 * SECOND, SECOND + 500000, SECOND + 15};
     (void)state;
@@ -422,7 +422,7 @@ static void bytes_that_no_number_holds_end_at_the_largest(void **state)
 }
 
 /* A few of many, so that the length that is told is believed. */
-static void records_far_beyond_the_end_are_counted_and_told(void **state)
+static void records_far_beyond_the_end_are_counted_and_reported(void **state)
 {
     struct bed b, *bed = &b;
     (void)state;
@@ -446,19 +446,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_may_be_defined_before_their_names),
         cmocka_unit_test(regions_may_have_any_number),
-        cmocka_unit_test(calls_may_be_told_by_their_calling_contexts),
+        cmocka_unit_test(calls_may_be_described_by_their_calling_contexts),
         cmocka_unit_test(main_of_a_file_called_mpi_is_no_call),
-        cmocka_unit_test(ranks_are_processes_where_their_locations_are_told_wrong),
+        cmocka_unit_test(ranks_are_processes_where_their_locations_are_wrong),
         cmocka_unit_test(regions_that_are_not_defined_are_counted),
         cmocka_unit_test(messages_of_ranks_that_are_not_in_the_communicator_are_counted),
         cmocka_unit_test(messages_of_any_number_of_communicators_have_their_ranks),
-        cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
-        cmocka_unit_test(a_zero_that_is_told_too_late_costs_no_time),
+        cmocka_unit_test(windows_are_as_many_where_the_length_is_not_reported),
+        cmocka_unit_test(a_zero_that_is_reported_too_late_costs_no_time),
         cmocka_unit_test(a_record_long_before_the_zero_does_not_move_it),
         cmocka_unit_test(times_may_be_dates_without_a_zero),
         cmocka_unit_test(tags_of_any_size_are_matched),
         cmocka_unit_test(bytes_that_no_number_holds_end_at_the_largest),
-        cmocka_unit_test(records_far_beyond_the_end_are_counted_and_told),
+        cmocka_unit_test(records_far_beyond_the_end_are_counted_and_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

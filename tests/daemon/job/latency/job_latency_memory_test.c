@@ -109,7 +109,7 @@ static int run(uint64_t fails, unsigned long allocation)
     return failed;
 }
 
-static void regions_that_change_without_memory_are_told_with_the_next_window(void **state)
+static void regions_that_change_without_memory_are_reported_with_the_next_window(void **state)
 {
     (void)state;
     run(0, 0);
@@ -121,7 +121,7 @@ static void regions_that_change_without_memory_are_told_with_the_next_window(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_that_change_without_memory_are_told_with_the_next_window),
+        cmocka_unit_test(regions_that_change_without_memory_are_reported_with_the_next_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

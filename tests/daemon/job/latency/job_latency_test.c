@@ -391,7 +391,7 @@ static void one_bad_window_raises_nothing(void **state)
     finish_job(job);
 }
 
-static void what_is_told_does_not_depend_on_the_order_of_nodes(void **state)
+static void what_is_reported_does_not_depend_on_the_order_of_nodes(void **state)
 {
     (void)state;
     struct weather slow = fair;
@@ -433,7 +433,7 @@ static void a_stopped_rank_is_named_as_the_one_behind(void **state)
     finish_job(job);
 }
 
-static void agents_of_large_jobs_are_told_to_send_fewer_rows_of_bursts(void **state)
+static void agents_of_large_jobs_are_asked_to_send_fewer_rows_of_bursts(void **state)
 {
     (void)state;
     struct job_latency *latency;
@@ -453,7 +453,7 @@ static void agents_of_large_jobs_are_told_to_send_fewer_rows_of_bursts(void **st
     job_latency_destroy(latency);
 }
 
-static void agents_are_told_criteria_when_they_change_and_not_otherwise(void **state)
+static void agents_get_criteria_when_they_change_and_not_otherwise(void **state)
 {
     (void)state;
     struct job *job = make_job();
@@ -571,12 +571,11 @@ int main(void)
         cmocka_unit_test_teardown(
             a_slow_link_is_one_alert_that_names_network_and_node_and_is_resolved, forget),
         cmocka_unit_test_teardown(one_bad_window_raises_nothing, forget),
-        cmocka_unit_test_teardown(what_is_told_does_not_depend_on_the_order_of_nodes, forget),
+        cmocka_unit_test_teardown(what_is_reported_does_not_depend_on_the_order_of_nodes, forget),
         cmocka_unit_test_teardown(a_stopped_rank_is_named_as_the_one_behind, forget),
         cmocka_unit_test(windows_of_any_length_are_judged),
-        cmocka_unit_test(agents_of_large_jobs_are_told_to_send_fewer_rows_of_bursts),
-        cmocka_unit_test_teardown(agents_are_told_criteria_when_they_change_and_not_otherwise,
-                                  forget),
+        cmocka_unit_test(agents_of_large_jobs_are_asked_to_send_fewer_rows_of_bursts),
+        cmocka_unit_test_teardown(agents_get_criteria_when_they_change_and_not_otherwise, forget),
         cmocka_unit_test_teardown(a_message_with_impossible_latencies_is_refused_whole, forget),
         cmocka_unit_test_teardown(messages_of_a_late_node_count_in_a_later_window, forget),
         cmocka_unit_test_teardown(alerts_fed_again_from_a_recording_are_not_raised_twice, forget),

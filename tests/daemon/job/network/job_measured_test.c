@@ -22,7 +22,7 @@ static int keep(struct job_measured *m, uint64_t window, uint32_t links, uint64_
     return error;
 }
 
-static void windows_are_told_one_by_one(void **state)
+static void windows_are_reported_one_by_one(void **state)
 {
     (void)state;
     struct job_measured m = {0};
@@ -69,7 +69,7 @@ static void old_windows_become_one_and_sums_stay(void **state)
     job_measured_finish(&m);
 }
 
-static void another_network_begins_anew(void **state)
+static void another_network_starts_from_scratch(void **state)
 {
     (void)state;
     struct job_measured m = {0};
@@ -89,10 +89,10 @@ static void another_network_begins_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_told_one_by_one),
+        cmocka_unit_test(windows_are_reported_one_by_one),
         cmocka_unit_test(what_was_not_measured_takes_no_capacity),
         cmocka_unit_test(old_windows_become_one_and_sums_stay),
-        cmocka_unit_test(another_network_begins_anew),
+        cmocka_unit_test(another_network_starts_from_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static int tells(const struct wire_links *m, uint64_t from)
     return found;
 }
 
-static void hot_links_are_told_before_those_with_more_bytes(void **state)
+static void hot_links_are_reported_before_those_with_more_bytes(void **state)
 {
     (void)state;
     struct job_network *n = make();
@@ -105,7 +105,7 @@ static void measured_links_are_all_had_by_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hot_links_are_told_before_those_with_more_bytes),
+        cmocka_unit_test(hot_links_are_reported_before_those_with_more_bytes),
         cmocka_unit_test(measured_links_are_all_had_by_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

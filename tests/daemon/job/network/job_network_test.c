@@ -437,7 +437,7 @@ static void hosts_beyond_the_network_have_no_place(void **state)
     end_job(job);
 }
 
-static void a_network_with_a_fault_is_told_and_not_used(void **state)
+static void a_network_with_a_fault_is_reported_and_not_used(void **state)
 {
     (void)state;
     struct job *job = make_job("torus:2,x");
@@ -713,7 +713,7 @@ static void the_order_of_messages_does_not_show(void **state)
     }
 }
 
-static void a_rank_that_is_bound_anew_moves(void **state)
+static void a_rank_that_is_bound_again_moves(void **state)
 {
     (void)state;
     struct job *job = make_job(NULL);
@@ -732,7 +732,7 @@ static void a_rank_that_is_bound_anew_moves(void **state)
     end_job(job);
 }
 
-static void who_comes_late_is_told_the_last_window(void **state)
+static void late_subscribers_get_the_last_window(void **state)
 {
     (void)state;
     struct job *job = make_line("mesh:4/capacity=10000");
@@ -766,7 +766,7 @@ int main(void)
         cmocka_unit_test(hosts_are_sorted_as_people_do),
         cmocka_unit_test(hosts_sit_on_a_short_form_in_the_order_of_their_names),
         cmocka_unit_test(hosts_beyond_the_network_have_no_place),
-        cmocka_unit_test(a_network_with_a_fault_is_told_and_not_used),
+        cmocka_unit_test(a_network_with_a_fault_is_reported_and_not_used),
         cmocka_unit_test(loads_are_the_bytes_of_all_routes_over_a_link),
         cmocka_unit_test(without_a_network_messages_load_the_links_of_hosts_and_cores),
         cmocka_unit_test(what_has_no_place_is_counted),
@@ -776,8 +776,8 @@ int main(void)
         cmocka_unit_test(counters_of_a_gap_are_spread_over_it),
         cmocka_unit_test(in_the_tree_a_host_has_its_fastest_interfaces_together),
         cmocka_unit_test(the_order_of_messages_does_not_show),
-        cmocka_unit_test(a_rank_that_is_bound_anew_moves),
-        cmocka_unit_test(who_comes_late_is_told_the_last_window),
+        cmocka_unit_test(a_rank_that_is_bound_again_moves),
+        cmocka_unit_test(late_subscribers_get_the_last_window),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     rules_finish(&rules);

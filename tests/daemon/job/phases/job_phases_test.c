@@ -274,7 +274,7 @@ static void the_order_of_nodes_does_not_matter(void **state)
     job_destroy(job);
 }
 
-static void an_open_phase_is_told_once_a_window_and_not_while_nothing_comes(void **state)
+static void an_open_phase_is_reported_once_a_window_and_not_while_nothing_comes(void **state)
 {
     (void)state;
     struct job *job = make_job(1);
@@ -297,7 +297,7 @@ static void an_open_phase_is_told_once_a_window_and_not_while_nothing_comes(void
     job_destroy(job);
 }
 
-static void a_job_without_bursts_tells_nothing(void **state)
+static void a_job_without_bursts_reports_nothing(void **state)
 {
     (void)state;
     struct job *job = make_job(1);
@@ -566,7 +566,7 @@ static void a_late_window_adds_to_the_sums(void **state)
     job_destroy(job);
 }
 
-static void what_was_read_from_a_recording_is_told_afterwards(void **state)
+static void what_was_read_from_a_recording_is_reported_afterwards(void **state)
 {
     (void)state;
     struct job *job = make_job(1);
@@ -791,8 +791,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_alternation_has_two_heights),
         cmocka_unit_test(the_order_of_nodes_does_not_matter),
-        cmocka_unit_test(an_open_phase_is_told_once_a_window_and_not_while_nothing_comes),
-        cmocka_unit_test(a_job_without_bursts_tells_nothing),
+        cmocka_unit_test(an_open_phase_is_reported_once_a_window_and_not_while_nothing_comes),
+        cmocka_unit_test(a_job_without_bursts_reports_nothing),
         cmocka_unit_test(who_comes_late_gets_all_phases),
         cmocka_unit_test(collectives_count_as_the_messages_of_their_algorithm),
         cmocka_unit_test(collectives_can_be_left_out),
@@ -801,7 +801,7 @@ int main(void)
         cmocka_unit_test(a_communicator_may_be_larger_than_the_job),
         cmocka_unit_test(sums_beyond_64_bits_are_refused_whole),
         cmocka_unit_test(a_late_window_adds_to_the_sums),
-        cmocka_unit_test(what_was_read_from_a_recording_is_told_afterwards),
+        cmocka_unit_test(what_was_read_from_a_recording_is_reported_afterwards),
         cmocka_unit_test(a_span_is_cut_into_the_phases_asked_for),
         cmocka_unit_test(a_picture_of_a_part_has_the_colours_and_heights_of_the_whole),
         cmocka_unit_test(a_phase_of_very_many_edges_is_looked_at_when_it_is_closed),

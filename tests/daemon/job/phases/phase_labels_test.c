@@ -72,7 +72,7 @@ static void find_plainly(struct communities *c, const struct phase_graph *graph,
         labels[r] = present[r] ? labels[r] : PHASE_LABELS_ABSENT;
 }
 
-static void phases_that_return_are_told_as_if_they_were_new(void **state)
+static void phases_that_return_are_reported_as_if_they_were_new(void **state)
 {
     static struct phase_edge edges[MOST];
     struct communities_params params = COMMUNITIES_DEFAULTS;
@@ -129,7 +129,7 @@ static void without_ranks_there_are_sums_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_that_return_are_told_as_if_they_were_new),
+        cmocka_unit_test(phases_that_return_are_reported_as_if_they_were_new),
         cmocka_unit_test(without_ranks_there_are_sums_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

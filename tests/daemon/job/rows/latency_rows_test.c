@@ -153,7 +153,7 @@ static void times_of_halves_are_made_absolute(void **state)
     join_destroy(join);
 }
 
-static void a_message_without_halves_tells_what_was_left_out(void **state)
+static void a_message_without_halves_reports_what_was_left_out(void **state)
 {
     (void)state;
     struct wire_window message = message_of();
@@ -291,7 +291,7 @@ int main(void)
         cmocka_unit_test(honest_rows_are_right),
         cmocka_unit_test(rows_that_contradict_themselves_are_named),
         cmocka_unit_test(times_of_halves_are_made_absolute),
-        cmocka_unit_test(a_message_without_halves_tells_what_was_left_out),
+        cmocka_unit_test(a_message_without_halves_reports_what_was_left_out),
         cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
         cmocka_unit_test(joined_messages_count_in_their_classes),
         cmocka_unit_test(rows_that_fit_and_wide_ones_are_taken_in_their_order),

@@ -60,7 +60,7 @@ static void numbers_of_all_sizes_come_out(void **state)
     block_bed_check(0, 0);
 }
 
-static void sizes_are_told_by_their_class(void **state)
+static void sizes_are_reported_by_their_class(void **state)
 {
     (void)state;
     for (uint16_t c = 0; c < SIZE_CLASSES; c++) {
@@ -97,7 +97,7 @@ static void messages_of_all_types_come_out(void **state)
     wire_buffer_finish(&buffer);
 }
 
-static void ends_told_as_they_happened_take_little(void **state)
+static void ends_reported_in_order_take_little_memory(void **state)
 {
     (void)state;
     uint64_t ordinal = 1000;
@@ -288,9 +288,9 @@ int main(void)
         TEST(messages_come_out_as_they_went_in),
         TEST(nothing_is_a_block_too),
         TEST(numbers_of_all_sizes_come_out),
-        TEST(sizes_are_told_by_their_class),
+        TEST(sizes_are_reported_by_their_class),
         TEST(messages_of_all_types_come_out),
-        TEST(ends_told_as_they_happened_take_little),
+        TEST(ends_reported_in_order_take_little_memory),
         TEST(ends_with_keys_that_are_none_come_out),
         TEST(columns_that_stay_come_out),
         TEST(many_rows_come_out),
