@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -395,7 +396,7 @@ static int rendezvous_process_is_dead(int32_t pid)
 /* @return 1 when nobody will ever use this segment again */
 static int rendezvous_segment_is_stale(const char *name, int32_t pid)
 {
-    char path[80], host[HOST_NAME_CAPACITY];
+    char path[NAME_MAX + sizeof "/dev/shm/"], host[HOST_NAME_CAPACITY];
     snprintf(path, sizeof path, "/%s", name);
     struct segment *segment;
     size_t bytes;
