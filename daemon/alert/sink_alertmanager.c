@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#define LATE "it did not answer in time"
+
 #define REPEATS_TO_END 4u /* as Prometheus does it, rules/manager.go */
 #define CONNECT_MS 5000L
 
@@ -196,6 +198,11 @@ static int alertmanager_post(CURL *curl, const struct sink_delivery *delivery, c
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
+    /* What libcurl says then depends on what it was about to do. */
+    if (code != CURLE_OK && sink_time_left(delivery) == 0) {
+        snprintf(why, capacity, LATE);
+        return -HOLTER_ETIMEOUT;
+    }
     if (code != CURLE_OK) {
         snprintf(why, capacity, "%s", fault[0] != '\0' ? fault : curl_easy_strerror(code));
         return -HOLTER_EUNREACHABLE;
@@ -211,7 +218,7 @@ static int alertmanager_send(void *state, const struct sink_rule *rule,
                              const struct sink_delivery *delivery, char *why, size_t capacity)
 {
     if (sink_time_left(delivery) == 0) {
-        snprintf(why, capacity, "no time is left for it");
+        snprintf(why, capacity, LATE);
         return -HOLTER_ETIMEOUT;
     }
     char *body = sink_alertmanager_body(delivery, rule->repeat_ns, clock_real_ns());
