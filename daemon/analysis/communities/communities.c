@@ -388,6 +388,12 @@ uint32_t communities_best(const struct communities *c)
     return c->result.best;
 }
 
+double communities_floor(uint32_t ranks, uint64_t messages)
+{
+    double chance = messages > 0 ? sqrt((double)ranks / (2 * (double)messages)) : 0;
+    return fmin(fmax(chance, COMMUNITIES_FLOOR), 3 * COMMUNITIES_FLOOR);
+}
+
 int communities_cut(const struct communities *c, uint32_t count, uint32_t *labels)
 {
     uint32_t vertices = c->result.graph.vertices, next = 0;

@@ -57,6 +57,7 @@
 #define COMMUNITIES_MAXIMUM_EDGES (1u << 28)
 #define COMMUNITIES_MINIMUM_WEIGHT 1e-100
 #define COMMUNITIES_MAXIMUM_WEIGHT 1e100
+#define COMMUNITIES_FLOOR 0.05      /**< see communities_floor() */
 #define COMMUNITIES_NONE UINT32_MAX /**< label of a rank that has none */
 
 struct communities_params {
@@ -123,6 +124,17 @@ double communities_modularity(const struct communities *communities, uint32_t le
 
 /** The level of greatest modularity; of equals the first. */
 uint32_t communities_best(const struct communities *communities);
+
+/** What a partition needs for its communities to count as such: below this modularity the ranks are
+ *  one community. Communities of a graph without any structure are found as well, of modularity
+ *  about 0; when messages go to partners at random, up to sqrt(ranks / (2 messages)), for each part
+ *  has by chance more messages within than outside (as in random graphs: Guimera, Sales-Pardo,
+ *  Amaral 2004).
+ *  @param ranks     that communicate
+ *  @param messages  between them
+ *  @return COMMUNITIES_FLOOR where messages are many, at most three times that where they are few:
+ *          one message to each partner may well be a pattern */
+double communities_floor(uint32_t ranks, uint64_t messages);
 
 /** Labels of the level that has a number of communities: 0 to count - 1, by lowest rank ascending.
  *  @param labels  of each vertex

@@ -107,7 +107,8 @@ static size_t phase_labels_count_graph(struct phase_labels *l, const struct phas
     return count;
 }
 
-/* Labels of the ranks that communicate, at the greatest modularity. */
+/* Labels of the ranks that communicate, at the greatest modularity; all are one community where
+ * that is below the floor. */
 static int phase_labels_cut(const struct communities *c, const bool *present, uint32_t ranks,
                             uint32_t *labels, struct phase_figures *figures)
 {
@@ -116,13 +117,20 @@ static int phase_labels_cut(const struct communities *c, const bool *present, ui
     int code = communities_cut(c, ranks - best, labels);
     if (code != 0)
         return code;
-    for (uint32_t i = 0; i < ranks; i++) {
-        labels[i] = present[i] ? labels[i] : PHASE_LABELS_ABSENT;
+    for (uint32_t i = 0; i < ranks; i++)
         absent += !present[i];
-    }
     figures->ranks = ranks - absent;
     figures->communities = ranks - best - absent;
     figures->modularity = communities_modularity(c, best);
+    double floor =
+        communities_floor((uint32_t)figures->ranks, figures->messages + figures->modelled);
+    bool one = figures->communities > 1 && figures->modularity < floor;
+    if (one) {
+        figures->communities = 1;
+        figures->modularity = 0;
+    }
+    for (uint32_t i = 0; i < ranks; i++)
+        labels[i] = !present[i] ? PHASE_LABELS_ABSENT : one ? 0 : labels[i];
     return 0;
 }
 

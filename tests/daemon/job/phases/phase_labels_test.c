@@ -109,6 +109,77 @@ static void phases_that_return_are_reported_as_if_they_were_new(void **state)
     communities_destroy(plain);
 }
 
+/* Messages to partners at random, `inside` of a thousand within groups of `size` ranks. */
+static size_t make_mixed(struct phase_edge *edges, uint32_t size, uint32_t inside,
+                         uint32_t messages, uint64_t *random)
+{
+    static uint32_t counts[RANKS][RANKS];
+    size_t count = 0;
+    memset(counts, 0, sizeof(counts));
+    for (uint32_t i = 0; i < messages; i++) {
+        uint32_t from = random_next(random) % RANKS, to = random_next(random) % RANKS;
+        if (random_next(random) % 1000 < inside)
+            to = from / size * size + to % size;
+        counts[from][to] += from != to;
+    }
+    for (uint32_t from = 0; from < RANKS; from++)
+        for (uint32_t to = 0; to < RANKS; to++)
+            if (counts[from][to] > 0)
+                edges[count++] = (struct phase_edge){
+                    from, to, 3, 0, counts[from][to], UINT64_C(1000) * counts[from][to]};
+    return count;
+}
+
+static void find_mixed(struct phase_labels *labels, uint32_t inside, uint32_t messages,
+                       uint64_t *random, struct phase_figures *figures)
+{
+    static struct phase_edge edges[RANKS * RANKS];
+    struct phase_graph graph = {.edges = edges};
+    uint32_t found[RANKS];
+    graph.count = make_mixed(edges, 16, inside, messages, random);
+    assert_int_equal(phase_labels_find(labels, RANKS, &graph, found, figures), 0);
+    assert_int_equal(figures->ranks, RANKS);
+    uint32_t most = 0;
+    for (uint32_t r = 0; r < RANKS; r++)
+        most = found[r] > most ? found[r] : most;
+    assert_int_equal(most + 1, figures->communities);
+}
+
+static void messages_to_anybody_make_one_community(void **state)
+{
+    struct phase_labels *labels;
+    struct phase_figures figures;
+    uint64_t random = 7;
+    (void)state;
+    assert_int_equal(phase_labels_create(&labels), 0);
+    for (uint32_t each = 25; each <= 1600; each *= 2)
+        for (uint32_t i = 0; i < 20; i++) {
+            find_mixed(labels, 0, each * RANKS, &random, &figures);
+            assert_int_equal(figures.communities, 1);
+            assert_true(figures.modularity == 0);
+        }
+    phase_labels_destroy(labels);
+}
+
+/* Of four groups a quarter of all messages stays inside by chance, so that modularity is about
+ * three quarters of the share that is sent inside on purpose. */
+static void what_stays_among_few_above_the_floor_makes_communities(void **state)
+{
+    struct phase_labels *labels;
+    struct phase_figures figures;
+    uint64_t random = 8;
+    (void)state;
+    assert_int_equal(phase_labels_create(&labels), 0);
+    for (uint32_t inside = 120; inside <= 1000; inside += 110) {
+        find_mixed(labels, inside, 1000 * RANKS, &random, &figures);
+        assert_int_equal(figures.communities, 4);
+        assert_true(figures.modularity > COMMUNITIES_FLOOR);
+        find_mixed(labels, 40, 1000 * RANKS, &random, &figures);
+        assert_int_equal(figures.communities, 1);
+    }
+    phase_labels_destroy(labels);
+}
+
 static void without_ranks_there_are_sums_only(void **state)
 {
     struct phase_edge edge = {0, 1, 3, 0, 2, 6};
@@ -130,6 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_that_return_are_reported_as_if_they_were_new),
+        cmocka_unit_test(messages_to_anybody_make_one_community),
+        cmocka_unit_test(what_stays_among_few_above_the_floor_makes_communities),
         cmocka_unit_test(without_ranks_there_are_sums_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
