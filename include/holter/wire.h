@@ -338,10 +338,11 @@
     COLUMN(U64, end_ns, WIRE_ANY, "its end")                                                       \
     COLUMN(F64, height, 0, "height of the curve; the first phase is at 0")                         \
     COLUMN(F64, difference, 0, "to the communities of the previous phase, 0 to 1")                 \
-    COLUMN(U64, returned, 1, "1: the pattern is an earlier one")                                   \
+    COLUMN(U64, returned, 1, "1: the pattern is an earlier one; resemblance is 0.95 at least")     \
     COLUMN(U64, resembles, WIRE_ANY,                                                               \
            "id of the first phase with that pattern, or of the most similar phase; 0: none")       \
-    COLUMN(F64, resemblance, 0, "difference to that phase; 1: no such phase")                      \
+    COLUMN(F64, resemblance, 0,                                                                    \
+           "to that phase: share of ranks that stay together; 1: the same, 0: no such phase")      \
     COLUMN(U64, communities, WIRE_ANY, "of the phase")
 
 /** A column of the CommGram picture: a phase as it was cut for the picture. */

@@ -57,7 +57,7 @@ void synthetic_phases(const struct synthetic_commgram *g, uint64_t first, uint64
                                                   .difference = same || id == 1 ? 0.01 : 0.72,
                                                   .returned = id > (g->every ? g->every : 1),
                                                   .resembles = swap ? g->every : 1,
-                                                  .resemblance = 0.01,
+                                                  .resemblance = 0.99,
                                                   .communities = phases[i].communities};
     }
     struct wire_message m = {.type = WIRE_TYPE_PHASES};

@@ -160,7 +160,7 @@ int commgram_apply_curve(struct commgram *g, const struct wire_curve *m, int sna
             continue;
         row.height = fmin(fmax(finite_or(row.height, 0), -1e9), 1e9);
         row.difference = finite_or(row.difference, 0);
-        row.resemblance = finite_or(row.resemblance, 1);
+        row.resemblance = finite_or(row.resemblance, 0);
         error = model_commgram_put_row(&g->points, &row);
     }
     g->version++;

@@ -269,7 +269,7 @@ static void set_resemblance(const struct curve *curve, struct curve_point *point
                             const struct likeness *likeness)
 {
     point->resembles = curve->patterns[pattern].first;
-    point->resemblance = difference_of(likeness);
+    point->resemblance = (double)likeness->matched / (double)likeness->all;
 }
 
 static void set_return(const struct curve *curve, struct outcome *outcome, uint32_t pattern,
@@ -413,7 +413,6 @@ static int commgram_curve_evaluate(struct curve *curve, const struct curve_phase
     outcome->point.phase = curve->phases;
     outcome->point.communities = fresh->communities;
     outcome->point.resembles = CURVE_NO_PHASE;
-    outcome->point.resemblance = 1;
     if (curve->phases > 0)
         return commgram_curve_place(curve, outcome);
     commgram_curve_inherit(curve, NULL, outcome);

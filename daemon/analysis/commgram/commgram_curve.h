@@ -61,13 +61,14 @@ struct curve_phase {
 };
 
 struct curve_point {
-    uint64_t phase;       /**< number of the phase, from 0 */
-    double height;        /**< 0 for the first phase; each is at most 1 from the one before */
-    double difference;    /**< to the phase before, 0 to 1; 0 for the first */
-    bool returned;        /**< the pattern is an earlier one, possibly that of the phase before */
-    uint64_t resembles;   /**< first phase of the pattern that returned, or of the most similar one
-                               other than that of the phase before; CURVE_NO_PHASE: there is none */
-    double resemblance;   /**< difference to that phase, 0 to below 1; 1 if there is none */
+    uint64_t phase;     /**< number of the phase, from 0 */
+    double height;      /**< 0 for the first phase; each is at most 1 from the one before */
+    double difference;  /**< to the phase before, 0 to 1; 0 for the first */
+    bool returned;      /**< the pattern is an earlier one, possibly that of the phase before: then
+                           the resemblance is at least 1 - tolerance */
+    uint64_t resembles; /**< first phase of the pattern that returned, or of the most similar one
+                             other than that of the phase before; CURVE_NO_PHASE: there is none */
+    double resemblance; /**< to that phase: 1 - the difference, 1 if they are equal; 0: none */
     uint32_t communities; /**< of the phase */
 };
 

@@ -155,7 +155,7 @@ void commgram_tip_point(struct stage *s, uint32_t point)
                     c->resembles);
     else if (c->resembles)
         tooltip_add(&s->tip, 0, "most like phase %" PRIu64 ", differs by %s", c->resembles,
-                    format_share(a, sizeof a, c->resemblance));
+                    format_share(a, sizeof a, 1 - c->resemblance));
     if (c->difference > 0)
         tooltip_add(&s->tip, 0, "differs from the phase before by %s",
                     format_share(a, sizeof a, c->difference));

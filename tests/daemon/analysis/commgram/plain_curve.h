@@ -138,12 +138,14 @@ static inline double plain_step(const struct plain *p, const struct phase *phase
 
 static inline struct curve_point plain_append(struct plain *p, const struct phase *phase)
 {
-    struct curve_point point = {.phase = p->phases, .resembles = CURVE_NO_PHASE, .resemblance = 1};
+    struct curve_point point = {.phase = p->phases, .resembles = CURVE_NO_PHASE};
     uint32_t like = UINT32_MAX;
     if (p->phases > 0) {
         point.difference = plain_difference(p->last, phase, p->params.weighted);
-        like = plain_nearest(p, phase, UINT32_MAX, &point.resemblance);
-        point.returned = like != UINT32_MAX && point.resemblance <= p->params.tolerance;
+        double least;
+        like = plain_nearest(p, phase, UINT32_MAX, &least);
+        point.resemblance = 1 - least;
+        point.returned = like != UINT32_MAX && least <= p->params.tolerance;
         double d = plain_difference(p->patterns[p->current].phase, phase, p->params.weighted);
         point.height = point.returned ? p->patterns[like].height : plain_step(p, phase, d);
     }
