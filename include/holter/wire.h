@@ -358,10 +358,17 @@
     COLUMN(U64, folded, WIRE_ANY, "further messages whose pair is not known")                      \
     COLUMN(U64, folded_bytes, WIRE_ANY, "bytes of them")                                           \
     COLUMN(U64, ranks, WIRE_ANY, "ranks that communicated")                                        \
-    COLUMN(U64, communities, WIRE_ANY, "bars")                                                     \
+    COLUMN(U64, communities, WIRE_ANY,                                                             \
+           "found among them, at the greatest modularity; there may be more bars, or fewer")       \
     COLUMN(F64, modularity, 0, "of these communities")                                             \
     COLUMN(F64, height, 0, "of the curve through these columns")                                   \
-    COLUMN(F64, difference, 0, "to the communities of the previous column, 0 to 1")
+    COLUMN(F64, difference, 0, "to the communities of the previous column, 0 to 1")                \
+    COLUMN(U64, returned, 1, "1: an earlier column has its pattern")                               \
+    COLUMN(U64, resembles, WIRE_ANY,                                                               \
+           "first column of that pattern, or of the most similar one, from 1; 0: none")            \
+    COLUMN(F64, resemblance, 0,                                                                    \
+           "to that column: share of ranks that stay together; 1: the same, 0: no such column")    \
+    COLUMN(U64, bars, WIRE_ANY, "drawn for the communities that were asked for")
 
 /** A bar: a community within a column. A picture of K phases has K + 1 columns of bars: messages of
  *  phase k go from the bars of column k to those of column k + 1, which show phase k + 1; the last
@@ -1074,7 +1081,8 @@ enum wire_degraded {
     FIELD(2, U64, from_ns, WIRE_ANY, REQUIRED, "begin of the span, daemon time")                   \
     FIELD(3, U64, to_ns, WIRE_ANY, REQUIRED, "its end")                                            \
     FIELD(4, U64, phases, WIRE_ANY, REQUIRED, "as asked for; there are as many columns, or fewer") \
-    FIELD(5, U64, communities, WIRE_ANY, REQUIRED, "as asked for; a column has as many, or fewer") \
+    FIELD(5, U64, communities, WIRE_ANY, REQUIRED,                                                 \
+          "as asked for; a column has as many bars, or fewer")                                     \
     FIELD(6, ROWS(column), columns, WIRE_MAX_ROWS, OPTIONAL, "phases, by time")                    \
     FIELD(7, ROWS(bar), bars, WIRE_MAX_ROWS, OPTIONAL, "by column, from the top")                  \
     FIELD(8, ROWS(bar_ranks), members, WIRE_MAX_ROWS, OPTIONAL, "ranks of the bars")               \
@@ -1253,7 +1261,7 @@ enum wire_degraded {
     X(cart_member, WIRE_CART_MEMBER_ROW, 3)                                                        \
     X(phase, WIRE_PHASE_ROW, 14)                                                                   \
     X(curve_point, WIRE_CURVE_POINT_ROW, 10)                                                       \
-    X(column, WIRE_COLUMN_ROW, 15)                                                                 \
+    X(column, WIRE_COLUMN_ROW, 19)                                                                 \
     X(bar, WIRE_BAR_ROW, 8)                                                                        \
     X(bar_ranks, WIRE_BAR_RANKS_ROW, 4)                                                            \
     X(ribbon, WIRE_RIBBON_ROW, 7)                                                                  \

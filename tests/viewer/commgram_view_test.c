@@ -167,7 +167,7 @@ static void the_scene_shows_phases_bars_and_ribbons(void **state)
     assert_true(says(f, "24 phases"));
     assert_true(says(f, "16 communities"));
     assert_true(says(f, "last 60"));
-    assert_true(says(f, "phase 19: as phase 1"));
+    assert_true(says(f, "phase 12 of 12: as phase 4"));
 }
 
 static void badges_say_what_is_not_shown_one_by_one(void **state)
@@ -286,6 +286,103 @@ static void what_lies_under_the_mouse_is_described(void **state)
         desk_layout(&f->desk, f->model);
     assert_true(says(f, "modularity 0.63"));
     assert_true(says(f, "returns to the pattern of phase 1"));
+}
+
+/* ---- the curve ---------------------------------------------------------------------------------
+ */
+
+/* A scene's panel by its name. */
+static uint16_t panel_of(const struct fixture *f, const char *name)
+{
+    for (size_t i = 0; i < f->desk.scene.panel_count; i++)
+        if (strcmp(f->desk.scene.panels[i].name, name) == 0)
+            return (uint16_t)i;
+    fail_msg("no panel of that name");
+    return 0;
+}
+
+/* The column of the picture at a position of the strip; -1: none is within two pixels. */
+static int column_at(const struct fixture *f, double x)
+{
+    const struct commgram_picture *p = &f->model->commgram.now;
+    const struct scene_hit *strip = hit_of(f, HIT_TIME, 0);
+    for (uint32_t k = 0; k < p->column_count; k++) {
+        double unit = strip->box.w / (strip->x1 - strip->x0);
+        double x0 = strip->box.x + ((double)p->columns[k].begin_ns - strip->x0) * unit,
+               x1 = strip->box.x + ((double)p->columns[k].end_ns - strip->x0) * unit;
+        if (x >= x0 - 2 && x <= x1 + 2)
+            return (int)k;
+    }
+    return -1;
+}
+
+/* Each line is within phases, level or upright, at the height of its phase. @return columns that
+ * have one */
+static uint32_t assert_curve_is_of_columns(const struct fixture *f)
+{
+    const struct scene *scene = &f->desk.scene;
+    const struct commgram_picture *p = &f->model->commgram.now;
+    uint16_t panel = panel_of(f, "commgram.strip.plot");
+    double y_of[2] = {NAN, NAN}; /* of the height 0 and of the other */
+    uint8_t drawn[256] = {0};
+    uint32_t count = 0;
+    for (size_t i = 0; i < scene->item_count; i++) {
+        const struct scene_item *item = &scene->items[i];
+        if (item->kind != SCENE_CURVE || item->panel != panel)
+            continue;
+        const struct point *at = scene->points + item->first;
+        for (uint32_t n = 0; n < item->count; n++) {
+            int k = column_at(f, at[n].x);
+            assert_true(k >= 0);
+            double *y = &y_of[p->columns[k].height < 0];
+            *y = isnan(*y) ? at[n].y : *y;
+            assert_true(fabs(*y - at[n].y) < 1e-6);
+            assert_true(n == 0 || fabs(at[n].x - at[n - 1].x) < 0.01 || at[n].y == at[n - 1].y);
+            count += !drawn[k];
+            drawn[k] = 1;
+        }
+    }
+    assert_true(isnan(y_of[1]) || y_of[1] > y_of[0]);
+    return count;
+}
+
+static void the_curve_is_that_of_the_phases_that_are_shown(void **state)
+{
+    struct fixture *f = *state;
+    static const uint64_t details[] = {24, 7, 5, 12};
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+        f->desk.ui.commgram.phases = details[i];
+        show(f);
+        const struct commgram_picture *p = &f->model->commgram.now;
+        assert_int_equal(p->column_count, details[i] > 12 ? 12 : details[i]);
+        assert_int_equal(assert_curve_is_of_columns(f), p->column_count);
+    }
+}
+
+static void a_phase_is_described_alike_by_curve_and_column(void **state)
+{
+    struct fixture *f = *state;
+    char text[64];
+    show(f);
+    const struct scene_hit time = *hit_of(f, HIT_TIME, 0);
+    for (uint32_t k = 0; k < f->model->commgram.now.column_count; k++) {
+        const struct wire_column_row *c = &f->model->commgram.now.columns[k];
+        double middle = (double)(c->begin_ns + (c->end_ns - c->begin_ns) / 2);
+        snprintf(text, sizeof text, "phase %u of 12", k + 1);
+        f->desk.ui.mouse.x = time.box.x + (middle - time.x0) / (time.x1 - time.x0) * time.box.w;
+        f->desk.ui.mouse.y = time.box.y + time.box.h - 8;
+        for (int i = 0; i < 2; i++)
+            desk_layout(&f->desk, f->model);
+        assert_true(says(f, text));
+        assert_true(says(f, c->height < 0 ? "64 ranks in 9 communities, modularity 0.41"
+                                          : "64 ranks in 18 communities, modularity 0.63"));
+        assert_true(says(f, "drawn as 16 bars"));
+        assert_true(!c->returned || says(f, "returns to the pattern of phase"));
+    }
+    f->desk.ui.mouse.x += 1.2 / 3 * 5 / 60 * time.box.w; /* the last third of a phase is silent */
+    for (int i = 0; i < 2; i++)
+        desk_layout(&f->desk, f->model);
+    assert_true(says(f, "between phases: no message"));
 }
 
 /* ---- what keys and mouse do --------------------------------------------------------------------
@@ -491,6 +588,8 @@ int main(void)
         TEST(a_window_without_capacity_for_it_reports_that),
         TEST(every_size_and_theme_keeps_its_panels),
         TEST(what_lies_under_the_mouse_is_described),
+        TEST(the_curve_is_that_of_the_phases_that_are_shown),
+        TEST(a_phase_is_described_alike_by_curve_and_column),
         TEST(keys_and_wheel_change_the_detail),
         TEST(a_double_click_opens_a_phase_and_backspace_leads_back),
         TEST(the_path_is_clickable),

@@ -238,10 +238,17 @@ static void make_column(struct making *m, uint64_t column, uint64_t phase, uint6
                                   .folded = g->folded,
                                   .folded_bytes = g->folded * 700,
                                   .ranks = g->ranks,
-                                  .communities = m->bars,
-                                  .modularity = 0.52,
+                                  .communities = is_swap(g, phase) ? 9 : 18,
+                                  .modularity = is_swap(g, phase) ? 0.41 : 0.63,
                                   .height = is_swap(g, phase) ? -0.7 : 0,
-                                  .difference = is_swap(g, phase) ? 0.7 : 0};
+                                  .bars = m->bars};
+    for (uint64_t k = 0; k < column && !c->returned; k++) {
+        c->returned = m->columns[k].height == c->height;
+        c->resembles = c->returned ? k + 1 : 0;
+        c->resemblance = c->returned ? 0.99 : 0;
+    }
+    if (column > 0)
+        c->difference = fabs(c->height - c[-1].height);
     for (uint64_t i = first; i < m->count; i++) {
         c->messages += m->rows[i].messages;
         c->bytes += m->rows[i].bytes;

@@ -32,6 +32,17 @@ static void tap_phases_print_real(FILE *out, int width, int digits, double value
     tap_cell(out, -width, text);
 }
 
+/* @param is_known  whether it resembles any phase */
+static void tap_phases_print_pattern(FILE *out, int returned, uint64_t resembles, int is_known)
+{
+    if (returned)
+        fprintf(out, "  that of phase %" PRIu64, resembles);
+    else if (is_known)
+        fprintf(out, "  new, most like phase %" PRIu64, resembles);
+    else
+        fputs("  new", out);
+}
+
 void tap_phases(FILE *out, const struct wire_phases *m)
 {
     struct quantity gap;
@@ -73,12 +84,7 @@ void tap_curve(FILE *out, const struct wire_curve *m)
         tap_phases_print_real(out, 10, 4, p->height);
         tap_phases_print_real(out, 12, 4, p->difference);
         tap_count(out, 13, p->communities);
-        if (p->returned)
-            fprintf(out, "  that of phase %" PRIu64, p->resembles);
-        else if (p->resembles)
-            fprintf(out, "  new, most like phase %" PRIu64, p->resembles);
-        else
-            fputs("  new", out);
+        tap_phases_print_pattern(out, p->returned != 0, p->resembles, p->resembles != 0);
         fputs(p->provisional ? ", still open\n" : "\n", out);
     }
 }
@@ -89,7 +95,7 @@ static void print_columns(FILE *out, const struct wire_commgram *m)
 {
     if (m->columns_count)
         fputs("  phase  begin             length  messages      bytes  modelled    folded   ranks"
-              "    bars  modularity    height\n",
+              "    bars  communities  modularity    height  pattern\n",
               out);
     for (uint64_t i = 0; i < m->columns_count; i++) {
         const struct wire_column_row *c = &m->columns[i];
@@ -100,10 +106,12 @@ static void print_columns(FILE *out, const struct wire_commgram *m)
         tap_count(out, 10, c->modelled);
         tap_count(out, 10, c->folded);
         tap_count(out, 8, c->ranks);
-        tap_count(out, 8, c->communities);
+        tap_count(out, 8, c->bars);
+        tap_count(out, 13, c->communities);
         tap_phases_print_real(out, 12, 3, c->modularity);
         tap_phases_print_real(out, 10, 4, c->height);
-        fputs(c->open ? "  open\n" : "\n", out);
+        tap_phases_print_pattern(out, c->returned != 0, c->resembles - 1, c->resembles != 0);
+        fputs(c->open ? ", still open\n" : "\n", out);
     }
 }
 

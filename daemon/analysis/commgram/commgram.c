@@ -18,7 +18,9 @@ _Static_assert(CURVE_ABSENT == COMMGRAM_ABSENT && COMMGRAM_SILENT == COMMGRAM_AB
 
 /* Data of a phase besides its column. */
 struct act {
-    struct commgram_bar *own;     /* owned; its communities by label: identity and sums */
+    struct commgram_bar *own; /* owned; its drawn communities by label: identity and sums */
+    uint32_t own_count;
+    uint64_t pattern;             /* in the curve: number of the pattern's first phase */
     size_t ribbons, ribbon_count; /* index and number in all ribbons; from and to are identities
                                      until the ribbons are placed */
 };
@@ -27,8 +29,10 @@ struct commgram {
     struct commgram_params params;
     bool *only; /* owned; by rank: its messages are shown; NULL: all are */
     struct commgram_graph graph;
-    struct curve *curve;             /* owned */
-    uint32_t *labels;                /* owned; of each rank in the last phase */
+    struct curve *curve;             /* owned; of the communities that are found: heights */
+    struct curve *drawn;             /* owned; of those that are drawn: identities */
+    uint32_t *found;                 /* owned; of each rank in the last phase: what is found */
+    uint32_t *labels;                /* owned; likewise: what is drawn */
     uint32_t *identity;              /* owned; [phase][rank], or COMMGRAM_ABSENT */
     uint32_t *seated;                /* owned; scratch, by rank */
     struct commgram_column *columns; /* owned */
@@ -84,14 +88,16 @@ int commgram_create(struct commgram **out, const struct commgram_params *params)
     struct curve_params curve = CURVE_DEFAULTS;
     curve.most_ranks = params->ranks;
     c->params = *params;
+    c->found = malloc(params->ranks * sizeof(*c->found));
     c->labels = malloc(params->ranks * sizeof(*c->labels));
     c->seated = malloc(params->ranks * sizeof(*c->seated));
     c->identity = malloc((size_t)params->phases * params->ranks * sizeof(*c->identity));
     c->columns = calloc(params->phases, sizeof(*c->columns));
     c->acts = calloc(params->phases, sizeof(*c->acts));
     if (commgram_graph_init(&c->graph, params) != 0 || curve_create(&c->curve, &curve) != 0 ||
-        commgram_keep_selected(c) != 0 || c->labels == NULL || c->seated == NULL ||
-        c->identity == NULL || c->columns == NULL || c->acts == NULL) {
+        curve_create(&c->drawn, &curve) != 0 || commgram_keep_selected(c) != 0 ||
+        c->found == NULL || c->labels == NULL || c->seated == NULL || c->identity == NULL ||
+        c->columns == NULL || c->acts == NULL) {
         commgram_destroy(c);
         return -ENOMEM;
     }
@@ -108,10 +114,12 @@ void commgram_destroy(struct commgram *c)
         free(c->acts[i].own);
     commgram_graph_finish(&c->graph);
     curve_destroy(c->curve);
+    curve_destroy(c->drawn);
     commgram_bars_finish(&c->bars);
     commgram_names_finish(&c->names[0]);
     commgram_names_finish(&c->names[1]);
     free(c->only);
+    free(c->found);
     free(c->labels);
     free(c->identity);
     free(c->seated);
@@ -129,25 +137,26 @@ static bool commgram_is_shown(const struct commgram *c, const struct phase_edge 
     return c->only == NULL || c->only[e->source] || c->only[e->destination];
 }
 
-/* Cuts a phase into communities and gives them identities by the curve. */
-static int name_ranks(struct commgram *c, const struct phase_edge *edges, size_t count,
-                      uint32_t *communities, struct curve_point *point, uint32_t *identity)
+/* Cuts the graph that was read into the communities that are drawn, and names these. */
+static int name_ranks(struct commgram *c, const struct commgram_parts *found, uint32_t *drawn,
+                      uint32_t *identity)
 {
-    int rc =
-        commgram_graph_cut(&c->graph, edges, count, c->params.communities, c->labels, communities);
-    if (rc != 0)
-        return rc;
+    struct curve_point unused;
+    int rc = commgram_graph_cut(&c->graph, found, c->params.communities, c->labels, drawn);
     const struct curve_phase phase = {.labels = c->labels, .ranks = c->params.ranks};
-    return curve_append(c->curve, &phase, point, identity);
+    return rc != 0 ? rc : curve_append(c->drawn, &phase, &unused, identity);
 }
 
-int commgram_anchor(struct commgram *c, const struct phase_edge *edges, size_t count)
+int commgram_anchor(struct commgram *c, const struct phase_edge *edges, size_t count, double height)
 {
-    struct curve_point point;
-    uint32_t communities;
+    struct commgram_parts found = {.labels = c->found};
+    const struct curve_phase phase = {.labels = c->found, .ranks = c->params.ranks};
+    uint32_t drawn;
     if (c->stage != ADDING || c->count > 0)
         return -HOLTER_EUSAGE;
-    return name_ranks(c, edges, count, &communities, &point, c->seated);
+    int rc = commgram_graph_read(&c->graph, edges, count, &found);
+    rc = rc == 0 ? curve_append_at(c->curve, &phase, height) : rc;
+    return rc == 0 ? name_ranks(c, &found, &drawn, c->seated) : rc;
 }
 
 static uint32_t *identities_of(const struct commgram *c, uint32_t phase)
@@ -230,24 +239,44 @@ static struct commgram_column commgram_column_of(const struct commgram_phase *ph
                                     .folded_bytes = phase->other_bytes};
 }
 
+/* Puts a phase on the curve. What it resembles is said by columns, if any has that pattern. */
+static int commgram_add_point(struct commgram *c, const struct commgram_parts *found,
+                              struct commgram_column *column)
+{
+    const struct curve_phase phase = {.labels = found->labels, .ranks = c->params.ranks};
+    struct curve_point point;
+    int rc = curve_append(c->curve, &phase, &point, NULL);
+    if (rc != 0)
+        return rc;
+    column->ranks = c->graph.active_count;
+    column->communities = found->count;
+    column->modularity = found->modularity;
+    column->height = point.height;
+    column->difference = c->count > 0 ? point.difference : 0;
+    for (uint32_t i = 0; i < c->count && column->resembles == 0; i++)
+        if (c->acts[i].pattern == point.resembles)
+            column->resembles = i + 1;
+    column->returned = point.returned && column->resembles > 0;
+    column->resemblance = column->resembles > 0 ? point.resemblance : 0;
+    c->acts[c->count].pattern = point.returned ? point.resembles : point.phase;
+    return 0;
+}
+
 static int add_phase(struct commgram *c, const struct commgram_phase *phase)
 {
     struct commgram_column column = commgram_column_of(phase);
-    struct curve_point point;
-    uint32_t *identity = identities_of(c, c->count);
-    int rc = name_ranks(c, phase->edges, phase->count, &column.communities, &point, identity);
+    struct commgram_parts found = {.labels = c->found};
+    uint32_t *identity = identities_of(c, c->count), drawn;
+    int rc = commgram_graph_read(&c->graph, phase->edges, phase->count, &found);
+    rc = rc == 0 ? commgram_add_point(c, &found, &column) : rc;
+    rc = rc == 0 ? name_ranks(c, &found, &drawn, identity) : rc;
     if (rc != 0)
         return rc;
-    struct commgram_bar *own = calloc((size_t)column.communities + 1, sizeof(*own));
+    struct commgram_bar *own = calloc((size_t)drawn + 1, sizeof(*own));
     if (own == NULL)
         return -ENOMEM;
     c->acts[c->count].own = own;
-    if (commgram_graph_modularity(&c->graph, c->labels, column.communities, &column.modularity) !=
-        0)
-        return -ENOMEM;
-    column.ranks = c->graph.active_count;
-    column.height = point.height;
-    column.difference = point.difference;
+    c->acts[c->count].own_count = drawn;
     for (uint32_t r = 0; r < c->params.ranks; r++)
         if (c->labels[r] != COMMGRAM_ABSENT)
             own[c->labels[r]].community = identity[r];
@@ -293,7 +322,7 @@ static int commgram_add_bars(struct commgram *c, uint32_t column, struct commgra
         c->seated[r] = identity[r] != COMMGRAM_ABSENT ? identity[r] : c->seated[r];
     const struct commgram_seats seats = {.column = column,
                                          .own = c->acts[phase].own,
-                                         .own_count = c->columns[phase].communities,
+                                         .own_count = c->acts[phase].own_count,
                                          .identity = c->seated,
                                          .ranks = c->params.ranks,
                                          .communities = c->params.communities};

@@ -12,7 +12,7 @@
 struct entry {
     struct commgram_key key;
     struct commgram_merge *merges; /* owned; NULL: the entry is empty */
-    uint32_t count;
+    uint32_t count, best;
     uint64_t used; /* when it was used last, in uses of the cache */
 };
 
@@ -60,15 +60,15 @@ static struct entry *commgram_cache_find(struct commgram_cache *c, const struct 
     return NULL;
 }
 
-const struct commgram_merge *commgram_cache_get(struct commgram_cache *c,
-                                                const struct commgram_key *key, uint32_t *count)
+bool commgram_cache_get(struct commgram_cache *c, const struct commgram_key *key,
+                        struct commgram_dendrogram *out)
 {
     struct entry *e = commgram_cache_find(c, key);
     if (e == NULL)
-        return NULL;
+        return false;
     e->used = ++c->uses;
-    *count = e->count;
-    return e->merges;
+    *out = (struct commgram_dendrogram){e->merges, e->count, e->best};
+    return true;
 }
 
 /* An empty graph has no merges, but its entry must not look empty. */
@@ -97,16 +97,16 @@ static struct entry *commgram_cache_oldest(struct commgram_cache *c, int in_use)
 }
 
 void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key,
-                        const struct commgram_merge *merges, uint32_t count)
+                        const struct commgram_dendrogram *d)
 {
-    size_t bytes = commgram_cache_bytes_of(count);
+    size_t bytes = commgram_cache_bytes_of(d->count);
     if (bytes > c->most_bytes)
         return;
     struct commgram_merge *copy = malloc(bytes);
     if (copy == NULL)
         return;
-    if (count > 0)
-        memcpy(copy, merges, bytes);
+    if (d->count > 0)
+        memcpy(copy, d->merges, bytes);
     struct entry *e = commgram_cache_find(c, key);
     if (e != NULL)
         commgram_cache_drop(c, e);
@@ -115,6 +115,6 @@ void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key
     e = commgram_cache_oldest(c, 0);
     if (e->merges != NULL)
         commgram_cache_drop(c, e);
-    *e = (struct entry){*key, copy, count, ++c->uses};
+    *e = (struct entry){*key, copy, d->count, d->best, ++c->uses};
     c->bytes += bytes;
 }

@@ -10,12 +10,20 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_CACHE_H
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /** Two clusters that merge, called by their lowest ranks; a below b. */
 struct commgram_merge {
     uint32_t a, b;
+};
+
+/** Merges of a graph, in order. */
+struct commgram_dendrogram {
+    const struct commgram_merge *merges;
+    uint32_t count;
+    uint32_t best; /**< of these, those that lead to the greatest modularity */
 };
 
 struct commgram_key {
@@ -31,12 +39,13 @@ struct commgram_cache;
 int commgram_cache_create(struct commgram_cache **out, size_t bytes, uint32_t entries);
 void commgram_cache_destroy(struct commgram_cache *cache);
 
-/** @return merges, borrowed until the next put; NULL: not known */
-const struct commgram_merge *commgram_cache_get(struct commgram_cache *cache,
-                                                const struct commgram_key *key, uint32_t *count);
+/** @param out  its merges are borrowed until the next put
+ *  @return whether it is known */
+bool commgram_cache_get(struct commgram_cache *cache, const struct commgram_key *key,
+                        struct commgram_dendrogram *out);
 
 /** Keep a copy, if there is memory for it. */
 void commgram_cache_put(struct commgram_cache *cache, const struct commgram_key *key,
-                        const struct commgram_merge *merges, uint32_t count);
+                        const struct commgram_dendrogram *dendrogram);
 
 #endif

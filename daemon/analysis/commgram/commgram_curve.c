@@ -419,13 +419,13 @@ static int commgram_curve_evaluate(struct curve *curve, const struct curve_phase
     return 0;
 }
 
-static void commgram_curve_report_identities(const struct curve *curve, uint32_t ranks,
+static void commgram_curve_report_identities(const struct view *view, uint32_t ranks,
                                              uint32_t *identities)
 {
-    const struct partition *fresh = &curve->fresh.partition;
+    const struct partition *p = &view->partition;
     for (uint32_t r = 0; identities != NULL && r < ranks; r++) {
-        bool is_there = r < fresh->ranks && fresh->rank[r].community != PARTITION_ABSENT;
-        identities[r] = is_there ? curve->fresh.identity[fresh->rank[r].community] : CURVE_ABSENT;
+        bool is_there = r < p->ranks && p->rank[r].community != PARTITION_ABSENT;
+        identities[r] = is_there ? view->identity[p->rank[r].community] : CURVE_ABSENT;
     }
 }
 
@@ -437,7 +437,7 @@ int curve_provisional(struct curve *curve, const struct curve_phase *phase,
     if (rc != 0)
         return rc;
     *point = outcome.point;
-    commgram_curve_report_identities(curve, phase->ranks, identities);
+    commgram_curve_report_identities(&curve->fresh, phase->ranks, identities);
     return 0;
 }
 
@@ -469,28 +469,43 @@ static void commgram_curve_remember(struct curve *curve, struct pattern *place, 
     curve->remembered += curve->current == curve->remembered;
 }
 
-int curve_append(struct curve *curve, const struct curve_phase *phase, struct curve_point *point,
-                 uint32_t *identities)
+/* Makes a phase that was evaluated the last one. @return 0 or -ENOMEM: nothing has changed */
+static int commgram_curve_add(struct curve *curve, const struct outcome *outcome)
 {
-    struct outcome outcome;
     struct pattern *place = NULL;
-    int rc = commgram_curve_evaluate(curve, phase, &outcome);
-    if (rc != 0)
-        return rc;
-    if (outcome.pattern == NO_PATTERN && (place = commgram_curve_find_place(curve)) == NULL)
+    if (outcome->pattern == NO_PATTERN && (place = commgram_curve_find_place(curve)) == NULL)
         return -ENOMEM;
-    *point = outcome.point;
-    commgram_curve_report_identities(curve, phase->ranks, identities);
     if (place != NULL)
-        commgram_curve_remember(curve, place, outcome.point.height);
+        commgram_curve_remember(curve, place, outcome->point.height);
     else
-        curve->current = outcome.pattern;
+        curve->current = outcome->pattern;
     curve->patterns[curve->current].last = curve->phases++;
-    curve->next_identity = outcome.next_identity;
+    curve->next_identity = outcome->next_identity;
     struct view last = curve->last;
     curve->last = curve->fresh;
     curve->fresh = last;
     return 0;
+}
+
+int curve_append(struct curve *curve, const struct curve_phase *phase, struct curve_point *point,
+                 uint32_t *identities)
+{
+    struct outcome outcome;
+    int rc = commgram_curve_evaluate(curve, phase, &outcome);
+    rc = rc == 0 ? commgram_curve_add(curve, &outcome) : rc;
+    if (rc != 0)
+        return rc;
+    *point = outcome.point;
+    commgram_curve_report_identities(&curve->last, phase->ranks, identities);
+    return 0;
+}
+
+int curve_append_at(struct curve *curve, const struct curve_phase *phase, double height)
+{
+    struct outcome outcome;
+    int rc = commgram_curve_evaluate(curve, phase, &outcome);
+    outcome.point.height = height;
+    return rc == 0 ? commgram_curve_add(curve, &outcome) : rc;
 }
 
 static size_t view_bytes(const struct view *view)

@@ -86,6 +86,10 @@ void curve_destroy(struct curve *curve);
 int curve_append(struct curve *curve, const struct curve_phase *phase, struct curve_point *point,
                  uint32_t *identities);
 
+/** As curve_append(), for a phase whose height is known already, from a curve over more phases: if
+ *  its pattern is new it gets that height. */
+int curve_append_at(struct curve *curve, const struct curve_phase *phase, double height);
+
 /** Computes the point of the open phase as if it ended now, without adding it. curve_append() of
  * the same phase gives the same point. */
 int curve_provisional(struct curve *curve, const struct curve_phase *phase,

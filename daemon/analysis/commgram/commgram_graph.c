@@ -2,6 +2,7 @@
 #include "daemon/analysis/commgram/commgram_graph.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ static int commgram_graph_copy_edges(struct commgram_graph *g, const struct phas
     memset(g->active, 0, g->ranks * sizeof(*g->active));
     g->count = 0;
     g->active_count = 0;
+    g->messages = 0;
     for (size_t i = 0; i < count; i++) {
         const struct phase_edge *e = &edges[i];
         if (!commgram_graph_has(g, e) || (e->modelled != 0 && !g->modelled))
@@ -50,9 +52,11 @@ static int commgram_graph_copy_edges(struct commgram_graph *g, const struct phas
         g->active[e->source] = true;
         g->active_count += !g->active[e->destination];
         g->active[e->destination] = true;
-        if (e->source != e->destination)
-            g->edges[g->count++] = (struct communities_edge){
-                e->source, e->destination, (double)e->messages + (double)e->bytes};
+        if (e->source == e->destination)
+            continue;
+        g->messages = saturated_sum(g->messages, e->messages);
+        g->edges[g->count++] = (struct communities_edge){e->source, e->destination,
+                                                         (double)e->messages + (double)e->bytes};
     }
     return 0;
 }
@@ -80,15 +84,17 @@ static struct commgram_key commgram_graph_key_of(const struct commgram_graph *g)
     return key;
 }
 
-/* Computes the merges of the graph, in memory of the graph. */
-static int find_merges(struct commgram_graph *g, uint32_t *count)
+/* Computes the dendrogram of the graph, in memory of the graph. */
+static int commgram_graph_find_merges(struct commgram_graph *g)
 {
     struct commgram_key key = {0, 0};
+    struct commgram_dendrogram known;
     if (g->cache != NULL) {
         key = commgram_graph_key_of(g);
-        const struct commgram_merge *known = commgram_cache_get(g->cache, &key, count);
-        if (known != NULL && *count < g->ranks) {
-            memcpy(g->merges, known, *count * sizeof(*known));
+        if (commgram_cache_get(g->cache, &key, &known) && known.count < g->ranks) {
+            memcpy(g->merges, known.merges, known.count * sizeof(*known.merges));
+            g->merge_count = known.count;
+            g->best = known.best;
             g->cached++;
             return 0;
         }
@@ -96,32 +102,22 @@ static int find_merges(struct commgram_graph *g, uint32_t *count)
     int rc = communities_update(g->communities, g->ranks, g->edges, g->count);
     if (rc != 0)
         return rc;
-    const struct communities_merge *merges = communities_merges(g->communities, count);
-    for (uint32_t i = 0; i < *count; i++)
+    const struct communities_merge *merges = communities_merges(g->communities, &g->merge_count);
+    for (uint32_t i = 0; i < g->merge_count; i++)
         g->merges[i] = (struct commgram_merge){merges[i].a, merges[i].b};
+    g->best = communities_best(g->communities);
+    known = (struct commgram_dendrogram){g->merges, g->merge_count, g->best};
     if (g->cache != NULL)
-        commgram_cache_put(g->cache, &key, g->merges, *count);
+        commgram_cache_put(g->cache, &key, &known);
     return 0;
 }
 
-int commgram_graph_cut(struct commgram_graph *g, const struct phase_edge *edges, size_t count,
-                       uint32_t communities, uint32_t *labels, uint32_t *label_count)
+/* Modularity of labels; 0 without edges. */
+static int commgram_graph_modularity(const struct commgram_graph *g, struct commgram_parts *parts)
 {
-    uint32_t merges = 0;
-    int rc = commgram_graph_copy_edges(g, edges, count);
-    /* nothing to compute where each rank is a community */
-    if (rc == 0 && communities < g->active_count)
-        rc = find_merges(g, &merges);
-    if (rc != 0)
-        return rc;
-    const struct commgram_tree tree = {g->ranks, g->active, g->merges, merges};
-    return commgram_cut(&tree, communities, labels, label_count);
-}
-
-int commgram_graph_modularity(const struct commgram_graph *g, const uint32_t *labels,
-                              uint32_t count, double *modularity)
-{
-    double *strength = calloc((size_t)count + 1, sizeof(*strength)), all = 0, within = 0, q = 0;
+    const uint32_t *labels = parts->labels;
+    double *strength = calloc((size_t)parts->count + 1, sizeof(*strength));
+    double all = 0, within = 0, q = 0;
     if (strength == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < g->count; i++) {
@@ -131,9 +127,50 @@ int commgram_graph_modularity(const struct commgram_graph *g, const uint32_t *la
         all += 2 * e->weight;
         within += labels[e->a] == labels[e->b] ? 2 * e->weight : 0;
     }
-    for (uint32_t c = 0; c < count && all > 0; c++)
+    for (uint32_t c = 0; c < parts->count && all > 0; c++)
         q -= strength[c] / all * (strength[c] / all);
-    *modularity = all > 0 ? q + within / all : 0;
+    parts->modularity = all > 0 ? q + within / all : 0;
     free(strength);
+    return 0;
+}
+
+/* Labels of a graph that is one community. */
+static uint32_t commgram_graph_join_all(const struct commgram_graph *g, uint32_t *labels)
+{
+    for (uint32_t r = 0; r < g->ranks; r++)
+        labels[r] = g->active[r] ? 0 : COMMGRAM_ABSENT;
+    return g->active_count > 0;
+}
+
+static struct commgram_tree commgram_graph_tree(const struct commgram_graph *g)
+{
+    return (struct commgram_tree){g->ranks, g->active, g->merges, g->merge_count};
+}
+
+int commgram_graph_read(struct commgram_graph *g, const struct phase_edge *edges, size_t count,
+                        struct commgram_parts *out)
+{
+    int rc = commgram_graph_copy_edges(g, edges, count);
+    rc = rc == 0 ? commgram_graph_find_merges(g) : rc;
+    if (rc != 0)
+        return rc;
+    const struct commgram_tree tree = commgram_graph_tree(g);
+    uint32_t communities = g->active_count > g->best ? g->active_count - g->best : 1;
+    rc = commgram_cut(&tree, communities, out->labels, &out->count);
+    rc = rc == 0 ? commgram_graph_modularity(g, out) : rc;
+    if (rc == 0 && out->modularity < communities_floor(g->active_count, g->messages)) {
+        out->count = commgram_graph_join_all(g, out->labels);
+        out->modularity = 0;
+    }
+    return rc;
+}
+
+int commgram_graph_cut(const struct commgram_graph *g, const struct commgram_parts *found,
+                       uint32_t communities, uint32_t *labels, uint32_t *label_count)
+{
+    const struct commgram_tree tree = commgram_graph_tree(g);
+    if (found->count > 1 || communities >= g->active_count)
+        return commgram_cut(&tree, communities, labels, label_count);
+    *label_count = commgram_graph_join_all(g, labels);
     return 0;
 }

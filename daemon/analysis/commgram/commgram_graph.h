@@ -16,8 +16,11 @@ struct commgram_graph {
     uint32_t active_count;
     struct communities_edge *edges; /* owned; between two ranks */
     size_t count, capacity;
-    struct commgram_merge *merges; /* owned */
-    uint32_t cached;               /* phases found in the cache */
+    uint64_t messages;             /* of these */
+    struct commgram_merge *merges; /* owned; the dendrogram */
+    uint32_t merge_count;
+    uint32_t best;   /* merges up to the greatest modularity */
+    uint32_t cached; /* phases found in the cache */
 };
 
 /** @return 0, -ENOMEM or -HOLTER_ERANGE: ranks */
@@ -31,16 +34,26 @@ static inline bool commgram_graph_has(const struct commgram_graph *graph,
     return e->messages > 0 && e->source < graph->ranks && e->destination < graph->ranks;
 }
 
-/** Reads the edges of a phase and cuts it into communities.
- *  @param labels  of each rank, or COMMGRAM_ABSENT
- *  @param count   communities
- *  @return 0, -ENOMEM or -HOLTER_ELIMIT: too many edges */
-int commgram_graph_cut(struct commgram_graph *graph, const struct phase_edge *edges, size_t count,
-                       uint32_t communities, uint32_t *labels, uint32_t *label_count);
+/** Communities of a graph. */
+struct commgram_parts {
+    uint32_t *labels; /**< owned by the caller; of each rank, or COMMGRAM_ABSENT */
+    uint32_t count;
+    double modularity; /**< 0 of one community, and without edges */
+};
 
-/** Modularity of labels in the graph cut last; 0 without edges.
+/** Reads the edges of a phase and finds its communities: those of the greatest modularity; all
+ *  ranks are one where that is below communities_floor().
+ *  @param out  its labels have room for all ranks
+ *  @return 0, -ENOMEM or -HOLTER_ELIMIT: too many edges */
+int commgram_graph_read(struct commgram_graph *graph, const struct phase_edge *edges, size_t count,
+                        struct commgram_parts *out);
+
+/** Cuts the graph that was read last into a number of communities. If it is one community, it is
+ *  not divided, but for as many as there are ranks.
+ *  @param found   what was found in it
+ *  @param labels  of each rank, or COMMGRAM_ABSENT
  *  @return 0 or -ENOMEM */
-int commgram_graph_modularity(const struct commgram_graph *graph, const uint32_t *labels,
-                              uint32_t count, double *modularity);
+int commgram_graph_cut(const struct commgram_graph *graph, const struct commgram_parts *found,
+                       uint32_t communities, uint32_t *labels, uint32_t *label_count);
 
 #endif

@@ -152,11 +152,14 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
     return code;
 }
 
-int job_phase_rows_is_new(const struct job_phase_rows *r)
+int job_phase_rows_is_new(const struct job_phase_rows *r, double *height)
 {
     const struct phase_record *record =
         r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_RETAINED];
-    return record != NULL && record->point.phase != 0 && !record->point.returned;
+    if (record == NULL || record->point.phase == 0 || record->point.returned)
+        return 0;
+    *height = record->point.height;
+    return 1;
 }
 
 /* ---- open ones ----------------------------------------------------------------------- */

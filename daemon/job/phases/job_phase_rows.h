@@ -30,8 +30,9 @@ void job_phase_rows_destroy(struct job_phase_rows *rows);
  *  @return 0, or -ENOMEM: its row lacks what there was no memory for */
 int job_phase_rows_close(struct job_phase_rows *rows, const struct phase_batch_item *item);
 
-/** Is the pattern of the phase that was closed last one that the curve has not seen before? */
-int job_phase_rows_is_new(const struct job_phase_rows *rows);
+/** Is the pattern of the phase that was closed last one that the curve has not seen before?
+ *  @param height  set if so: of the curve there */
+int job_phase_rows_is_new(const struct job_phase_rows *rows, double *height);
 
 /** Begin the list of open phases again. The communities of phases that have not changed since are
  * not computed again. */

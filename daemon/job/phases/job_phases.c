@@ -37,6 +37,7 @@ struct job_phases {
     uint64_t owed;          /* edges analysed beyond JOB_PHASES_EDGES: later windows analyse less */
     struct phase_graph graph;
     struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
+    double heights[JOB_PHASES_PATTERNS];              /* of these */
     uint32_t pattern_count;
     size_t pattern_edges;
     /* buffers */
@@ -251,7 +252,8 @@ static void effort_spend(struct effort *e, const struct phase_graph *graph)
 
 /* Keep the patterns that give the colours of all pictures. Without space or memory the colour of a
  * pattern is computed for each picture. */
-static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph)
+static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph,
+                                    double height)
 {
     size_t count = graph->count;
     if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
@@ -259,7 +261,7 @@ static void job_phases_keep_pattern(struct job_phases *p, const struct phase_gra
         return;
     if (phase_graph_share(&p->patterns[p->pattern_count], graph) != 0)
         return;
-    p->pattern_count++;
+    p->heights[p->pattern_count++] = height;
     p->pattern_edges += count;
 }
 
@@ -277,9 +279,10 @@ static int job_phases_finish_batch(struct job_phases *p)
         return 0;
     const struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
     for (size_t i = 0; i < count; i++) {
+        double height;
         int failed = job_phase_rows_close(p->rows, &items[i]);
-        if (items[i].analysed && failed == 0 && job_phase_rows_is_new(p->rows))
-            job_phases_keep_pattern(p, &items[i].graph);
+        if (items[i].analysed && failed == 0 && job_phase_rows_is_new(p->rows, &height))
+            job_phases_keep_pattern(p, &items[i].graph, height);
         code = code != 0 ? code : failed;
         p->next = items[i].phase.id + 1;
         p->changed = true;
@@ -514,10 +517,14 @@ int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struc
 }
 
 const struct phase_edge *job_phases_pattern(const struct job_phases *p, uint32_t number,
-                                            size_t *count)
+                                            size_t *count, double *height)
 {
-    *count = number < p->pattern_count ? p->patterns[number].count : 0;
-    return number < p->pattern_count ? p->patterns[number].edges : NULL;
+    *count = 0;
+    if (number >= p->pattern_count)
+        return NULL;
+    *count = p->patterns[number].count;
+    *height = p->heights[number];
+    return p->patterns[number].edges;
 }
 
 int64_t job_phases_open_ns(const struct job_phases *p)

@@ -108,9 +108,10 @@ int job_phases_graph(struct job_phases *phases, int64_t from_ns, int64_t to_ns,
 
 /** Edges of the first phase of each pattern that the curve has found, as it was when it was closed,
  *  numbered from 0 in the order in which they appeared.
+ *  @param height  set to where the curve has it
  *  @return borrowed until the phases are destroyed; NULL: there are fewer, or no more are kept */
 const struct phase_edge *job_phases_pattern(const struct job_phases *phases, uint32_t number,
-                                            size_t *count);
+                                            size_t *count, double *height);
 
 /** Begin of what may still change; INT64_MAX: nothing may. */
 int64_t job_phases_open_ns(const struct job_phases *phases);

@@ -109,11 +109,12 @@ int picture_step(struct picture *p, struct job_phases *phases)
         return picture_finish_layout(p);
     /* The patterns of the job, in their order, give colours and heights, whatever the span. */
     size_t edges;
+    double height;
     const struct phase_edge *pattern =
-        p->next > 0 ? NULL : job_phases_pattern(phases, p->anchors, &edges);
+        p->next > 0 ? NULL : job_phases_pattern(phases, p->anchors, &edges, &height);
     if (pattern != NULL) {
         p->anchors++;
-        int failed = commgram_anchor(p->commgram, pattern, edges);
+        int failed = commgram_anchor(p->commgram, pattern, edges, height);
         return failed != 0 ? failed : 1;
     }
     const struct phase *phase = &p->cut.phases[p->next];
@@ -173,10 +174,14 @@ static size_t picture_part_columns(struct picture_part *part, const struct commg
             .folded = c[i].folded,
             .folded_bytes = c[i].folded_bytes,
             .ranks = c[i].ranks,
-            .communities = c[i].bars,
+            .communities = c[i].communities,
             .modularity = c[i].modularity,
             .height = c[i].height,
             .difference = c[i].difference,
+            .returned = c[i].returned,
+            .resembles = c[i].resembles,
+            .resemblance = c[i].resemblance,
+            .bars = c[i].bars,
         };
     }
     return rows;

@@ -36,6 +36,22 @@ static void commgram_tips_add_messages_line(struct stage *s, const char *before,
                 format_si(b, sizeof b, (double)bytes, "B"), behind);
 }
 
+/* What the curve says of a phase. */
+static void commgram_tips_add_pattern_lines(struct stage *s, int returned, uint64_t resembles,
+                                            double resemblance, double difference)
+{
+    char a[FORMAT_CAPACITY];
+    if (returned && resembles)
+        tooltip_add(&s->tip, s->brush.theme->accent, "returns to the pattern of phase %" PRIu64,
+                    resembles);
+    else if (resembles)
+        tooltip_add(&s->tip, 0, "most like phase %" PRIu64 ", differs by %s", resembles,
+                    format_share(a, sizeof a, 1 - resemblance));
+    if (difference > 0)
+        tooltip_add(&s->tip, 0, "differs from the phase before by %s",
+                    format_share(a, sizeof a, difference));
+}
+
 static void commgram_tips_add_communities_line(struct stage *s, uint64_t communities,
                                                uint64_t ranks, double modularity)
 {
@@ -59,6 +75,9 @@ void commgram_tip_column(struct stage *s, uint32_t column)
                 c->open ? ", still open" : "");
     commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
     commgram_tips_add_communities_line(s, c->communities, c->ranks, c->modularity);
+    if (c->bars != c->communities)
+        tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s",
+                    format_count(a, sizeof a, c->bars), c->bars == 1 ? "" : "s");
     commgram_tips_add_messages_line(s, "", c->messages, c->bytes, "");
     if (c->modelled)
         tooltip_add(&s->tip, 0, "of these %s (%s) model collectives",
@@ -68,9 +87,8 @@ void commgram_tip_column(struct stage *s, uint32_t column)
         tooltip_add(&s->tip, s->brush.theme->warn, "%s more (%s) whose pair is not known",
                     format_count(a, sizeof a, c->folded),
                     format_si(b, sizeof b, (double)c->folded_bytes, "B"));
-    if (column && isfinite(c->difference))
-        tooltip_add(&s->tip, 0, "differs from the phase before by %s",
-                    format_share(a, sizeof a, c->difference));
+    commgram_tips_add_pattern_lines(s, c->returned != 0, c->resembles, c->resemblance,
+                                    column ? c->difference : 0);
     tooltip_add(&s->tip, s->brush.theme->faint, "double click: open this phase");
 }
 
@@ -150,13 +168,6 @@ void commgram_tip_point(struct stage *s, uint32_t point)
             tooltip_add(&s->tip, s->brush.theme->warn, "%s messages whose pair is not known",
                         format_count(a, sizeof a, p->folded));
     }
-    if (c->returned && c->resembles)
-        tooltip_add(&s->tip, s->brush.theme->accent, "returns to the pattern of phase %" PRIu64,
-                    c->resembles);
-    else if (c->resembles)
-        tooltip_add(&s->tip, 0, "most like phase %" PRIu64 ", differs by %s", c->resembles,
-                    format_share(a, sizeof a, 1 - c->resemblance));
-    if (c->difference > 0)
-        tooltip_add(&s->tip, 0, "differs from the phase before by %s",
-                    format_share(a, sizeof a, c->difference));
+    commgram_tips_add_pattern_lines(s, c->returned != 0, c->resembles, c->resemblance,
+                                    c->difference);
 }

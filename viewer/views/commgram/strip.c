@@ -1,31 +1,91 @@
-/* The CommGram curve: drawing by pixel columns, dashed where interpolated, its axis and overview.
- */
+/* The CommGram curve: drawing by pixel columns, with gaps where nobody sends, dashed where it may
+ * still change, its axis and overview. */
 #include "viewer/views/commgram/strip.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/common/pieces.h"
 
+#include "holter/bisect.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 
+/* Pixels: pauses as wide as this are gaps of the line; phases are at least so long. */
+static const double idle_gap = 3, shortest = 2;
+
 #define FINE_NS INT64_C(2000000000) /* shorter spans are labelled relative to their begin */
 
-/* Range of the curve over the whole job, so that heights stay constant while time moves. */
+/* ---- what is drawn ---- */
+
+/* The phases of a curve: those of the picture under it; of the job, as they were closed, in the
+ * overview and until there is a picture. */
+struct phases_drawn {
+    const struct commgram *gram;
+    int of_picture;
+    uint32_t count;
+};
+
+struct phase_drawn {
+    int64_t begin, end;
+    double height;
+    int open;
+};
+
+static struct phases_drawn strip_phases(const struct commgram *g, int of_picture)
+{
+    of_picture = of_picture && g->now.version && g->now.column_count > 0;
+    return (struct phases_drawn){g, of_picture, of_picture ? g->now.column_count : g->points.count};
+}
+
+static struct phase_drawn strip_phase(const struct phases_drawn *p, uint32_t i)
+{
+    if (p->of_picture) {
+        const struct wire_column_row *c = &p->gram->now.columns[i];
+        return (struct phase_drawn){(int64_t)c->begin_ns, (int64_t)c->end_ns, c->height,
+                                    c->open != 0};
+    }
+    const struct wire_curve_point_row *c = commgram_point(p->gram, i);
+    return (struct phase_drawn){(int64_t)c->begin_ns, (int64_t)c->end_ns, c->height,
+                                c->provisional != 0};
+}
+
+/* First phase that ends at a time or later; the number of phases when there is none. */
+static uint32_t strip_phase_at(const struct phases_drawn *p, int64_t ns)
+{
+    return BISECT(i, 0, p->count, strip_phase(p, i).end < ns);
+}
+
+static void strip_extend_heights(struct commgram_drawing *d, const struct phases_drawn *phases,
+                                 int *some)
+{
+    for (uint32_t i = 0; i < phases->count; i++) {
+        double height = strip_phase(phases, i).height;
+        d->low = *some ? fmin(d->low, height) : height;
+        d->high = *some ? fmax(d->high, height) : height;
+        *some = 1;
+    }
+}
+
+/* Range of the curve over the whole job, so that heights stay constant while time moves, and over
+ * the picture. */
 static void strip_find_heights(struct commgram_drawing *d, const struct commgram *g)
 {
+    int some = 0;
     if (d->heights_of == g->version + 1)
         return;
     d->heights_of = g->version + 1;
     d->low = d->high = 0;
-    for (uint32_t i = 0; i < g->points.count; i++) {
-        double height = commgram_point(g, i)->height;
-        d->low = i ? fmin(d->low, height) : height;
-        d->high = i ? fmax(d->high, height) : height;
+    for (int of_picture = 0; of_picture < 2; of_picture++) {
+        const struct phases_drawn phases = strip_phases(g, of_picture);
+        strip_extend_heights(d, &phases, &some);
     }
 }
+
+/* ---- the line ---- */
 
 struct trace {
     const struct stage *stage;
@@ -35,6 +95,7 @@ struct trace {
     /* points in one pixel column become a vertical line */
     double x, first, last, top, foot;
     int some, broken; /* a pixel column is in progress; the line is dashed */
+    int drawn;        /* a phase was */
     double pen_x, pen_y;
     int down; /* the pen has a position */
     double dashed;
@@ -106,12 +167,36 @@ static void strip_trace_to(struct trace *t, double x, double y)
     t->some = 1;
 }
 
-/* Switch from solid to dashed: draws the line so far. */
-static void strip_break_line(struct trace *t)
+/* Draw the line so far; the next one begins anywhere. */
+static void strip_end_line(struct trace *t)
 {
     strip_flush_pixel(t);
-    scene_curve(t->stage->brush.scene, t->width, t->color);
-    t->broken = 1;
+    if (!t->broken)
+        scene_curve(t->stage->brush.scene, t->width, t->color);
+    t->down = 0;
+    scene_points(t->stage->brush.scene);
+}
+
+/* A phase: level from its begin to its end, and a step from the phase before, if it follows that at
+ * once. */
+static void strip_trace_phase(struct trace *t, const struct phase_drawn *phase, double x0,
+                              double x1)
+{
+    double y = strip_y_of_height(t, phase->height);
+    int follows = t->drawn && x0 - t->x < idle_gap;
+    if (t->drawn && (!follows || (phase->open && !t->broken))) {
+        double last = t->last;
+        strip_end_line(t);
+        t->broken = phase->open;
+        if (follows)
+            strip_trace_to(t, t->x, last);
+    }
+    t->broken = phase->open;
+    if (follows)
+        strip_trace_to(t, x0, t->last);
+    strip_trace_to(t, x0, y);
+    strip_trace_to(t, fmax(x1, x0 + shortest), y);
+    t->drawn = 1;
 }
 
 /* Vertical scale of the curve; flags of alerts are above it where there is room. */
@@ -125,43 +210,37 @@ static void strip_set_scale(struct trace *t, const struct commgram_drawing *d, s
 }
 
 static void strip_draw_curve(const struct stage *s, struct commgram_drawing *d,
-                             const struct timeline *l, struct box plot, double width, color_t color)
+                             const struct phases_drawn *phases, const struct timeline *l,
+                             struct box plot, double width)
 {
-    const struct commgram *g = &s->model->commgram;
-    strip_find_heights(d, g);
-    struct trace t = {.stage = s, .width = width, .color = color};
+    color_t color = s->brush.theme->accent;
+    struct trace t = {
+        .stage = s, .width = width, .color = width < 2 ? color_fade(color, 0.75) : color};
+    strip_find_heights(d, phases->gram);
     strip_set_scale(&t, d, plot);
-    uint32_t i = commgram_point_at(g, l->begin > 0 ? (uint64_t)l->begin : 0);
-    i = i ? i - 1 : 0; /* start one point before the left edge */
+    uint32_t i = strip_phase_at(phases, l->begin);
+    i = i ? i - 1 : 0; /* start one phase before the left edge */
     scene_points(s->brush.scene);
-    for (int beyond = 0; i < g->points.count && !beyond; i++) {
-        const struct wire_curve_point_row *p = commgram_point(g, i);
-        double y = strip_y_of_height(&t, p->height);
-        beyond = (int64_t)p->begin_ns > l->end;
-        if (p->provisional && !t.broken)
-            strip_break_line(&t);
-        strip_trace_to(&t, timeline_x(l, (int64_t)p->begin_ns), y);
-        strip_trace_to(&t, timeline_x(l, (int64_t)p->end_ns), y);
+    for (int beyond = 0; i < phases->count && !beyond; i++) {
+        const struct phase_drawn phase = strip_phase(phases, i);
+        beyond = phase.begin > l->end;
+        strip_trace_phase(&t, &phase, timeline_x(l, phase.begin), timeline_x(l, phase.end));
     }
-    strip_flush_pixel(&t);
-    if (!t.broken)
-        scene_curve(s->brush.scene, width, color);
-    else
-        scene_points(s->brush.scene);
+    strip_end_line(&t);
 }
 
 /* The beat at the end of the curve: a disc with a halo. */
 static void strip_add_beat(const struct stage *s, const struct commgram_drawing *d,
-                           const struct timeline *l, struct box plot)
+                           const struct phases_drawn *phases, const struct timeline *l,
+                           struct box plot)
 {
-    const struct commgram *g = &s->model->commgram;
-    if (!g->points.count || !s->ui->time.follow || model_ended(s->model))
+    if (!phases->count || !s->ui->time.follow || model_ended(s->model))
         return;
-    const struct wire_curve_point_row *p = commgram_point(g, g->points.count - 1);
+    const struct phase_drawn last = strip_phase(phases, phases->count - 1);
     struct trace t;
     strip_set_scale(&t, d, plot);
-    double y = strip_y_of_height(&t, p->height);
-    double x = fmin(timeline_x(l, (int64_t)p->end_ns), plot.x + plot.w - 4);
+    double y = strip_y_of_height(&t, last.height);
+    double x = fmin(timeline_x(l, last.end), plot.x + plot.w - 4);
     if (x < plot.x)
         return;
     scene_disc(s->brush.scene, x, y, 8, color_fade(s->brush.theme->accent, 0.22));
@@ -170,30 +249,36 @@ static void strip_add_beat(const struct stage *s, const struct commgram_drawing 
 
 /* Highlight the spans of the phase under the mouse, in the curve or in the picture. */
 static void strip_mark_span(const struct stage *s, const struct timeline *l, struct box plot,
-                            uint64_t begin, uint64_t end)
+                            const struct phase_drawn *phase)
 {
-    double a = fmax(timeline_x(l, (int64_t)begin), plot.x),
-           b = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
+    double a = fmax(timeline_x(l, phase->begin), plot.x),
+           b = fmin(timeline_x(l, phase->end), plot.x + plot.w);
     if (b >= plot.x && a <= plot.x + plot.w)
         scene_rect(s->brush.scene, (struct box){a, plot.y, fmax(b - a, 2), plot.h}, 0,
                    color_fade(s->brush.theme->accent, 0.13));
 }
 
 static void strip_add_hover(struct stage *s, const struct commgram_drawing *d,
-                            const struct timeline *l, struct box plot)
+                            const struct phases_drawn *phases, const struct timeline *l,
+                            struct box plot)
 {
-    const struct commgram *g = &s->model->commgram;
     uint32_t column = bipartite_hovered(s, d);
-    if (column != COMMGRAM_NONE)
-        strip_mark_span(s, l, plot, g->now.columns[column].begin_ns, g->now.columns[column].end_ns);
+    if (column != COMMGRAM_NONE && phases->of_picture) {
+        const struct phase_drawn phase = strip_phase(phases, column);
+        strip_mark_span(s, l, plot, &phase);
+    }
     if (!s->hover || s->hover->kind != HIT_TIME || s->ui->mouse.dragging)
         return;
     double at = scene_hit_x(s->hover, s->brush.mouse_x), reach = (double)(l->end - l->begin) / l->w;
-    uint32_t i = commgram_point_at(g, at > reach ? (uint64_t)(at - reach) : 0);
+    uint32_t i = strip_phase_at(phases, (int64_t)(at - reach));
     char a[FORMAT_CAPACITY];
-    if (i < g->points.count && (double)commgram_point(g, i)->begin_ns <= at + reach) {
-        strip_mark_span(s, l, plot, commgram_point(g, i)->begin_ns, commgram_point(g, i)->end_ns);
-        commgram_tip_point(s, i);
+    if (i < phases->count && (double)strip_phase(phases, i).begin <= at + reach) {
+        const struct phase_drawn phase = strip_phase(phases, i);
+        strip_mark_span(s, l, plot, &phase);
+        if (phases->of_picture)
+            commgram_tip_column(s, i);
+        else
+            commgram_tip_point(s, i);
         return;
     }
     tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, (int64_t)at, 1));
@@ -212,19 +297,28 @@ static void strip_mark_box(const struct stage *s, struct box plot)
                    color_fade(s->brush.theme->accent, 0.2));
 }
 
-/* Short description of the newest phase. */
-static void strip_add_newest(const struct stage *s, struct box box)
+/* Short description of the newest phase that is drawn, in the numbers of its tooltip. */
+static void strip_add_newest(const struct stage *s, const struct phases_drawn *phases,
+                             struct box box)
 {
-    const struct commgram *g = &s->model->commgram;
-    char text[96];
-    if (!g->points.count)
+    const struct commgram *g = phases->gram;
+    char text[96], number[48];
+    if (!phases->count)
         return;
-    const struct wire_curve_point_row *p = commgram_point(g, g->points.count - 1);
-    if (p->returned && p->resembles)
-        snprintf(text, sizeof text, "phase %llu: as phase %llu", (unsigned long long)p->phase,
-                 (unsigned long long)p->resembles);
+    uint64_t as = 0;
+    if (phases->of_picture) {
+        const struct wire_column_row *c = &g->now.columns[phases->count - 1];
+        as = c->returned ? c->resembles : 0;
+        snprintf(number, sizeof number, "phase %u of %u", phases->count, phases->count);
+    } else {
+        const struct wire_curve_point_row *p = commgram_point(g, phases->count - 1);
+        as = p->returned ? p->resembles : 0;
+        snprintf(number, sizeof number, "phase %" PRIu64, p->phase);
+    }
+    if (as)
+        snprintf(text, sizeof text, "%s: as phase %" PRIu64, number, as);
     else
-        snprintf(text, sizeof text, "phase %llu: a new pattern", (unsigned long long)p->phase);
+        snprintf(text, sizeof text, "%s: a new pattern", number);
     double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
     if (w < box.w * 0.4)
         scene_text(s->brush.scene, box.x + box.w - w - 12, box.y + 8, w + 1, TEXT_AXIS,
@@ -235,22 +329,23 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
                         const struct timeline *l)
 {
     const struct theme *t = s->brush.theme;
+    const struct phases_drawn phases = strip_phases(&s->model->commgram, 1);
     struct box plot = {l->x, box.y + TITLE_H, l->w, box.h - TITLE_H - 4};
     scene_panel(s->brush.scene, box, 0, "commgram.strip");
     scene_rect(s->brush.scene, box, 6, t->panel);
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
-    strip_add_newest(s, box);
+    strip_add_newest(s, &phases, box);
     if (l->end - l->begin >= FINE_NS)
         timeline_grid(s, l, plot.y, plot.h);
     scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
     scene_overlay(s->brush.scene);
-    strip_add_hover(s, d, l, plot);
-    strip_draw_curve(s, d, l, plot, 2, t->accent);
+    strip_add_hover(s, d, &phases, l, plot);
+    strip_draw_curve(s, d, &phases, l, plot, 2);
     timeline_gaps(s, l, plot, 1);
     timeline_alerts(s, l, plot, 1);
     timeline_cursor(s, l, plot);
-    strip_add_beat(s, d, l, plot);
+    strip_add_beat(s, d, &phases, l, plot);
     strip_mark_box(s, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
     hit->x0 = (double)l->begin;
@@ -299,8 +394,9 @@ void strip_band_layout(struct stage *s, struct commgram_drawing *d, struct box b
     scene_rect(s->brush.scene, box, 4, t->panel);
     if (newest_ns <= oldest)
         return;
+    const struct phases_drawn phases = strip_phases(&s->model->commgram, 0);
     struct timeline whole = {box.x, box.w, oldest, newest_ns};
-    strip_draw_curve(s, d, &whole, box, 1, color_fade(t->accent, 0.75));
+    strip_draw_curve(s, d, &phases, &whole, box, 1);
     timeline_alerts(s, &whole, box, 0);
     double x0 = fmin(fmax(timeline_x(&whole, begin), box.x), box.x + box.w - 6),
            x1 = fmin(timeline_x(&whole, end), box.x + box.w);

@@ -1,6 +1,7 @@
 #include "daemon/analysis/commgram/commgram.h"
 
 #include "daemon/analysis/commgram/commgram_cache.h"
+#include "daemon/analysis/communities/communities.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 #include "tests/daemon/analysis/regions/graphs.h"
@@ -117,7 +118,9 @@ static void stages_of_binary_swap_are_their_pairs(void **state)
             assert_int_equal(r->size_class, size_class_of(r->bytes));
         }
         for (uint32_t stage = 0; stage < log; stage++)
-            assert_true(p.columns[stage].height == 0 && p.columns[stage].bars == ranks);
+            assert_true(p.columns[stage].bars == ranks &&
+                        p.columns[stage].communities == ranks / 2 &&
+                        fabs(p.columns[stage].difference - (stage > 0 ? 0.5 : 0)) < 1e-12);
         for (uint32_t i = 0; i < p.bar_count; i++)
             assert_int_equal(p.bars[i].community, p.bars[i % ranks].community);
         commgram_destroy(commgram);
@@ -137,7 +140,7 @@ static void binary_swap_in_one_phase_is_nested_pairs(void **state)
         assert_int_equal(add(commgram, &g), 0);
         struct commgram_picture p = finish(commgram);
         assert_int_equal(p.columns[0].bars, communities);
-        assert_int_equal(p.columns[0].communities, communities);
+        assert_int_equal(p.columns[0].communities, 4); /* of the greatest modularity */
         assert_int_equal(p.columns[0].ranks, 16);
         for (uint32_t column = 0; column < 2; column++) {
             read_column(&p, column, 16, bar_of);
@@ -190,7 +193,7 @@ static struct commgram *alternation(uint32_t from, uint32_t count, struct commgr
     static struct graph g;
     struct commgram *commgram = create(32, count, 4);
     fill_pattern(&g, 0);
-    assert_int_equal(commgram_anchor(commgram, g.edges, g.count), 0);
+    assert_int_equal(commgram_anchor(commgram, g.edges, g.count, 0), 0);
     for (uint32_t i = from; i < from + count; i++) {
         fill_pattern(&g, i % 4 == 3);
         assert_int_equal(add(commgram, &g), 0);
@@ -216,6 +219,125 @@ static void an_alternation_has_two_heights_and_steady_colours(void **state)
         }
         commgram_destroy(moved);
     }
+    commgram_destroy(commgram);
+}
+
+/* ---- the curve ---------------------------------------------------------------------- */
+
+enum { CURVE_PATTERNS = 5, CURVE_PHASES = 24 };
+
+/* One of the patterns of fill_pattern(), an all-to-all or pairs, each time with other counts. */
+static void fill_noisy(struct graph *g, uint32_t pattern, uint64_t *random)
+{
+    if (pattern < 3) {
+        fill_pattern(g, pattern);
+    } else {
+        g->count = 0;
+        for (uint32_t a = 0; a < 32; a++)
+            for (uint32_t b = 0; b < 32; b++)
+                if (pattern == 3 ? a != b : b == (a ^ 16))
+                    send(g, a, b, 40, 40000);
+    }
+    for (size_t i = 0; i < g->count; i++) {
+        uint64_t more = random_next(random) % 10;
+        g->edges[i].messages += more;
+        g->edges[i].bytes += more * g->edges[i].bytes / 40;
+    }
+}
+
+static struct commgram *draw_curve(const uint32_t *patterns, uint32_t communities, uint64_t random,
+                                   struct commgram_picture *p)
+{
+    static struct graph g;
+    struct commgram *commgram = create(32, CURVE_PHASES, communities);
+    for (uint32_t i = 0; i < CURVE_PHASES; i++) {
+        fill_noisy(&g, patterns[i], &random);
+        assert_int_equal(add(commgram, &g), 0);
+    }
+    *p = finish(commgram);
+    return commgram;
+}
+
+/* Which phase shows a pattern first, counted from 1. */
+static uint32_t first_of(const uint32_t *patterns, uint32_t pattern)
+{
+    uint32_t i = 0;
+    while (patterns[i] != pattern)
+        i++;
+    return i + 1;
+}
+
+static void assert_curve_is_of(const struct commgram_picture *p, const uint32_t *patterns)
+{
+    static const uint32_t communities[CURVE_PATTERNS] = {4, 4, 4, 1, 16};
+    for (uint32_t i = 0; i < CURVE_PHASES; i++) {
+        const struct commgram_column *c = &p->columns[i];
+        uint32_t first = first_of(patterns, patterns[i]);
+        bool stays = i > 0 && patterns[i] == patterns[i - 1];
+        assert_int_equal(c->communities, communities[patterns[i]]);
+        assert_true(c->modularity == 0 || c->modularity > COMMUNITIES_FLOOR);
+        assert_true(i == 0 || stays == (c->difference == 0));
+        assert_int_equal(c->returned, first <= i);
+        if (!c->returned) {
+            assert_true(c->resembles <= i && c->resemblance < 0.95);
+            continue;
+        }
+        assert_int_equal(c->resembles, first);
+        assert_true(c->resemblance >= 0.95 && c->height == p->columns[first - 1].height);
+    }
+}
+
+static void the_curve_is_that_of_the_phases_at_every_level_of_detail(void **state)
+{
+    static const uint32_t levels[] = {1, 2, 3, 4, 7, 16, 31, 32, 1000};
+    uint64_t random = 31;
+    (void)state;
+    for (uint32_t round = 0; round < 10; round++) {
+        uint32_t patterns[CURVE_PHASES];
+        struct commgram_picture first, other;
+        for (uint32_t i = 0; i < CURVE_PHASES; i++)
+            patterns[i] = i < CURVE_PATTERNS ? (i + round) % CURVE_PATTERNS
+                                             : random_next(&random) % CURVE_PATTERNS;
+        struct commgram *commgram = draw_curve(patterns, 4, random, &first);
+        assert_curve_is_of(&first, patterns);
+        for (size_t k = 0; k < sizeof(levels) / sizeof(*levels); k++) {
+            struct commgram *drawn = draw_curve(patterns, levels[k], random, &other);
+            for (uint32_t i = 0; i < CURVE_PHASES; i++) {
+                struct commgram_column c = other.columns[i];
+                assert_true(c.bars <= levels[k] + 1);
+                assert_true(patterns[i] != 3 || c.bars == (levels[k] < 32 ? 1 : 32));
+                c.bars = first.columns[i].bars;
+                assert_memory_equal(&c, &first.columns[i], sizeof(c));
+            }
+            commgram_destroy(drawn);
+        }
+        commgram_destroy(commgram);
+    }
+}
+
+static void patterns_that_are_known_are_at_their_heights(void **state)
+{
+    static struct graph g;
+    uint64_t random = 5;
+    (void)state;
+    struct commgram *commgram = create(32, CURVE_PATTERNS, 8);
+    for (uint32_t i = 0; i < CURVE_PATTERNS; i++) {
+        fill_noisy(&g, i, &random);
+        assert_int_equal(commgram_anchor(commgram, g.edges, g.count, 0.25 * i), 0);
+    }
+    for (uint32_t i = CURVE_PATTERNS; i-- > 0;) {
+        fill_noisy(&g, i, &random);
+        assert_int_equal(add(commgram, &g), 0);
+    }
+    struct commgram_picture p = finish(commgram);
+    for (uint32_t i = 0; i < CURVE_PATTERNS; i++) {
+        const struct commgram_column *c = &p.columns[i];
+        assert_true(c->height == 0.25 * (CURVE_PATTERNS - 1 - i));
+        assert_true(c->difference > 0 || i == 0);
+        assert_false(c->returned); /* no column before has it */
+        assert_true(c->resembles <= i);
+    }
+    assert_true(p.columns[0].difference == 0);
     commgram_destroy(commgram);
 }
 
@@ -312,7 +434,7 @@ static void assert_bars_are(const struct commgram_picture *p, uint32_t ranks, ui
             received += b->received;
         }
         assert_int_equal(count, p->columns[k].bars);
-        assert_true(count <= communities + 1 && p->columns[k].communities <= communities);
+        assert_true(count <= communities + 1 && p->columns[k].communities <= ranks);
         assert_true(sent == p->columns[k].messages && received == sent);
     }
     assert_int_equal(next, p->bar_count);
@@ -367,7 +489,7 @@ static void silent_ranks_stay_with_their_community(void **state)
     struct commgram_picture p = finish(commgram);
     read_column(&p, 1, 32, bar_of);
     assert_int_equal(p.columns[1].ranks, 4);
-    assert_true(p.columns[1].communities <= 5 && p.columns[1].bars <= 6);
+    assert_true(p.columns[1].communities == 1 && p.columns[1].bars <= 6);
     for (uint32_t r = 8; r < 32; r++)
         for (uint32_t s = 8; s < 32; s++)
             if (r / 8 == s / 8)
@@ -576,12 +698,12 @@ static void what_is_out_of_range_is_refused(void **state)
     struct commgram *commgram = create(4, 2, UINT32_MAX);
     g.count = 0;
     send(&g, 0, 1, 1, 1);
-    assert_int_equal(commgram_anchor(commgram, g.edges, 1), 0);
-    assert_int_equal(commgram_anchor(commgram, g.edges, 0), 0);
-    assert_int_equal(commgram_anchor(commgram, g.edges, COMMGRAM_MAXIMUM_EDGES + 1),
+    assert_int_equal(commgram_anchor(commgram, g.edges, 1, 0), 0);
+    assert_int_equal(commgram_anchor(commgram, g.edges, 0, 0), 0);
+    assert_int_equal(commgram_anchor(commgram, g.edges, COMMGRAM_MAXIMUM_EDGES + 1, 0),
                      -HOLTER_ELIMIT);
     assert_int_equal(add(commgram, &g), 0);
-    assert_int_equal(commgram_anchor(commgram, g.edges, 1), -HOLTER_EUSAGE);
+    assert_int_equal(commgram_anchor(commgram, g.edges, 1, 0), -HOLTER_EUSAGE);
     p = finish(commgram);
     assert_true(p.column_count == 1 && p.bar_count == 4);
     assert_int_equal(commgram_finish(commgram, &p), -HOLTER_EUSAGE);
@@ -602,6 +724,8 @@ int main(void)
         cmocka_unit_test(binary_swap_in_one_phase_is_nested_pairs),
         cmocka_unit_test(two_three_swap_keeps_its_groups),
         cmocka_unit_test(an_alternation_has_two_heights_and_steady_colours),
+        cmocka_unit_test(the_curve_is_that_of_the_phases_at_every_level_of_detail),
+        cmocka_unit_test(patterns_that_are_known_are_at_their_heights),
         cmocka_unit_test(ribbons_have_the_sums_of_the_edges),
         cmocka_unit_test(silent_ranks_stay_with_their_community),
         cmocka_unit_test(communities_do_not_depend_on_what_is_shown),

@@ -599,10 +599,12 @@ static void a_span_is_cut_into_the_phases_asked_for(void **state)
     assert_int_equal(cut.count + cut.resolved, 0);
     for (uint32_t i = 0; i < 2; i++) { /* A and B are closed */
         size_t edges = 0;
-        assert_non_null(job_phases_pattern(phases, i, &edges));
+        double height = NAN;
+        assert_non_null(job_phases_pattern(phases, i, &edges, &height));
         assert_int_equal(edges, i == 0 ? RANKS : 2 * RANKS);
+        assert_true(i == 0 ? height == 0 : height < 0);
     }
-    assert_null(job_phases_pattern(phases, JOB_PHASES_PATTERNS, &count));
+    assert_null(job_phases_pattern(phases, JOB_PHASES_PATTERNS, &count, NULL));
     assert_int_equal(job_phases_ranks(phases), RANKS);
     job_destroy(job);
 }
@@ -714,8 +716,9 @@ static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
     struct wire_curve curve;
     assert_non_null(pairs);
     for (m.window = FIRST; m.window < FIRST + 2; m.window++) {
-        make_ring(&bursts[0], pairs, m.window * S + 400 * MS, 1);
-        make_ring(&bursts[1], pairs + MANY_PAIRS, m.window * S + 500 * MS, 1 + PARTNERS);
+        uint64_t begin = m.window * S + (m.window == FIRST ? 850 * MS : 0);
+        make_ring(&bursts[0], pairs, begin, 1);
+        make_ring(&bursts[1], pairs + MANY_PAIRS, begin + 100 * MS, 1 + PARTNERS);
         m.bursts_count = 2;
         m.burst_pairs_count = 2 * (uint64_t)MANY_PAIRS;
         struct wire_phase_row open = close_one(phases, &rows, &m);
