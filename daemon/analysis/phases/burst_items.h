@@ -31,8 +31,7 @@ struct phase {
     int64_t first_ns, last_ns; /**< extent of its bursts; may overlap its neighbours' */
     uint64_t bursts, messages, bytes;
     int64_t height_ns; /**< gap at which it merges with the phase before it; INT64_MAX: there is
-                        * none. For a closed phase: at most its distance to the phase before it when
-                        * it was closed. */
+                        * none. For an online phase: the pause before it. */
 };
 
 /** Height that a boundary between live clusters gets if all of them are merged. */

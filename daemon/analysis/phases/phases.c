@@ -13,18 +13,17 @@
 #define MINIMUM_ITEMS 8192u
 #define NEVER INT64_MAX
 
-#define MINIMUM_BEFORE 64u /* clusters before the requested interval that are always considered */
-
 /* Parameters of the choice of the gap g. */
 #define FIRST_CHOICE 64u
 #define RECENT 4096u
 #define MINIMUM_ABOVE 3u
 #define MINIMUM_HEIGHT_NS 1000
 #define MINIMUM_RATIO 2.0
+#define CLEAR_RATIO 8.0
 
-/* A cluster while clusters are merged for a cut or a closing: a copy, linked by index. */
+/* A cluster while clusters are merged for a cut: a copy, linked by index. */
 struct run {
-    int64_t mean_ns, first_ns, last_ns;
+    int64_t mean_ns, first_ns;
     uint32_t before, after;
 };
 
@@ -38,7 +37,6 @@ struct phases {
     bool merged;
     struct phase *closed; /* owned; ring, indexed by id */
     int64_t closed_ns;    /* end of the last closed phase; INT64_MIN: none */
-    int64_t closed_mean;  /* representative time of its last cluster */
     int64_t newest_ns;
     uint64_t choose_at; /* bursts at which g is chosen next */
     uint32_t patience;  /* bursts until closing is tried again when the clusters are used up */
@@ -50,7 +48,7 @@ static bool phases_are_valid(const struct phases_params *p)
     return p->clusters >= 8 && p->clusters <= MAXIMUM && p->items >= MINIMUM_ITEMS &&
            p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MAXIMUM &&
            p->gap_ns >= 0 && p->gap_start_ns >= 0 && p->gap_minimum_ns >= 0 &&
-           p->gap_maximum_ns >= 0 &&
+           p->gap_maximum_ns >= 0 && p->length_ns >= 0 &&
            (p->gap_maximum_ns == 0 || p->gap_maximum_ns >= p->gap_minimum_ns);
 }
 
@@ -100,25 +98,21 @@ static int64_t run_gap(const struct run *runs, uint32_t i)
     return runs[i].mean_ns - runs[runs[i].before].mean_ns;
 }
 
-/* Copies clusters from this one on, as long as they end before a time.
- * @return how many; *next: the first that was not copied */
-static uint32_t phases_copy_runs(struct phases *p, uint32_t id, int64_t until_ns, uint32_t *next)
+/* @return how many */
+static uint32_t phases_copy_runs(struct phases *p)
 {
     uint32_t count = 0;
-    for (; id != BURST_NONE; id = burst_clusters_at(p->clusters, id)->after) {
+    for (uint32_t id = burst_clusters_head(p->clusters); id != BURST_NONE;) {
         const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
-        if (c->last_ns >= until_ns)
-            break;
         p->runs[count] = (struct run){.mean_ns = c->mean_ns,
                                       .first_ns = c->first_ns,
-                                      .last_ns = c->last_ns,
                                       .before = count > 0 ? count - 1 : BURST_NONE,
                                       .after = count + 1};
         count++;
+        id = c->after;
     }
     if (count > 0)
         p->runs[count - 1].after = BURST_NONE;
-    *next = id;
     return count;
 }
 
@@ -127,7 +121,6 @@ static uint32_t join_runs(struct run *runs, uint32_t i)
 {
     uint32_t left = runs[i].before, after = runs[i].after;
     runs[left].mean_ns += run_gap(runs, i) / 2;
-    runs[left].last_ns = runs[i].last_ns;
     runs[left].after = after;
     if (after != BURST_NONE)
         runs[after].before = left;
@@ -135,98 +128,36 @@ static uint32_t join_runs(struct run *runs, uint32_t i)
 }
 
 /* Where to continue after a merge into a run: its gap may have grown past the one before. */
-static uint32_t phases_step_back(const struct run *runs, uint32_t i, int64_t limit)
+static uint32_t phases_step_back(const struct run *runs, uint32_t i)
 {
     uint32_t before = runs[i].before;
     if (before == BURST_NONE)
         return runs[i].after;
-    if (runs[before].before != BURST_NONE && run_gap(runs, before) <= limit &&
-        run_gap(runs, before) <= run_gap(runs, i))
-        return before;
-    return run_gap(runs, i) <= limit ? i : runs[i].after;
+    bool grown = runs[before].before != BURST_NONE && run_gap(runs, before) <= run_gap(runs, i);
+    return grown ? before : i;
 }
 
-/* Merges all gaps that may merge and are not above a limit, in O(runs) steps: from a gap above the
- * limit up to the current one, gaps shrink strictly, so the first that does not is a smallest one.
- * @param end_ns   no run follows the last one before this time; NEVER: none ever follows
- * @param heights  height of the gap before each merged run; may be NULL */
-static void phases_merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
-                              struct burst_height *heights)
-{
-    for (uint32_t i = runs[0].after; i != BURST_NONE;) {
-        uint32_t after = runs[i].after;
-        int64_t gap = run_gap(runs, i), right = NEVER;
-        if (after != BURST_NONE)
-            right = run_gap(runs, after);
-        else if (end_ns != NEVER)
-            right = end_ns - runs[i].mean_ns;
-        if (gap > limit || right < gap) {
-            i = after;
-            continue;
-        }
-        if (heights != NULL)
-            heights[i].height = gap;
-        i = phases_step_back(runs, join_runs(runs, i), limit);
-    }
-}
-
-/* As phases_step_back(), when nothing is known of the runs before `first`. */
-static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
-{
-    uint32_t before = runs[i].before;
-    if (i == fixed)
-        return runs[i].after;
-    return before != fixed && run_gap(runs, before) <= run_gap(runs, i) ? before : i;
-}
-
-/* Merges all gaps that are certain to merge however the first run merges with clusters before it
- * that were not copied: such a merge only widens the gap after the first run, which therefore
- * stays. A gap that is not below a preceding gap that stays, stays as well. After the last gap that
- * stays, gaps shrink strictly up to the current one.
- * @return the run after the last gap that stays: all gaps after it have merged */
-static uint32_t phases_merge_previous(struct run *runs, struct burst_height *heights)
-{
-    uint32_t fixed = runs[0].after;
-    for (uint32_t i = runs[fixed].after; i != BURST_NONE;) {
-        uint32_t after = runs[i].after;
-        int64_t gap = run_gap(runs, i);
-        bool stays = runs[i].before == fixed && gap >= run_gap(runs, fixed);
-        if (stays)
-            fixed = i;
-        if (stays || (after != BURST_NONE && run_gap(runs, after) < gap)) {
-            i = after;
-            continue;
-        }
-        heights[i].height = gap;
-        i = step_back_to(runs, join_runs(runs, i), fixed);
-    }
-    return fixed;
-}
-
-/* Heights of the boundaries between live clusters, as if all merged now. */
+/* Heights of the boundaries between live clusters, as if all merged now, in O(clusters) steps: up
+ * to the current gap gaps shrink strictly, so the first that does not is a smallest one. */
 static void phases_merge_live(struct phases *p)
 {
-    uint32_t next, count;
+    struct run *runs = p->runs;
     if (p->merged)
         return;
-    count = phases_copy_runs(p, burst_clusters_head(p->clusters), NEVER, &next);
+    uint32_t count = phases_copy_runs(p);
     for (uint32_t i = 0; i < count; i++)
-        p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
-    if (count > 0)
-        phases_merge_runs(p->runs, NEVER, NEVER, p->heights);
+        p->heights[i] = (struct burst_height){runs[i].first_ns, NEVER};
+    for (uint32_t i = count > 0 ? runs[0].after : BURST_NONE; i != BURST_NONE;) {
+        uint32_t after = runs[i].after;
+        int64_t gap = run_gap(runs, i);
+        if (after != BURST_NONE && run_gap(runs, after) < gap) {
+            i = after;
+            continue;
+        }
+        p->heights[i].height = gap;
+        i = phases_step_back(runs, join_runs(runs, i));
+    }
     p->merged = true;
-}
-
-/* The heights of phases_merge_live() for the boundaries after the first of some live clusters up to
- * the last.
- * @param from_ns  only boundaries at this time or later
- * @return how many clusters there are; 0: more clusters are needed to determine the heights */
-static uint32_t phases_merge_last(struct phases *p, uint32_t id, int64_t from_ns)
-{
-    uint32_t next, count = phases_copy_runs(p, id, NEVER, &next);
-    for (uint32_t i = 0; i < count; i++)
-        p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
-    return p->runs[phases_merge_previous(p->runs, p->heights)].first_ns < from_ns ? count : 0;
 }
 
 /* ---- cuts ----------------------------------------------------------------------- */
@@ -269,35 +200,6 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t ma
     return 0;
 }
 
-/* A view from a time on, which considers no more clusters before that time than it needs. */
-static struct burst_view phases_view_of_last(struct phases *p, int64_t from_ns)
-{
-    const struct burst_clusters *c = p->clusters;
-    uint32_t id = burst_clusters_tail(c), count = 1, maximum = burst_clusters_count(c) / 2,
-             told = 0;
-    if (p->merged || id == BURST_NONE)
-        return phases_view_of(p, from_ns, INT64_MAX);
-    for (; count < maximum && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
-        id = burst_clusters_at(c, id)->before;
-    for (uint32_t wanted = count + MINIMUM_BEFORE; wanted < maximum; wanted *= 2) {
-        for (; count < wanted; count++)
-            id = burst_clusters_at(c, id)->before;
-        told = phases_merge_last(p, id, from_ns);
-        if (told > 0)
-            return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
-    }
-    return phases_view_of(p, from_ns, INT64_MAX);
-}
-
-int phases_open(struct phases *p, struct phase *out, size_t capacity, size_t *count)
-{
-    int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
-    const struct burst_view view = phases_view_of_last(p, from);
-    const struct burst_cutoff cutoff = phases_height_above(p->counts.gap_ns);
-    *count = burst_items_cut(p->items, &view, &cutoff, out, capacity);
-    return 0;
-}
-
 /* ---- the gap of the online phases ----------------------------------------------- */
 
 static int phases_compare_heights(const void *left, const void *right)
@@ -311,14 +213,16 @@ static double phases_height_of(const struct phase *phase)
     return (double)(phase->height_ns > MINIMUM_HEIGHT_NS ? phase->height_ns : MINIMUM_HEIGHT_NS);
 }
 
-/* A gap between two consecutive heights in which g may lie. */
+/* A gap between two consecutive pauses, and the part of it in which g may lie. */
 struct jump {
+    double ratio;
     double low, high;
 };
 
 static struct jump phases_jump_at(const struct phases_params *p, const struct phase *all, size_t i)
 {
-    struct jump jump = {phases_height_of(&all[i]), phases_height_of(&all[i - 1])};
+    struct jump jump = {.low = phases_height_of(&all[i]), .high = phases_height_of(&all[i - 1])};
+    jump.ratio = jump.high / jump.low;
     if (jump.low < (double)p->gap_minimum_ns)
         jump.low = (double)p->gap_minimum_ns;
     if (p->gap_maximum_ns > 0 && jump.high > (double)p->gap_maximum_ns)
@@ -326,22 +230,23 @@ static struct jump phases_jump_at(const struct phases_params *p, const struct ph
     return jump;
 }
 
-/* The gap in the largest ratio of consecutive heights, highest first. @return NEVER: there is none
- */
+/* The gap in the lowest jump that is clear, or else in the largest; pauses are sorted, longest
+ * first. @return NEVER: there is none */
 static int64_t phases_find_gap(const struct phases_params *p, const struct phase *all, size_t count,
                                int64_t now_ns)
 {
-    struct jump maximum = {1, 0};
+    struct jump best = {0};
     for (size_t i = MINIMUM_ABOVE; i < count; i++) {
         struct jump jump = phases_jump_at(p, all, i);
-        if (jump.high / jump.low > maximum.high / maximum.low)
-            maximum = jump;
+        bool may = jump.high >= MINIMUM_RATIO * jump.low;
+        if (may && (jump.ratio >= CLEAR_RATIO || jump.ratio > best.ratio))
+            best = jump;
     }
-    if (maximum.high / maximum.low < MINIMUM_RATIO)
+    if (best.ratio < MINIMUM_RATIO)
         return NEVER;
-    if (maximum.low <= (double)now_ns && (double)now_ns < maximum.high)
+    if (best.low <= (double)now_ns && (double)now_ns < best.high)
         return now_ns;
-    return (int64_t)sqrt(maximum.low * maximum.high);
+    return (int64_t)sqrt(best.low * best.high);
 }
 
 static int phases_choose_gap(struct phases *p)
@@ -352,7 +257,8 @@ static int phases_choose_gap(struct phases *p)
         return -ENOMEM;
     phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, capacity, &count);
     count = count < capacity ? count : capacity;
-    /* The lower bound of the first comes from heights outside the sample. */
+    for (size_t i = count; i-- > 1;) /* pauses, not heights of the tree */
+        all[i].height_ns = all[i].begin_ns - all[i - 1].end_ns;
     qsort(all + 1, count - 1, sizeof(*all), phases_compare_heights);
     int64_t gap = phases_find_gap(&p->params, all + 1, count - 1, p->counts.gap_ns);
     free(all);
@@ -365,48 +271,95 @@ static int phases_choose_gap(struct phases *p)
 
 /* ---- closing -------------------------------------------------------------------- */
 
-static void phases_append_closed(struct phases *p, const struct run *run)
+/* What is between two representative times, both included, as one phase. */
+static struct phase phases_sum(const struct phases *p, int64_t first_ns, int64_t last_ns)
 {
-    const struct burst_view view = {.from_ns = run->first_ns, .to_ns = run->last_ns};
+    const struct burst_view view = {.from_ns = first_ns, .to_ns = last_ns};
     const struct burst_cutoff none = phases_height_above(NEVER);
+    struct phase phase = {0};
+    burst_items_cut(p->items, &view, &none, &phase, 1);
+    return phase;
+}
+
+static void phases_append_closed(struct phases *p, int64_t first_ns, int64_t last_ns)
+{
     struct phase *phase = &p->closed[p->counts.closed % p->params.closed];
-    burst_items_cut(p->items, &view, &none, phase, 1);
-    phase->height_ns = p->counts.closed > 0 ? run->mean_ns - p->closed_mean : NEVER;
+    *phase = phases_sum(p, first_ns, last_ns);
+    phase->height_ns = p->counts.closed > 0 ? first_ns - p->closed_ns : NEVER;
     phase->id = ++p->counts.closed;
     if (p->counts.closed > p->params.closed)
         p->counts.forgotten++;
-    p->closed_ns = run->last_ns;
-    p->closed_mean = run->mean_ns;
+    p->closed_ns = last_ns;
 }
 
-/* The first run of the open end whose gaps may still merge; BURST_NONE: none may. */
-static uint32_t phases_find_tail(const struct run *runs, int64_t limit, int64_t end_ns)
+/* The first cluster after the last closed phase. */
+static uint32_t phases_first_open(const struct phases *p)
 {
-    uint32_t i = 0;
-    while (runs[i].after != BURST_NONE)
-        i = runs[i].after;
-    if (end_ns - runs[i].mean_ns > limit)
-        return BURST_NONE;
-    while (runs[i].before != BURST_NONE && run_gap(runs, i) <= limit)
-        i = runs[i].before;
-    return i;
+    uint32_t id = burst_clusters_find(p->clusters, p->closed_ns);
+    return id == BURST_NONE ? burst_clusters_head(p->clusters)
+                            : burst_clusters_at(p->clusters, id)->after;
+}
+
+/* The last cluster of the phase that begins with this one: the one before a pause of more than g,
+ * or before the widest pause of its second half, if it would get too long.
+ * @param horizon_ns  what is later may still change
+ * @return BURST_NONE: the end is not known yet */
+static uint32_t phases_find_end(const struct phases *p, uint32_t id, int64_t horizon_ns)
+{
+    const struct burst_clusters *c = p->clusters;
+    int64_t begin = burst_clusters_at(c, id)->first_ns, length = p->params.length_ns, widest = -1;
+    uint32_t best = BURST_NONE;
+    while (burst_clusters_at(c, id)->last_ns < horizon_ns) {
+        int64_t end = burst_clusters_at(c, id)->last_ns, next = horizon_ns;
+        uint32_t after = burst_clusters_at(c, id)->after;
+        if (after != BURST_NONE && burst_clusters_at(c, after)->first_ns < next)
+            next = burst_clusters_at(c, after)->first_ns;
+        if (next - end > p->counts.gap_ns)
+            return id;
+        if (next == horizon_ns)
+            break;
+        if (length > 0 && next - begin > length / 2 && next - end > widest) {
+            widest = next - end;
+            best = id;
+        }
+        if (length > 0 && burst_clusters_at(c, after)->last_ns - begin > length)
+            return best != BURST_NONE ? best : id;
+        id = after;
+    }
+    return BURST_NONE;
 }
 
 static void phases_close_settled(struct phases *p, int64_t horizon_ns)
 {
-    uint32_t id = burst_clusters_find(p->clusters, p->closed_ns), next;
-    int64_t limit = p->counts.gap_ns, end_ns = horizon_ns;
-    id = id == BURST_NONE ? burst_clusters_head(p->clusters)
-                          : burst_clusters_at(p->clusters, id)->after;
-    p->merged = false; /* the runs are overwritten */
-    if (phases_copy_runs(p, id, horizon_ns, &next) == 0)
-        return;
-    if (next != BURST_NONE && burst_clusters_at(p->clusters, next)->first_ns < end_ns)
-        end_ns = burst_clusters_at(p->clusters, next)->first_ns;
-    phases_merge_runs(p->runs, limit, end_ns, NULL);
-    uint32_t tail = phases_find_tail(p->runs, limit, end_ns);
-    for (uint32_t i = 0; i != tail; i = p->runs[i].after)
-        phases_append_closed(p, &p->runs[i]);
+    uint32_t id = phases_first_open(p);
+    while (id != BURST_NONE) {
+        uint32_t last = phases_find_end(p, id, horizon_ns);
+        if (last == BURST_NONE)
+            return;
+        phases_append_closed(p, burst_clusters_at(p->clusters, id)->first_ns,
+                             burst_clusters_at(p->clusters, last)->last_ns);
+        id = burst_clusters_at(p->clusters, last)->after;
+    }
+}
+
+int phases_open(struct phases *p, struct phase *out, size_t capacity, size_t *count)
+{
+    int64_t before = p->closed_ns;
+    *count = 0;
+    for (uint32_t id = phases_first_open(p), last; id != BURST_NONE;
+         id = burst_clusters_at(p->clusters, last)->after) {
+        last = phases_find_end(p, id, PHASES_TIME_MAXIMUM + 1);
+        last = last == BURST_NONE ? burst_clusters_tail(p->clusters) : last;
+        int64_t first_ns = burst_clusters_at(p->clusters, id)->first_ns,
+                last_ns = burst_clusters_at(p->clusters, last)->last_ns;
+        if (*count < capacity) {
+            out[*count] = phases_sum(p, first_ns, last_ns);
+            out[*count].height_ns = before == INT64_MIN ? NEVER : first_ns - before;
+        }
+        before = last_ns;
+        ++*count;
+    }
+    return 0;
 }
 
 int phases_close(struct phases *p, int64_t horizon_ns)

@@ -23,27 +23,27 @@
  * the boundaries higher than the gap. By count: the highest boundaries, of equal heights the
  * latest. Over any interval of representative times, at any time, O(clusters + items / 512 + phases
  * x (512 + log phases)). A cut is a view: it has no ids, and the heights at its open end change.
- * Online phases are the cut at one gap g. Let the gaps of live clusters below g be merged wherever
- * that is final as above. Then the remaining gaps are above g, or are a tail of gaps that shrink
- * toward the open end. Nothing that arrives later in order can move a boundary before the tail. So
- * what is before the tail is closed by phases_close():
- * - stable: id, begin, end and number of a closed phase, for ever. Its sums grow only by bursts
- *   that arrive late, which are added to the nearest closed phase and counted (late). As long as g
- *   stays, nothing was forced and no burst arrived before a horizon, closed phases are the batch's
- * cut at g;
+ * Online phases are not cuts of the tree, whose heights are distances between means: in a stream
+ * without pauses they grow with what has merged, so that a cut of the tree parts it somewhere, and
+ * may rather do so than at a pause. An online phase ends where no burst follows for more than a gap
+ * g. A stream without such a pause ends when it has lasted `length_ns`, at the widest pause of its
+ * second half. What is older than the horizon of phases_close() is
+ * - stable, once it is closed: id, begin, end and number of a closed phase, for ever. Its sums grow
+ *   only by bursts that arrive late, which are added to the nearest closed phase and counted
+ * (late);
  * - not stable: the open end, phases_open(), and all cuts.
- * A dense stream without any gap above g is closed piece by piece as well. Boundaries above g do
- * not merge before their phases are closed; when all live gaps are held back in this way, phases
- * are closed without a call of phases_close(), as if no burst could arrive before the newest. The
- * gap g is given, or chosen: at 64 bursts and whenever they have doubled, at least every 4,096, the
- * merge heights of about the last 4,096 bursts are sorted, and g is set to the geometric mean of
- * the two consecutive heights with the largest ratio, if at least three boundaries are above it and
- * the ratio is 2 or more. Heights count as at least 1 us. A g that lies within that jump already
- * stays; without a jump nothing changes. Until a jump is found, g is its start value, or all is
- * open. Where g has bounds, only the part of a jump that lies between them counts. Whenever g
- * changes, phases that are closed stay as they are. Memory: chunks of 512 items of 52 bytes,
- * allocated as needed, for at most `items` of them; 128 bytes a live cluster and 72 a closed phase,
- * allocated with the state. With the defaults at most 159 MB. A day of 32 bursts a second
+ * Boundaries above g do not merge before their phases are closed; when all live gaps are held back
+ * in this way, phases are closed without a call of phases_close(), as if no burst could arrive
+ * before the newest. The gap g is given, or chosen: at 64 bursts and whenever they have doubled, at
+ * least every 4,096, the pauses between about the last 4,096 bursts are sorted, and g is set to the
+ * geometric mean of two consecutive ones, if at least three are above it: of the shortest whose
+ * ratio is 8 or more, so that a few very long pauses do not hide those of the usual rhythm, or else
+ * of those with the largest ratio from 2 up. Pauses count as at least 1 us. A g that lies within
+ * that jump already stays; without a jump nothing changes. Until a jump is found, g is its start
+ * value, or all is open. Where g has bounds, only the part of a jump that lies between them counts.
+ * Whenever g changes, phases that are closed stay as they are. Memory: chunks of 512 items of 52
+ * bytes, allocated as needed, for at most `items` of them; 128 bytes a live cluster and 72 a closed
+ * phase, allocated with the state. With the defaults at most 159 MB. A day of 32 bursts a second
  * (2,764,800) in order takes 155 MB and stores every merge. When chunks are used up, the lowest
  * heights are folded until a quarter is free, of equal ones the oldest first: finer cuts are lost,
  * coarser ones stay as they were. Bursts that arrive late leave chunks half full, so that folding
@@ -65,6 +65,7 @@ struct phases_params {
     uint32_t items;    /**< stored individually; at least 8,192 and four times the clusters */
     uint32_t closed;   /**< phases stored; the oldest are dropped and counted; 1 to 2^20 */
     int64_t gap_ns;    /**< g of the online phases; 0: chosen */
+    int64_t length_ns; /**< that online phases have at most; 0: any */
     /** Used only when g is chosen: */
     int64_t gap_start_ns; /**< g until a jump is found; 0: all is open until then */
     int64_t gap_minimum_ns, gap_maximum_ns; /**< bounds of g after its start value; 0: none */
@@ -110,7 +111,8 @@ int phases_close(struct phases *phases, int64_t horizon_ns);
  *  @return how many were written */
 size_t phases_closed(const struct phases *phases, uint64_t id, struct phase *out, size_t capacity);
 
-/** What is after the last closed phase, cut by g. Arguments as those of phases_cut_gap(). */
+/** What is after the last closed phase, as phases that would be closed if no burst came any more.
+ * Arguments as those of phases_cut_gap(). */
 int phases_open(struct phases *phases, struct phase *out, size_t capacity, size_t *count);
 
 /** Cuts by gap.

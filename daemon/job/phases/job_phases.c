@@ -12,7 +12,9 @@
 
 #define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
 #define END_PHASES 256u          /* analysed when the job ends */
-#define BATCH_PHASES 8u          /* whose graphs are held at one time */
+#define SHORT_PAUSE_NS 125000000 /* shorter ones end no phase of windows longer than this */
+#define LONG_PHASE_NS INT64_C(10000000000) /* length of one without a pause, 16 to 64 windows */
+#define BATCH_PHASES 8u                    /* whose graphs are held at one time */
 
 _Static_assert(BURST_ROWS_MODELLED >= COLLECTIVE_ROWS, "what is modelled may stay whole");
 
@@ -76,15 +78,26 @@ void job_phases_destroy(struct job_phases *p)
     free(p);
 }
 
+/* Bounds of the pause that ends a phase, and what it is at first; length of a phase without any.
+ * Windows of recordings are as short as a hundredth of them. */
+static void job_phases_set_pauses(struct phases_params *phases, int64_t window_ns)
+{
+    int64_t eighth = window_ns / JOB_PHASES_A_WINDOW, quarter = window_ns / 4;
+    int64_t minimum = window_ns + quarter < SHORT_PAUSE_NS ? window_ns + quarter : SHORT_PAUSE_NS;
+    phases->gap_minimum_ns = minimum > eighth ? minimum : eighth;
+    phases->gap_start_ns = quarter > minimum ? quarter : minimum;
+    phases->gap_maximum_ns = 10 * window_ns;
+    int64_t length = 16 * window_ns > LONG_PHASE_NS ? 16 * window_ns : LONG_PHASE_NS;
+    phases->length_ns = 64 * window_ns < length ? 64 * window_ns : length;
+}
+
 /* Created with the first burst: a job whose agents send none has no use for them. */
 static int job_phases_create_parts(struct job_phases *p)
 {
     struct phases_params phases = PHASES_DEFAULTS;
     struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
     phases.closed = JOB_PHASE_ROWS_RETAINED;
-    phases.gap_start_ns = (int64_t)p->window_ns;
-    phases.gap_minimum_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
-    phases.gap_maximum_ns = 10 * (int64_t)p->window_ns;
+    job_phases_set_pauses(&phases, (int64_t)p->window_ns);
     graphs.window_ns = (int64_t)p->window_ns;
     int code = p->phases != NULL ? 0 : phases_create(&p->phases, &phases);
     if (code == 0 && p->graphs == NULL)

@@ -124,7 +124,7 @@ static int phase_labels_cut(const struct communities *c, const bool *present, ui
     figures->modularity = communities_modularity(c, best);
     double floor =
         communities_floor((uint32_t)figures->ranks, figures->messages + figures->modelled);
-    bool one = figures->communities > 1 && figures->modularity < floor;
+    bool one = figures->communities > 0 && figures->modularity < floor;
     if (one) {
         figures->communities = 1;
         figures->modularity = 0;

@@ -13,7 +13,7 @@
 
 /* ---- online phases -------------------------------------------------------------- */
 
-/* Watch closed phases while bursts come; at the end they are the batch's. */
+/* Watch closed phases while bursts come; at the end they are what is between pauses. */
 static void assert_closed_stay(const int64_t *times, size_t count, int64_t gap, int64_t slack,
                                uint32_t clusters)
 {
@@ -36,25 +36,27 @@ static void assert_closed_stay(const int64_t *times, size_t count, int64_t gap, 
     assert_int_equal(phases_close(phases, PHASES_TIME_MAXIMUM), 0);
     assert_int_equal(phases_open(phases, cut, 8192, &got), 0);
     assert_int_equal(got, 0);
-    struct batch batch;
-    batch_run(&batch, times, count);
+    int64_t *sorted = malloc(count * sizeof(*sorted));
+    assert_non_null(sorted);
+    memcpy(sorted, times, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), by_time);
     got = phases_closed(phases, 1, now, 8192);
     assert_memory_equal(now, seen, known * sizeof(now[0]));
     size_t phase = 0;
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || batch.height[i] > gap) {
+        if (i == 0 || sorted[i] - sorted[i - 1] > gap) {
             assert_true(phase < got);
             assert_int_equal(now[phase].id, phase + 1);
-            assert_true(phase == 0 || now[phase - 1].end_ns == batch.time[i - 1]);
-            assert_true(now[phase].height_ns <= batch.height[i]);
-            assert_true(now[phase++].begin_ns == batch.time[i]);
+            assert_true(phase == 0 || now[phase - 1].end_ns == sorted[i - 1]);
+            assert_true(i == 0 || now[phase].height_ns == sorted[i] - sorted[i - 1]);
+            assert_true(now[phase++].begin_ns == sorted[i]);
         }
     assert_int_equal(phase, got);
-    batch_finish(&batch);
+    free(sorted);
     phases_destroy(phases);
 }
 
-static void closed_phases_stay_and_are_those_of_the_batch(void **state)
+static void closed_phases_stay_and_end_at_pauses(void **state)
 {
     int64_t times[1500];
     uint64_t random = 17;
@@ -74,12 +76,55 @@ static void closed_phases_stay_and_are_those_of_the_batch(void **state)
     }
 }
 
+/* Patterns of half a second to six seconds, within which bursts are up to 20 ms apart; between two
+ * patterns there is a pause of 0.35 to 0.6 s, now and then a long one. The gap is chosen as in a
+ * job of windows of a second. */
+static void assert_phases_are_patterns(uint64_t random)
+{
+    static struct phase now[512];
+    struct phases_params params = PHASES_DEFAULTS;
+    struct phases *phases;
+    int64_t begins[32], ends[32], at = 0;
+    params.gap_start_ns = 250 * MS;
+    params.gap_minimum_ns = 125 * MS;
+    params.gap_maximum_ns = 10000LL * MS;
+    params.length_ns = 64000LL * MS;
+    assert_int_equal(phases_create(&phases, &params), 0);
+    for (uint32_t i = 0; i < 32; i++) {
+        int64_t end = at + (500 + random_next(&random) % 5500) * MS;
+        uint32_t step = (1 + random_next(&random) % 20) * MS;
+        begins[i] = at;
+        for (; at < end; at += 1 + random_next(&random) % step) {
+            assert_int_equal(add_at(phases, at), 0);
+            assert_int_equal(phases_close(phases, at - 1000LL * MS), 0);
+            ends[i] = at;
+        }
+        bool is_long = random_next(&random) % 8 == 0;
+        at = ends[i] + (is_long ? 9000 : 350 + random_next(&random) % 250) * (int64_t)MS;
+    }
+    assert_int_equal(phases_close(phases, PHASES_TIME_MAXIMUM), 0);
+    assert_int_equal(phases_closed(phases, 1, now, 512), 32);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_true(now[i].begin_ns == begins[i] && now[i].end_ns == ends[i]);
+    phases_destroy(phases);
+}
+
+static void long_pauses_end_phases_and_short_ones_do_not(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        assert_phases_are_patterns(seed);
+}
+
 static void dense_stream_is_closed_piece_by_piece(void **state)
 {
-    struct phases *phases = create(64, 10 * MS);
+    struct phases_params params = {
+        .clusters = 128, .items = 8192, .closed = 16384, .gap_ns = 10 * MS, .length_ns = 40 * MS};
+    struct phases *phases;
     struct phases_counts counts;
     struct phase open[64];
     size_t count;
+    assert_int_equal(phases_create(&phases, &params), 0);
     (void)state;
     for (int64_t i = 0; i < 20000; i++) { /* never a gap of more than 1 ms */
         assert_int_equal(add_at(phases, i * MS), 0);
@@ -152,8 +197,8 @@ static void gap_is_chosen_between_the_scales_of_the_job(void **state)
         assert_int_equal(phases_close(phases, times[i]), 0);
     }
     struct phases_counts counts = counts_of(phases);
-    assert_true(counts.gap_ns > MS / 2 && counts.gap_ns < 11 * MS);
-    assert_true(counts.closed >= 120); /* of 128 steps, of four stages each */
+    assert_true(counts.gap_ns > MS / 4 && counts.gap_ns < 2 * MS);
+    assert_true(counts.closed >= 508); /* stages, four in each of 128 steps */
     phases_destroy(phases);
     phases = create(256, 0); /* nothing to choose between */
     for (int64_t t = 0; t < 3000; t++)
@@ -184,15 +229,15 @@ static void chosen_gap_keeps_to_its_bounds(void **state)
     static const struct {
         int64_t least_ns, most_ns, low_ns, high_ns;
     } cases[] = {
-        {0, 0, 5000LL * MS, 60000LL * MS}, /* the largest jump, from 1 to 60 s about */
+        {0, 0, 6 * MS, 9 * MS}, /* the lowest that is clear, from 1 to 51 ms */
         {250 * MS, 10000LL * MS, 1000 * MS, 5000LL * MS}, /* what lies between of it */
-        {0, 20 * MS, 8 * MS, 12 * MS},                    /* from 5 to 20 ms */
-        {300000000LL * MS, 0, 3 * MS, 3 * MS},            /* none: stays as it started */
-        {20 * MS, 39 * MS, 3 * MS, 3 * MS},               /* too little of one */
+        {0, 20 * MS, 4 * MS, 5 * MS},                     /* from 1 to 20 ms */
+        {300000000LL * MS, 0, 100 * MS, 100 * MS},        /* none: stays as it started */
+        {20 * MS, 39 * MS, 100 * MS, 100 * MS},           /* too little of one */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct phases *phases = create_bounded(3 * MS, cases[i].least_ns, cases[i].most_ns);
+        struct phases *phases = create_bounded(100 * MS, cases[i].least_ns, cases[i].most_ns);
         for (int64_t b = 0; b < 3000; b++) {
             assert_int_equal(add_at(phases, time_of_round(b)), 0);
             assert_int_equal(phases_close(phases, time_of_round(b)), 0);
@@ -296,6 +341,9 @@ static void what_is_out_of_range_is_refused(void **state)
     params.gap_start_ns = -1;
     assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
     params = PHASES_DEFAULTS;
+    params.length_ns = -1;
+    assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
+    params = PHASES_DEFAULTS;
     params.gap_minimum_ns = 2;
     params.gap_maximum_ns = 1;
     assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
@@ -383,7 +431,8 @@ static void order_among_a_windows_agents_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_phases_stay_and_are_those_of_the_batch),
+        cmocka_unit_test(closed_phases_stay_and_end_at_pauses),
+        cmocka_unit_test(long_pauses_end_phases_and_short_ones_do_not),
         cmocka_unit_test(dense_stream_is_closed_piece_by_piece),
         cmocka_unit_test(silence_closes_the_last_phase),
         cmocka_unit_test(late_bursts_leave_closed_boundaries_where_they_are),
