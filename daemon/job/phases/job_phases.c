@@ -1,6 +1,7 @@
 /* Phases of one job: bursts of a window are clustered, closed phases analysed, open ones listed. */
 #include "daemon/job/phases/job_phases.h"
 
+#include "daemon/analysis/phases/phase_pauses.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/phases/collective_table.h"
 #include "holter/error.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
+#define FINE_PHASES 1024u        /* of which those that a cut asks for are joined */
 #define END_PHASES 256u          /* analysed when the job ends */
 #define SHORT_PAUSE_NS 125000000 /* shorter ones end no phase of windows longer than this */
 #define LONG_PHASE_NS INT64_C(10000000000) /* length of one without a pause, 16 to 64 windows */
@@ -514,14 +516,25 @@ int job_phases_span(const struct job_phases *p, int64_t *from_ns, int64_t *to_ns
 int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t maximum,
                    struct job_phases_cut *out)
 {
+    size_t fine = FINE_PHASES;
     out->count = out->resolved = 0;
     if (p->phases != NULL)
         out->resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
     if (out->resolved == 0)
         return 0;
-    return phases_cut_count(p->phases, from_ns, to_ns,
-                            maximum < out->resolved ? maximum : out->resolved, out->phases,
-                            &out->count);
+    maximum = maximum < out->resolved ? maximum : out->resolved;
+    fine = fine < out->resolved ? fine : out->resolved;
+    struct phase *phases = malloc(fine * sizeof(*phases));
+    if (phases == NULL)
+        return -ENOMEM;
+    int code = phases_cut_count(p->phases, from_ns, to_ns, fine, phases, &fine);
+    code = code == 0 ? phase_pauses_join(phases, &fine, maximum) : code;
+    if (code == 0) {
+        out->count = fine;
+        memcpy(out->phases, phases, fine * sizeof(*phases));
+    }
+    free(phases);
+    return code;
 }
 
 int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struct phase_graph *out)

@@ -97,8 +97,8 @@ struct job_phases_cut {
     uint32_t resolved; /**< parts that the span is kept in */
 };
 
-/** Cut a span into so many phases, or as many as it is kept in.
- *  @param maximum  at least 1 @return 0, -ENOMEM or -HOLTER_ERANGE */
+/** Cut a span into so many phases, or as many as it is kept in, at clear pauses first.
+ *  @param maximum  at least 1; at most 1,024 @return 0, -ENOMEM or -HOLTER_ERANGE */
 int job_phases_cut(struct job_phases *phases, int64_t from_ns, int64_t to_ns, size_t maximum,
                    struct job_phases_cut *out);
 

@@ -1,0 +1,76 @@
+/* Which boundaries of a cut are kept: those at clear pauses first. */
+#include "daemon/analysis/phases/phase_pauses.h"
+
+#include "daemon/analysis/phases/burst_chunk.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define CLEAR 8 /* times the median pause */
+
+struct boundary {
+    int64_t pause_ns, height_ns;
+    unsigned octave; /* of a clear pause; 0: it is not */
+    size_t before;   /* index of the phase after it */
+};
+
+static int phase_pauses_compare_lengths(const void *left, const void *right)
+{
+    const struct boundary *a = left, *b = right;
+    return (a->pause_ns > b->pause_ns) - (a->pause_ns < b->pause_ns);
+}
+
+/* The first are those that are kept. */
+static int phase_pauses_compare(const void *left, const void *right)
+{
+    const struct boundary *a = left, *b = right;
+    if (a->octave != b->octave)
+        return a->octave > b->octave ? -1 : 1;
+    if (a->height_ns != b->height_ns)
+        return a->height_ns > b->height_ns ? -1 : 1;
+    return (a->before < b->before) - (a->before > b->before);
+}
+
+static void phase_pauses_rank(struct boundary *boundaries, size_t count)
+{
+    qsort(boundaries, count, sizeof(*boundaries), phase_pauses_compare_lengths);
+    int64_t median = boundaries[count / 2].pause_ns;
+    for (size_t i = 0; i < count; i++) {
+        int64_t pause = boundaries[i].pause_ns;
+        if (pause / CLEAR >= median && pause >= CLEAR)
+            boundaries[i].octave = 64u - (unsigned)__builtin_clzll((uint64_t)pause);
+    }
+    qsort(boundaries, count, sizeof(*boundaries), phase_pauses_compare);
+}
+
+int phase_pauses_join(struct phase *phases, size_t *count, size_t maximum)
+{
+    size_t boundaries = *count > 0 ? *count - 1 : 0, joined = 0;
+    if (boundaries < maximum)
+        return 0;
+    struct boundary *all = malloc(boundaries * sizeof(*all));
+    bool *kept = calloc(*count, sizeof(*kept));
+    if (all == NULL || kept == NULL) {
+        free(all);
+        free(kept);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < boundaries; i++)
+        all[i] = (struct boundary){.pause_ns = phases[i + 1].begin_ns - phases[i].end_ns,
+                                   .height_ns = phases[i + 1].height_ns,
+                                   .before = i + 1};
+    phase_pauses_rank(all, boundaries);
+    for (size_t i = 0; i + 1 < maximum; i++)
+        kept[all[i].before] = true;
+    for (size_t i = 1; i < *count; i++) {
+        if (kept[i])
+            phases[++joined] = phases[i];
+        else
+            burst_sum_add(&phases[joined], &phases[i]);
+    }
+    *count = joined + 1;
+    free(all);
+    free(kept);
+    return 0;
+}
