@@ -3,6 +3,7 @@
 The figures named are those of the paper that it comes from: J. Wu, J. Zeng, H. Yu, "CommGram: a new visual analytics
 tool for large communication trace data", VPA 2014."""
 import os
+import random
 import signal
 import sqlite3
 import unittest
@@ -123,6 +124,91 @@ class Generated(unittest.TestCase):
                                              '--from', '0', '--phases', '18', '--communities', '6').finish(60)
                 self.assertEqual(0, finished.status, finished)
             self.assertEqual((1600, 900), view_test.png_size(os.path.join(self.place.dir, 'x.png')))
+
+
+class Imported(unittest.TestCase):
+    """Tables of messages whose patterns and pauses are known: the phases of the job, and pictures of them."""
+
+    RANKS = 32
+    PARTNERS = {
+        'pairs': lambda rng, rank: rank ^ 1,
+        'blocks': lambda rng, rank: rank // 8 * 8 + rng.randrange(8),
+        'strides': lambda rng, rank: rng.randrange(8) * 4 + rank % 4,
+        'anybody': lambda rng, rank: rng.randrange(32),
+    }
+    COMMUNITIES = {'pairs': 16, 'blocks': 4, 'strides': 4, 'anybody': 1}
+
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+
+    def make(self, seed):
+        """Runs of one pattern each, in which pauses are up to 20 ms; between two of them 0.35 s or more, sometimes
+        seconds. @return recording, [(pattern, begin, end)] in seconds"""
+        rng = random.Random(seed)
+        runs, rows, now = [], ['source,destination,bytes,send_begin,send_end,receive_begin,receive_end'], 1.0
+        for number in range(rng.randrange(8, 14)):
+            pattern = rng.choice([p for p in self.PARTNERS if not runs or p != runs[-1][0]])
+            begin, end = now, now + rng.uniform(0.6, 2.5)
+            while now < end:
+                for _ in range(8):
+                    rank = rng.randrange(self.RANKS)
+                    partner = self.PARTNERS[pattern](rng, rank)
+                    times = ','.join(f'{now + t:.9f}' for t in (0, 2e-6, 0, 1e-5))
+                    rows += [f'{rank},{partner},4096,{times}'] * (rank != partner)
+                    now += rng.uniform(0.00002, 0.0005)
+                now += 0.020 if rng.random() < 0.02 else 0
+            runs.append((pattern, begin, now))
+            now += rng.uniform(3, 9) if rng.random() < 0.15 else rng.uniform(0.35, 0.6)
+        table, path = (os.path.join(self.place.dir, f'{seed}.{kind}') for kind in ('csv', 'hrec'))
+        with open(table, 'w', encoding='utf-8') as out:
+            out.write('\n'.join(rows) + '\n')
+        finished = self.place.holter('import', table, '-o', path).finish()
+        self.assertEqual(0, finished.status, finished)
+        return path, runs
+
+    def assert_are_runs(self, rows, runs, start):
+        """Phases or columns begin and end where the runs do."""
+        self.assertEqual(len(runs), len(rows))
+        for row, (_, begin, end) in zip(rows, runs):
+            self.assertAlmostEqual(begin, (row['begin_ns'] - start) / 1e9, delta=0.05)
+            self.assertAlmostEqual(end, (row['end_ns'] - start) / 1e9, delta=0.05)
+
+    def assert_is_curve(self, points, runs):
+        """One level for each pattern; whatever returned resembles the first run with its pattern."""
+        heights, first = {}, {}
+        for number, (point, (pattern, _, _)) in enumerate(zip(points, runs), 1):
+            self.assertEqual(self.COMMUNITIES[pattern], point['communities'])
+            self.assertEqual(pattern in first, bool(point['returned']))
+            self.assertEqual(heights.setdefault(pattern, point['height']), point['height'])
+            if point['returned']:
+                self.assertEqual(first[pattern], point['resembles'])
+                self.assertGreaterEqual(point['resemblance'], 0.95)
+            else:
+                self.assertLess(point['resemblance'], 0.95)
+            first.setdefault(pattern, number)
+
+    def test_phases_and_pictures_are_the_runs_at_every_level(self):
+        for seed in (1, 2, 3):
+            with self.subTest(seed=seed):
+                path, runs = self.make(seed)
+                recorded = recording.Recording(path)
+                phases, points = recorded.phases(), recorded.curve()
+                start = phases[0]['begin_ns'] - runs[0][1] * 1e9
+                self.assert_are_runs(phases, runs, start)
+                self.assert_is_curve(points, runs)
+                for phase, (pattern, _, _) in zip(phases, runs):
+                    self.assertEqual(pattern == 'anybody', phase['modularity'] == 0)
+                with commgram.Replay(self.place, path) as replay:
+                    for communities in (1, 2, 16, 32):
+                        columns = replay.picture('--phases', len(runs), '--communities', communities).columns
+                        self.assert_are_runs(columns, runs, start)
+                        self.assert_is_curve(columns, runs)
+                        self.assertEqual([p['height'] for p in points], [c['height'] for c in columns])
+                    for column in replay.picture('--phases', 24).columns:
+                        begin, end = ((column[k] - start) / 1e9 for k in ('begin_ns', 'end_ns'))
+                        self.assertTrue(any(run[1] - 0.05 <= begin <= end <= run[2] + 0.05 for run in runs), column)
 
 
 class Live(unittest.TestCase):
