@@ -1,35 +1,44 @@
 /* The CommGram picture of a span of time (CommGram, sections III-D to III-H): phases side by side,
  * in each the ranks as bars of communities, between them what was sent. Each phase is a column. Its
  * graph has an edge between two ranks that exchanged messages, of weight messages + bytes; messages
- * of a rank to itself do not count. The communities of a phase are those of the greatest
- * modularity, all ranks being one below a floor (communities.h). They are what a column tells, and
- * what the curve (curve.h) is computed from, however finely the picture is drawn. For drawing, the
- * ranks that communicated are cut into C communities, or one per rank if there are fewer than C, by
- * the dendrogram of communities.h; a phase that is one community stays one, unless C reaches its
- * ranks. Results depend on the graph alone, not on earlier phases: the search never starts from a
- * previous result. If the graph has more than C connected parts, whole parts are combined, in the
- * order of their lowest ranks: all are one group at first, and the group with most ranks (of equals
- * the first) is split, between parts and as near to its middle as possible, until there are C. So
- * levels are nested: C + 1 communities refine C. Communities that are drawn get their identities
- * (colours) from a curve of their own. Anchors are phases before the first column that are not
- * shown: with the first phases of the job's patterns as anchors, at their heights, colours and
- * heights stay as they are when the view moves. A column holds all ranks that communicate anywhere
- * in the picture. Those that are silent in a phase stay in their last community; before a rank's
- * first phase in that of its first phase. If that community has no bar of its own in the column, it
- * gets one while there are fewer than C bars (those with most silent ranks first, of equals the
- * lower identity); the rest share one further bar, COMMGRAM_SILENT. Bars are ordered by the mean of
- * their ranks. There are K + 1 columns of bars for K phases: messages of phase k go from bars of
- * column k to bars of column k + 1, the last of which repeats the one before. A ribbon is what goes
- * from one bar to another in messages of about one mean size (an octave). If each rank has a bar of
- * its own, ribbons are pairs of ranks. With a list of ranks only messages from or to these are
- * shown: ribbons, and the sums of columns and bars, contain these alone. Communities are still
- * computed from all messages. A phase has at most 2^20 / K ribbons; of more, those with most bytes
- * and messages stay and the others are counted as folded. Sums of ribbons, and of what was folded,
- * are those of edges. Order of calls: create, anchors, each phase in order, finish. Adding a phase
- * costs a dendrogram unless the cache has it (see commgram_cache.h). Finishing is cheap, unless
- * there are very many ribbons: it can be done in parts. Memory: 4 bytes for each rank and column,
- * 100 for each bar, 16 for each run, 32 for each ribbon, 80 for each edge of one phase, and that of
- * communities and curve. Pure: no clock, no file, no socket. Not thread-safe. */
+ * of a rank to itself do not count.
+ *
+ * The communities of a phase are those of the greatest modularity, all ranks being one below a
+ * floor (communities.h). They are what a column tells, and what the curve (curve.h) is computed
+ * from, however finely the picture is drawn.
+ *
+ * For drawing, the ranks that communicated are cut into C communities, or one per rank if there are
+ * fewer than C, by the dendrogram of communities.h; a phase that is one community stays one, unless
+ * C reaches its ranks. Results depend on the graph alone, not on earlier phases: the search never
+ * starts from a previous result. If the graph has more than C connected parts, whole parts are
+ * combined, in the order of their lowest ranks: all are one group at first, and the group with most
+ * ranks (of equals the first) is split, between parts and as near to its middle as possible, until
+ * there are C. So levels are nested: C + 1 communities refine C. Communities that are drawn get
+ * their identities (colours) from a curve of their own. Anchors are phases before the first column
+ * that are not shown: with the first phases of the job's patterns as anchors, at their heights,
+ * colours and heights stay as they are when the view moves.
+ *
+ * A column holds all ranks that communicate anywhere in the picture. Those that are silent in a
+ * phase stay in their last community; before a rank's first phase in that of its first phase. If
+ * that community has no bar of its own in the column, it gets one while there are fewer than C bars
+ * (those with most silent ranks first, of equals the lower identity); the rest share one further
+ * bar, COMMGRAM_SILENT. Bars are ordered by the mean of their ranks. There are K + 1 columns of
+ * bars for K phases: messages of phase k go from bars of column k to bars of column k + 1, the last
+ * of which repeats the one before. A ribbon is what goes from one bar to another in messages of
+ * about one mean size (an octave). If each rank has a bar of its own, ribbons are pairs of ranks.
+ *
+ * With a list of ranks only messages from or to these are shown: ribbons, and the sums of columns
+ * and bars, contain these alone. Communities are still computed from all messages. A phase has at
+ * most 2^20 / K ribbons; of more, those with most bytes and messages stay and the others are
+ * counted as folded. Sums of ribbons, and of what was folded, are those of edges.
+ *
+ * Order of calls: create, anchors, each phase in order, finish. Adding a phase costs a dendrogram
+ * unless the cache has it (see commgram_cache.h). Finishing is cheap, unless there are very many
+ * ribbons: it can be done in parts.
+ *
+ * Memory: 4 bytes for each rank and column, 100 for each bar, 16 for each run, 32 for each ribbon,
+ * 80 for each edge of one phase, and that of communities and curves.
+ * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_H
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_H
 

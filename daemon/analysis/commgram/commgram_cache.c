@@ -13,6 +13,7 @@ struct entry {
     struct commgram_key key;
     struct commgram_merge *merges; /* owned; NULL: the entry is empty */
     uint32_t count, best;
+    double modularity;
     uint64_t used; /* when it was used last, in uses of the cache */
 };
 
@@ -67,7 +68,7 @@ bool commgram_cache_get(struct commgram_cache *c, const struct commgram_key *key
     if (e == NULL)
         return false;
     e->used = ++c->uses;
-    *out = (struct commgram_dendrogram){e->merges, e->count, e->best};
+    *out = (struct commgram_dendrogram){e->merges, e->count, e->best, e->modularity};
     return true;
 }
 
@@ -115,6 +116,6 @@ void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key
     e = commgram_cache_oldest(c, 0);
     if (e->merges != NULL)
         commgram_cache_drop(c, e);
-    *e = (struct entry){*key, copy, d->count, d->best, ++c->uses};
+    *e = (struct entry){*key, copy, d->count, d->best, d->modularity, ++c->uses};
     c->bytes += bytes;
 }

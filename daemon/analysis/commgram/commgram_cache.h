@@ -24,6 +24,7 @@ struct commgram_dendrogram {
     const struct commgram_merge *merges;
     uint32_t count;
     uint32_t best; /**< of these, those that lead to the greatest modularity */
+    double modularity;
 };
 
 struct commgram_key {

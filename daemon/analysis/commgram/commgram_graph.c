@@ -95,6 +95,7 @@ static int commgram_graph_find_merges(struct commgram_graph *g)
             memcpy(g->merges, known.merges, known.count * sizeof(*known.merges));
             g->merge_count = known.count;
             g->best = known.best;
+            g->modularity = known.modularity;
             g->cached++;
             return 0;
         }
@@ -106,31 +107,10 @@ static int commgram_graph_find_merges(struct commgram_graph *g)
     for (uint32_t i = 0; i < g->merge_count; i++)
         g->merges[i] = (struct commgram_merge){merges[i].a, merges[i].b};
     g->best = communities_best(g->communities);
-    known = (struct commgram_dendrogram){g->merges, g->merge_count, g->best};
+    g->modularity = communities_modularity(g->communities, g->best);
+    known = (struct commgram_dendrogram){g->merges, g->merge_count, g->best, g->modularity};
     if (g->cache != NULL)
         commgram_cache_put(g->cache, &key, &known);
-    return 0;
-}
-
-/* Modularity of labels; 0 without edges. */
-static int commgram_graph_modularity(const struct commgram_graph *g, struct commgram_parts *parts)
-{
-    const uint32_t *labels = parts->labels;
-    double *strength = calloc((size_t)parts->count + 1, sizeof(*strength));
-    double all = 0, within = 0, q = 0;
-    if (strength == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < g->count; i++) {
-        const struct communities_edge *e = &g->edges[i];
-        strength[labels[e->a]] += e->weight;
-        strength[labels[e->b]] += e->weight;
-        all += 2 * e->weight;
-        within += labels[e->a] == labels[e->b] ? 2 * e->weight : 0;
-    }
-    for (uint32_t c = 0; c < parts->count && all > 0; c++)
-        q -= strength[c] / all * (strength[c] / all);
-    parts->modularity = all > 0 ? q + within / all : 0;
-    free(strength);
     return 0;
 }
 
@@ -157,7 +137,7 @@ int commgram_graph_read(struct commgram_graph *g, const struct phase_edge *edges
     const struct commgram_tree tree = commgram_graph_tree(g);
     uint32_t communities = g->active_count > g->best ? g->active_count - g->best : 1;
     rc = commgram_cut(&tree, communities, out->labels, &out->count);
-    rc = rc == 0 ? commgram_graph_modularity(g, out) : rc;
+    out->modularity = g->modularity;
     if (rc == 0 && out->modularity < communities_floor(g->active_count, g->messages)) {
         out->count = commgram_graph_join_all(g, out->labels);
         out->modularity = 0;

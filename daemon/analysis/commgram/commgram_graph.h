@@ -19,8 +19,9 @@ struct commgram_graph {
     uint64_t messages;             /* of these */
     struct commgram_merge *merges; /* owned; the dendrogram */
     uint32_t merge_count;
-    uint32_t best;   /* merges up to the greatest modularity */
-    uint32_t cached; /* phases found in the cache */
+    uint32_t best;     /* merges up to the greatest modularity */
+    double modularity; /* the greatest */
+    uint32_t cached;   /* phases found in the cache */
 };
 
 /** @return 0, -ENOMEM or -HOLTER_ERANGE: ranks */
