@@ -56,7 +56,10 @@ static struct phase_drawn strip_phase(const struct phases_drawn *p, uint32_t i)
 /* First phase that ends at a time or later; the number of phases when there is none. */
 static uint32_t strip_phase_at(const struct phases_drawn *p, int64_t ns)
 {
-    return BISECT(i, 0, p->count, strip_phase(p, i).end < ns);
+    const uint64_t at = ns > 0 ? (uint64_t)ns : 0;
+    if (!p->of_picture)
+        return commgram_point_at(p->gram, at);
+    return BISECT(i, 0, p->count, p->gram->now.columns[i].end_ns < at);
 }
 
 static void strip_extend_heights(struct commgram_drawing *d, const struct phases_drawn *phases,
