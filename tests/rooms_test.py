@@ -30,6 +30,7 @@ MATRIX = {
     ANALYSIS + "sums": "tables",
     ANALYSIS + "latency": "tables matching",
     ANALYSIS + "regions": "tables",
+    ANALYSIS + "scopes": "tables matching",
     ANALYSIS + "attribution": "tables sums latency",
     ANALYSIS + "hang": "tables sums",
     ANALYSIS + "waits": "tables matching sums hang",

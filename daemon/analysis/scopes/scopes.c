@@ -1,0 +1,134 @@
+/* Windows of the analysis of scopes, and its life. */
+#include "daemon/analysis/scopes/scopes.h"
+
+#include "daemon/analysis/scopes/scopes_state.h"
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAXIMUM_RANKS (1u << 20)
+#define FIRST_NOISE 0.25         /* variances that are assumed before any is known: of a message, */
+#define FIRST_BETWEEN 0.25       /* between pairs of ranks, */
+#define FIRST_BETWEEN_NODES 0.05 /* between pairs of nodes, */
+#define FIRST_SPREAD 4e-4        /* of scopes, */
+#define FIRST_COMMON 0.01        /* and of what is common to all messages */
+
+int scopes_create(struct scopes **out, const struct scopes_params *params)
+{
+    struct scopes *s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return -ENOMEM;
+    s->params = params != NULL ? *params : (struct scopes_params){0};
+    s->params.minimum = s->params.minimum > 1 ? s->params.minimum : 1.2;
+    s->params.series = s->params.series != 0 ? s->params.series : 1u << 21;
+    s->params.calm = s->params.calm != 0 ? s->params.calm : 10;
+    s->params.over = s->params.over != 0 ? s->params.over : 5;
+    key_table_init(&s->keys);
+    key_table_init(&s->pair_keys);
+    key_table_init(&s->both_keys);
+    s->between = FIRST_BETWEEN;
+    s->between_nodes = FIRST_BETWEEN_NODES;
+    for (int l = 0; l < LOCALITIES; l++) {
+        s->noise[l] = FIRST_NOISE;
+        s->common[l] = FIRST_COMMON;
+    }
+    for (int k = 0; k < SCOPE_TABLES; k++)
+        s->tables[k].spread = FIRST_SPREAD;
+    *out = s;
+    return 0;
+}
+
+void scopes_destroy(struct scopes *s)
+{
+    if (s == NULL)
+        return;
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        free(s->tables[k].sums);
+        free(s->tables[k].tracks);
+    }
+    for (size_t i = 0; i < SCOPE_RECENT; i++)
+        free(s->recent[i].list);
+    scopes_waits_finish(&s->waits);
+    key_table_finish(&s->keys);
+    key_table_finish(&s->pair_keys);
+    key_table_finish(&s->both_keys);
+    free(s->series);
+    free(s->row_of);
+    free(s->pairs);
+    free(s->links);
+    free(s->node_of);
+    free(s);
+}
+
+int scopes_place(struct scopes *s, uint32_t rank, uint32_t node)
+{
+    if (rank >= MAXIMUM_RANKS || node >= MAXIMUM_RANKS)
+        return -ERANGE;
+    if (array_fit_zero(&s->node_of, sizeof(*s->node_of), &s->rank_capacity, (uint64_t)rank + 1) !=
+        0)
+        return -ENOMEM;
+    for (; s->ranks <= rank; s->ranks++)
+        s->node_of[s->ranks] = SCOPE_NO_NODE;
+    s->node_of[rank] = node;
+    s->nodes = node + 1 > s->nodes ? node + 1 : s->nodes;
+    return 0;
+}
+
+void scopes_set_routes(struct scopes *s, scope_route_fn *route, const void *user)
+{
+    s->route = route;
+    s->route_user = user;
+    s->link_count = 0;
+    for (uint32_t p = 0; p < s->pair_keys.count; p++)
+        s->pairs[p].links = 0;
+    for (uint32_t i = 0; i < s->tables[TABLE_LINK].count; i++)
+        s->tables[TABLE_LINK].tracks[i] = (struct scope_track){.start = s->windows};
+}
+
+int scopes_window(struct scopes *s, uint64_t number, uint64_t length_ns,
+                  const struct transfers *transfers)
+{
+    if (s->windows > 0 && number <= s->number)
+        return -ERANGE;
+    s->number = number;
+    scopes_drop_ended(s);
+    scopes_newest(s)->window = number;
+    int code = scopes_forget(s);
+    code = code != 0 ? code : scopes_collect(s, transfers);
+    code = code != 0 ? code : scopes_reserve_tables(s);
+    if (code != 0) {
+        scopes_newest(s)->count = 0;
+    } else {
+        scopes_compare(s);
+        scopes_weigh(s);
+        scopes_explain(s);
+        scopes_follow(s);
+        scopes_learn(s);
+        scopes_sum_excess(s);
+        code = scopes_waits_update(s, length_ns, transfers);
+    }
+    scopes_report(s);
+    s->windows++;
+    return code;
+}
+
+const struct scope_finding *scopes_findings(const struct scopes *s, size_t *count)
+{
+    *count = s->open_count;
+    return s->results;
+}
+
+size_t scopes_bytes(const struct scopes *s)
+{
+    size_t bytes = sizeof(*s) + key_table_bytes(&s->keys) + key_table_bytes(&s->pair_keys) +
+                   key_table_bytes(&s->both_keys) + s->series_capacity * sizeof(*s->series) +
+                   s->row_capacity * sizeof(*s->row_of) + s->pair_capacity * sizeof(*s->pairs) +
+                   s->link_capacity * sizeof(*s->links) + s->rank_capacity * sizeof(*s->node_of);
+    for (int k = 0; k < SCOPE_TABLES; k++)
+        bytes += s->tables[k].capacity * sizeof(*s->tables[k].sums) +
+                 s->tables[k].track_capacity * sizeof(*s->tables[k].tracks);
+    for (size_t i = 0; i < SCOPE_RECENT; i++)
+        bytes += s->recent[i].capacity * sizeof(*s->recent[i].list);
+    return bytes;
+}

@@ -1,0 +1,450 @@
+/* Findings that are open: their effects are estimated in every window until they are over. */
+#include "daemon/analysis/scopes/scopes_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RELATED_WINDOWS 3u /* members of one finding begin within so many windows */
+#define JOIN_WINDOWS 8u    /* a member may be found so many windows after the finding */
+#define COMPARABLE 4.0     /* times: members that are named are about as slow */
+#define LEAST_OTHERS 0.1   /* of the weight: so much must be outside of all findings */
+#define BACK 0.1           /* an effect below this is back at the former level ... */
+#define BACK_DEVIATIONS 2  /* ... or so many standard deviations */
+
+/* ---- scopes of rows ------------------------------------------------------ */
+
+static int findings_pair_has_link(const struct scopes *s, const struct scope_pair *pair,
+                                  uint32_t link)
+{
+    for (uint32_t i = 0; pair->links != UINT32_MAX && i < pair->links; i++) {
+        if (s->links[pair->first_link + i] == link)
+            return 1;
+    }
+    return 0;
+}
+
+static int findings_node_has(const struct scope *scope, uint32_t from, uint32_t to)
+{
+    const int out = from == scope->a && to != scope->a, in = to == scope->a && from != scope->a;
+    switch (scope->direction) {
+    case SCOPE_OUT:
+        return out;
+    case SCOPE_IN:
+        return in;
+    case SCOPE_BOTH:
+        return out || in;
+    case SCOPE_ALL:
+    default:
+        return from == scope->a || to == scope->a;
+    }
+}
+
+static int findings_rank_has(const struct scope *scope, uint32_t source, uint32_t destination)
+{
+    return (source == scope->a && scope->direction != SCOPE_IN) ||
+           (destination == scope->a && scope->direction != SCOPE_OUT);
+}
+
+static int findings_has(const struct scopes *s, const struct scope *scope, uint32_t source,
+                        uint32_t destination, const struct scope_pair *pair)
+{
+    const uint32_t from = s->node_of[source], to = s->node_of[destination];
+    switch (scope->kind) {
+    case SCOPE_JOB:
+        return 1;
+    case SCOPE_INTRA:
+        return from == to;
+    case SCOPE_INTER:
+        return from != to;
+    case SCOPE_NODE:
+        return findings_node_has(scope, from, to);
+    case SCOPE_NODE_PAIR:
+        return (from == scope->a && to == scope->b) ||
+               (scope->direction == SCOPE_BOTH && from == scope->b && to == scope->a);
+    case SCOPE_LINK:
+        return pair != NULL && findings_pair_has_link(s, pair, scope->a);
+    case SCOPE_RANK:
+    default:
+        return findings_rank_has(scope, source, destination);
+    }
+}
+
+int scopes_row_is_in(const struct scopes *s, const struct scope *scope, const struct scope_row *row)
+{
+    const struct key key = s->keys.keys[row->series];
+    return findings_has(s, scope, (uint32_t)(key.hi >> 32), (uint32_t)key.hi,
+                        &s->pairs[s->series[row->series].pair]);
+}
+
+int scopes_covers(const struct scopes *s, const struct scope *scope, uint32_t source,
+                  uint32_t destination)
+{
+    if (source >= s->ranks || destination >= s->ranks)
+        return 0;
+    const uint32_t pair =
+        key_table_find(&s->pair_keys, (struct key){s->node_of[source], s->node_of[destination]});
+    return findings_has(s, scope, source, destination, pair == KEY_NONE ? NULL : &s->pairs[pair]);
+}
+
+/* ---- effects ------------------------------------------------------------- */
+
+/* The members of open findings about transfers that have a row. */
+struct cover {
+    double largest, sum; /* of their effects */
+    uint32_t count;
+    struct fit *only; /* the member, when there is one */
+};
+
+/* A member's rows in the newest window. */
+struct fit {
+    double weight, product;        /* of rows that no other member has */
+    double shared, shared_product; /* of all its rows */
+};
+
+static struct cover findings_cover(const struct scopes *s, const struct scope_row *row,
+                                   struct fit (*fits)[SCOPE_MEMBERS])
+{
+    struct cover cover = {.count = 0};
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        const struct scope_open *open = &s->open[f];
+        for (uint32_t m = 0; open->finding.part == SCOPE_TRANSFER && m < open->finding.member_count;
+             m++) {
+            if (!scopes_row_is_in(s, &open->finding.members[m], row))
+                continue;
+            cover.largest =
+                cover.count == 0 ? open->effects[m] : fmax(cover.largest, open->effects[m]);
+            cover.sum += open->effects[m];
+            cover.only = fits != NULL ? &fits[f][m] : NULL;
+            cover.count++;
+        }
+    }
+    return cover;
+}
+
+int scopes_row_is_explained(const struct scopes *s, const struct scope_row *row)
+{
+    return findings_cover(s, row, NULL).count > 0;
+}
+
+/* The deviation of what is outside of all findings, by locality: it is common to all messages. */
+static void findings_common(const struct scopes *s, double *common)
+{
+    const struct scope_rows *rows = &s->recent[s->windows % SCOPE_RECENT];
+    double all[LOCALITIES] = {0}, others[LOCALITIES] = {0}, product[LOCALITIES] = {0};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct scope_row *row = &rows->list[i];
+        const int l = (int)(s->keys.keys[row->series].lo & 1);
+        const double weight = scope_round(row->weight);
+        all[l] += weight;
+        if (scopes_row_is_explained(s, row))
+            continue;
+        others[l] += weight;
+        product[l] += scope_round(weight * row->y);
+    }
+    for (int l = 0; l < LOCALITIES; l++)
+        common[l] = others[l] > LEAST_OTHERS * all[l] ? product[l] / others[l] : 0;
+}
+
+/* Effects of all members, of the rows that each has alone. What is slow at both its ends is no
+ * measure of either. */
+static void findings_fit(struct scopes *s, struct fit (*fits)[SCOPE_MEMBERS])
+{
+    const struct scope_rows *rows = &s->recent[s->windows % SCOPE_RECENT];
+    double common[LOCALITIES];
+    findings_common(s, common);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct scope_row *row = &rows->list[i];
+        const struct cover cover = findings_cover(s, row, fits);
+        const double y = row->y - common[s->keys.keys[row->series].lo & 1];
+        const double weight = scope_round(row->weight), product = scope_round(weight * y);
+        if (cover.count == 1) {
+            cover.only->weight += weight;
+            cover.only->product += product;
+        }
+        for (uint32_t f = 0; cover.count > 1 && f < s->open_count; f++) {
+            const struct scope_finding *finding = &s->open[f].finding;
+            for (uint32_t m = 0; finding->part == SCOPE_TRANSFER && m < finding->member_count;
+                 m++) {
+                const int in = scopes_row_is_in(s, &finding->members[m], row);
+                fits[f][m].shared += in ? weight : 0;
+                fits[f][m].shared_product += in ? product : 0;
+            }
+        }
+    }
+}
+
+static double findings_largest(const double *effects, uint32_t count)
+{
+    double largest = effects[0];
+    for (uint32_t m = 1; m < count; m++)
+        largest = fmax(largest, effects[m]);
+    return largest;
+}
+
+/* Members that were much less slow than others are symptoms: they are explained, not named. */
+static int findings_is_named(const struct scope_open *open, uint32_t member)
+{
+    return open->finding.part != SCOPE_TRANSFER ||
+           open->worst[member] >=
+               findings_largest(open->worst, open->finding.member_count) - log(COMPARABLE);
+}
+
+/* Is every member that is named back at its former level? Without messages nothing is known. */
+static void findings_judge(const struct scopes *s, struct scope_open *open, const struct fit *fits)
+{
+    int known = 0, back = 1;
+    for (uint32_t m = 0; m < open->finding.member_count; m++) {
+        const double weight = fits[m].weight > 0 ? fits[m].weight : fits[m].shared;
+        if (weight <= 0)
+            continue;
+        known |= findings_is_named(open, m);
+        open->effects[m] = (fits[m].weight > 0 ? fits[m].product : fits[m].shared_product) / weight;
+        back = back && (!findings_is_named(open, m) ||
+                        open->effects[m] < fmax(BACK, BACK_DEVIATIONS * sqrt(1 / weight)));
+    }
+    if (known)
+        open->good = back ? open->good + 1 : 0;
+    open->finding.over = open->good >= s->params.over;
+}
+
+void scopes_explain(struct scopes *s)
+{
+    struct fit fits[SCOPE_FINDINGS][SCOPE_MEMBERS] = {{{0}}};
+    struct scope_rows *rows = scopes_newest(s);
+    if (s->open_count == 0)
+        return;
+    findings_fit(s, fits);
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        if (s->open[f].finding.part == SCOPE_TRANSFER)
+            findings_judge(s, &s->open[f], fits[f]);
+    }
+    /* Two faults on one way may add up, or hide each other: all between is explained. */
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct cover cover = findings_cover(s, &rows->list[i], NULL);
+        const double y = rows->list[i].y;
+        if (cover.count > 0)
+            rows->list[i].y -= (float)fmin(fmax(y, fmin(cover.largest, cover.sum)),
+                                           fmax(cover.largest, cover.sum));
+    }
+}
+
+/* ---- findings ------------------------------------------------------------ */
+
+static int findings_kind_of_locality(enum scope_kind kind)
+{
+    return kind == SCOPE_JOB || kind == SCOPE_INTRA || kind == SCOPE_INTER;
+}
+
+/* The member that is the scope, in whichever direction. @return member_count: none is */
+static uint32_t findings_find_member(const struct scope_open *open, const struct scope *scope)
+{
+    uint32_t m = 0;
+    for (; m < open->finding.member_count; m++) {
+        const struct scope *member = &open->finding.members[m];
+        if (member->kind == scope->kind &&
+            ((member->a == scope->a && member->b == scope->b) ||
+             (scope->kind == SCOPE_NODE_PAIR && member->a == scope->b && member->b == scope->a)))
+            break;
+    }
+    return m;
+}
+
+static int findings_is_member(const struct scope_open *open, const struct scope *scope)
+{
+    return findings_find_member(open, scope) < open->finding.member_count;
+}
+
+/* What remained of a member has grown as well. */
+static void findings_grow_member(struct scope_open *open, uint32_t m, const struct scope *scope,
+                                 double effect)
+{
+    struct scope *member = &open->finding.members[m];
+    open->good = 0;
+    open->finding.over = 0;
+    open->effects[m] += effect;
+    if (member->a == scope->a && member->b == scope->b)
+        member->direction = scope->direction;
+    else /* a pair of nodes, the other way */
+        member->direction = SCOPE_BOTH;
+}
+
+/* Do the scopes belong to one finding? Faults of one kind that begin together are one. */
+static int findings_is_related(const struct scopes *s, const struct scope_open *open,
+                               const struct scope *scope, enum scope_part part, uint64_t onset)
+{
+    const struct scope_finding *f = &open->finding;
+    const uint64_t apart = f->onset > onset ? f->onset - onset : onset - f->onset;
+    if (f->part != part)
+        return 0;
+    if (findings_is_member(open, scope))
+        return 1;
+    return !f->over && f->members[0].kind == scope->kind && apart <= RELATED_WINDOWS &&
+           s->number - f->found <= JOIN_WINDOWS && f->member_count < SCOPE_MEMBERS &&
+           !findings_kind_of_locality(scope->kind);
+}
+
+static void findings_add_member(struct scope_open *open, const struct scope *scope, uint64_t onset,
+                                double effect)
+{
+    struct scope_finding *f = &open->finding;
+    uint32_t at = f->member_count;
+    while (at > 0 && (f->members[at - 1].a > scope->a ||
+                      (f->members[at - 1].a == scope->a && f->members[at - 1].b > scope->b))) {
+        f->members[at] = f->members[at - 1];
+        open->effects[at] = open->effects[at - 1];
+        open->worst[at] = open->worst[at - 1];
+        open->onsets[at] = open->onsets[at - 1];
+        at--;
+    }
+    f->members[at] = *scope;
+    open->effects[at] = open->worst[at] = effect;
+    open->onsets[at] = onset;
+    f->member_count++;
+    f->onset = onset < f->onset ? onset : f->onset;
+    open->good = 0;
+}
+
+/* The messages of a node that a pair of nodes has. */
+static enum scope_direction findings_end(const struct scope *pair, uint32_t node)
+{
+    return pair->direction != SCOPE_OUT ? SCOPE_BOTH : pair->a == node ? SCOPE_OUT : SCOPE_IN;
+}
+
+/* Pairs of a node that became slow first are slow because the node is: it takes their place. */
+static struct scope_open *findings_widen(struct scopes *s, const struct scope *node, uint64_t onset,
+                                         double effect)
+{
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        struct scope_finding *finding = &s->open[f].finding;
+        const uint64_t apart =
+            finding->onset > onset ? finding->onset - onset : onset - finding->onset;
+        struct scope whole = *node;
+        bool all = finding->part == SCOPE_TRANSFER && !finding->over && apart <= RELATED_WINDOWS &&
+                   s->number - finding->found <= JOIN_WINDOWS;
+        for (uint32_t m = 0; all && m < finding->member_count; m++) {
+            const struct scope *pair = &finding->members[m];
+            all = pair->kind == SCOPE_NODE_PAIR && (pair->a == node->a || pair->b == node->a);
+            if (whole.direction != SCOPE_ALL && whole.direction != findings_end(pair, node->a))
+                whole.direction = SCOPE_BOTH;
+        }
+        if (!all)
+            continue;
+        finding->member_count = finding->alternative_count = 0;
+        findings_add_member(&s->open[f], &whole, onset, effect);
+        return &s->open[f];
+    }
+    return NULL;
+}
+
+struct scope_open *scopes_open_finding(struct scopes *s, const struct scope *scope,
+                                       enum scope_part part, uint64_t onset, double effect)
+{
+    struct scope_open *wider = part == SCOPE_TRANSFER && scope->kind == SCOPE_NODE
+                                   ? findings_widen(s, scope, onset, effect)
+                                   : NULL;
+    if (wider != NULL)
+        return wider;
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        struct scope_open *open = &s->open[f];
+        if (!findings_is_related(s, open, scope, part, onset))
+            continue;
+        const uint32_t m = findings_find_member(open, scope);
+        if (m < open->finding.member_count)
+            findings_grow_member(open, m, scope, effect);
+        else
+            findings_add_member(open, scope, onset, effect);
+        return open;
+    }
+    if (s->open_count == SCOPE_FINDINGS)
+        return NULL;
+    struct scope_open *open = &s->open[s->open_count++];
+    memset(open, 0, sizeof(*open));
+    open->finding = (struct scope_finding){
+        .id = ++s->next_id, .part = part, .onset = onset, .found = s->number};
+    findings_add_member(open, scope, onset, effect);
+    return open;
+}
+
+void scopes_drop_ended(struct scopes *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        if (!s->open[f].finding.over)
+            s->open[kept++] = s->open[f];
+    }
+    s->open_count = kept;
+}
+
+/* ---- figures ------------------------------------------------------------- */
+
+static double findings_row_excess(const struct scope_row *row, double effect)
+{
+    return effect > 0 ? row->messages * exp(row->x) * (1 - exp(-effect)) : 0;
+}
+
+/* Sum up by how much the messages of the window took longer: of each finding, and of all. */
+static void findings_sum_excess(struct scopes *s)
+{
+    const struct scope_rows *rows = scopes_newest(s);
+    double all = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct scope_row *row = &rows->list[i];
+        double rest = row->y;
+        for (uint32_t f = 0; f < s->open_count; f++) {
+            struct scope_finding *finding = &s->open[f].finding;
+            double effect = 0;
+            for (uint32_t m = 0; finding->part == SCOPE_TRANSFER && m < finding->member_count; m++)
+                effect +=
+                    scopes_row_is_in(s, &finding->members[m], row) ? s->open[f].effects[m] : 0;
+            const double excess = rint(findings_row_excess(row, effect));
+            finding->excess_ns += excess;
+            finding->messages += effect != 0 ? (uint64_t)row->messages : 0;
+            rest += effect;
+        }
+        all += rint(findings_row_excess(row, rest));
+    }
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        struct scope_finding *finding = &s->open[f].finding;
+        finding->share = all > 0 ? fmin(finding->excess_ns / all, 1) : 0;
+    }
+}
+
+void scopes_sum_excess(struct scopes *s)
+{
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        if (s->open[f].finding.part != SCOPE_TRANSFER)
+            continue;
+        s->open[f].finding.excess_ns = 0;
+        s->open[f].finding.messages = 0;
+    }
+    if (s->open_count > 0)
+        findings_sum_excess(s);
+}
+
+static void findings_publish(const struct scope_open *open, struct scope_finding *out)
+{
+    const uint32_t count = open->finding.member_count;
+    *out = open->finding;
+    out->member_count = 0;
+    for (uint32_t m = 0; m < count; m++) {
+        if (!findings_is_named(open, m))
+            continue;
+        out->members[out->member_count] = open->finding.members[m];
+        out->effects[out->member_count++] = exp(open->effects[m]);
+    }
+}
+
+void scopes_report(struct scopes *s)
+{
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        struct scope_finding *finding = &s->open[f].finding;
+        for (uint32_t m = 0; m < finding->member_count; m++)
+            s->open[f].worst[m] = fmax(s->open[f].worst[m], s->open[f].effects[m]);
+        finding->ratio = exp(findings_largest(s->open[f].effects, finding->member_count));
+        finding->worst = fmax(finding->worst, finding->ratio);
+        finding->peak_ns = fmax(finding->peak_ns, finding->excess_ns);
+    }
+    scopes_find_symptoms(s);
+    for (uint32_t f = 0; f < s->open_count; f++)
+        findings_publish(&s->open[f], &s->results[f]);
+}

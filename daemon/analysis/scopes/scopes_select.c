@@ -1,0 +1,455 @@
+/* Which scopes have deviated for long enough, and which of them explain the deviations of all. */
+#include "daemon/analysis/scopes/scopes_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DRIFT 0.1         /* of CUSUM: deviations below 10 % do not count */
+#define STEP 6.0          /* standard deviations that one window counts at most */
+#define LEAST_WINDOWS 2u  /* that a deviation has to last */
+#define RANK_WINDOWS 4u   /* the same of a rank: one that is late disturbs messages of others */
+#define EXCURSION 5.0     /* of CUSUM: from here on deviations are not learned as noise */
+#define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
+#define SPREAD_MEMORY 120 /* windows */
+#define SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
+#define LEAST_SPREAD 1e-5
+#define NEARLY 0.6         /* of the threshold: a scope that deviates so much may explain others */
+#define ONSET_SHARE 0.3    /* of the effect: with less a window lies before the onset */
+#define LIKE_THE_PAIR 0.4  /* of its effect: other pairs of its node deviate as well */
+#define SAME 1e-9          /* gains that differ by less are equal */
+#define RELATED_WINDOWS 3u /* members of one finding begin within so many windows */
+
+/* A candidate that was chosen. */
+struct choice {
+    enum scope_table_kind kind;
+    uint32_t i;
+    double effect, gain;
+    bool significant;
+};
+
+/* ---- following ----------------------------------------------------------- */
+
+static double track_effect(const struct scope_track *track)
+{
+    return track->weight > 0 ? track->product / track->weight : 0;
+}
+
+static void track_restart(struct scope_track *track, uint32_t window)
+{
+    *track = (struct scope_track){.newest = track->newest,
+                                  .newest_weight = track->newest_weight,
+                                  .start = window,
+                                  .last = window};
+}
+
+/* Effects of one kind of scope differ by more than their messages explain: by `spread`, which is
+ * moved until squared deviations are as large as expected. */
+struct spread_sum {
+    double excess, count;
+};
+
+static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
+                       const struct scope_estimate *e)
+{
+    /* Common noise, and the spread of pairs, are part of the weight. */
+    const double variance =
+        kind == TABLE_PAIR || kind == TABLE_LOCALITY ? 1 / e->weight : e->variance;
+    const double square = fmin(e->effect * e->effect, SPREAD_CLIP * variance);
+    sum->excess += scope_round(square - variance);
+    sum->count += 1;
+}
+
+static double spread_follow(const struct scopes *s, double spread, const struct spread_sum *sum)
+{
+    if (sum->count == 0)
+        return spread;
+    return fmax(spread + scope_rate(s->windows + 5, SPREAD_MEMORY) * sum->excess / sum->count,
+                LEAST_SPREAD);
+}
+
+static void track_follow(struct scope_track *track, const struct scope_estimate *e, uint32_t window)
+{
+    const double z = (e->effect - DRIFT) / sqrt(e->variance);
+    if (window - track->last > IDLE_WINDOWS)
+        track_restart(track, window);
+    track->last = window;
+    track->before = track->newest;
+    track->before_weight = track->newest_weight;
+    track->newest = (float)e->effect;
+    track->newest_weight = (float)e->weight;
+    track->cusum = (float)fmax(0, track->cusum + fmin(fmax(z, -STEP), STEP));
+    if (track->cusum <= 0) {
+        track_restart(track, window);
+        track->start = window + 1;
+        return;
+    }
+    track->product += (float)(e->effect * e->weight);
+    track->weight += (float)e->weight;
+}
+
+/* Noise may have begun an excursion: both of the last two windows have to deviate. */
+static bool track_lasts(const struct scopes *s, const struct scope_track *track)
+{
+    const double least = log(s->params.minimum) / 2;
+    return track->before >= least && track->newest >= least;
+}
+
+/* The first window since which the deviation is significant, and worth a finding: the start of the
+ * excursion, or the window before the last one: noise may have begun the excursion long ago.
+ * @return UINT32_MAX: it is not */
+static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                                   double lasting)
+{
+    const struct scope_track *track = &s->tables[kind].tracks[i];
+    const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
+    if (track->cusum <= 0 || track->last != s->windows ||
+        s->windows - track->start + 1 < (kind == TABLE_RANK ? RANK_WINDOWS : LEAST_WINDOWS) ||
+        !track_lasts(s, track))
+        return UINT32_MAX;
+    const double effect = track_effect(track);
+    if (effect >= least && effect >= threshold * sqrt(1 / track->weight + lasting))
+        return track->start;
+    const double weight = (double)track->before_weight + (double)track->newest_weight;
+    const double recent = ((double)track->before * (double)track->before_weight +
+                           (double)track->newest * (double)track->newest_weight) /
+                          weight;
+    if (recent >= least && recent >= threshold * sqrt(1 / weight + lasting))
+        return s->windows - 1;
+    return UINT32_MAX;
+}
+
+/* @return first window of the earliest excursion that is raised; UINT32_MAX: none is */
+static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
+{
+    struct scope_table *table = &s->tables[kind];
+    struct spread_sum spread = {.count = 0};
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct scope_estimate e;
+        if (!scopes_estimate(s, kind, i, &e))
+            continue;
+        track_follow(&table->tracks[i], &e, s->windows);
+        /* A long excursion is no noise. */
+        if (table->tracks[i].cusum < EXCURSION)
+            spread_add(&spread, kind, &e);
+        if (s->windows < s->params.calm) {
+            track_restart(&table->tracks[i], s->windows + 1);
+        } else {
+            const uint32_t since = track_raised_since(s, kind, i, e.lasting);
+            first = since < first ? since : first;
+        }
+        if (kind == TABLE_LOCALITY) {
+            s->common[i] = spread_follow(s, s->common[i], &spread);
+            spread.excess = spread.count = 0;
+        }
+    }
+    table->spread = spread_follow(s, table->spread, &spread);
+    return first;
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+static void search_sum(struct scopes *s, uint32_t first)
+{
+    scopes_clear_sums(s);
+    for (uint32_t w = first; w <= s->windows; w++)
+        scopes_add_rows(s, &s->recent[w % SCOPE_RECENT]);
+    scopes_complete_sums(s);
+}
+
+/* The window, or the oldest whose rows are kept. */
+static uint32_t search_reach(const struct scopes *s, uint32_t first)
+{
+    return s->windows - first < SCOPE_RECENT ? first : s->windows - SCOPE_RECENT + 1;
+}
+
+/* A preference among scopes with the same messages: the one that people act on. */
+static int search_preference(enum scope_table_kind kind)
+{
+    static const int preference[SCOPE_TABLES] = {
+        [TABLE_NODE] = 5, [TABLE_PAIR_BOTH] = 4, [TABLE_PAIR] = 3,
+        [TABLE_LINK] = 2, [TABLE_RANK] = 1,      [TABLE_LOCALITY] = 0};
+    return preference[kind];
+}
+
+static bool search_is_better(const struct choice *a, const struct choice *b)
+{
+    if (fabs(a->gain - b->gain) > SAME * b->gain)
+        return a->gain > b->gain;
+    return search_preference(a->kind) > search_preference(b->kind);
+}
+
+/* A node as a whole is a scope only if messages within it deviate as well; else it is the node's
+ * messages to and from others. */
+static bool search_is_whole(const struct scopes *s, uint32_t i, double effect)
+{
+    const struct scope_sum *sum = &s->tables[TABLE_NODE].sums[i];
+    return i % 4 != SCOPE_ALL ||
+           sum->product[LOCALITY_INTRA] >= 0.75 * effect * sum->weight[LOCALITY_INTRA];
+}
+
+/* The scope that explains most, and is significant or nearly so. @return false: none is */
+static bool search_best(const struct scopes *s, struct choice *best)
+{
+    bool found = false;
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        const double threshold = scopes_threshold(s, k);
+        for (uint32_t i = 0; i < s->tables[k].count; i++) {
+            struct scope_estimate e;
+            if (!scopes_estimate(s, k, i, &e) || e.effect < NEARLY * threshold * sqrt(e.variance) ||
+                (k == TABLE_NODE && !search_is_whole(s, i, e.effect)))
+                continue;
+            const struct scope_track *track = &s->tables[k].tracks[i];
+            const bool significant =
+                e.effect >= log(s->params.minimum) && e.effect >= threshold * sqrt(e.variance) &&
+                (k != TABLE_RANK || s->windows - track->start + 1 >= RANK_WINDOWS) &&
+                track_lasts(s, track);
+            const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
+                                          significant};
+            if (!found || search_is_better(&choice, best))
+                *best = choice;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Do all pairs of a node, in a direction, deviate about as much as the chosen one? */
+static bool search_node_deviates(const struct scopes *s, const struct choice *pair, uint32_t node,
+                                 enum scope_direction direction)
+{
+    uint32_t pairs = 0;
+    for (uint32_t p = 0; p < s->tables[TABLE_PAIR].count; p++) {
+        const bool out = s->pairs[p].from == node && direction != SCOPE_IN;
+        const bool in = s->pairs[p].to == node && direction != SCOPE_OUT;
+        struct scope_estimate e;
+        if ((!out && !in) || s->pairs[p].from == s->pairs[p].to ||
+            !scopes_estimate(s, TABLE_PAIR, p, &e))
+            continue;
+        if (e.effect < LIKE_THE_PAIR * pair->effect)
+            return false;
+        pairs++;
+    }
+    return pairs > 1;
+}
+
+/* Where all pairs of a node are slow, the node is the scope, though each pair has a deviation of
+ * its own and the largest explains most. */
+static void search_widen(const struct scopes *s, struct choice *best)
+{
+    const struct scope scope = scopes_candidate(s, best->kind, best->i);
+    if (scope.kind != SCOPE_NODE_PAIR)
+        return;
+    const bool directed = scope.direction == SCOPE_OUT;
+    const uint32_t nodes[] = {scope.a, scope.b};
+    for (int end = 0; end < 2; end++) {
+        const enum scope_direction direction = !directed  ? SCOPE_BOTH
+                                               : end == 0 ? SCOPE_OUT
+                                                          : SCOPE_IN;
+        struct scope_estimate e;
+        if (!search_node_deviates(s, best, nodes[end], direction) ||
+            !scopes_estimate(s, TABLE_NODE, 4 * nodes[end] + direction, &e))
+            continue;
+        *best = (struct choice){TABLE_NODE, 4 * nodes[end] + direction, e.effect,
+                                e.effect * e.effect * e.weight, best->significant};
+        return;
+    }
+}
+
+static int scope_is_same(const struct scope *a, const struct scope *b)
+{
+    return a->kind == b->kind && a->a == b->a && a->b == b->b;
+}
+
+static void search_add_alternative(struct scope_finding *f, const struct scope *scope)
+{
+    for (uint32_t i = 0; i < f->alternative_count; i++) {
+        if (scope_is_same(&f->alternatives[i], scope))
+            return;
+    }
+    for (uint32_t i = 0; i < f->member_count; i++) {
+        if (scope_is_same(&f->members[i], scope))
+            return;
+    }
+    if (f->alternative_count < SCOPE_ALTERNATIVES)
+        f->alternatives[f->alternative_count++] = *scope;
+}
+
+/* Scopes whose sums are those of the choice: no traffic tells them apart. */
+static void search_list_alternatives(const struct scopes *s, const struct choice *best,
+                                     struct scope_finding *f)
+{
+    const struct scope_sum *chosen = &s->tables[best->kind].sums[best->i];
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        for (uint32_t i = 0; i < s->tables[k].count; i++) {
+            /* Sums are exact: those of the same rows are equal. */
+            const struct scope scope = scopes_candidate(s, k, i);
+            if (memcmp(&s->tables[k].sums[i], chosen, sizeof(*chosen)) == 0)
+                search_add_alternative(f, &scope);
+        }
+    }
+}
+
+/* What a scope deviates by in the windows of a search, unlimited. */
+struct excursion {
+    struct scope scope;
+    double effects[SCOPE_RECENT], weights[SCOPE_RECENT]; /* by window, from `first` on */
+    uint32_t first;
+    bool alone; /* only rows that no open finding explains */
+};
+
+static bool excursion_has(const struct scopes *s, const struct excursion *x,
+                          const struct scope_row *row)
+{
+    return scopes_row_is_in(s, &x->scope, row) && !(x->alone && scopes_row_is_explained(s, row));
+}
+
+static void excursion_measure(const struct scopes *s, struct excursion *x)
+{
+    for (uint32_t w = x->first; w <= s->windows; w++) {
+        const struct scope_rows *rows = &s->recent[w % SCOPE_RECENT];
+        double product = 0, *weight = &x->weights[w - x->first];
+        for (size_t i = 0; i < rows->count; i++) {
+            if (!excursion_has(s, x, &rows->list[i]))
+                continue;
+            *weight += scope_round(rows->list[i].weight);
+            product += scope_round(rows->list[i].weight * rows->list[i].y);
+        }
+        x->effects[w - x->first] = *weight > 0 ? product / *weight : 0;
+    }
+}
+
+static struct excursion search_measure(const struct scopes *s, const struct scope *scope,
+                                       uint32_t first)
+{
+    struct excursion x = {.scope = *scope, .first = first, .alone = true};
+    double weight = 0;
+    excursion_measure(s, &x);
+    for (uint32_t w = first; w <= s->windows; w++)
+        weight += x.weights[w - first];
+    if (weight > 0)
+        return x;
+    x.alone = false;
+    excursion_measure(s, &x);
+    return x;
+}
+
+/* Mean deviation from a window on. */
+static double excursion_effect(const struct scopes *s, const struct excursion *x, uint32_t from)
+{
+    double product = 0, weight = 0;
+    for (uint32_t w = from; w <= s->windows; w++) {
+        product += x->weights[w - x->first] * x->effects[w - x->first];
+        weight += x->weights[w - x->first];
+    }
+    return weight > 0 ? product / weight : 0;
+}
+
+/* The first window from which on the scope has deviated by a good part of what it does now.
+ * @param start  first window of its excursion, which noise may have begun earlier */
+static uint32_t excursion_onset(const struct scopes *s, const struct excursion *x, uint32_t start)
+{
+    const double effect = excursion_effect(s, x, x->first);
+    uint32_t onset = start > x->first ? start : x->first;
+    for (uint32_t w = onset; w < s->windows; w++) {
+        const uint32_t at = w - x->first;
+        if (x->weights[at] > 0 && x->effects[at] < ONSET_SHARE * effect)
+            onset = w + 1;
+    }
+    return start < x->first && onset == x->first ? start : onset;
+}
+
+/* Subtract what a scope deviates by from its rows, or add it again. References that were learned
+ * only since the onset have learned the fault: they begin again.
+ * @param sign  1 or -1 @param found  it is a finding */
+static void search_subtract(struct scopes *s, const struct excursion *x, double sign, bool found)
+{
+    for (uint32_t w = x->first; w <= s->windows; w++) {
+        struct scope_rows *rows = &s->recent[w % SCOPE_RECENT];
+        for (size_t i = 0; i < rows->count; i++) {
+            struct scope_row *row = &rows->list[i];
+            if (!excursion_has(s, x, row))
+                continue;
+            row->y -= (float)(sign * x->effects[w - x->first]);
+            if (found && s->series[row->series].seen <= (float)(s->windows - x->first + 1))
+                s->series[row->series].seen = 0;
+        }
+    }
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+/* The excursion of a choice as far back as rows are kept: its onset may lie before the windows of
+ * the search. */
+static struct excursion search_look_back(const struct scopes *s, const struct choice *best,
+                                         const struct scope *scope, uint32_t reach)
+{
+    const struct scope_track *track = &s->tables[best->kind].tracks[best->i];
+    const uint32_t start = track->cusum > 0 && track->start < reach ? track->start : reach;
+    return search_measure(s, scope, search_reach(s, start));
+}
+
+static void search_open(struct scopes *s, const struct choice *best, const struct excursion *x)
+{
+    const struct scope_track *track = &s->tables[best->kind].tracks[best->i];
+    const uint32_t onset = excursion_onset(s, x, track->cusum > 0 ? track->start : x->first);
+    struct scope_open *open =
+        scopes_open_finding(s, &x->scope, SCOPE_TRANSFER, s->number - (s->windows - onset),
+                            excursion_effect(s, x, onset > x->first ? onset : x->first));
+    if (open != NULL)
+        search_list_alternatives(s, best, &open->finding);
+}
+
+/* What remains is no longer what the excursions of other scopes were made of. */
+static void search_restart(struct scopes *s)
+{
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        for (uint32_t i = 0; i < s->tables[k].count; i++) {
+            struct scope_track *track = &s->tables[k].tracks[i];
+            struct scope_estimate e;
+            if (track->cusum > 0 && scopes_estimate(s, k, i, &e) && e.effect < track->newest / 2)
+                track_restart(track, s->windows + 1);
+        }
+    }
+}
+
+/* A scope that explains most but is no finding yet is subtracted as well, and added again at the
+ * end: what it explains shall not be a finding of a smaller scope. */
+static void search_explain(struct scopes *s, uint32_t first)
+{
+    struct choice best = {.gain = 0};
+    struct excursion passed[SCOPE_MEMBERS];
+    uint32_t passed_count = 0;
+    const uint32_t reach = search_reach(s, first);
+    search_sum(s, reach);
+    for (uint32_t found = 0; found < SCOPE_MEMBERS && search_best(s, &best); found++) {
+        search_widen(s, &best);
+        const struct scope scope = scopes_candidate(s, best.kind, best.i);
+        const struct excursion x = search_measure(s, &scope, reach);
+        const struct excursion whole = search_look_back(s, &best, &scope, reach);
+        search_subtract(s, &x, 1, best.significant);
+        if (best.significant)
+            search_open(s, &best, &whole);
+        else
+            passed[passed_count++] = x;
+        search_sum(s, reach);
+    }
+    for (uint32_t i = 0; i < passed_count; i++)
+        search_subtract(s, &passed[i], -1, false);
+    search_sum(s, s->windows);
+    search_restart(s);
+}
+
+void scopes_follow(struct scopes *s)
+{
+    uint32_t first = UINT32_MAX;
+    scopes_clear_sums(s);
+    scopes_add_rows(s, scopes_newest(s));
+    scopes_complete_sums(s);
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        const uint32_t start = follow_kind(s, k);
+        first = start < first ? start : first;
+    }
+    if (first != UINT32_MAX)
+        search_explain(s, first);
+}

@@ -1,0 +1,222 @@
+/* The state of the analysis of scopes, shared by scopes.c (windows), scopes_series.c (references of
+ * pairs), scopes_sums.c (what rows come to in each scope), scopes_select.c (which scopes explain
+ * them), scopes_findings.c (findings that are open) and scopes_waits.c (who is waited for). */
+#ifndef HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_STATE_H
+#define HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_STATE_H
+
+#include "daemon/analysis/scopes/scopes.h"
+#include "daemon/analysis/tables/key_table.h"
+
+#include <stdbool.h>
+
+/* Classes of messages with references of their own: by locality and size class, and by how the
+ * receiver found them. A message that was there before the receiver came has no flight that could
+ * be measured, and when more of them are awaited than before, messages do not take longer. */
+#define SCOPE_CLASS_BITS 11u
+#define SCOPE_CLASS_CAME_LATE (1u << SCOPE_CLASS_BITS)   /* the receiver came after the send */
+#define SCOPE_CLASS_JOINT (1u << (SCOPE_CLASS_BITS + 1)) /* completed together with others */
+#define SCOPE_CLASSES (4u << SCOPE_CLASS_BITS)
+_Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit their bits");
+#define SCOPE_RECENT 8u /* windows whose rows are kept for a search */
+
+/** A pair of ranks and a size class. */
+struct scope_series {
+    float mean;     /**< reference: natural logarithm of the time of flight, nanoseconds */
+    float variance; /**< of one message about it */
+    float seen;     /**< windows that it was learned from, at most SERIES_MEMORY */
+    uint32_t pair;  /**< number of its pair of nodes */
+    uint32_t last;  /**< window in which it was seen last, counted from the first one */
+};
+
+/** A series in one window. */
+struct scope_row {
+    uint32_t series;
+    float messages;
+    float x;       /**< mean logarithm of the time of flight */
+    float y;       /**< x less its reference and less what open findings explain */
+    float weight;  /**< reciprocal of the variance of y */
+    float lasting; /**< the part of it that is the error of the reference: it stays for windows */
+    float limit;   /**< y counts up to this absolute value when scopes are compared */
+};
+
+struct scope_rows {
+    struct scope_row *list; /**< owned */
+    size_t count, capacity;
+    uint64_t window; /**< its number */
+};
+
+/** Weighted sums of rows, of each locality: of the weights and of the products with y. Every
+ * addend is rounded to a multiple of 2^-20, so that sums are exact and do not depend on the order.
+ */
+struct scope_sum {
+    double weight[LOCALITIES], product[LOCALITIES];
+    double lasting; /**< of squares of weights times what lasts of the variance */
+};
+
+/** The deviation of a scope over the last windows. */
+struct scope_track {
+    float cusum;
+    float product, weight; /**< sums since `start` */
+    float before, newest;  /**< effects in the last two windows in which it had messages, */
+    float before_weight, newest_weight; /**< and their weights */
+    uint32_t start; /**< first window, counted from the first one, of the excursion */
+    uint32_t last;  /**< the last one in which the scope had messages */
+};
+
+/** Kinds of candidates. */
+enum scope_table_kind {
+    TABLE_LOCALITY,  /**< by locality */
+    TABLE_NODE,      /**< 4 a node: enum scope_direction */
+    TABLE_PAIR,      /**< by number of the pair of nodes, directed */
+    TABLE_PAIR_BOTH, /**< by number of the pair without direction */
+    TABLE_LINK,      /**< by number of the link */
+    TABLE_RANK,      /**< 3 a rank: out, in, both */
+    SCOPE_TABLES
+};
+
+struct scope_table {
+    struct scope_sum *sums;     /**< owned */
+    struct scope_track *tracks; /**< owned */
+    uint32_t count, capacity, track_capacity;
+    double spread; /**< variance between scopes of the kind beyond that of their messages */
+};
+
+/** A pair of nodes, directed. */
+struct scope_pair {
+    uint32_t from, to;
+    uint32_t both;       /**< number of the pair without direction */
+    uint32_t first_link; /**< position in scopes.links */
+    uint32_t links;      /**< how many are on its route */
+    double unseen;       /**< of the window: sum of weight times share of the prior */
+    double scale;        /**< of the window: weights of its rows are multiplied by it */
+    double lasting;      /**< variance that its rows share */
+};
+
+/** What a finding is made of, beside what is public. */
+struct scope_open {
+    struct scope_finding finding;
+    double effects[SCOPE_MEMBERS];  /**< natural logarithms, now */
+    double worst[SCOPE_MEMBERS];    /**< the largest so far */
+    uint64_t onsets[SCOPE_MEMBERS]; /**< numbers of windows */
+    uint32_t good;                  /**< windows at the former level */
+};
+
+/** How long ranks are waited for; see scopes_waits.c. */
+struct scope_waits {
+    struct scope_wait *ranks; /**< owned */
+    uint32_t capacity;
+    double scale;    /**< typical wait per message, nanoseconds */
+    double variance; /**< of a rank's deviation in one window */
+    int slow;        /**< messages of the window before took longer in flight */
+};
+
+struct scopes {
+    struct scopes_params params;
+    uint64_t number;   /**< of the last window */
+    uint32_t windows;  /**< so far */
+    uint32_t *node_of; /**< owned; by rank */
+    uint32_t ranks;    /**< one above the highest that was placed or seen */
+    uint32_t rank_capacity;
+    uint32_t nodes; /**< one above the highest */
+
+    struct key_table keys; /**< of series: ranks; locality and class */
+    struct scope_series *series;
+    uint32_t series_capacity;
+    uint32_t *row_of; /**< owned; by series: 1 + its row in the window that is compared; 0: none */
+    uint32_t row_capacity;
+    struct key_table pair_keys, both_keys; /**< of pairs of nodes */
+    struct scope_pair *pairs;
+    uint32_t pair_capacity;
+    uint32_t *links; /**< owned */
+    size_t link_count, link_capacity;
+    scope_route_fn *route;
+    const void *route_user;
+
+    struct scope_rows recent[SCOPE_RECENT];                       /**< a ring by window */
+    double class_sum[SCOPE_CLASSES], class_weight[SCOPE_CLASSES]; /**< of the window */
+    float class_mean[SCOPE_CLASSES]; /**< of x, over the windows so far; 0: none had the class */
+    double noise[LOCALITIES];        /**< variance of one message */
+    double between;                  /**< variance of references between pairs of one class */
+    double between_nodes;            /**< the part of it that pairs of the same nodes share */
+    struct scope_table tables[SCOPE_TABLES];
+    uint32_t summed;           /**< windows in the sums of the tables */
+    double common[LOCALITIES]; /**< variance of what is common to all messages of a window */
+
+    struct scope_open open[SCOPE_FINDINGS];
+    struct scope_finding results[SCOPE_FINDINGS];
+    uint32_t open_count;
+    uint64_t next_id;
+    struct scope_waits waits;
+};
+
+static inline double scope_round(double x)
+{
+    const double magic = 0x1.8p32; /* 1.5 * 2^52 * 2^-20 */
+    return (x + magic) - magic;
+}
+
+static inline struct scope_rows *scopes_newest(struct scopes *s)
+{
+    return &s->recent[s->windows % SCOPE_RECENT];
+}
+
+/** Share of the newest observation when so many were averaged before. */
+static inline double scope_rate(double seen, double memory)
+{
+    return 1 / (seen < memory ? seen + 1 : memory);
+}
+
+/* scopes_series.c */
+int scopes_collect(struct scopes *s, const struct transfers *rows);
+void scopes_compare(struct scopes *s);
+void scopes_weigh(struct scopes *s);
+void scopes_learn(struct scopes *s);
+int scopes_forget(struct scopes *s);
+
+/* scopes_sums.c */
+/** A candidate's deviation. */
+struct scope_estimate {
+    double effect;   /**< natural logarithm */
+    double weight;   /**< reciprocal of the variance, common noise included */
+    double variance; /**< of the effect, what lasts included */
+    double lasting;  /**< the part of it that does not average out over windows */
+};
+
+int scopes_reserve_tables(struct scopes *s);
+void scopes_clear_sums(struct scopes *s);
+/** Add the rows of a window, with y limited. */
+void scopes_add_rows(struct scopes *s, const struct scope_rows *rows);
+/** Add up what follows from pairs and ranks. */
+void scopes_complete_sums(struct scopes *s);
+int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                    struct scope_estimate *out);
+struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
+double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
+
+/* scopes_select.c */
+/** Follow all scopes with the sums of the newest window; search when one persists. */
+void scopes_follow(struct scopes *s);
+
+/* scopes_findings.c */
+int scopes_row_is_in(const struct scopes *s, const struct scope *scope,
+                     const struct scope_row *row);
+/** Does an open finding about transfers have the row? */
+int scopes_row_is_explained(const struct scopes *s, const struct scope_row *row);
+/** Estimate the effects of open findings in the newest window, and subtract them from its rows. */
+void scopes_explain(struct scopes *s);
+struct scope_open *scopes_open_finding(struct scopes *s, const struct scope *scope,
+                                       enum scope_part part, uint64_t onset, double effect);
+/** Sum up by how much messages of findings about transfers took longer in the newest window. */
+void scopes_sum_excess(struct scopes *s);
+/** Publish figures of the findings. */
+void scopes_report(struct scopes *s);
+void scopes_drop_ended(struct scopes *s);
+
+/* scopes_symptoms.c */
+void scopes_find_symptoms(struct scopes *s);
+
+/* scopes_waits.c */
+int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct transfers *rows);
+void scopes_waits_finish(struct scope_waits *waits);
+
+#endif

@@ -1,0 +1,200 @@
+/* What the rows of windows come to in each scope: weighted sums of deviations, and the estimate of
+ * a scope's effect from them. */
+#include "daemon/analysis/scopes/scopes_state.h"
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define DAY_WINDOWS 86400.0 /* of one second each */
+#define LEAST_THRESHOLD 5.0 /* standard deviations */
+
+/* ---- tables -------------------------------------------------------------- */
+
+static int table_reserve(struct scope_table *table, uint64_t count)
+{
+    if (array_fit_zero(&table->sums, sizeof(*table->sums), &table->capacity, count) != 0 ||
+        array_fit_zero(&table->tracks, sizeof(*table->tracks), &table->track_capacity, count) != 0)
+        return -ENOMEM;
+    if (count > table->count)
+        table->count = (uint32_t)count;
+    return 0;
+}
+
+/* The links of routes that are not known yet. A route that is not known is asked for once. */
+static int sums_find_routes(struct scopes *s)
+{
+    uint32_t links[64], highest = 0;
+    for (uint32_t p = 0; p < s->pair_keys.count; p++) {
+        struct scope_pair *pair = &s->pairs[p];
+        if (pair->links != 0 || s->route == NULL || pair->from == pair->to)
+            continue;
+        const size_t count = s->route(s->route_user, pair->from, pair->to, links, 64);
+        pair->links = count == 0 || count > 64 ? UINT32_MAX : (uint32_t)count;
+        if (pair->links == UINT32_MAX)
+            continue;
+        if (array_fit(&s->links, sizeof(*s->links), &s->link_capacity, s->link_count + count) != 0)
+            return -ENOMEM;
+        pair->first_link = (uint32_t)s->link_count;
+        memcpy(s->links + s->link_count, links, count * sizeof(*links));
+        s->link_count += count;
+        for (size_t i = 0; i < count; i++)
+            highest = links[i] + 1 > highest ? links[i] + 1 : highest;
+    }
+    return table_reserve(&s->tables[TABLE_LINK], highest > s->tables[TABLE_LINK].count
+                                                     ? highest
+                                                     : s->tables[TABLE_LINK].count);
+}
+
+int scopes_reserve_tables(struct scopes *s)
+{
+    const uint64_t counts[SCOPE_TABLES] = {[TABLE_LOCALITY] = LOCALITIES,
+                                           [TABLE_NODE] = 4 * (uint64_t)s->nodes,
+                                           [TABLE_PAIR] = s->pair_keys.count,
+                                           [TABLE_PAIR_BOTH] = s->both_keys.count,
+                                           [TABLE_RANK] = 3 * (uint64_t)s->ranks};
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        if (k != TABLE_LINK && table_reserve(&s->tables[k], counts[k]) != 0)
+            return -ENOMEM;
+    }
+    return sums_find_routes(s);
+}
+
+void scopes_clear_sums(struct scopes *s)
+{
+    s->summed = 0;
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        if (s->tables[k].count > 0)
+            memset(s->tables[k].sums, 0, s->tables[k].count * sizeof(*s->tables[k].sums));
+    }
+}
+
+/* ---- adding -------------------------------------------------------------- */
+
+static void sum_add(struct scope_sum *sum, const struct scope_sum *more)
+{
+    for (int l = 0; l < LOCALITIES; l++) {
+        sum->weight[l] += more->weight[l];
+        sum->product[l] += more->product[l];
+    }
+    sum->lasting += more->lasting;
+}
+
+void scopes_add_rows(struct scopes *s, const struct scope_rows *rows)
+{
+    struct scope_sum *pairs = s->tables[TABLE_PAIR].sums, *ranks = s->tables[TABLE_RANK].sums;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct scope_row *row = &rows->list[i];
+        const struct key key = s->keys.keys[row->series];
+        const int locality = (int)(key.lo & 1);
+        const double weight = scope_round(row->weight);
+        const double y = fmin(fmax(row->y, -row->limit), row->limit);
+        const double product = scope_round(weight * y);
+        const double lasting = scope_round(weight * weight * row->lasting);
+        struct scope_sum *const to[] = {&pairs[s->series[row->series].pair],
+                                        &ranks[3 * (uint32_t)(key.hi >> 32) + SCOPE_OUT],
+                                        &ranks[3 * (uint32_t)key.hi + SCOPE_IN]};
+        for (size_t t = 0; t < sizeof(to) / sizeof(to[0]); t++) {
+            to[t]->weight[locality] += weight;
+            to[t]->product[locality] += product;
+            to[t]->lasting += lasting;
+        }
+    }
+    s->summed++;
+}
+
+void scopes_complete_sums(struct scopes *s)
+{
+    struct scope_sum *nodes = s->tables[TABLE_NODE].sums, *ranks = s->tables[TABLE_RANK].sums;
+    struct scope_sum *localities = s->tables[TABLE_LOCALITY].sums;
+    for (uint32_t p = 0; p < s->pair_keys.count; p++) {
+        struct scope_sum *sum = &s->tables[TABLE_PAIR].sums[p];
+        const struct scope_pair *pair = &s->pairs[p];
+        /* All messages of a pair of nodes have one locality. */
+        const int l = sum->weight[LOCALITY_INTRA] > 0 ? LOCALITY_INTRA : LOCALITY_INTER;
+        sum->lasting += scope_round(sum->weight[l] * sum->weight[l] / s->summed * pair->lasting);
+        sum_add(&localities[l], sum);
+        sum_add(&s->tables[TABLE_PAIR_BOTH].sums[pair->both], sum);
+        sum_add(&nodes[4 * pair->from + (pair->from == pair->to ? SCOPE_ALL : SCOPE_OUT)], sum);
+        if (pair->from != pair->to)
+            sum_add(&nodes[4 * pair->to + SCOPE_IN], sum);
+        for (uint32_t i = 0; pair->links != UINT32_MAX && i < pair->links; i++)
+            sum_add(&s->tables[TABLE_LINK].sums[s->links[pair->first_link + i]], sum);
+    }
+    for (uint32_t n = 0; n < s->nodes; n++) {
+        sum_add(&nodes[4 * n + SCOPE_BOTH], &nodes[4 * n + SCOPE_OUT]);
+        sum_add(&nodes[4 * n + SCOPE_BOTH], &nodes[4 * n + SCOPE_IN]);
+        sum_add(&nodes[4 * n + SCOPE_ALL], &nodes[4 * n + SCOPE_BOTH]);
+    }
+    for (uint32_t r = 0; r < s->ranks; r++) {
+        sum_add(&ranks[3 * r + SCOPE_BOTH], &ranks[3 * r + SCOPE_OUT]);
+        sum_add(&ranks[3 * r + SCOPE_BOTH], &ranks[3 * r + SCOPE_IN]);
+    }
+}
+
+/* ---- estimates ----------------------------------------------------------- */
+
+/* The generalised least squares estimate of the effect of a scope, when all messages of a locality
+ * share a random effect of variance `common` (Sherman and Morrison's formula for the inverse of
+ * the covariance). @return 0: the scope had no messages */
+int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                    struct scope_estimate *out)
+{
+    const struct scope_sum *sum = &s->tables[kind].sums[i], *all = s->tables[TABLE_LOCALITY].sums;
+    double product = 0, weight = 0;
+    for (int l = 0; l < LOCALITIES; l++) {
+        if (sum->weight[l] <= 0)
+            continue;
+        const double shared = s->common[l] / (1 + s->common[l] * all[l].weight[l]);
+        product += sum->product[l] - sum->weight[l] * shared * all[l].product[l];
+        weight += sum->weight[l] - sum->weight[l] * shared * sum->weight[l];
+    }
+    if (weight <= 0)
+        return 0;
+    out->effect = product / weight;
+    out->weight = weight;
+    const double all_weight = sum->weight[0] + sum->weight[1];
+    out->lasting = s->summed * sum->lasting / (all_weight * all_weight);
+    /* That of pairs is part of the weights of rows, and of what lasts of the pair. */
+    if (kind != TABLE_LOCALITY && kind != TABLE_PAIR)
+        out->lasting += s->tables[kind].spread;
+    out->variance = 1 / weight + out->lasting;
+    if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
+        out->lasting += s->common[i];
+    return 1;
+}
+
+struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
+{
+    const struct key *keys = s->pair_keys.keys;
+    switch (kind) {
+    case TABLE_LOCALITY:
+        return (struct scope){i == LOCALITY_INTRA ? SCOPE_INTRA : SCOPE_INTER, SCOPE_ALL, 0, 0};
+    case TABLE_NODE:
+        return (struct scope){SCOPE_NODE, (enum scope_direction)(i % 4), i / 4, 0};
+    case TABLE_PAIR:
+        if (keys[i].hi == keys[i].lo)
+            return (struct scope){SCOPE_NODE, SCOPE_ALL, (uint32_t)keys[i].hi, 0};
+        return (struct scope){SCOPE_NODE_PAIR, SCOPE_OUT, (uint32_t)keys[i].hi,
+                              (uint32_t)keys[i].lo};
+    case TABLE_PAIR_BOTH:
+        keys = s->both_keys.keys;
+        if (keys[i].hi == keys[i].lo)
+            return (struct scope){SCOPE_NODE, SCOPE_ALL, (uint32_t)keys[i].hi, 0};
+        return (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, (uint32_t)keys[i].hi,
+                              (uint32_t)keys[i].lo};
+    case TABLE_LINK:
+        return (struct scope){SCOPE_LINK, SCOPE_OUT, i, 0};
+    case TABLE_RANK:
+    default:
+        return (struct scope){SCOPE_RANK, (enum scope_direction)(i % 3), i / 3, 0};
+    }
+}
+
+/* A deviation of so many standard deviations is expected less than once a day among all scopes of
+ * the kind: the tail of the normal distribution is below exp(-z^2 / 2). */
+double scopes_threshold(const struct scopes *s, enum scope_table_kind kind)
+{
+    return fmax(LEAST_THRESHOLD, sqrt(2 * log(DAY_WINDOWS * (s->tables[kind].count + 1))));
+}

@@ -1,0 +1,123 @@
+/* Findings that follow from another one. Ranks that wait for slow messages hold up others in turn:
+ * in small jobs, and around a culprit in large ones, messages between its partners take longer as
+ * well. A finding is a symptom of another that began no later and costs several times as much when
+ * all nodes that may hold up its messages exchange messages with the culprit. */
+#include "daemon/analysis/scopes/scopes_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COSTS_MORE 4.0   /* times the excess */
+#define DELAY_WINDOWS 2u /* within which ranks are late when messages begin to be slow */
+#define LATER_WINDOWS 1u /* the onset of the culprit may be found so much later */
+
+/* Mark the nodes of the scope and their partners; or of a scope that may be a symptom, the nodes
+ * that may hold up its messages: of a directed pair the sender. */
+static void symptoms_mark(const struct scopes *s, const struct scope *scope, bool partners,
+                          uint8_t *marks)
+{
+    const uint32_t ends[] = {scope->kind == SCOPE_RANK ? s->node_of[scope->a] : scope->a, scope->b};
+    const bool two = scope->kind == SCOPE_NODE_PAIR && (partners || scope->direction == SCOPE_BOTH);
+    const uint32_t count = two ? 2 : 1;
+    for (uint32_t e = 0; e < count; e++) {
+        if (ends[e] < s->nodes)
+            marks[ends[e]] = 1;
+        for (uint32_t p = 0; partners && p < s->pair_keys.count; p++) {
+            if (s->pairs[p].from == ends[e])
+                marks[s->pairs[p].to] = 1;
+            if (s->pairs[p].to == ends[e])
+                marks[s->pairs[p].from] = 1;
+        }
+    }
+}
+
+static bool symptoms_is_place(const struct scope_finding *f)
+{
+    const enum scope_kind kind = f->members[0].kind;
+    return kind == SCOPE_NODE || kind == SCOPE_NODE_PAIR || kind == SCOPE_RANK;
+}
+
+/* Are all nodes of a finding among the partners of the culprit? */
+static bool symptoms_is_near(const struct scopes *s, const struct scope_finding *symptom,
+                             const struct scope_finding *culprit, uint8_t *marks)
+{
+    uint8_t *own = marks + s->nodes;
+    memset(marks, 0, 2 * (size_t)s->nodes);
+    for (uint32_t m = 0; m < culprit->member_count; m++)
+        symptoms_mark(s, &culprit->members[m], true, marks);
+    for (uint32_t m = 0; m < symptom->member_count; m++)
+        symptoms_mark(s, &symptom->members[m], false, own);
+    for (uint32_t n = 0; n < s->nodes; n++) {
+        if (own[n] && !marks[n])
+            return false;
+    }
+    return true;
+}
+
+/* Many ranks that are late alike, when messages began to take longer, wait for these messages; and
+ * so does a rank whose delay costs less than they do. */
+static bool symptoms_is_delay(const struct scope_finding *f, const struct scope_finding *culprit)
+{
+    return f->part == SCOPE_LATENESS && culprit->part == SCOPE_TRANSFER &&
+           (f->uncertain || (symptoms_is_place(culprit) && culprit->members[0].kind != SCOPE_RANK &&
+                             culprit->peak_ns >= f->peak_ns)) &&
+           culprit->onset <= f->onset + DELAY_WINDOWS && f->onset <= culprit->onset + DELAY_WINDOWS;
+}
+
+/* Messages that take a little longer when a rank begins to hold up others: it takes the cores or
+ * the memory that they need. */
+static bool symptoms_is_load(const struct scope_finding *f, const struct scope_finding *culprit)
+{
+    const double more = f->members[0].kind == SCOPE_RANK ? 1 : COSTS_MORE;
+    return f->part == SCOPE_TRANSFER && culprit->part == SCOPE_LATENESS && !culprit->uncertain &&
+           culprit->onset <= f->onset + DELAY_WINDOWS && culprit->peak_ns >= more * f->peak_ns;
+}
+
+/* Are pairs of nodes among those of a node that is slow itself? They differ in how much of the
+ * flight can be seen: what arrives while its receiver is busy does not seem slow. */
+static bool symptoms_is_part(const struct scope_finding *f, const struct scope_finding *culprit)
+{
+    if (f->members[0].kind != SCOPE_NODE_PAIR || culprit->members[0].kind != SCOPE_NODE)
+        return false;
+    for (uint32_t m = 0; m < f->member_count; m++) {
+        bool found = false;
+        for (uint32_t c = 0; c < culprit->member_count; c++)
+            found |= f->members[m].a == culprit->members[c].a ||
+                     f->members[m].b == culprit->members[c].a;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool symptoms_follows(const struct scopes *s, const struct scope_finding *f,
+                             const struct scope_finding *culprit, uint8_t *marks)
+{
+    if (symptoms_is_delay(f, culprit) || symptoms_is_load(f, culprit))
+        return true;
+    if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER || !symptoms_is_place(f) ||
+        !symptoms_is_place(culprit))
+        return false;
+    if (symptoms_is_part(f, culprit) && f->onset <= culprit->onset + DELAY_WINDOWS &&
+        culprit->onset <= f->onset + DELAY_WINDOWS)
+        return true;
+    if (culprit->onset > f->onset + LATER_WINDOWS)
+        return false;
+    return culprit->peak_ns >= COSTS_MORE * f->peak_ns && symptoms_is_near(s, f, culprit, marks);
+}
+
+/* Without memory, nothing is a symptom. */
+void scopes_find_symptoms(struct scopes *s)
+{
+    uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + 1) : NULL;
+    for (uint32_t i = 0; marks != NULL && i < s->open_count; i++) {
+        struct scope_finding *f = &s->open[i].finding;
+        f->symptom_of = 0;
+        for (uint32_t k = 0; k < s->open_count; k++) {
+            const struct scope_finding *g = &s->open[k].finding;
+            if (k != i && symptoms_follows(s, f, g, marks))
+                f->symptom_of = g->id;
+        }
+    }
+    free(marks);
+}

@@ -1,0 +1,327 @@
+/* Does the analysis of scopes find faults, name where they are, and keep silent otherwise?
+ *
+ *   faults_bench [--seeds N] [--first SEED] [--large] [--verbose] [--case NAME]
+ *   faults_bench --calm HOURS
+ *   faults_bench --programs [--seeds N] [--verbose]
+ *
+ * Each case is a kind of fault in a job of 512 ranks on 64 nodes (4,096 on 512 with --large), drawn
+ * anew for each seed: see fault_job.h. Printed are how many were found within five windows (drift:
+ * 20), how many were named exactly, with the 95 % interval (Wilson) of that, windows to detection,
+ * the error of the onset, and what a window cost. With --calm the job has no fault, and findings
+ * are counted. With --programs the jobs are small programs that are simulated call by call, where
+ * those who wait for slow messages hold up others (synthetic_job.h). */
+#include "tests/daemon/analysis/attribution/synthetic_job.h"
+#include "tests/daemon/analysis/scopes/fault_job.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct fault_case {
+    const char *name;
+    struct fault_params params;
+    uint32_t within; /* windows in which it should be found */
+    bool silent;     /* nothing should be found */
+};
+
+#define ONSET 30u
+
+static const struct fault_case cases[] = {
+    {"calm", {.kind = FAULT_CALM}, 0, true},
+    {"calm, heavy tails", {.kind = FAULT_CALM, .tail = 0.02, .noise = 0.6}, 0, true},
+    {"calm, irregular", {.kind = FAULT_CALM, .pattern = PATTERN_IRREGULAR}, 0, true},
+    {"calm, exchanges of all", {.kind = FAULT_CALM, .exchange_every = 15}, 0, true},
+    {"calm, partners change",
+     {.kind = FAULT_CALM, .pattern = PATTERN_IRREGULAR, .partners_every = 20},
+     0,
+     true},
+    {"calm, a new phase", {.kind = FAULT_CALM, .new_phase = ONSET}, 0, true},
+    {"node 5x", {.kind = FAULT_NODE, .factor = 5}, 5, false},
+    {"node 2x", {.kind = FAULT_NODE, .factor = 2}, 5, false},
+    {"node 1.3x", {.kind = FAULT_NODE, .factor = 1.3}, 5, false},
+    {"node 2x, sending", {.kind = FAULT_NODE_OUT, .factor = 2}, 5, false},
+    {"node 2x, irregular",
+     {.kind = FAULT_NODE, .factor = 2, .pattern = PATTERN_IRREGULAR},
+     5,
+     false},
+    {"node 3x, heavy tails",
+     {.kind = FAULT_NODE, .factor = 3, .tail = 0.02, .noise = 0.6},
+     5,
+     false},
+    {"node 3x, partners change",
+     {.kind = FAULT_NODE, .factor = 3, .pattern = PATTERN_IRREGULAR, .partners_every = 20},
+     5,
+     false},
+    {"node 3x, with a new phase", {.kind = FAULT_NODE, .factor = 3, .new_phase = ONSET}, 5, false},
+    {"node 3x for 4 windows", {.kind = FAULT_NODE, .factor = 3, .length = 4}, 5, false},
+    {"node 3x, half a message", {.kind = FAULT_NODE, .factor = 3, .messages = 0.5}, 5, false},
+    {"four nodes 4x", {.kind = FAULT_NODES, .factor = 4}, 5, false},
+    {"four nodes 2x", {.kind = FAULT_NODES, .factor = 2}, 5, false},
+    {"pair 10x", {.kind = FAULT_PAIR, .factor = 10}, 5, false},
+    {"pair 2x", {.kind = FAULT_PAIR, .factor = 2}, 5, false},
+    {"link 4x", {.kind = FAULT_LINK, .factor = 4}, 5, false},
+    {"link 2x", {.kind = FAULT_LINK, .factor = 2}, 5, false},
+    {"late rank", {.kind = FAULT_LATE_RANK, .factor = 5}, 5, false},
+    {"step 1.6x", {.kind = FAULT_STEP, .factor = 1.6}, 5, false},
+    {"step 1.5x, exchanges", {.kind = FAULT_STEP, .factor = 1.5, .exchange_every = 15}, 5, false},
+    {"drift 5 % a window", {.kind = FAULT_DRIFT, .factor = 1.05}, 20, false},
+    {"node 3x and pair 3x", {.kind = FAULT_NODE_AND_PAIR, .factor = 3}, 5, false},
+};
+
+/* What a case leaves open. */
+static struct fault_params bench_complete(struct fault_params params, uint64_t seed, uint32_t nodes)
+{
+    params.seed = seed;
+    params.nodes = nodes;
+    params.ranks_per_node = 8;
+    params.onset = ONSET;
+    params.messages = params.messages > 0 ? params.messages : 2;
+    params.noise = params.noise > 0 ? params.noise : 0.4;
+    params.shared = params.shared > 0 ? params.shared : 0.05;
+    return params;
+}
+
+struct result {
+    uint32_t runs, found, named, silent, false_alarms;
+    double delay, onset_error, ns, windows;
+};
+
+static bool verbose;
+
+static double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void bench_print_finding(const struct scope_finding *f, uint32_t window)
+{
+    static const char *const kinds[] = {"job", "intra", "inter", "node", "pair", "link", "rank"};
+    printf("    window %u: %s", window, f->part == SCOPE_LATENESS ? "late" : "slow");
+    for (uint32_t m = 0; m < f->member_count; m++)
+        printf(" %s %u/%u dir %d (%.2fx)", kinds[f->members[m].kind], f->members[m].a,
+               f->members[m].b, (int)f->members[m].direction, f->effects[m]);
+    printf(" onset %llu, alternatives %u\n", (unsigned long long)f->onset, f->alternative_count);
+}
+
+/* One job. Named counts when the findings at the end of the time allowed are those of the fault. */
+static void bench_run(const struct fault_case *c, const struct fault_params *params,
+                      struct result *result)
+{
+    struct fault_job *job = fault_job_create(params);
+    struct scopes *scopes;
+    uint32_t found = 0;
+    bool named = false, alarm = false, seen = false;
+    if (scopes_create(&scopes, NULL) != 0)
+        exit(EXIT_FAILURE);
+    fault_job_prepare(job, scopes);
+    const uint32_t end = c->silent ? 2 * ONSET : ONSET + c->within;
+    for (uint32_t w = 0; w < end; w++) {
+        const struct transfers *rows = fault_job_window(job, w);
+        const double begin = bench_now();
+        if (scopes_window(scopes, w, UINT64_C(500000000), rows) != 0)
+            exit(EXIT_FAILURE);
+        result->ns += bench_now() - begin;
+        result->windows += 1;
+        size_t count;
+        const struct scope_finding *f = scopes_findings(scopes, &count);
+        alarm |= count > 0 && (w < ONSET || c->silent);
+        if (verbose && count > 0 && !seen) {
+            printf("  seed %llu\n", (unsigned long long)params->seed);
+            for (size_t i = 0; i < count; i++)
+                bench_print_finding(&f[i], w);
+            seen = c->silent || w < ONSET;
+        }
+        if (count > 0 && found == 0 && w >= ONSET) {
+            found = w - ONSET + 1;
+            const double off = (double)f[0].onset - ONSET;
+            result->onset_error += off < 0 ? -off : off;
+        }
+        /* A fault that is over by then counts as it was named while it lasted. */
+        if (w >= ONSET && (params->length == 0 ? w + 1 == end : !named))
+            named = fault_job_is_explained(job, f, count);
+    }
+    result->runs++;
+    result->found += found > 0 && !c->silent;
+    result->named += named && !alarm && !c->silent;
+    result->silent += !alarm;
+    result->delay += found;
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+static void bench_print(const struct fault_case *c, const struct result *r)
+{
+    const double n = r->runs, good = c->silent ? r->silent : r->named, p = good / n, z = 1.96;
+    const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    printf("%-28s %4u  ", c->name, r->runs);
+    if (c->silent)
+        printf("silent %5.1f %%                               ", 100 * p);
+    else
+        printf("found %5.1f %%, named %5.1f %%, after %4.1f, onset %3.1f ", 100.0 * r->found / n,
+               100 * p, r->delay / (r->found > 0 ? r->found : 1),
+               r->onset_error / (r->found > 0 ? r->found : 1));
+    printf("(%.1f to %.1f)  %5.2f ms\n", 100 * (middle - half), 100 * (middle + half),
+           r->ns / r->windows / 1e6);
+    fflush(stdout);
+}
+
+/* Hours of windows without a fault. */
+static void bench_calm(double hours, uint64_t seed, uint32_t nodes)
+{
+    const struct fault_params params = bench_complete(
+        (struct fault_params){.kind = FAULT_CALM, .exchange_every = 600}, seed, nodes);
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes;
+    uint64_t last = 0;
+    if (scopes_create(&scopes, NULL) != 0)
+        exit(EXIT_FAILURE);
+    fault_job_prepare(job, scopes);
+    for (uint32_t w = 0; w < hours * 3600; w++) {
+        size_t count;
+        scopes_window(scopes, w, UINT64_C(1000000000), fault_job_window(job, w));
+        const struct scope_finding *f = scopes_findings(scopes, &count);
+        for (size_t i = 0; i < count; i++) {
+            if (f[i].id > last)
+                bench_print_finding(&f[i], w);
+            last = f[i].id > last ? f[i].id : last;
+        }
+    }
+    printf("%g hours, %u nodes: %llu findings\n", hours, nodes, (unsigned long long)last);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+/* Is a finding where the reason of a simulated program is? */
+static bool bench_program_is_named(const struct synthetic_params *p,
+                                   const struct synthetic_job *job, const struct scope_finding *f)
+{
+    const struct scope *s = &f->members[0];
+    if (f->member_count != 1)
+        return false;
+    switch (p->reason) {
+    case SYNTHETIC_LINK:
+        return f->part == SCOPE_TRANSFER && s->kind == SCOPE_NODE && s->a == p->node;
+    case SYNTHETIC_NODE:
+        return f->part == SCOPE_LATENESS && s->kind == SCOPE_NODE && s->a == p->node;
+    case SYNTHETIC_RANK:
+        return f->part == SCOPE_LATENESS &&
+               ((s->kind == SCOPE_RANK && s->a == p->rank) ||
+                (s->kind == SCOPE_NODE && s->a == synthetic_node(job, p->rank) &&
+                 p->ranks_per_node == 1));
+    default:
+        return false;
+    }
+}
+
+static void bench_program(enum synthetic_reason reason, uint64_t seed, struct result *result)
+{
+    struct synthetic_params params = synthetic_draw(seed, reason);
+    params.windows = 50;
+    params.onset = 30;
+    struct synthetic_job *job = synthetic_create(&params);
+    struct scopes *scopes;
+    bool named = false, alarm = false, any = false;
+    if (job == NULL || scopes_create(&scopes, NULL) != 0)
+        exit(EXIT_FAILURE);
+    for (uint32_t r = 0; r < synthetic_ranks(&params); r++)
+        scopes_place(scopes, r, synthetic_node(job, r));
+    for (uint32_t w = 0; w < params.onset + 8; w++) {
+        struct attribution_window window;
+        size_t count;
+        synthetic_window(job, w, &window);
+        if (scopes_window(scopes, window.number, window.length_ns, window.transfers) != 0)
+            exit(EXIT_FAILURE);
+        const struct scope_finding *f = scopes_findings(scopes, &count);
+        alarm |= count > 0 && (w < params.onset || reason == SYNTHETIC_CALM);
+        named = false;
+        any = false;
+        for (size_t i = 0; i < count; i++) {
+            named |= f[i].symptom_of == 0 && bench_program_is_named(&params, job, &f[i]);
+            any |= f[i].symptom_of == 0 && !bench_program_is_named(&params, job, &f[i]);
+        }
+        if (verbose && count > 0 && (w < params.onset || w + 1 == params.onset + 8)) {
+            printf("  seed %llu: %u nodes of %u, node %u, rank %u, style %d\n",
+                   (unsigned long long)seed, params.nodes, params.ranks_per_node, params.node,
+                   params.rank, (int)params.style);
+            for (size_t i = 0; i < count; i++) {
+                printf("%s", f[i].symptom_of != 0 ? "  symptom" : "");
+                bench_print_finding(&f[i], w);
+            }
+        }
+    }
+    result->runs++;
+    result->found += named || any;
+    result->named += named && !any && !alarm;
+    result->silent += !alarm;
+    scopes_destroy(scopes);
+    synthetic_destroy(job);
+}
+
+static void bench_programs(uint64_t first, uint64_t seeds)
+{
+    static const struct {
+        const char *name;
+        enum synthetic_reason reason;
+    } reasons[] = {{"calm", SYNTHETIC_CALM},
+                   {"link of a node", SYNTHETIC_LINK},
+                   {"rank computes longer", SYNTHETIC_RANK},
+                   {"node computes longer", SYNTHETIC_NODE}};
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct result r = {0};
+        for (uint64_t seed = first; seed < first + seeds; seed++)
+            bench_program(reasons[i].reason, seed, &r);
+        printf("%-28s %4u  silent before %5.1f %%, found %5.1f %%, named alone %5.1f %%\n",
+               reasons[i].name, r.runs, 100.0 * r.silent / r.runs, 100.0 * r.found / r.runs,
+               100.0 * r.named / r.runs);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'}, {"first", required_argument, NULL, 'f'},
+        {"large", no_argument, NULL, 'l'},       {"verbose", no_argument, NULL, 'v'},
+        {"case", required_argument, NULL, 'c'},  {"calm", required_argument, NULL, 'h'},
+        {"programs", no_argument, NULL, 'p'},    {NULL, 0, NULL, 0}};
+    uint64_t seeds = 20, first = 1;
+    uint32_t nodes = 64;
+    const char *only = NULL;
+    double hours = 0;
+    bool programs = false;
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        seeds = o == 's' ? strtoull(optarg, NULL, 10) : seeds;
+        first = o == 'f' ? strtoull(optarg, NULL, 10) : first;
+        nodes = o == 'l' ? 512 : nodes;
+        verbose |= o == 'v';
+        only = o == 'c' ? optarg : only;
+        hours = o == 'h' ? atof(optarg) : hours;
+        programs |= o == 'p';
+        if (o == '?')
+            return 2;
+    }
+    if (hours > 0) {
+        bench_calm(hours, first, nodes);
+        return 0;
+    }
+    if (programs) {
+        bench_programs(first, seeds);
+        return 0;
+    }
+    printf("%u ranks on %u nodes, windows of 500 ms\n", nodes * 8, nodes);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct result result = {0};
+        if (only != NULL && strcmp(only, cases[i].name) != 0)
+            continue;
+        for (uint64_t seed = first; seed < first + seeds; seed++) {
+            const struct fault_params params = bench_complete(cases[i].params, seed, nodes);
+            bench_run(&cases[i], &params, &result);
+        }
+        bench_print(&cases[i], &result);
+    }
+    return 0;
+}

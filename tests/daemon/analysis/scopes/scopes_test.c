@@ -1,0 +1,278 @@
+/* Which scopes the analysis finds in jobs with a known fault. */
+#include "daemon/analysis/scopes/scopes.h"
+
+#include "tests/daemon/analysis/scopes/fault_job.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ONSET 30u
+#define HALF_SECOND UINT64_C(500000000)
+
+static struct fault_params of_kind(enum fault_kind kind, double factor)
+{
+    return (struct fault_params){.seed = 11,
+                                 .kind = kind,
+                                 .nodes = 64,
+                                 .ranks_per_node = 8,
+                                 .factor = factor,
+                                 .onset = ONSET,
+                                 .messages = 2,
+                                 .noise = 0.4,
+                                 .shared = 0.05};
+}
+
+/* Run a job, and a number of windows beyond the onset. @return the analysis, as it is then */
+static struct scopes *run(struct fault_job *job, uint32_t windows)
+{
+    struct scopes *scopes;
+    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    fault_job_prepare(job, scopes);
+    for (uint32_t w = 0; w < ONSET + windows; w++) {
+        size_t count;
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+        (void)scopes_findings(scopes, &count);
+        if (w < ONSET)
+            assert_int_equal(count, 0);
+    }
+    return scopes;
+}
+
+static void check_named(struct fault_params params, uint32_t windows)
+{
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, windows);
+    size_t count;
+    const struct scope_finding *findings = scopes_findings(scopes, &count);
+    assert_true(fault_job_is_explained(job, findings, count));
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+static void check_silent(struct fault_params params)
+{
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, 0);
+    for (uint32_t w = ONSET; w < 2 * ONSET; w++) {
+        size_t count;
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+        (void)scopes_findings(scopes, &count);
+        assert_int_equal(count, 0);
+    }
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+static void a_slow_node_is_named_within_five_windows(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_NODE, 5), 5);
+    check_named(of_kind(FAULT_NODE, 1.3), 5);
+}
+
+static void four_slow_nodes_are_one_finding(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_NODES, 4), 5);
+}
+
+static void a_slow_pair_of_nodes_is_told_from_its_nodes(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_PAIR, 2), 5);
+}
+
+static void a_slow_link_is_told_from_its_nodes_and_pairs(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_LINK, 2), 5);
+}
+
+static void a_late_rank_is_named_and_no_transfer(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_LATE_RANK, 5), 5);
+}
+
+static void messages_between_all_nodes_are_a_scope_of_their_own(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_STEP, 1.6), 5);
+}
+
+static void a_node_that_gets_slower_in_each_window_is_named_within_twenty(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_DRIFT, 1.05), 20);
+}
+
+static void two_faults_at_once_are_two_findings(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_NODE_AND_PAIR, 3), 5);
+}
+
+static void a_fault_that_begins_with_a_new_phase_is_named(void **state)
+{
+    struct fault_params params = of_kind(FAULT_NODE, 3);
+    (void)state;
+    params.new_phase = ONSET;
+    check_named(params, 5);
+}
+
+static void patterns_that_change_are_no_fault(void **state)
+{
+    struct fault_params exchanges = of_kind(FAULT_CALM, 1), phase = exchanges, partners = exchanges;
+    (void)state;
+    exchanges.exchange_every = 15;
+    check_silent(exchanges);
+    phase.new_phase = ONSET;
+    check_silent(phase);
+    partners.pattern = PATTERN_IRREGULAR;
+    partners.partners_every = 20;
+    check_silent(partners);
+}
+
+static void messages_with_heavy_tails_are_no_fault(void **state)
+{
+    struct fault_params params = of_kind(FAULT_CALM, 1);
+    (void)state;
+    params.tail = 0.02;
+    params.noise = 0.6;
+    check_silent(params);
+}
+
+static void a_finding_is_over_when_its_scope_is_back(void **state)
+{
+    struct fault_params params = of_kind(FAULT_NODE, 5);
+    (void)state;
+    params.length = 10;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, 12);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(f->onset, ONSET);
+    assert_true(f->ratio < 1.1 && f->worst > 4);
+    for (uint32_t w = ONSET + 12; w < ONSET + 17; w++)
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+    (void)scopes_findings(scopes, &count);
+    assert_int_equal(count, 0);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+/* Let seven of eight messages have come before their receiver: only what the call costs is seen of
+ * them. */
+static const struct transfers *hide_flights(const struct transfers *transfers, uint32_t window)
+{
+    struct noise noise = {window + 1};
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct transfer *t = &transfers->rows[i];
+        if (noise_uint(&noise) % 8 == 0)
+            continue;
+        t->late_receiver_ns += 2 * (t->network_ns + t->joint_ns);
+        t->network_ns = 800 * t->messages;
+        t->joint_ns = 0;
+    }
+    return transfers;
+}
+
+static void a_slow_node_is_named_though_most_messages_come_before_their_receivers(void **state)
+{
+    struct fault_params params = of_kind(FAULT_NODE, 3);
+    (void)state;
+    params.messages = 4;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes;
+    size_t count;
+    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    fault_job_prepare(job, scopes);
+    for (uint32_t w = 0; w < ONSET + 5; w++)
+        assert_int_equal(
+            scopes_window(scopes, w, HALF_SECOND, hide_flights(fault_job_window(job, w), w)), 0);
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_true(fault_job_is_explained(job, f, count));
+    assert_true(f->ratio > 2.5 && f->ratio < 3.5);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+static int reverse_order(const void *a, const void *b)
+{
+    const struct transfer *x = a, *y = b;
+    const uint64_t p = (uint64_t)x->source << 32 | x->destination;
+    const uint64_t q = (uint64_t)y->source << 32 | y->destination;
+    return p < q ? 1 : p > q ? -1 : memcmp(x, y, sizeof(*x));
+}
+
+static void findings_do_not_depend_on_the_order_of_rows(void **state)
+{
+    const struct fault_params params = of_kind(FAULT_NODES, 3);
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, 5), *other;
+    size_t count, count_other;
+    (void)state;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    fault_job_destroy(job);
+    job = fault_job_create(&params);
+    assert_int_equal(scopes_create(&other, NULL), 0);
+    fault_job_prepare(job, other);
+    for (uint32_t w = 0; w < ONSET + 5; w++) {
+        const struct transfers *rows = fault_job_window(job, w);
+        qsort(rows->rows, rows->count, sizeof(*rows->rows), reverse_order);
+        assert_int_equal(scopes_window(other, w, HALF_SECOND, rows), 0);
+    }
+    const struct scope_finding *g = scopes_findings(other, &count_other);
+    assert_int_equal(count, count_other);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(f[i].member_count, g[i].member_count);
+        assert_int_equal(f[i].onset, g[i].onset);
+        assert_true(f[i].ratio == g[i].ratio && f[i].excess_ns == g[i].excess_ns);
+    }
+    scopes_destroy(scopes);
+    scopes_destroy(other);
+    fault_job_destroy(job);
+}
+
+static void windows_have_to_ascend(void **state)
+{
+    struct scopes *scopes;
+    const struct transfers none = {0};
+    (void)state;
+    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    assert_int_equal(scopes_window(scopes, 7, HALF_SECOND, &none), 0);
+    assert_int_equal(scopes_window(scopes, 7, HALF_SECOND, &none), -ERANGE);
+    assert_int_equal(scopes_place(scopes, 1u << 20, 0), -ERANGE);
+    assert_int_equal(scopes_place(scopes, 0, 1u << 20), -ERANGE);
+    scopes_destroy(scopes);
+    scopes_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_node_is_named_within_five_windows),
+        cmocka_unit_test(four_slow_nodes_are_one_finding),
+        cmocka_unit_test(a_slow_pair_of_nodes_is_told_from_its_nodes),
+        cmocka_unit_test(a_slow_link_is_told_from_its_nodes_and_pairs),
+        cmocka_unit_test(a_late_rank_is_named_and_no_transfer),
+        cmocka_unit_test(messages_between_all_nodes_are_a_scope_of_their_own),
+        cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
+        cmocka_unit_test(two_faults_at_once_are_two_findings),
+        cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
+        cmocka_unit_test(patterns_that_change_are_no_fault),
+        cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
+        cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
+        cmocka_unit_test(a_slow_node_is_named_though_most_messages_come_before_their_receivers),
+        cmocka_unit_test(findings_do_not_depend_on_the_order_of_rows),
+        cmocka_unit_test(windows_have_to_ascend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
