@@ -90,6 +90,17 @@ const char *quantity_share(struct quantity *out, double part, double whole)
     return out->text;
 }
 
+const char *quantity_ratio(struct quantity *out, double ratio)
+{
+    if (isnan(ratio))
+        snprintf(out->text, sizeof out->text, "-");
+    else if (ratio >= 9999.5)
+        snprintf(out->text, sizeof out->text, ">9999x");
+    else
+        snprintf(out->text, sizeof out->text, "%.*fx", ratio < 9.95 ? 1 : 0, ratio);
+    return out->text;
+}
+
 int quantity_parse_bytes(const char *text, uint64_t *out)
 {
     static const char units[] = "KMGT";

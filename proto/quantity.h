@@ -30,4 +30,7 @@ const char *quantity_clock(struct quantity *out, uint64_t ns);
 /** Share, "12.3 %"; "-" when the whole is 0. */
 const char *quantity_share(struct quantity *out, double part, double whole);
 
+/** How many times as much: "1.3x", "24x", ">9999x"; "-" for NaN. */
+const char *quantity_ratio(struct quantity *out, double ratio);
+
 #endif

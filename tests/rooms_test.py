@@ -57,12 +57,13 @@ MATRIX = {
     "daemon/job/phases": "tables events communities phases commgram daemon/job/rows",
     "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
     "daemon/job/hang": "tables hang daemon/alert daemon/job/rows",
+    "daemon/job/growth": (
+        "proto tables scopes attribution daemon/alert daemon/job/latency daemon/job/network"),
     "daemon/job": (
-        "proto tables sums latency attribution hang waits "
-        "daemon/topology "
+        "proto tables sums latency hang waits daemon/topology "
         "daemon/storage/block daemon/storage daemon/alert daemon/job/rows "
         "daemon/job/latency daemon/job/phases daemon/job/network "
-        "daemon/job/hang"),
+        "daemon/job/hang daemon/job/growth"),
     "daemon/server": (
         "proto tables sums commgram network network/remap daemon/topology "
         "daemon/storage daemon/alert daemon/job/phases daemon/job/network "

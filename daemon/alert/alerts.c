@@ -26,27 +26,33 @@ static const char *alerts_subject_text(const struct alert *alert)
     return alert->host[0] != '\0' || alert->evidence == NULL ? alert->host : alert->evidence->rule;
 }
 
+static uint64_t alerts_episode(const struct alert *alert)
+{
+    return alert->evidence == NULL ? 0 : alert->evidence->episode;
+}
+
 /* Find the subject, a host or a rule, of alerts of this kind. Hashed, as thousands of nodes may
  * have thousands of alerts.
  * @param key  set to the key to add if there is none
  * @return its number, or KEY_NONE */
 static uint32_t alerts_find_subject(const struct alerts *alerts, const char *kind,
-                                    const char *subject, struct key *key)
+                                    const char *subject, uint64_t episode, struct key *key)
 {
-    *key = (struct key){.hi = key_hash(subject), .lo = key_hash(kind)};
+    *key = (struct key){.hi = key_hash(subject) + episode, .lo = key_hash(kind)};
     for (uint32_t at; (at = key_table_find(&alerts->subjects, *key)) != KEY_NONE; key->lo++) {
         const struct alert *a = alerts->newest[at];
-        if (strcmp(a->kind, kind) == 0 && strcmp(alerts_subject_text(a), subject) == 0)
+        if (strcmp(a->kind, kind) == 0 && strcmp(alerts_subject_text(a), subject) == 0 &&
+            alerts_episode(a) == episode)
             return at;
     }
     return KEY_NONE;
 }
 
 static struct alert *alerts_find_open(const struct alerts *alerts, const char *kind,
-                                      const char *subject)
+                                      const char *subject, uint64_t episode)
 {
     struct key key;
-    uint32_t at = alerts_find_subject(alerts, kind, subject, &key);
+    uint32_t at = alerts_find_subject(alerts, kind, subject, episode, &key);
     return at != KEY_NONE && alerts->newest[at]->state != ALERT_RESOLVED ? alerts->newest[at]
                                                                          : NULL;
 }
@@ -100,7 +106,8 @@ static struct alert *alerts_add(struct alerts *alerts, const char *kind, const c
     snprintf(a->kind, sizeof(a->kind), "%s", kind);
     snprintf(a->host, sizeof(a->host), "%s", host);
     struct key key;
-    uint32_t at = alerts_find_subject(alerts, a->kind, alerts_subject_text(a), &key);
+    uint32_t at =
+        alerts_find_subject(alerts, a->kind, alerts_subject_text(a), alerts_episode(a), &key);
     alerts->newest[at != KEY_NONE ? at : key_table_add_hashed(&alerts->subjects, key)] = a;
     return a;
 }
@@ -112,7 +119,8 @@ static struct alert *alerts_find_restored(const struct alerts *alerts,
     for (size_t i = alerts->count; i-- > 0;) {
         struct alert *a = alerts->list[i];
         if (a->since_ns == report->since_ns && strcmp(a->kind, report->kind) == 0 &&
-            strcmp(alerts_subject_text(a), subject) == 0)
+            strcmp(alerts_subject_text(a), subject) == 0 &&
+            alerts_episode(a) == (report->evidence == NULL ? 0 : report->evidence->episode))
             return a;
     }
     return NULL;
@@ -130,7 +138,8 @@ const struct alert *alerts_report(struct alerts *alerts, const struct alert_repo
     const char *text = report->text == NULL ? "" : report->text;
     const struct alert_evidence *evidence = report->evidence;
     const char *subject = host[0] != '\0' || evidence == NULL ? host : evidence->rule;
-    struct alert *a = alerts_find_open(alerts, report->kind, subject);
+    const uint64_t episode = evidence == NULL ? 0 : evidence->episode;
+    struct alert *a = alerts_find_open(alerts, report->kind, subject, episode);
     if (a != NULL && a->state == report->state && a->rank == report->rank &&
         strncmp(a->title, report->title, sizeof(a->title) - 1) == 0 &&
         strncmp(a->text, text, sizeof(a->text) - 1) == 0 && alerts_equal_evidence(a, evidence))
@@ -175,7 +184,7 @@ const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const 
 const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
                                    uint64_t now_ns)
 {
-    struct alert *a = alerts_find_open(alerts, kind, host == NULL ? "" : host);
+    struct alert *a = alerts_find_open(alerts, kind, host == NULL ? "" : host, 0);
     if (a == NULL)
         return NULL;
     a->state = ALERT_RESOLVED;
@@ -185,7 +194,7 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
 
 int alerts_is_firing(const struct alerts *alerts, const char *kind, const char *host)
 {
-    const struct alert *a = alerts_find_open(alerts, kind, host);
+    const struct alert *a = alerts_find_open(alerts, kind, host, 0);
     return a != NULL && a->state == ALERT_FIRING;
 }
 
@@ -212,6 +221,14 @@ static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_a
     alerts_copy_text(out->advice, sizeof(out->advice), m->advice);
     alerts_copy_text(out->nodes, sizeof(out->nodes), m->nodes);
     alerts_copy_text(out->links, sizeof(out->links), m->links);
+    alerts_copy_text(out->culprit, sizeof(out->culprit), m->culprit);
+    alerts_copy_text(out->culprits, sizeof(out->culprits), m->culprits);
+    alerts_copy_text(out->alternatives, sizeof(out->alternatives), m->alternatives);
+    alerts_copy_text(out->victims, sizeof(out->victims), m->victims);
+    out->episode = m->episode;
+    out->ratio_worst = m->ratio_worst;
+    out->progress = m->progress;
+    out->lost_ns = m->lost_ns;
     out->region = m->region;
     out->ratio = m->ratio;
     out->slope = m->slope;
@@ -267,6 +284,8 @@ struct wire_alert alert_message(const struct alert *alert, const char *job)
         .host = alert->host,
         .ratio = NAN,
         .slope = NAN,
+        .ratio_worst = NAN,
+        .progress = NAN,
     };
     const struct alert_evidence *e = alert->evidence;
     if (e == NULL)
@@ -287,5 +306,13 @@ struct wire_alert alert_message(const struct alert *alert, const char *job)
     message.comm = e->comm;
     message.nodes = e->nodes;
     message.links = e->links;
+    message.episode = e->episode;
+    message.culprit = e->culprit;
+    message.culprits = e->culprits;
+    message.alternatives = e->alternatives;
+    message.victims = e->victims;
+    message.ratio_worst = e->ratio_worst;
+    message.progress = e->progress;
+    message.lost_ns = e->lost_ns;
     return message;
 }

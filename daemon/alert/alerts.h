@@ -10,6 +10,7 @@
 #define ALERTS_MAXIMUM 16384u /**< alerts of a job; further episodes are dropped */
 
 #define ALERT_CAUSES 8u
+#define ALERT_TITLE 128u /**< bytes of a title at most */
 
 enum alert_state { ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
@@ -34,6 +35,10 @@ struct alert_evidence {
     uint64_t error_ns, comm;
     char nodes[257];
     char links[513];
+    uint64_t episode;
+    char culprit[17], culprits[513], alternatives[257], victims[257];
+    double ratio_worst, progress; /**< NaN: does not apply */
+    uint64_t lost_ns;
 };
 
 struct alert {
@@ -44,7 +49,7 @@ struct alert {
     enum alert_state state;
     uint64_t since_ns, fired_ns, updated_ns; /**< daemon time; fired_ns 0: it has not */
     uint64_t updates;
-    char title[129];
+    char title[ALERT_TITLE + 1];
     char text[1025];
     struct alert_evidence *evidence;                /**< owned; NULL: none */
     struct wire_cause_row cause_rows[ALERT_CAUSES]; /**< texts lie in the evidence */
@@ -65,8 +70,9 @@ struct alert_report {
 struct alerts {
     struct alert **list; /**< owned; by id, from 1 up */
     size_t count;
-    struct key_table subjects; /**< hi: hash of the host, or else of the rule; lo: of the kind */
-    struct alert **newest;     /**< owned; by subject: its newest alert */
+    struct key_table
+        subjects;          /**< hi: hash of the host, or else of rule and episode; lo: of kind */
+    struct alert **newest; /**< owned; by subject: its newest alert */
     uint32_t newest_capacity;
 };
 

@@ -32,8 +32,9 @@ static const unsigned rule_maxima[] = {
 static const char *const sink_kinds[] = {"terminal", "file", "command", "syslog", "alertmanager"};
 static const char *const switches[] = {"false", "true"};
 static const char *const severities[] = {"info", "warning", "critical"};
-/* In the order of enum series_scope. */
-static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
+/* In the order of enum scope_kind (daemon/analysis/scopes/scopes.h). */
+static const char *const scopes[] = {"job",       "intra-node", "inter-node", "node",
+                                     "node-pair", "link",       "rank"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -44,8 +45,8 @@ static const struct entry_words scope_words = {scopes, COUNT(scopes)};
 static const struct rule rule_fallbacks[RULE_KINDS] = {
     [RULE_LATENCY] = {.severity = SEVERITY_WARNING,
                       .capture = 1,
-                      .scopes = 15,
-                      .above = 1.5,
+                      .scopes = 127,
+                      .above = 1.2,
                       .growth = 0.1,
                       .least_messages = 20,
                       .for_ns = SECOND / 2,

@@ -40,7 +40,7 @@ struct rule {
     enum severity severity;
     int capture; /**< whether the newest calls of its ranks are captured when it fires */
     /* latency */
-    uint64_t scopes; /**< bits: 1 << enum series_scope of those that are watched */
+    uint64_t scopes; /**< bits: 1 << enum scope_kind of those that are watched */
     double above;    /**< ratio to the reference, above 1, from which it counts */
     double clear;    /**< ratio below which it counts as back, below above */
     double growth;   /**< slope from which growth counts, too: share of the reference a minute */

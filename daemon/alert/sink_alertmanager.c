@@ -4,6 +4,7 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/json.h"
+#include "proto/quantity.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -86,6 +87,7 @@ static void alertmanager_put_causes(FILE *out, int *count, const struct wire_ale
 static void alertmanager_put_annotations(FILE *out, const struct wire_alert *a)
 {
     int count = 0;
+    struct quantity q;
     fputs(",\"annotations\":{", out);
     alertmanager_put_member(out, &count, "summary", a->title);
     alertmanager_put_member(out, &count, "description", a->text);
@@ -98,8 +100,16 @@ static void alertmanager_put_annotations(FILE *out, const struct wire_alert *a)
     alertmanager_put_member(out, &count, "sizes", a->sizes);
     if (a->rank >= 0)
         alertmanager_put_format(out, &count, "rank", "%" PRId64, a->rank);
+    alertmanager_put_member(out, &count, "culprit", a->culprit);
+    alertmanager_put_member(out, &count, "culprits", a->culprits);
+    alertmanager_put_member(out, &count, "victims", a->victims);
     if (a->ratio > 0)
-        alertmanager_put_format(out, &count, "ratio", "%.3gx", a->ratio);
+        alertmanager_put_format(out, &count, "ratio", "%s", quantity_ratio(&q, a->ratio));
+    if (a->ratio_worst > 0)
+        alertmanager_put_format(out, &count, "ratio_worst", "%s",
+                                quantity_ratio(&q, a->ratio_worst));
+    if (a->culprit != NULL && a->culprit[0] != '\0' && a->progress >= 0)
+        alertmanager_put_format(out, &count, "progress", "%.0f%%", 100 * a->progress);
     if (a->slope > 0 || a->slope < 0)
         alertmanager_put_format(out, &count, "slope", "%.3g%%/min", 100 * a->slope);
     fputc('}', out);

@@ -131,6 +131,18 @@ static void report_put_paragraph(FILE *out, const char *class_, const char *text
     fputs("</p>\n", out);
 }
 
+/* Ratios as the alert has them: now, and at worst; and what the job has lost. */
+static void report_put_growth(const struct page *p, const struct report_alert *a)
+{
+    struct quantity ratio, worst, lost;
+    if (isfinite(a->ratio) && a->ratio > 0)
+        fprintf(p->out, "; %s what it was, at worst %s", quantity_ratio(&ratio, a->ratio),
+                quantity_ratio(&worst, a->worst));
+    if (a->culprit[0] != '\0' && isfinite(a->progress))
+        fprintf(p->out, "; %.0f %% of the progress, %s lost", 100 * a->progress,
+                quantity_duration(&lost, a->lost_ns));
+}
+
 static void report_put_alert(const struct page *p, const struct report_alert *a)
 {
     struct quantity q;
@@ -148,8 +160,7 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
                 &q, a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns : 0));
     html_text(p->out,
               strcmp(a->state, "firing") == 0 ? "not over when the recording ends" : a->state);
-    if (isfinite(a->ratio) && a->ratio > 0)
-        fprintf(p->out, "; %.2fx what it was in calm", a->ratio);
+    report_put_growth(p, a);
     if (a->ranks[0] != '\0') {
         fputs("; ranks ", p->out);
         html_text(p->out, a->ranks);
@@ -157,6 +168,10 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
     if (a->nodes[0] != '\0') {
         fputs(" on ", p->out);
         html_text(p->out, a->nodes);
+    }
+    if (a->victims[0] != '\0') {
+        fputs("; delays ranks ", p->out);
+        html_text(p->out, a->victims);
     }
     fputs("</p>\n", p->out);
     report_put_paragraph(p->out, "", a->text);

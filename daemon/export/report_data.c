@@ -132,7 +132,10 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
     struct report_alert *a = &d->alerts[d->alert_count++];
     *a = (struct report_alert){.since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
                                .until_ns = row[2].integer,
-                               .ratio = row[3].real};
+                               .ratio = row[3].real,
+                               .worst = row[13].real,
+                               .progress = row[14].real,
+                               .lost_ns = row[15].real};
     report_data_copy(a->kind, sizeof(a->kind), &row[4]);
     report_data_copy(a->state, sizeof(a->state), &row[5]);
     report_data_copy(a->severity, sizeof(a->severity), &row[6]);
@@ -142,6 +145,8 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
     report_data_copy(a->nodes, sizeof(a->nodes), &row[10]);
     report_data_copy(a->advice, sizeof(a->advice), &row[11]);
     report_data_copy(a->locality, sizeof(a->locality), &row[12]);
+    report_data_copy(a->culprit, sizeof(a->culprit), &row[16]);
+    report_data_copy(a->victims, sizeof(a->victims), &row[17]);
     return 0;
 }
 
@@ -205,7 +210,6 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 #define TOLD_LINKS TEXT_OF(REPORT_LINKS)
 #define AS_TEXT(text) #text
 #define ALERTS_FROM " FROM alert WHERE state <> 'pending' ORDER BY id"
-
 static const struct {
     const char *text;
     table_row *row;
@@ -224,8 +228,7 @@ static const struct {
      " phase.end_ns AND phase.end_ns < 4000000000000000000 ORDER BY phase.id",
      report_data_add_phase},
     {"SELECT onset_ns, since_ns, updated_ns, ratio, kind, state, severity, title, text, ranks, "
-     "nodes,"
-     " advice, locality" ALERTS_FROM,
+     "nodes, advice, locality, ratio_worst, progress, lost_ns, culprit, victims" ALERTS_FROM,
      report_data_add_alert},
     /* Alerts whose text is not JSON have no causes. */
     {"SELECT a.place, value ->> 'name', value ->> 'share', value ->> 'text'"

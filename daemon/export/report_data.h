@@ -41,8 +41,9 @@ struct report_cause {
 struct report_alert {
     int64_t since_ns, until_ns;
     char kind[40], state[24], severity[24], title[300], text[1200], ranks[300], nodes[300],
-        advice[1200], locality[40];
-    double ratio;
+        advice[1200], locality[40], culprit[24], victims[300];
+    double ratio, worst, progress; /* NaN: does not apply */
+    double lost_ns;
     struct report_cause causes[REPORT_CAUSES];
     unsigned cause_count;
 };

@@ -52,13 +52,18 @@ static int job_create_analyses(struct job *job)
             job_phases_create(&job->phases, options->window_ns, options->modelled, options->beside);
     if (code != 0 || options->rules == NULL)
         return code;
-    const struct job_watch_options watch = {.rules = options->rules,
-                                            .network = job->network,
-                                            .latency = job->latency,
-                                            .window_ns = options->window_ns,
-                                            .user = job,
-                                            .on_report = job_publish_report};
-    return job_watch_create(&job->watch, &watch);
+    const struct job_growth_options growth = {.rules = options->rules,
+                                              .network = job->network,
+                                              .latency = job->latency,
+                                              .window_ns = options->window_ns,
+                                              .user = job,
+                                              .on_report = job_publish_report};
+    const struct job_hang_options hang = {.rules = options->rules,
+                                          .window_ns = options->window_ns,
+                                          .user = job,
+                                          .on_report = job_publish_report};
+    code = job_growth_create(&job->growth, &growth);
+    return code != 0 ? code : job_hang_create(&job->hang, &hang);
 }
 
 int job_create(struct job **out, const char *id, const struct job_options *options,
@@ -89,7 +94,8 @@ void job_destroy(struct job *job)
     if (job == NULL)
         return;
     job_windows_finish(&job->windows);
-    job_watch_destroy(job->watch);
+    job_growth_destroy(job->growth);
+    job_hang_destroy(job->hang);
     job_phases_destroy(job->phases);
     job_network_destroy(job->network);
     waits_destroy(job->waits);
@@ -121,8 +127,9 @@ static void job_end(struct job *job, int wait)
     if (job_phases_end(job->phases, wait) == 1) /* without memory the last phases stay open */
         return;
     job_info_set_state(&job->info, job->alerts.death_count > 0 ? JOB_DIED : JOB_ENDED);
-    if (job->watch != NULL)
-        job_watch_end(job->watch, job->info.end_ns);
+    if (job->growth != NULL)
+        job_growth_end(job->growth, job->info.end_ns);
+    job_hang_end(job->hang, job->info.end_ns);
     job_publish_phase_changes(&job->stream, job->phases);
 }
 

@@ -1,5 +1,5 @@
-/* The alerts of a job, and the conditions that raise one besides latency and hangs (job_watch.h):
- * ranks that died, agents that fell silent, losses, a recording that stopped. */
+/* The alerts of a job, and the conditions that raise one besides latency and hangs (growth/,
+ * hang/): ranks that died, agents that fell silent, losses, a recording that stopped. */
 #ifndef HOLTER_DAEMON_JOB_JOB_ALERTS_H
 #define HOLTER_DAEMON_JOB_JOB_ALERTS_H
 

@@ -83,11 +83,17 @@ static void close_phases(struct job *job, const struct closed_window *window)
         job_publish_phase_changes(&job->stream, job->phases);
 }
 
-/* Raises and resolves alerts. */
-static void close_watch(struct job *job, const struct closed_window *window)
+/* Growth and hangs raise and resolve alerts. */
+static void close_growth(struct job *job, const struct closed_window *window)
 {
-    if (!window->late && job->watch != NULL)
-        job_watch_update(job->watch, window);
+    if (!window->late && job->growth != NULL)
+        job_growth_update(job->growth, window);
+}
+
+static void close_hangs(struct job *job, const struct closed_window *window)
+{
+    if (!window->late)
+        job_hang_update(job->hang, window);
 }
 
 /* Send the agents what messages normally take, when that has changed. */
@@ -129,7 +135,8 @@ static const struct {
     {"latency as published", close_published_latency},
     {"network", close_network},
     {"phases", close_phases},
-    {"hangs and growth of latency", close_watch},
+    {"growth of latency", close_growth},
+    {"hangs", close_hangs},
     {"criteria for the agents", close_criteria},
 };
 

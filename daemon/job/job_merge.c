@@ -36,8 +36,8 @@ static int merge_place(struct job *job, uint32_t node, const struct wire_member_
     if (!job_places_update(&job->places, place, node, member))
         return 0;
     int code = job_latency_place(job->latency, place->rank, node);
-    if (code == 0 && job->watch != NULL)
-        code = job_watch_place(job->watch, place->rank, node, host);
+    if (code == 0 && job->growth != NULL)
+        code = job_growth_place(job->growth, place->rank, node, host);
     return code;
 }
 

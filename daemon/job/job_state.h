@@ -5,6 +5,8 @@
 #define HOLTER_DAEMON_JOB_JOB_STATE_H
 
 #include "daemon/analysis/waits/waits.h"
+#include "daemon/job/growth/job_growth.h"
+#include "daemon/job/hang/job_hang.h"
 #include "daemon/job/job_alerts.h"
 #include "daemon/job/job_captures.h"
 #include "daemon/job/job_info.h"
@@ -14,7 +16,6 @@
 #include "daemon/job/job_stream.h"
 #include "daemon/job/job_sums.h"
 #include "daemon/job/job_totals.h"
-#include "daemon/job/job_watch.h"
 #include "daemon/job/job_windows.h"
 #include "daemon/job/latency/job_latency.h"
 #include "daemon/job/network/job_network.h"
@@ -42,7 +43,8 @@ struct job {
     struct waits *waits;
     struct job_network *network;
     struct job_phases *phases;
-    struct job_watch *watch; /**< NULL: there are no rules */
+    struct job_growth *growth; /**< NULL: there are no rules */
+    struct job_hang *hang;     /**< NULL: there is no rule of hangs */
 };
 
 #endif

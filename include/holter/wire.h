@@ -1008,7 +1008,7 @@ enum wire_degraded {
     FIELD(13, U64, region, WIRE_ANY, OPTIONAL, "communication region it is about; 0: none")        \
     FIELD(14, STR, ranks, 256, OPTIONAL, "ranks that carry it, \"0-3,8\"")                         \
     FIELD(15, F64, ratio, 0, OPTIONAL,                                                             \
-          "latency divided by its earlier level; NaN: does not apply")                             \
+          "typical time of the culprit by its time before the onset, now; NaN: does not apply")    \
     FIELD(16, F64, slope, 0, OPTIONAL, "growth a minute, as a share; NaN: does not apply")         \
     FIELD(17, U64, onset_ns, WIRE_ANY, OPTIONAL,                                                   \
           "begin of the window in which the condition began; 0: since_ns")                         \
@@ -1022,7 +1022,20 @@ enum wire_degraded {
     FIELD(24, U64, comm, WIRE_ANY, OPTIONAL, "communicator it is about, its id; 0: none")          \
     FIELD(25, STR, nodes, 256, OPTIONAL, "nodes that carry it, separated by commas")               \
     FIELD(26, U64, fired_ns, WIRE_ANY, OPTIONAL, "when it began to fire; 0: it was only pending")  \
-    FIELD(27, STR, links, 512, OPTIONAL, "hot links on the routes of its ranks, for people")
+    FIELD(27, STR, links, 512, OPTIONAL, "hot links on the routes of its ranks, for people")       \
+    FIELD(28, U64, episode, WIRE_ANY, OPTIONAL,                                                    \
+          "number of the finding that the alert is about; 0: the rule has one at a time")          \
+    FIELD(29, STR, culprit, 16, OPTIONAL,                                                          \
+          "scope that explains it: \"job\", \"intra-node\", \"inter-node\", \"node\", "            \
+          "\"node-pair\", \"link\" or \"rank\"")                                                   \
+    FIELD(30, STR, culprits, 512, OPTIONAL, "names of these nodes, pairs, links or ranks")         \
+    FIELD(31, STR, alternatives, 256, OPTIONAL,                                                    \
+          "scopes that no message tells apart from the culprit")                                   \
+    FIELD(32, STR, victims, 256, OPTIONAL, "ranks that it delays, \"0-3,8\"")                      \
+    FIELD(33, F64, ratio_worst, 0, OPTIONAL, "largest ratio so far; NaN: does not apply")          \
+    FIELD(34, F64, progress, 0, OPTIONAL,                                                          \
+          "work a second by the work before, at most 1; NaN: not known")                           \
+    FIELD(35, U64, lost_ns, WIRE_ANY, OPTIONAL, "time that the job has lost so far")
 
 /** Topic "latency": transfer times of one window relative to the criteria. */
 #define WIRE_LATENCIES(FIELD)                                                                      \

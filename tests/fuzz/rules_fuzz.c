@@ -23,7 +23,7 @@ static void check_rule(const struct rules *rules, size_t at)
     FUZZ_HOLDS(r->kind < RULE_KINDS && r->severity <= SEVERITY_CRITICAL);
     if (r->kind == RULE_LATENCY) {
         FUZZ_HOLDS(r->above > 1 && r->clear >= 1 && r->clear < r->above && r->growth > 0);
-        FUZZ_HOLDS(r->least_messages > 0 && r->scopes > 0 && r->scopes < 16);
+        FUZZ_HOLDS(r->least_messages > 0 && r->scopes > 0 && r->scopes < 128);
     }
     if (r->kind == RULE_HANG)
         FUZZ_HOLDS(r->stopped_for_ns <= r->for_ns && r->times_longest >= 1);

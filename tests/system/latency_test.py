@@ -110,13 +110,14 @@ class Latency(unittest.TestCase):
         self.assertTrue(stream.ranks_of(newest['ranks']), newest)
         self.assertEqual(NETWORK, newest['causes'][0]['name'], newest)
         self.assertIn(host, newest['nodes'].split(','), newest)
+        self.assertEqual(('node', host), (newest['culprit'], newest['culprits']), newest)
         self.assertGreater(newest['ratio'], 1.5, newest)
 
     def check_recorded(self, job, wanted):
         """Each episode is one alert, in the stream and in the recording, and all are over."""
         latest = {i: m[-1]['state'] for i, m in job.stream.of_kind('latency').items()}
         self.assertEqual(['resolved'] * wanted, list(latest.values()), job.stream.alerts)
-        rows = rows_of(job.place.recording().path, "SELECT id, state FROM alert WHERE kind = 'latency'")
+        rows = rows_of(job.place.recording().path, "SELECT id, state FROM alert WHERE kind = 'latency' AND fired_ns > 0")
         self.assertEqual(set(latest), {i for i, _ in rows}, rows)
 
     def check_slow(self, job, number, host, slow, restore):
@@ -148,7 +149,8 @@ class Latency(unittest.TestCase):
             newest = job.stream.alerts[alert][-1]
             self.assertIn(newest['causes'][0]['name'], IMBALANCE, newest)
             self.assertEqual({5}, stream.ranks_of(newest['ranks']), newest)
-            self.assertIn('of rank 5', newest['title'])
+            self.assertIn('rank 5 ', newest['title'])
+            self.assertEqual(('rank', '5'), (newest['culprit'], newest['culprits']), newest)
             os.unlink(os.path.join(job.control, 'slow.5'))
             job.resolved(alert)
             job.finish()

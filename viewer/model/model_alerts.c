@@ -63,6 +63,9 @@ static void model_alerts_fill(struct alert *a, const struct wire_alert *m)
         .rank = m->rank,
         .region = m->region,
         .ratio = isfinite(m->ratio) && m->ratio > 0 ? m->ratio : NAN,
+        .worst = isfinite(m->ratio_worst) && m->ratio_worst > 0 ? m->ratio_worst : NAN,
+        .progress = m->culprit && m->culprit[0] && isfinite(m->progress) ? m->progress : NAN,
+        .lost_ns = m->lost_ns,
         .slope = isfinite(m->slope) ? m->slope : NAN,
         .error_ns = m->error_ns,
         .updates = m->updates,
@@ -79,6 +82,10 @@ static void model_alerts_fill(struct alert *a, const struct wire_alert *m)
     model_alerts_copy_text(a->advice, sizeof a->advice, m->advice);
     model_alerts_copy_text(a->nodes, sizeof a->nodes, m->nodes);
     model_alerts_copy_text(a->links, sizeof a->links, m->links);
+    model_alerts_copy_text(a->culprit, sizeof a->culprit, m->culprit);
+    model_alerts_copy_text(a->culprits, sizeof a->culprits, m->culprits);
+    model_alerts_copy_text(a->alternatives, sizeof a->alternatives, m->alternatives);
+    model_alerts_copy_text(a->victims, sizeof a->victims, m->victims);
     read_spans(a);
     model_alerts_read_causes(a, m);
 }
@@ -139,6 +146,11 @@ uint32_t alerts_count(const struct alerts *alerts, enum alert_state state)
     for (uint32_t i = 0; i < alerts->count; i++)
         n += alerts->items[i].state == state;
     return n;
+}
+
+double alert_ratio(const struct alert *a)
+{
+    return a->state == ALERT_RESOLVED && !isnan(a->worst) ? a->worst : a->ratio;
 }
 
 int alert_has_rank(const struct alert *a, uint64_t rank)

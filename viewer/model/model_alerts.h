@@ -29,11 +29,17 @@ struct alert {
     uint64_t fired_ns;             /**< when it began to fire; 0: it never did */
     int64_t rank;                  /**< -1: none */
     uint64_t region;               /**< 0: none */
-    double ratio, slope;           /**< NaN: does not apply */
+    double ratio, worst;           /**< now, and the largest so far; NaN: does not apply */
+    double slope;                  /**< NaN: does not apply */
+    double progress;               /**< work a second by that before; NaN: not known */
+    uint64_t lost_ns;              /**< time that the job has lost */
     uint64_t error_ns, updates;
     char kind[33], title[129], text[1025], host[65], rule[65], severity[17];
     char ranks[257], locality[17], sizes[129], advice[513], nodes[257];
-    char links[513];                      /**< hot links on the routes of its ranks, for display */
+    char culprit[17], culprits[513]; /**< what explains it: a kind of scope, and names */
+    char alternatives[257],
+        victims[257]; /**< what no message tells apart from it; ranks it delays */
+    char links[513];  /**< hot links on the routes of its ranks, for display */
     struct alert_span spans[ALERT_SPANS]; /**< the ranks that carry it, as spans */
     uint32_t span_count;
     struct alert_cause causes[ALERT_CAUSES];
@@ -57,6 +63,9 @@ const struct alert *alerts_find(const struct alerts *alerts, uint64_t id);
 
 /** How many are in a state. */
 uint32_t alerts_count(const struct alerts *alerts, enum alert_state state);
+
+/** The ratio to show: now, or when the alert is over, at worst; NaN: does not apply. */
+double alert_ratio(const struct alert *alert);
 
 /** Whether a rank is among those that carry it. */
 int alert_has_rank(const struct alert *alert, uint64_t rank);

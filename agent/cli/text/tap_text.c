@@ -346,7 +346,7 @@ static void tap_text_print_fact(FILE *out, const char *name, const char *text)
 
 static void print_measure(FILE *out, const struct wire_alert *a)
 {
-    struct quantity error;
+    struct quantity error, ratio, worst;
     const char *comma = "";
     int has_ratio = isfinite(a->ratio) && a->ratio > 0;
     int has_slope = isfinite(a->slope) && fabs(a->slope) >= 0.005;
@@ -355,7 +355,8 @@ static void print_measure(FILE *out, const struct wire_alert *a)
         return;
     fputs("  latency   ", out);
     if (has_ratio) {
-        fprintf(out, "%.2f times the reference", a->ratio);
+        fprintf(out, "%s what it was, at worst %s", quantity_ratio(&ratio, a->ratio),
+                quantity_ratio(&worst, a->ratio_worst));
         comma = ", ";
     }
     if (has_slope) {
@@ -365,6 +366,14 @@ static void print_measure(FILE *out, const struct wire_alert *a)
     if (has_error)
         fprintf(out, "%sclocks within %s", comma, quantity_duration(&error, (double)a->error_ns));
     fputc('\n', out);
+}
+
+static void print_cost(FILE *out, const struct wire_alert *a)
+{
+    struct quantity lost;
+    if (a->culprit[0] && isfinite(a->progress))
+        fprintf(out, "  job makes %.0f %% of its progress, %s lost\n", 100 * a->progress,
+                quantity_duration(&lost, (double)a->lost_ns));
 }
 
 static void print_causes(FILE *out, const struct wire_alert *a)
@@ -396,10 +405,14 @@ static void print_alert(FILE *out, const struct wire_alert *alert)
         fputc(')', out);
     }
     fputc('\n', out);
+    tap_text_print_fact(out, alert->culprit, alert->culprits);
+    tap_text_print_fact(out, "or", alert->alternatives);
     print_measure(out, alert);
+    print_cost(out, alert);
     snprintf(region.text, sizeof region.text, "%" PRIu64, alert->region);
     tap_text_print_fact(out, "region", alert->region ? region.text : "");
     tap_text_print_fact(out, "ranks", alert->ranks);
+    tap_text_print_fact(out, "delays", alert->victims);
     tap_text_print_fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
     tap_text_print_fact(out, "hot links", alert->links == NULL ? "" : alert->links);
     tap_text_print_fact(out, "messages", alert->locality);

@@ -219,17 +219,22 @@ static void put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
     top_pen_put(pen, style, 9, text);
 }
 
+/* The ratio now, or when it is over, at worst. */
+static const char *top_layout_ratio(struct quantity *out, const struct wire_alert *a)
+{
+    const double ratio = strcmp(a->state, "resolved") == 0 ? a->ratio_worst : a->ratio;
+    return isfinite(ratio) && ratio > 0 ? quantity_ratio(out, ratio) : "";
+}
+
 static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a, bool chosen)
 {
+    struct quantity ratio;
     enum top_style style = chosen ? TOP_CHOSEN : TOP_PLAIN;
     top_pen_line(pen);
     top_pen_put(pen, style, 2, chosen ? ">" : "");
     top_pen_put(pen, chosen ? TOP_CHOSEN : alert_style(a), 9, a->state);
     put_clock(pen, style, a->since_ns);
-    if (isfinite(a->ratio) && a->ratio > 0)
-        top_pen_format(pen, style, -7, "%.1fx", a->ratio);
-    else
-        top_pen_put(pen, style, -7, "");
+    top_pen_put(pen, style, -7, top_layout_ratio(&ratio, a));
     bool cause = a->causes_count > 0, ranks = a->ranks[0] && pen->view->columns >= 100;
     int title = top_pen_left(pen) - 1 - (cause ? 20 : 0) - (ranks ? 20 : 0);
     top_pen_put(pen, style, 0, " ");
@@ -274,10 +279,12 @@ static void put_fact(struct top_pen *pen, const char *name, const char *text)
 static void top_layout_put_measure(struct top_pen *pen, const struct wire_alert *a)
 {
     char text[1024] = ""; /* numbers of up to 310 digits */
-    struct quantity error;
+    struct quantity error, ratio, worst;
     size_t at = 0;
     if (isfinite(a->ratio) && a->ratio > 0)
-        at += (size_t)snprintf(text, sizeof text, "%.2f times the reference", a->ratio);
+        at += (size_t)snprintf(text, sizeof text, "%s what it was, at worst %s",
+                               quantity_ratio(&ratio, a->ratio),
+                               quantity_ratio(&worst, a->ratio_worst));
     if (isfinite(a->slope) && fabs(a->slope) >= 0.005)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%+.0f %% a minute", at ? ", " : "",
                                100 * a->slope);
@@ -285,6 +292,17 @@ static void top_layout_put_measure(struct top_pen *pen, const struct wire_alert 
         snprintf(text + at, sizeof text - at, "%sclocks within %s", at ? ", " : "",
                  quantity_duration(&error, (double)a->error_ns));
     put_fact(pen, "latency", text);
+}
+
+static void top_layout_put_cost(struct top_pen *pen, const struct wire_alert *a)
+{
+    char text[128];
+    struct quantity lost;
+    if (!a->culprit[0] || !isfinite(a->progress))
+        return;
+    snprintf(text, sizeof text, "%.0f %% of its progress, %s lost", 100 * a->progress,
+             quantity_duration(&lost, (double)a->lost_ns));
+    put_fact(pen, "job makes", text);
 }
 
 static void put_times(struct top_pen *pen, const struct wire_alert *a)
@@ -319,11 +337,15 @@ static void put_evidence(struct top_pen *pen, const struct top_model *m)
     put_fact(pen, "", a->title);
     put_fact(pen, "", a->text);
     put_times(pen, a);
+    put_fact(pen, a->culprit, a->culprits);
+    put_fact(pen, "or", a->alternatives);
     top_layout_put_measure(pen, a);
+    top_layout_put_cost(pen, a);
     if (a->region)
         snprintf(region, sizeof region, "%" PRIu64, a->region);
     put_fact(pen, "region", region);
     put_fact(pen, "ranks", a->ranks);
+    put_fact(pen, "delays", a->victims);
     put_fact(pen, "nodes", a->nodes[0] ? a->nodes : a->host);
     put_fact(pen, "messages", a->locality);
     put_fact(pen, "sizes", a->sizes);

@@ -60,6 +60,9 @@ uint64_t job_latency_error(const struct job_latency *latency);
 size_t job_latency_members(const struct job_latency *latency, uint32_t id, uint32_t *out,
                            size_t capacity);
 
+/** Region of a rank; 0: it is in none. */
+uint32_t job_latency_region_of(const struct job_latency *latency, uint32_t rank);
+
 /** Did regions change with the last closed window? */
 int job_latency_regions_changed(const struct job_latency *latency);
 

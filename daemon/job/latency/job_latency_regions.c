@@ -217,3 +217,10 @@ int job_latency_regions(struct job_latency *l, struct wire_regions *out)
     };
     return 0;
 }
+
+uint32_t job_latency_region_of(const struct job_latency *l, uint32_t rank)
+{
+    if (rank >= l->rank_count || l->region_of[rank] >= l->region_count)
+        return 0;
+    return l->region_trends[l->region_of[rank]].id;
+}

@@ -528,6 +528,38 @@ uint32_t job_network_ranks(const struct job_network *n)
     return n->rank_count;
 }
 
+size_t job_network_route(const struct job_network *n, uint32_t from, uint32_t to, uint32_t *links,
+                         size_t capacity)
+{
+    if (n->graph == NULL || n->graph->topology == NULL || from >= n->node_count ||
+        to >= n->node_count)
+        return 0;
+    const uint32_t source = n->nodes[from].vertex, destination = n->nodes[to].vertex;
+    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE || source == destination)
+        return 0;
+    const uint32_t length =
+        topology_route(n->graph->topology, source, destination, links, (uint32_t)capacity);
+    return length == TOPOLOGY_NONE ? 0 : length;
+}
+
+void job_network_name_link(const struct job_network *n, uint32_t link, char *out, size_t capacity)
+{
+    char from_name[TOPOLOGY_NAME + 1], to_name[TOPOLOGY_NAME + 1];
+    uint32_t from, to;
+    out[0] = '\0';
+    if (n->graph == NULL || n->graph->topology == NULL ||
+        topology_link(n->graph->topology, link, &from, &to) == 0)
+        return;
+    topology_vertex_name(n->graph->topology, from, from_name, sizeof(from_name));
+    topology_vertex_name(n->graph->topology, to, to_name, sizeof(to_name));
+    snprintf(out, capacity, "%s to %s", from_name, to_name);
+}
+
+uint64_t job_network_made(const struct job_network *n)
+{
+    return n->graph == NULL ? 0 : n->made;
+}
+
 size_t job_network_bytes(const struct job_network *n)
 {
     return sizeof(*n) + n->node_capacity * sizeof(*n->nodes) +

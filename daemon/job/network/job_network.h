@@ -112,6 +112,18 @@ uint32_t job_network_vertex(const struct job_network *network, uint32_t rank);
 /** One more than the highest rank that has a place. */
 uint32_t job_network_ranks(const struct job_network *network);
 
+/** The links of the route between two nodes of the job. @return how many there are; 0: there is no
+ *  network, a node is not in it, or they share a vertex; the first `capacity` are set */
+size_t job_network_route(const struct job_network *network, uint32_t from, uint32_t to,
+                         uint32_t *links, size_t capacity);
+
+/** "n3 to n4"; "" when there is no such link. */
+void job_network_name_link(const struct job_network *network, uint32_t link, char *out,
+                           size_t capacity);
+
+/** How many networks the job has had: with a new one, routes change. */
+uint64_t job_network_made(const struct job_network *network);
+
 /** Bytes on the heap. */
 size_t job_network_bytes(const struct job_network *network);
 

@@ -1,5 +1,6 @@
 /* Rules files: what is read, and which faults are reported. */
 #include "daemon/alert/rules.h"
+#include "daemon/analysis/scopes/scopes.h"
 #include "holter/error.h"
 #include "holter/wire.h"
 #include "tests/directory.h"
@@ -104,7 +105,7 @@ static void every_key_is_read_with_its_unit(void **state)
     struct rules rules = right("rules:\n"
                                "  - name: slow.1\n"
                                "    kind: latency\n"
-                               "    scope: [region, inter-node]\n"
+                               "    scope: [node, inter-node]\n"
                                "    above: 2.5x\n"
                                "    clear: 2x\n"
                                "    growth: 60 %/h\n"
@@ -119,7 +120,7 @@ static void every_key_is_read_with_its_unit(void **state)
     const struct rule *rule = rules_next(&rules, RULE_LATENCY, NULL);
     (void)state;
     assert_string_equal(rule->name, "slow.1");
-    assert_int_equal(rule->scopes, 1 << SERIES_REGION | 1 << SERIES_INTER);
+    assert_int_equal(rule->scopes, 1 << SCOPE_NODE | 1 << SCOPE_INTER);
     assert_true(rule->above == 2.5 && rule->clear == 2);
     assert_float_equal(rule->growth, 0.01, 1e-12);
     assert_int_equal(rule->for_ns, SECOND / 2);
@@ -198,7 +199,7 @@ static void wrong_values_are_named(void **state)
     wrong_rule("for: 2h", "for: '2h' is out of range: 0s to 3600s");
     wrong_rule("for: 99999999999999999999999999999999999999s", "is no number");
     wrong_rule("severity: bad", "severity: 'bad' is none of info, warning, critical");
-    wrong_rule("scope: [job, node]", "scope: 'node' is none of job, intra-node");
+    wrong_rule("scope: [job, region]", "scope: 'region' is none of job, intra-node");
     wrong_rule("scope: [job, job]", "scope: 'job' stands there twice");
     wrong_rule("scope: []", "scope: the list is empty");
     wrong_rule("scope: {a: b}", "scope: a map stands here");
@@ -229,7 +230,7 @@ static void contradictions_are_named(void **state)
 {
     (void)state;
     wrong_rule("above: 1.5x\n    clear: 1.5x", "f.yaml:4: clear: 1.5x is not below `above`, 1.5x");
-    wrong_rule("clear: 3x", "f.yaml:3: clear: 3x is not below `above`, 1.5x");
+    wrong_rule("clear: 3x", "f.yaml:3: clear: 3x is not below `above`, 1.2x");
     wrong("rules: [{kind: hang, for: 2s, stopped-for: 3s}]", "stopped-for: 3s is longer than");
     wrong("rules:\n- {kind: latency, name: a}\n- {kind: hang, name: a}",
           "f.yaml:3: name: 'a' is another rule's already");

@@ -613,7 +613,7 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
               "\"job.0\",\"severity\":\"critical\",\"region\":\"2\",\"episode\":\"9\"},"
               "\"annotations\":{\"summary\":\"say \\\"slow\\\"\\n\",\"causes\":\"network 81 %: 2.1 "
               "ms more; mapping 10 %\",\"ranks\":\"0-3\",\"locality\":\"inter-node\",\"ratio\":"
-              "\"2x\",\"slope\":\"25%/min\"},\"startsAt\":\"2023-11-14T22:13:20.123456789Z\","
+              "\"2.0x\",\"slope\":\"25%/min\"},\"startsAt\":\"2023-11-14T22:13:20.123456789Z\","
               "\"endsAt\":\"2023-11-14T22:19:00.000000000Z\"}]");
     free(body);
     message.alert.state = "resolved";

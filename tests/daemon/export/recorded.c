@@ -136,6 +136,11 @@ static void keep_results(struct recording *recording)
                                .severity = "critical",
                                .ranks = "0-1",
                                .ratio = 2.5,
+                               .ratio_worst = 4,
+                               .culprit = "node",
+                               .culprits = "n1",
+                               .progress = 0.54,
+                               .lost_ns = 6000000000,
                                .causes = causes,
                                .causes_count = 2,
                                .advice = "look at the link"};

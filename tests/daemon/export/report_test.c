@@ -42,7 +42,8 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
     struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL};
     write_report(&extras);
     assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
-    assert_non_null(strstr(text, "2.50x what it was in calm; ranks 0-1"));
+    assert_non_null(strstr(
+        text, "2.5x what it was, at worst 4.0x; 54 % of the progress, 6.00 s lost; ranks 0-1"));
     assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
     assert_non_null(strstr(text, "it is &lt;slow&gt;"));
     assert_non_null(strstr(text, "look at the link"));

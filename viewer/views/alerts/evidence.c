@@ -10,6 +10,9 @@
 
 static const char dot[] = " \xc2\xb7 ";
 
+/* Growth of more than this a minute is a step, whose slope says nothing. */
+static const double STEP_SLOPE = 2;
+
 enum { PAD = 14, CAUSE = 21, CAUSE_NAME = 96, CAUSE_SHARE = 46 };
 
 color_t evidence_color(const struct theme *t, const struct alert *a)
@@ -42,7 +45,7 @@ void evidence_where(const struct alert *a, char *out, size_t room)
 {
     char nodes[260], rank[32];
     *out = 0;
-    if (a->region)
+    if (a->region && !a->culprit[0])
         snprintf(out, room, "region %llu", (unsigned long long)a->region);
     if (a->ranks[0]) {
         evidence_append(out, room, "", *out ? dot : "");
@@ -109,20 +112,40 @@ static void evidence_paragraph(struct pen *p, enum text_style style, color_t col
 static void evidence_add_ratio(struct pen *p, const struct alert *a)
 {
     const struct theme *t = p->stage->brush.theme;
-    char ratio[FORMAT_CAPACITY], slope[FORMAT_CAPACITY], text[128];
+    char ratio[FORMAT_CAPACITY], slope[FORMAT_CAPACITY] = "", worst[FORMAT_CAPACITY], text[128];
+    const int over = a->state == ALERT_RESOLVED;
     if (isnan(a->ratio))
         return;
     if (p->draw) {
-        format_ratio(ratio, sizeof ratio, a->ratio);
-        format_slope(slope, sizeof slope, a->state == ALERT_RESOLVED ? NAN : a->slope);
-        snprintf(text, sizeof text, "what it was%s%s", *slope && a->slope != 0 ? ", " : "",
-                 a->slope != 0 ? slope : "");
+        format_ratio(ratio, sizeof ratio, alert_ratio(a));
+        if (!over && a->slope != 0 && fabs(a->slope) < STEP_SLOPE)
+            format_slope(slope, sizeof slope, a->slope);
+        snprintf(text, sizeof text, "what it was%s", over ? " at worst" : "");
+        if (!over && a->worst > a->ratio)
+            evidence_append(text, sizeof text, ", at worst ",
+                            format_ratio(worst, sizeof worst, a->worst));
+        evidence_append(text, sizeof text, ", ", slope);
         double used = scene_text(p->stage->brush.scene, p->x, p->y, p->w, TEXT_LARGE, 0,
                                  evidence_color(t, a), ratio);
         scene_text(p->stage->brush.scene, p->x + used + 10, p->y + 10, p->w - used - 10, TEXT_SMALL,
                    0, t->second, text);
     }
     p->y += 34;
+}
+
+/* What the alert costs, and whom it delays. */
+static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
+{
+    char text[400], lost[FORMAT_CAPACITY];
+    if (!isnan(a->progress)) {
+        snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress, %s lost",
+                 a->state == ALERT_RESOLVED ? "made" : "makes", 100 * a->progress,
+                 format_duration(lost, sizeof lost, (double)a->lost_ns));
+        evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 1, text);
+    }
+    snprintf(text, sizeof text, "delays ranks %s", a->victims);
+    evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->second, lines,
+                       a->victims[0] ? text : "");
 }
 
 static color_t evidence_cause_color(const struct theme *t, const struct alert *a, uint32_t i)
@@ -219,12 +242,13 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     const struct theme *t = p->stage->brush.theme;
     char text[700];
     int full = detail == EVIDENCE_FULL;
-    evidence_title(p, a, detail == EVIDENCE_LINE ? 1 : 2);
+    evidence_title(p, a, detail == EVIDENCE_LINE ? 1 : 3);
     evidence_where(a, text, sizeof text);
     evidence_paragraph(p, TEXT_SMALL, t->text, detail == EVIDENCE_LINE ? 1 : full ? 4 : 2, text);
     if (detail == EVIDENCE_LINE)
         return;
     evidence_add_ratio(p, a);
+    evidence_add_cost(p, a, full ? 3 : 1);
     if (isnan(a->ratio) || full)
         evidence_paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text,
                            full ? 6 : 4, a->text);

@@ -84,7 +84,7 @@ static void alerts_view_add_alert_row(struct stage *s, struct box row, const str
     evidence_where(a, text, sizeof text);
     alerts_view_add_cell(s, row, WHERE, t->second, text);
     alerts_view_add_cell(s, row, RATIO, color,
-                         isnan(a->ratio) ? "" : format_ratio(text, sizeof text, a->ratio));
+                         isnan(a->ratio) ? "" : format_ratio(text, sizeof text, alert_ratio(a)));
     alerts_view_add_captured_cell(s, row, a);
     alerts_view_add_cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
 }

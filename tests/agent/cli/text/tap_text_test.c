@@ -123,16 +123,27 @@ static void an_alert_shows_its_evidence(void **state)
                                              .causes_count = 2,
                                              .advice = "Look at node2.",
                                              .error_ns = 12000,
-                                             .nodes = "node2,node3"}};
+                                             .nodes = "node2,node3",
+                                             .culprit = "node",
+                                             .culprits = "node2",
+                                             .alternatives = "link node2-",
+                                             .victims = "7-9",
+                                             .ratio_worst = 31,
+                                             .progress = 0.54,
+                                             .lost_ns = 6000000000}};
     struct out out;
     open_out(&out);
     tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, "#7 since - latency: slow\n"
-                                     "  latency   2.43 times the reference, +20 % a minute, "
+                                     "  node      node2\n"
+                                     "  or        link node2-\n"
+                                     "  latency   2.4x what it was, at worst 31x, +20 % a minute, "
                                      "clocks within 12.0 µs\n"
+                                     "  job makes 54 % of its progress, 6.00 s lost\n"
                                      "  region    2\n"
                                      "  ranks     4-6\n"
+                                     "  delays    7-9\n"
                                      "  nodes     node2,node3\n"
                                      "  messages  inter-node\n"
                                      "  sizes     1 to 4 KiB\n"
@@ -309,6 +320,10 @@ static void quantities_keep_three_digits(void **state)
     assert_string_equal(quantity_duration(&q, 180000e9), "2 d 2 h");
     assert_string_equal(quantity_share(&q, 1, 8), "12.5 %");
     assert_string_equal(quantity_share(&q, 1, 0), "-");
+    assert_string_equal(quantity_ratio(&q, 1.26), "1.3x");
+    assert_string_equal(quantity_ratio(&q, 9.96), "10x");
+    assert_string_equal(quantity_ratio(&q, 1e300), ">9999x");
+    assert_string_equal(quantity_ratio(&q, NAN), "-");
     assert_string_equal(quantity_clock(&q, 0), "-");
     assert_string_equal(quantity_clock(&q, 1700000000125000000) + 5,
                         ":20.125"); /* in any whole-minute zone */

@@ -1,0 +1,77 @@
+/* The inside of job_growth: shared by job_growth.c (episodes), growth_text.c (what an alert says)
+ * and growth_evidence.c (its fields). */
+#ifndef HOLTER_DAEMON_JOB_GROWTH_GROWTH_STATE_H
+#define HOLTER_DAEMON_JOB_GROWTH_GROWTH_STATE_H
+
+#include "daemon/analysis/attribution/attribution.h"
+#include "daemon/analysis/scopes/scopes.h"
+#include "daemon/analysis/scopes/work_progress.h"
+#include "daemon/job/growth/job_growth.h"
+
+#define GROWTH_EPISODES (4 * SCOPE_FINDINGS)
+
+/** An episode of a latency rule. */
+struct growth_episode {
+    const struct rule *rule;      /**< NULL: the place is free */
+    struct scope_finding finding; /**< as it was in the newest window in which it had messages */
+    struct scope named[SCOPE_MEMBERS]; /**< members by attribution, of an uncertain finding */
+    uint32_t named_count;              /**< 0: those of the finding */
+    enum alert_state state;
+    uint64_t since_ns, good_since_ns; /**< good_since_ns 0: it is not good now */
+    uint64_t updated;                 /**< number of the window in which it was reported last */
+    double reported_ratio;
+    uint32_t reported_members;
+    struct scope reported_first; /**< the first of them */
+    double lost_ns;              /**< time that the job has lost since the onset */
+    char title[ALERT_TITLE + 1], text[1025];
+    struct alert_evidence evidence;
+};
+
+struct job_growth {
+    struct job_growth_options options;
+    struct scopes *scopes;
+    struct attribution *attribution;
+    struct progress progress;
+    uint64_t routes; /**< networks made when the routes were set */
+    struct growth_episode episodes[GROWTH_EPISODES];
+    char **hosts; /**< owned, by node */
+    size_t host_capacity;
+    uint32_t *node_of; /**< owned, by rank */
+    uint32_t ranks, rank_capacity;
+    struct attribution_result result;
+};
+
+/** Name the members of an uncertain finding. */
+void growth_name_ranks(struct job_growth *g, struct growth_episode *e);
+
+/** Fill the evidence, the title and the text of an episode. */
+void growth_describe(struct job_growth *g, struct growth_episode *e,
+                     const struct closed_window *window);
+
+/** Name of a node, never NULL. */
+const char *growth_host(const struct job_growth *g, uint32_t node);
+
+/** Does a rank belong to a scope? */
+int growth_scope_has_rank(const struct job_growth *g, const struct scope *scope, uint32_t rank);
+
+/** Text that is cut where it no longer fits. */
+struct growth_text {
+    char *out;
+    size_t capacity, length;
+};
+
+void growth_append(struct growth_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Rewrite the title and the text of an episode that is over: what it was at worst. */
+void growth_write_end(const struct job_growth *g, struct growth_episode *e, uint64_t now_ns);
+
+/** Write the title and the text, from the evidence. */
+void growth_write_title(const struct job_growth *g, struct growth_episode *e);
+void growth_write_text(const struct job_growth *g, struct growth_episode *e);
+
+/** Names of the scopes of a finding: "n3, n7 and 2 more", as many as fit. */
+void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, uint32_t count,
+                        char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,376 @@
+/* What a job is watched for when a window closes: latency that grows. Findings of the analysis of
+ * scopes become episodes of the latency rules. */
+#include "daemon/job/growth/job_growth.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/job/growth/growth_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UPDATE_CHANGE 0.15 /* of the ratio: worth an update */
+#define UPDATE_WINDOWS 5u  /* at most one update in so many windows */
+#define BLOCKED 0.5        /* of the window: a rank waits for most of it ... */
+#define AS_LONG 0.9        /* ... and about as long as others do */
+
+/* ---- life ---------------------------------------------------------------- */
+
+int job_growth_create(struct job_growth **out, const struct job_growth_options *options)
+{
+    struct job_growth *g = calloc(1, sizeof(*g));
+    if (g == NULL)
+        return -ENOMEM;
+    g->options = *options;
+    int code = attribution_create(&g->attribution, NULL);
+    code = code != 0 ? code : scopes_create(&g->scopes, NULL);
+    if (code != 0) {
+        job_growth_destroy(g);
+        return code;
+    }
+    *out = g;
+    return 0;
+}
+
+void job_growth_destroy(struct job_growth *g)
+{
+    if (g == NULL)
+        return;
+    scopes_destroy(g->scopes);
+    attribution_destroy(g->attribution);
+    for (size_t i = 0; i < g->host_capacity; i++)
+        free(g->hosts[i]);
+    free(g->hosts);
+    free(g->node_of);
+    free(g);
+}
+
+static int growth_set_host(struct job_growth *g, uint32_t node, const char *host)
+{
+    if (node >= g->host_capacity) {
+        size_t capacity = 2 * (size_t)node + 8;
+        char **hosts = realloc(g->hosts, capacity * sizeof(*hosts));
+        if (hosts == NULL)
+            return -ENOMEM;
+        memset(hosts + g->host_capacity, 0, (capacity - g->host_capacity) * sizeof(*hosts));
+        g->hosts = hosts;
+        g->host_capacity = capacity;
+    }
+    if (g->hosts[node] == NULL)
+        g->hosts[node] = strdup(host);
+    return g->hosts[node] == NULL ? -ENOMEM : 0;
+}
+
+const char *growth_host(const struct job_growth *g, uint32_t node)
+{
+    return node < g->host_capacity && g->hosts[node] != NULL ? g->hosts[node] : "?";
+}
+
+int job_growth_place(struct job_growth *g, uint32_t rank, uint32_t node, const char *host)
+{
+    int code = growth_set_host(g, node, host);
+    code = code != 0 ? code : scopes_place(g->scopes, rank, node);
+    code = code != 0 ? code : attribution_place(g->attribution, rank, node, host);
+    if (code == 0)
+        code =
+            array_fit_zero(&g->node_of, sizeof(*g->node_of), &g->rank_capacity, (uint64_t)rank + 1);
+    if (code != 0)
+        return code;
+    for (; g->ranks <= rank; g->ranks++)
+        g->node_of[g->ranks] = SCOPE_NO_NODE;
+    g->node_of[rank] = node;
+    return 0;
+}
+
+int growth_scope_has_rank(const struct job_growth *g, const struct scope *scope, uint32_t rank)
+{
+    const uint32_t node = g->node_of[rank];
+    switch (scope->kind) {
+    case SCOPE_RANK:
+        return rank == scope->a;
+    case SCOPE_NODE:
+        return node == scope->a;
+    case SCOPE_NODE_PAIR:
+        return node == scope->a || node == scope->b;
+    default:
+        return 0;
+    }
+}
+
+/* ---- episodes ------------------------------------------------------------ */
+
+static void growth_report(const struct job_growth *g, const struct growth_episode *e,
+                          uint64_t now_ns)
+{
+    const struct scope *first = &e->finding.members[0];
+    const int is_rank = first->kind == SCOPE_RANK && e->finding.member_count == 1;
+    g->options.on_report(g->options.user,
+                         &(struct alert_report){.kind = "latency",
+                                                .rank = is_rank ? (int64_t)first->a : -1,
+                                                .state = e->state,
+                                                .since_ns = e->since_ns,
+                                                .now_ns = now_ns,
+                                                .title = e->title,
+                                                .text = e->text,
+                                                .evidence = &e->evidence});
+}
+
+/* The text of an episode that has ended still describes it. */
+static void episode_note_end(struct growth_episode *e, const char *how)
+{
+    char before[sizeof(e->text)];
+    memcpy(before, e->text, sizeof(before));
+    struct growth_text text = {e->text, sizeof(e->text), 0};
+    growth_append(&text, "over: %s; %s", how, before);
+}
+
+static void episode_resolve(struct job_growth *g, struct growth_episode *e, const char *how,
+                            uint64_t now_ns)
+{
+    const int fired = e->state == ALERT_FIRING;
+    e->state = ALERT_RESOLVED;
+    e->evidence.lost_ns = (uint64_t)e->lost_ns;
+    if (fired) {
+        growth_write_end(g, e, now_ns);
+        episode_note_end(e, how);
+    }
+    growth_report(g, e, now_ns);
+    e->rule = NULL;
+}
+
+/* Growth a minute, as a share of the level before. */
+static double episode_slope(const struct growth_episode *e, const struct closed_window *window)
+{
+    const double minutes =
+        (double)(window->number - e->finding.onset + 1) * (double)window->length_ns / 60e9;
+    return (e->finding.ratio - 1) / minutes;
+}
+
+/* The episode is described as it is now, and reported. */
+static void episode_tell(struct job_growth *g, struct growth_episode *e,
+                         const struct closed_window *window)
+{
+    e->updated = window->number;
+    e->reported_ratio = e->finding.ratio;
+    e->reported_members = e->finding.member_count;
+    e->reported_first = e->finding.members[0];
+    growth_describe(g, e, window);
+    growth_report(g, e, (window->number + 1) * g->options.window_ns);
+}
+
+/* Is an update worth reporting? The ratio has changed, or the scopes have. */
+static int episode_has_changed(const struct growth_episode *e, uint64_t window)
+{
+    const struct scope *now = &e->finding.members[0], *before = &e->reported_first;
+    if (e->finding.member_count != e->reported_members || now->kind != before->kind ||
+        now->a != before->a || now->b != before->b)
+        return 1;
+    return window - e->updated >= UPDATE_WINDOWS &&
+           fabs(e->finding.ratio / e->reported_ratio - 1) >= UPDATE_CHANGE;
+}
+
+static int episode_is_raised(const struct growth_episode *e, const struct closed_window *window)
+{
+    return e->finding.messages >= e->rule->least_messages &&
+           (e->finding.ratio >= e->rule->above ||
+            (e->finding.ratio >= e->rule->clear && episode_slope(e, window) >= e->rule->growth));
+}
+
+static void episode_begin(struct job_growth *g, const struct rule *rule,
+                          const struct scope_finding *finding, const struct closed_window *window)
+{
+    const uint64_t now_ns = (window->number + 1) * g->options.window_ns;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        struct growth_episode *e = &g->episodes[i];
+        if (e->rule != NULL)
+            continue;
+        memset(e, 0, sizeof(*e));
+        e->rule = rule;
+        e->finding = *finding;
+        e->state = ALERT_PENDING;
+        e->since_ns = now_ns;
+        e->lost_ns = progress_lost_ns(&g->progress, window->length_ns) *
+                     (double)(window->number - finding->onset + 1);
+        if (!episode_is_raised(e, window)) {
+            e->rule = NULL;
+            return;
+        }
+        growth_name_ranks(g, e);
+        episode_tell(g, e, window);
+        return;
+    }
+}
+
+/* @return whether the episode has ended */
+static int episode_check_end(struct job_growth *g, struct growth_episode *e, uint64_t now_ns)
+{
+    if (e->finding.messages > 0 && e->finding.ratio >= e->rule->clear)
+        e->good_since_ns = 0;
+    else if (e->finding.messages > 0 && e->good_since_ns == 0)
+        e->good_since_ns = now_ns;
+    if (!e->finding.over &&
+        (e->good_since_ns == 0 || now_ns - e->good_since_ns < e->rule->clear_for_ns))
+        return 0;
+    episode_resolve(g, e, "latency is back", now_ns);
+    return 1;
+}
+
+static void episode_continue(struct job_growth *g, struct growth_episode *e,
+                             const struct closed_window *window)
+{
+    const uint64_t now_ns = (window->number + 1) * g->options.window_ns;
+    e->lost_ns += progress_lost_ns(&g->progress, window->length_ns);
+    attribution_disturbed(g->attribution, e->finding.onset);
+    if (e->state == ALERT_PENDING && e->finding.symptom_of != 0) {
+        episode_resolve(g, e, "it follows from another", now_ns);
+        return;
+    }
+    if (episode_check_end(g, e, now_ns))
+        return;
+    const int fires = e->state == ALERT_PENDING && episode_is_raised(e, window) &&
+                      now_ns - e->since_ns >= e->rule->for_ns;
+    if (!fires && (e->state == ALERT_PENDING || !episode_has_changed(e, window->number)))
+        return;
+    e->state = fires ? ALERT_FIRING : e->state;
+    episode_tell(g, e, window);
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+static int growth_attribute(struct job_growth *g, const struct closed_window *window)
+{
+    const struct attribution_window figures = {
+        .number = window->number,
+        .length_ns = window->length_ns,
+        .ranks = window->ranks,
+        .rank_count = window->rank_count,
+        .pairs = window->pairs,
+        .pair_count = window->pair_count,
+        .transfers = &window->latency->transfers,
+        .messages = window->rank_messages,
+        .scale = window->scale,
+    };
+    return attribution_window(g->attribution, &figures);
+}
+
+static size_t growth_route(const void *user, uint32_t from, uint32_t to, uint32_t *out,
+                           size_t capacity)
+{
+    return job_network_route(user, from, to, out, capacity);
+}
+
+static void growth_follow_routes(struct job_growth *g)
+{
+    const uint64_t made = g->options.network == NULL ? 0 : job_network_made(g->options.network);
+    if (made == g->routes)
+        return;
+    g->routes = made;
+    scopes_set_routes(g->scopes, growth_route, g->options.network);
+}
+
+static void growth_follow_progress(struct job_growth *g, const struct closed_window *window)
+{
+    uint64_t work = 0;
+    size_t open;
+    (void)scopes_findings(g->scopes, &open);
+    for (size_t i = 0; i < window->rank_count; i++) {
+        const struct rank_row *r = &window->ranks[i];
+        work += r->calls - (r->polls < r->calls ? r->polls : r->calls) + r->sent;
+    }
+    progress_update(&g->progress, work, window->length_ns, open > 0);
+}
+
+static struct growth_episode *growth_find_episode(struct job_growth *g, const struct rule *rule,
+                                                  uint64_t finding)
+{
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        if (g->episodes[i].rule == rule && g->episodes[i].finding.id == finding)
+            return &g->episodes[i];
+    }
+    return NULL;
+}
+
+static uint64_t growth_blocked_ns(const struct rank_row *r)
+{
+    return r->recv_ns + r->wait_ns + r->collective_ns + r->poll_ns + r->send_wait_ns;
+}
+
+/* Do the ranks of a finding only seem late, since they wait themselves, as long as others do, for
+ * messages that have not come yet? */
+static int growth_waits_itself(const struct job_growth *g, const struct scope_finding *finding,
+                               const struct closed_window *window)
+{
+    double own = 0, owns = 0, other = 0, others = 0;
+    for (uint64_t i = 0; finding->part == SCOPE_LATENESS && i < window->rank_count; i++) {
+        const struct rank_row *r = &window->ranks[i];
+        int member = 0;
+        for (uint32_t m = 0; m < finding->member_count; m++)
+            member |= r->rank < g->ranks && growth_scope_has_rank(g, &finding->members[m], r->rank);
+        own += member ? (double)growth_blocked_ns(r) : 0;
+        owns += member;
+        other += member ? 0 : (double)growth_blocked_ns(r);
+        others += !member;
+    }
+    return owns > 0 && others > 0 && own / owns > BLOCKED * (double)window->length_ns &&
+           own / owns > AS_LONG * other / others;
+}
+
+/* Episodes take over the findings of the window; what has no messages in it keeps its figures. */
+static void growth_watch_rule(struct job_growth *g, const struct rule *rule,
+                              const struct closed_window *window)
+{
+    size_t count;
+    const struct scope_finding *findings = scopes_findings(g->scopes, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct growth_episode *e = growth_find_episode(g, rule, findings[i].id);
+        if (e != NULL) {
+            e->finding = findings[i];
+            growth_name_ranks(g, e);
+            episode_continue(g, e, window);
+        } else if ((rule->scopes >> findings[i].members[0].kind & 1) != 0 && !findings[i].over &&
+                   findings[i].symptom_of == 0 && !growth_waits_itself(g, &findings[i], window)) {
+            episode_begin(g, rule, &findings[i], window);
+        }
+    }
+}
+
+/* Episodes whose finding is gone have ended. */
+static void growth_end_gone(struct job_growth *g, uint64_t now_ns)
+{
+    size_t count;
+    const struct scope_finding *findings = scopes_findings(g->scopes, &count);
+    int open = 0;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        int found = 0;
+        for (size_t f = 0; f < count; f++)
+            found |= findings[f].id == g->episodes[i].finding.id && !findings[f].over;
+        if (g->episodes[i].rule != NULL && !found)
+            episode_resolve(g, &g->episodes[i], "latency is back", now_ns);
+        open |= g->episodes[i].rule != NULL;
+    }
+    if (!open)
+        attribution_calm(g->attribution);
+}
+
+int job_growth_update(struct job_growth *g, const struct closed_window *window)
+{
+    const int code = growth_attribute(g, window);
+    growth_follow_routes(g);
+    const int scopes_code =
+        scopes_window(g->scopes, window->number, window->length_ns, &window->latency->transfers);
+    growth_follow_progress(g, window);
+    for (const struct rule *rule = NULL;
+         (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL;)
+        growth_watch_rule(g, rule, window);
+    growth_end_gone(g, (window->number + 1) * g->options.window_ns);
+    return code != 0 ? code : scopes_code;
+}
+
+void job_growth_end(struct job_growth *g, uint64_t now_ns)
+{
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        if (g->episodes[i].rule != NULL)
+            episode_resolve(g, &g->episodes[i], "the job has ended", now_ns);
+    }
+}
