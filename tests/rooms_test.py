@@ -87,7 +87,7 @@ MATRIX = {
     "agent/cli/top": "proto agent/terminal agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto sums network",
-    "viewer/layout": "network",
+    "viewer/layout": "proto network",
     "viewer/ui": "viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",
     "viewer/link": "proto viewer/model",

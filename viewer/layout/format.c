@@ -1,6 +1,8 @@
 /* Figures, durations, shares and times as text. */
 #include "viewer/layout/format.h"
 
+#include "proto/quantity.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -101,12 +103,11 @@ char *format_share(char *out, size_t room, double share)
 
 char *format_ratio(char *out, size_t room, double ratio)
 {
+    struct quantity text;
     if (isnan(ratio))
         snprintf(out, room, "\xe2\x80\x93");
-    else if (ratio >= 9999.5)
-        snprintf(out, room, ">9999x");
     else
-        snprintf(out, room, "%.*fx", ratio < 9.95 ? 1 : 0, ratio);
+        snprintf(out, room, "%s", quantity_ratio(&text, ratio));
     return out;
 }
 
