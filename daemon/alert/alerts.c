@@ -26,9 +26,9 @@ static const char *alerts_subject_text(const struct alert *alert)
     return alert->host[0] != '\0' || alert->evidence == NULL ? alert->host : alert->evidence->rule;
 }
 
-static uint64_t alerts_episode(const struct alert *alert)
+static uint64_t alerts_episode(const struct alert_evidence *evidence)
 {
-    return alert->evidence == NULL ? 0 : alert->evidence->episode;
+    return evidence == NULL ? 0 : evidence->episode;
 }
 
 /* Find the subject, a host or a rule, of alerts of this kind. Hashed, as thousands of nodes may
@@ -42,7 +42,7 @@ static uint32_t alerts_find_subject(const struct alerts *alerts, const char *kin
     for (uint32_t at; (at = key_table_find(&alerts->subjects, *key)) != KEY_NONE; key->lo++) {
         const struct alert *a = alerts->newest[at];
         if (strcmp(a->kind, kind) == 0 && strcmp(alerts_subject_text(a), subject) == 0 &&
-            alerts_episode(a) == episode)
+            alerts_episode(a->evidence) == episode)
             return at;
     }
     return KEY_NONE;
@@ -106,8 +106,8 @@ static struct alert *alerts_add(struct alerts *alerts, const char *kind, const c
     snprintf(a->kind, sizeof(a->kind), "%s", kind);
     snprintf(a->host, sizeof(a->host), "%s", host);
     struct key key;
-    uint32_t at =
-        alerts_find_subject(alerts, a->kind, alerts_subject_text(a), alerts_episode(a), &key);
+    uint32_t at = alerts_find_subject(alerts, a->kind, alerts_subject_text(a),
+                                      alerts_episode(a->evidence), &key);
     alerts->newest[at != KEY_NONE ? at : key_table_add_hashed(&alerts->subjects, key)] = a;
     return a;
 }
@@ -120,7 +120,7 @@ static struct alert *alerts_find_restored(const struct alerts *alerts,
         struct alert *a = alerts->list[i];
         if (a->since_ns == report->since_ns && strcmp(a->kind, report->kind) == 0 &&
             strcmp(alerts_subject_text(a), subject) == 0 &&
-            alerts_episode(a) == (report->evidence == NULL ? 0 : report->evidence->episode))
+            alerts_episode(a->evidence) == alerts_episode(report->evidence))
             return a;
     }
     return NULL;
@@ -138,7 +138,7 @@ const struct alert *alerts_report(struct alerts *alerts, const struct alert_repo
     const char *text = report->text == NULL ? "" : report->text;
     const struct alert_evidence *evidence = report->evidence;
     const char *subject = host[0] != '\0' || evidence == NULL ? host : evidence->rule;
-    const uint64_t episode = evidence == NULL ? 0 : evidence->episode;
+    const uint64_t episode = alerts_episode(evidence);
     struct alert *a = alerts_find_open(alerts, report->kind, subject, episode);
     if (a != NULL && a->state == report->state && a->rank == report->rank &&
         strncmp(a->title, report->title, sizeof(a->title) - 1) == 0 &&

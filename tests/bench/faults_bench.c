@@ -5,7 +5,7 @@
  *   faults_bench --programs [--seeds N] [--verbose]
  *
  * Each case is a kind of fault in a job of 512 ranks on 64 nodes (4,096 on 512 with --large), drawn
- * anew for each seed: see fault_job.h. Printed are how many were found within five windows (drift:
+ * by its seed: see fault_job.h. Printed are how many were found within five windows (drift:
  * 20), how many were named exactly, with the 95 % interval (Wilson) of that, windows to detection,
  * the error of the onset, and what a window cost. With --calm the job has no fault, and findings
  * are counted. With --programs the jobs are small programs that are simulated call by call, where

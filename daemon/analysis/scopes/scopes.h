@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SCOPE_MEMBERS 32u     /**< scopes that one finding names at most */
-#define SCOPE_ALTERNATIVES 8u /**< scopes of a finding that cannot be told apart, at most */
+#define SCOPE_ALTERNATIVES 8u /**< scopes with the same messages as a finding, at most */
 #define SCOPE_FINDINGS 16u    /**< findings at one time */
 #define SCOPE_NO_NODE UINT32_MAX
 

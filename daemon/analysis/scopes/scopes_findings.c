@@ -249,11 +249,6 @@ static uint32_t findings_find_member(const struct scope_open *open, const struct
     return m;
 }
 
-static int findings_is_member(const struct scope_open *open, const struct scope *scope)
-{
-    return findings_find_member(open, scope) < open->finding.member_count;
-}
-
 /* What remained of a member has grown as well. */
 static void findings_grow_member(struct scope_open *open, uint32_t m, const struct scope *scope,
                                  double effect)
@@ -268,19 +263,24 @@ static void findings_grow_member(struct scope_open *open, uint32_t m, const stru
         member->direction = SCOPE_BOTH;
 }
 
-/* Do the scopes belong to one finding? Faults of one kind that begin together are one. */
+/* May a scope whose deviation began at `onset` still be part of a finding? Faults that begin
+ * together are one. */
+static int findings_may_join(const struct scopes *s, const struct scope_finding *f,
+                             enum scope_part part, uint64_t onset)
+{
+    const uint64_t apart = f->onset > onset ? f->onset - onset : onset - f->onset;
+    return f->part == part && !f->over && apart <= RELATED_WINDOWS &&
+           s->number - f->found <= JOIN_WINDOWS;
+}
+
+/* Is a scope that is no member yet one of the same kind as the members, so that both are one
+ * finding? */
 static int findings_is_related(const struct scopes *s, const struct scope_open *open,
                                const struct scope *scope, enum scope_part part, uint64_t onset)
 {
     const struct scope_finding *f = &open->finding;
-    const uint64_t apart = f->onset > onset ? f->onset - onset : onset - f->onset;
-    if (f->part != part)
-        return 0;
-    if (findings_is_member(open, scope))
-        return 1;
-    return !f->over && f->members[0].kind == scope->kind && apart <= RELATED_WINDOWS &&
-           s->number - f->found <= JOIN_WINDOWS && f->member_count < SCOPE_MEMBERS &&
-           !findings_kind_of_locality(scope->kind);
+    return findings_may_join(s, f, part, onset) && f->members[0].kind == scope->kind &&
+           f->member_count < SCOPE_MEMBERS && !findings_kind_of_locality(scope->kind);
 }
 
 static void findings_add_member(struct scope_open *open, const struct scope *scope, uint64_t onset,
@@ -293,12 +293,10 @@ static void findings_add_member(struct scope_open *open, const struct scope *sco
         f->members[at] = f->members[at - 1];
         open->effects[at] = open->effects[at - 1];
         open->worst[at] = open->worst[at - 1];
-        open->onsets[at] = open->onsets[at - 1];
         at--;
     }
     f->members[at] = *scope;
     open->effects[at] = open->worst[at] = effect;
-    open->onsets[at] = onset;
     f->member_count++;
     f->onset = onset < f->onset ? onset : f->onset;
     open->good = 0;
@@ -316,11 +314,8 @@ static struct scope_open *findings_widen(struct scopes *s, const struct scope *n
 {
     for (uint32_t f = 0; f < s->open_count; f++) {
         struct scope_finding *finding = &s->open[f].finding;
-        const uint64_t apart =
-            finding->onset > onset ? finding->onset - onset : onset - finding->onset;
         struct scope whole = *node;
-        bool all = finding->part == SCOPE_TRANSFER && !finding->over && apart <= RELATED_WINDOWS &&
-                   s->number - finding->found <= JOIN_WINDOWS;
+        bool all = findings_may_join(s, finding, SCOPE_TRANSFER, onset);
         for (uint32_t m = 0; all && m < finding->member_count; m++) {
             const struct scope *pair = &finding->members[m];
             all = pair->kind == SCOPE_NODE_PAIR && (pair->a == node->a || pair->b == node->a);
@@ -346,13 +341,13 @@ struct scope_open *scopes_open_finding(struct scopes *s, const struct scope *sco
         return wider;
     for (uint32_t f = 0; f < s->open_count; f++) {
         struct scope_open *open = &s->open[f];
-        if (!findings_is_related(s, open, scope, part, onset))
-            continue;
         const uint32_t m = findings_find_member(open, scope);
-        if (m < open->finding.member_count)
+        if (open->finding.part == part && m < open->finding.member_count)
             findings_grow_member(open, m, scope, effect);
-        else
+        else if (findings_is_related(s, open, scope, part, onset))
             findings_add_member(open, scope, onset, effect);
+        else
+            continue;
         return open;
     }
     if (s->open_count == SCOPE_FINDINGS)

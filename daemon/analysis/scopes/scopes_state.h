@@ -95,10 +95,9 @@ struct scope_pair {
 /** What a finding is made of, beside what is public. */
 struct scope_open {
     struct scope_finding finding;
-    double effects[SCOPE_MEMBERS];  /**< natural logarithms, now */
-    double worst[SCOPE_MEMBERS];    /**< the largest so far */
-    uint64_t onsets[SCOPE_MEMBERS]; /**< numbers of windows */
-    uint32_t good;                  /**< windows at the former level */
+    double effects[SCOPE_MEMBERS]; /**< natural logarithms, now */
+    double worst[SCOPE_MEMBERS];   /**< the largest so far */
+    uint32_t good;                 /**< windows at the former level */
 };
 
 /** How long ranks are waited for; see scopes_waits.c. */

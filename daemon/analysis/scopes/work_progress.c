@@ -17,16 +17,19 @@ void progress_update(struct progress *p, uint64_t work, uint64_t length_ns, int 
     p->windows += 1;
 }
 
+/* Work a second by that of the level before; NaN: there is no level yet. */
+static double progress_by_level(const struct progress *p, double work)
+{
+    return p->windows < LEAST_WINDOWS || p->before <= 0 ? NAN : fmin(work / p->before, 1);
+}
+
 double progress_share(const struct progress *p)
 {
-    if (p->windows < LEAST_WINDOWS || p->before <= 0)
-        return NAN;
-    return fmin(p->recent / p->before, 1);
+    return progress_by_level(p, p->recent);
 }
 
 double progress_lost_ns(const struct progress *p, uint64_t length_ns)
 {
-    if (p->windows < LEAST_WINDOWS || p->before <= 0)
-        return 0;
-    return (double)length_ns * (1 - fmin(p->now / p->before, 1));
+    const double share = progress_by_level(p, p->now);
+    return isnan(share) ? 0 : (double)length_ns * (1 - share);
 }

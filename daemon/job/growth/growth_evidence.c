@@ -10,6 +10,17 @@
 
 #define SIZE_SHARE 0.1 /* of the excess: a size class that carries so much of it is named */
 
+/* Is a message one of those that the finding is about? */
+static int evidence_covers(const struct job_growth *g, const struct scope_finding *f,
+                           const struct transfer *t)
+{
+    for (uint32_t m = 0; m < f->member_count; m++) {
+        if (scopes_covers(g->scopes, &f->members[m], t->source, t->destination))
+            return 1;
+    }
+    return 0;
+}
+
 /* ---- sizes --------------------------------------------------------------- */
 
 /* Size classes that carry the excess over the reference, among the messages of the finding. */
@@ -19,9 +30,7 @@ static void evidence_list_sizes(const struct job_growth *g, const struct scope_f
     double excess[SIZE_CLASSES] = {0}, total = 0;
     for (size_t i = 0; i < window->latency->transfers.count; i++) {
         const struct transfer *t = &window->latency->transfers.rows[i];
-        int covered = 0;
-        for (uint32_t m = 0; m < f->member_count; m++)
-            covered |= scopes_covers(g->scopes, &f->members[m], t->source, t->destination);
+        const int covered = evidence_covers(g, f, t);
         double normal = window->scale->reference[t->locality][t->size_class];
         double more = (double)t->transfer_ns - normal * (double)t->messages;
         if (covered && more > 0)
@@ -71,9 +80,7 @@ static void evidence_mark_ranks(const struct job_growth *g, const struct scope_f
     for (size_t i = 0; i < window->latency->transfers.count; i++) {
         const struct transfer *t = &window->latency->transfers.rows[i];
         const uint32_t pair[] = {t->source, t->destination};
-        int covered = 0;
-        for (uint32_t m = 0; m < f->member_count; m++)
-            covered |= scopes_covers(g->scopes, &f->members[m], t->source, t->destination);
+        const int covered = evidence_covers(g, f, t);
         for (int end = 0; covered && end < 2; end++)
             ends[pair[end]] =
                 !is_place || evidence_is_culprit(g, f, pair[end]) ? END_CULPRIT : END_VICTIM;
@@ -339,7 +346,7 @@ void growth_describe(struct job_growth *g, struct growth_episode *e,
     snprintf(v->culprit, sizeof(v->culprit), "%s", evidence_kind_name(f->members[0].kind));
     snprintf(v->locality, sizeof(v->locality), "%s", evidence_locality(&f->members[0]));
     v->error_ns =
-        v->locality[0] == 'i' && v->locality[3] == 'r' ? 0 : job_latency_error(g->options.latency);
+        strcmp(v->locality, "intra-node") == 0 ? 0 : job_latency_error(g->options.latency);
     growth_list_scopes(g, f->members, f->member_count, v->culprits, sizeof(v->culprits));
     growth_list_scopes(g, f->alternatives, f->alternative_count, v->alternatives,
                        sizeof(v->alternatives));
@@ -348,5 +355,5 @@ void growth_describe(struct job_growth *g, struct growth_episode *e,
     evidence_list_sizes(g, f, window, v->sizes, sizeof(v->sizes));
     evidence_list_causes(g, e);
     growth_write_title(g, e);
-    growth_write_text(g, e);
+    growth_write_text(e);
 }

@@ -68,7 +68,7 @@ void growth_write_end(const struct job_growth *g, struct growth_episode *e, uint
 
 /** Write the title and the text, from the evidence. */
 void growth_write_title(const struct job_growth *g, struct growth_episode *e);
-void growth_write_text(const struct job_growth *g, struct growth_episode *e);
+void growth_write_text(struct growth_episode *e);
 
 /** Names of the scopes of a finding: "n3, n7 and 2 more", as many as fit. */
 void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, uint32_t count,

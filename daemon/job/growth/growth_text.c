@@ -93,23 +93,9 @@ static const char *text_kind(const struct scope_finding *f)
 /* What a late rank does, by its cause, in the words of the title. */
 static const char *text_of_lateness(const struct growth_episode *e)
 {
-    static const struct {
-        const char *cause, *one, *several;
-    } phrases[] = {
-        {"computes-longer", "computes longer", "compute longer"},
-        {"interrupted", "is kept off its core", "are kept off their cores"},
-        {"stopped", "is stopped again and again", "are stopped again and again"},
-        {"paging", "waits for memory pages", "wait for memory pages"},
-        {"io", "waits for I/O", "wait for I/O"},
-        {"clock", "runs at a lower clock", "run at a lower clock"},
-        {"pattern", "handles more messages", "handle more messages"},
-    };
     const int several = e->finding.member_count > 1;
-    for (size_t i = 0; e->evidence.cause_count > 0 && i < sizeof(phrases) / sizeof(phrases[0]);
-         i++) {
-        if (strcmp(e->evidence.causes[0].name, phrases[i].cause) == 0)
-            return several ? phrases[i].several : phrases[i].one;
-    }
+    if (e->evidence.cause_count > 0 && strcmp(e->evidence.causes[0].name, "pattern") == 0)
+        return several ? "handle more messages" : "handles more messages";
     return several ? "are late" : "is late";
 }
 
@@ -166,7 +152,7 @@ void growth_write_end(const struct job_growth *g, struct growth_episode *e, uint
     if (!isnan(e->evidence.progress) && length_ns > 0)
         e->evidence.progress = fmax(1 - (double)e->evidence.lost_ns / length_ns, 0);
     text_write_title(g, e, when, e->evidence.ratio_worst, 1);
-    growth_write_text(g, e);
+    growth_write_text(e);
 }
 
 static const char *text_of_direction(const struct scope *scope)
@@ -193,13 +179,12 @@ static void text_append_cost(struct growth_text *text, const struct growth_episo
         growth_append(text, " and has lost %.1f s", (double)e->evidence.lost_ns / 1e9);
 }
 
-void growth_write_text(const struct job_growth *g, struct growth_episode *e)
+void growth_write_text(struct growth_episode *e)
 {
     const struct alert_evidence *v = &e->evidence;
     struct growth_text text = {e->text, sizeof(e->text), 0};
     char clock[9];
     struct quantity now, worst;
-    (void)g;
     text_clock(v->onset_ns, clock);
     quantity_ratio(&now, v->ratio);
     if (e->finding.part == SCOPE_LATENESS)
