@@ -34,7 +34,7 @@ int scopes_create(struct scopes **out, const struct scopes_params *params)
         s->common[l] = FIRST_COMMON;
     }
     for (int k = 0; k < SCOPE_TABLES; k++)
-        s->tables[k].spread = FIRST_SPREAD;
+        s->tables[k].spread[LOCALITY_INTRA] = s->tables[k].spread[LOCALITY_INTER] = FIRST_SPREAD;
     *out = s;
     return 0;
 }

@@ -122,7 +122,7 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
 static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
 {
     struct scope_table *table = &s->tables[kind];
-    struct spread_sum spread = {.count = 0};
+    struct spread_sum spread[LOCALITIES] = {{.count = 0}};
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < table->count; i++) {
         struct scope_estimate e;
@@ -131,19 +131,18 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
         track_follow(&table->tracks[i], &e, s->windows);
         /* A long excursion is no noise. */
         if (table->tracks[i].cusum < EXCURSION)
-            spread_add(&spread, kind, &e);
+            spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
         if (s->windows < s->params.calm) {
             track_restart(&table->tracks[i], s->windows + 1);
         } else {
             const uint32_t since = track_raised_since(s, kind, i, e.lasting);
             first = since < first ? since : first;
         }
-        if (kind == TABLE_LOCALITY) {
-            s->common[i] = spread_follow(s, s->common[i], &spread);
-            spread.excess = spread.count = 0;
-        }
+        if (kind == TABLE_LOCALITY)
+            s->common[i] = spread_follow(s, s->common[i], &spread[i]);
     }
-    table->spread = spread_follow(s, table->spread, &spread);
+    for (int l = 0; l < LOCALITIES; l++)
+        table->spread[l] = spread_follow(s, table->spread[l], &spread[l]);
     return first;
 }
 

@@ -220,7 +220,6 @@ void scopes_compare(struct scopes *s)
 void scopes_weigh(struct scopes *s)
 {
     struct scope_rows *rows = scopes_newest(s);
-    const double spread = s->tables[TABLE_PAIR].spread;
     for (uint32_t p = 0; p < s->pair_keys.count; p++)
         s->pairs[p].unseen = s->pairs[p].scale = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -234,7 +233,8 @@ void scopes_weigh(struct scopes *s)
         if (pair->scale <= 0)
             continue;
         const double unseen = pair->unseen / pair->scale;
-        pair->lasting = unseen * unseen * s->between_nodes + spread;
+        pair->lasting = unseen * unseen * s->between_nodes +
+                        s->tables[TABLE_PAIR].spread[scopes_locality(s, TABLE_PAIR, p)];
         pair->scale = 1 / (1 + pair->scale * pair->lasting);
     }
     for (size_t i = 0; i < rows->count; i++)

@@ -78,7 +78,8 @@ struct scope_table {
     struct scope_sum *sums;     /**< owned */
     struct scope_track *tracks; /**< owned */
     uint32_t count, capacity, track_capacity;
-    double spread; /**< variance between scopes of the kind beyond that of their messages */
+    /** Variance between scopes of the kind beyond that of their messages, by scopes_locality(). */
+    double spread[LOCALITIES];
 };
 
 /** A pair of nodes, directed. */
@@ -181,6 +182,9 @@ struct scope_estimate {
     double lasting;  /**< the part of it that does not average out over windows */
 };
 
+/** The locality of all messages of a candidate that has one of its own: a locality or a pair of
+ * nodes. Other candidates count as those between nodes. */
+enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
 int scopes_reserve_tables(struct scopes *s);
 void scopes_clear_sums(struct scopes *s);
 /** Add the rows of a window, with y limited. */

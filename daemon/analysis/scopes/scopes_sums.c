@@ -135,6 +135,16 @@ void scopes_complete_sums(struct scopes *s)
 
 /* ---- estimates ----------------------------------------------------------- */
 
+enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
+{
+    if (kind == TABLE_LOCALITY)
+        return (enum locality)i;
+    if (kind != TABLE_PAIR && kind != TABLE_PAIR_BOTH)
+        return LOCALITY_INTER;
+    const struct key key = kind == TABLE_PAIR ? s->pair_keys.keys[i] : s->both_keys.keys[i];
+    return key.hi == key.lo ? LOCALITY_INTRA : LOCALITY_INTER;
+}
+
 /* The generalised least squares estimate of the effect of a scope, when all messages of a locality
  * share a random effect of variance `common` (Sherman and Morrison's formula for the inverse of
  * the covariance). @return 0: the scope had no messages */
@@ -158,7 +168,7 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
     out->lasting = s->summed * sum->lasting / (all_weight * all_weight);
     /* That of pairs is part of the weights of rows, and of what lasts of the pair. */
     if (kind != TABLE_LOCALITY && kind != TABLE_PAIR)
-        out->lasting += s->tables[kind].spread;
+        out->lasting += s->tables[kind].spread[scopes_locality(s, kind, i)];
     out->variance = 1 / weight + out->lasting;
     if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
         out->lasting += s->common[i];
