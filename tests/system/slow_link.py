@@ -160,7 +160,7 @@ class Show:
         if alert['text']:
             say(f'   {alert["text"]}')
         say(f'     ranks {alert["ranks"]}   nodes {alert["nodes"]}   {alert["locality"]}   sizes {alert["sizes"]}')
-        say(f'     {alert["ratio"]:.1f}x what it was; the clocks are uncertain by {alert["error_ns"] / 1000:.0f} µs')
+        say(f'     the clocks are uncertain by {alert["error_ns"] / 1000:.0f} µs')
         for cause in alert['causes']:
             say(f'     {100 * cause["share"]:3.0f} %  {cause["name"]}: {cause["text"]}')
         if alert['advice']:
