@@ -31,6 +31,7 @@ struct fault_case {
 static const struct fault_case cases[] = {
     {"calm", {.kind = FAULT_CALM}, 0, true},
     {"calm, heavy tails", {.kind = FAULT_CALM, .tail = 0.02, .noise = 0.6}, 0, true},
+    {"calm, common noise", {.kind = FAULT_CALM, .shared = 0.15}, 0, true},
     {"calm, irregular", {.kind = FAULT_CALM, .pattern = PATTERN_IRREGULAR}, 0, true},
     {"calm, exchanges of all", {.kind = FAULT_CALM, .exchange_every = 15}, 0, true},
     {"calm, partners change",
@@ -64,6 +65,9 @@ static const struct fault_case cases[] = {
     {"link 4x", {.kind = FAULT_LINK, .factor = 4}, 5, false},
     {"link 2x", {.kind = FAULT_LINK, .factor = 2}, 5, false},
     {"late rank", {.kind = FAULT_LATE_RANK, .factor = 5}, 5, false},
+    {"node 2x, common noise", {.kind = FAULT_NODE, .factor = 2, .shared = 0.15}, 5, false},
+    {"step 2x, common noise", {.kind = FAULT_STEP, .factor = 2, .shared = 0.15}, 5, false},
+    {"step 1.3x", {.kind = FAULT_STEP, .factor = 1.3}, 5, false},
     {"step 1.6x", {.kind = FAULT_STEP, .factor = 1.6}, 5, false},
     {"step 1.5x, exchanges", {.kind = FAULT_STEP, .factor = 1.5, .exchange_every = 15}, 5, false},
     {"drift 5 % a window", {.kind = FAULT_DRIFT, .factor = 1.05}, 20, false},

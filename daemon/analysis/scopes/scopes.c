@@ -32,6 +32,7 @@ int scopes_create(struct scopes **out, const struct scopes_params *params)
     for (int l = 0; l < LOCALITIES; l++) {
         s->noise[l] = FIRST_NOISE;
         s->common[l] = FIRST_COMMON;
+        s->common_lag[l] = FIRST_COMMON / 2;
     }
     for (int k = 0; k < SCOPE_TABLES; k++)
         s->tables[k].spread[LOCALITY_INTRA] = s->tables[k].spread[LOCALITY_INTER] = FIRST_SPREAD;

@@ -13,11 +13,11 @@
 #define SPREAD_MEMORY 120 /* windows */
 #define SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
 #define LEAST_SPREAD 1e-5
-#define NEARLY 0.6         /* of the threshold: a scope that deviates so much may explain others */
-#define ONSET_SHARE 0.3    /* of the effect: with less a window lies before the onset */
-#define LIKE_THE_PAIR 0.4  /* of its effect: other pairs of its node deviate as well */
-#define SAME 1e-9          /* gains that differ by less are equal */
-#define RELATED_WINDOWS 3u /* members of one finding begin within so many windows */
+#define NEARLY 0.6        /* of the threshold: a scope that deviates so much may explain others */
+#define ONSET_SHARE 0.3   /* of the effect: with less a window lies before the onset */
+#define LIKE_THE_PAIR 0.4 /* of its effect: other pairs of its node deviate as well */
+#define SAME 1e-9         /* gains that differ by less are equal */
+#define MAXIMUM_LAG 0.9   /* autocorrelation from one window to the next that is made use of */
 
 /* A candidate that was chosen. */
 struct choice {
@@ -36,7 +36,8 @@ static double track_effect(const struct scope_track *track)
 
 static void track_restart(struct scope_track *track, uint32_t window)
 {
-    *track = (struct scope_track){.newest = track->newest,
+    *track = (struct scope_track){.before = track->before,
+                                  .newest = track->newest,
                                   .newest_weight = track->newest_weight,
                                   .start = window,
                                   .last = window};
@@ -73,6 +74,7 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
     if (window - track->last > IDLE_WINDOWS)
         track_restart(track, window);
     track->last = window;
+    track->earlier = track->before;
     track->before = track->newest;
     track->before_weight = track->newest_weight;
     track->newest = (float)e->effect;
@@ -94,11 +96,33 @@ static bool track_lasts(const struct scopes *s, const struct scope_track *track)
     return track->before >= least && track->newest >= least;
 }
 
+/* What is common to all messages of a locality lasts for some windows, as an autoregressive process
+ * of first order. A step stands out from what is expected after the window before the step more
+ * than from the usual level. The generalised least squares estimate of a step that the last two
+ * windows have: is it significant, and worth a finding? */
+static bool track_steps(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                        const struct scope_estimate *e)
+{
+    if (kind != TABLE_LOCALITY)
+        return false;
+    const struct scope_track *track = &s->tables[kind].tracks[i];
+    const double common = s->common[i];
+    const double lag = fmin(fmax(s->common_lag[i] / common, 0), MAXIMUM_LAG);
+    const double fresh = 1 - lag, scale = 1 + fresh * fresh;
+    const double first = (double)track->before - lag * (double)track->earlier;
+    const double second = (double)track->newest - lag * (double)track->before;
+    const double step = (first + fresh * second) / scale;
+    const double measured = fmax(e->variance - common, 0); /* twice the error of a window's mean */
+    const double variance = common * (1 - lag * lag) / scale + 2 * measured;
+    return track_lasts(s, track) && step >= log(s->params.minimum) &&
+           step >= scopes_threshold(s, kind) * sqrt(variance);
+}
+
 /* The first window since which the deviation is significant, and worth a finding: the start of the
  * excursion, or the window before the last one: noise may have begun the excursion long ago.
  * @return UINT32_MAX: it is not */
 static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
-                                   double lasting)
+                                   const struct scope_estimate *e)
 {
     const struct scope_track *track = &s->tables[kind].tracks[i];
     const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
@@ -107,15 +131,26 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
         !track_lasts(s, track))
         return UINT32_MAX;
     const double effect = track_effect(track);
-    if (effect >= least && effect >= threshold * sqrt(1 / track->weight + lasting))
+    if (effect >= least && effect >= threshold * sqrt(1 / track->weight + e->lasting))
         return track->start;
     const double weight = (double)track->before_weight + (double)track->newest_weight;
     const double recent = ((double)track->before * (double)track->before_weight +
                            (double)track->newest * (double)track->newest_weight) /
                           weight;
-    if (recent >= least && recent >= threshold * sqrt(1 / weight + lasting))
+    if ((recent >= least && recent >= threshold * sqrt(1 / weight + e->lasting)) ||
+        track_steps(s, kind, i, e))
         return s->windows - 1;
     return UINT32_MAX;
+}
+
+/* Of what is common to all messages, how much lasts from one window to the next. */
+static void follow_lag(struct scopes *s, uint32_t locality)
+{
+    const struct scope_track *track = &s->tables[TABLE_LOCALITY].tracks[locality];
+    const double limit = SPREAD_CLIP * s->common[locality];
+    const double product = fmin(fmax((double)track->before * (double)track->newest, -limit), limit);
+    s->common_lag[locality] +=
+        scope_rate(s->windows + 5, SPREAD_MEMORY) * (product - s->common_lag[locality]);
 }
 
 /* @return first window of the earliest excursion that is raised; UINT32_MAX: none is */
@@ -135,11 +170,14 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
         if (s->windows < s->params.calm) {
             track_restart(&table->tracks[i], s->windows + 1);
         } else {
-            const uint32_t since = track_raised_since(s, kind, i, e.lasting);
+            const uint32_t since = track_raised_since(s, kind, i, &e);
             first = since < first ? since : first;
         }
-        if (kind == TABLE_LOCALITY)
+        if (kind == TABLE_LOCALITY) {
             s->common[i] = spread_follow(s, s->common[i], &spread[i]);
+            if (table->tracks[i].cusum < EXCURSION)
+                follow_lag(s, i);
+        }
     }
     for (int l = 0; l < LOCALITIES; l++)
         table->spread[l] = spread_follow(s, table->spread[l], &spread[l]);
@@ -195,14 +233,18 @@ static bool search_best(const struct scopes *s, struct choice *best)
         const double threshold = scopes_threshold(s, k);
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
             struct scope_estimate e;
-            if (!scopes_estimate(s, k, i, &e) || e.effect < NEARLY * threshold * sqrt(e.variance) ||
+            if (!scopes_estimate(s, k, i, &e))
+                continue;
+            const bool steps = e.effect >= log(s->params.minimum) && track_steps(s, k, i, &e);
+            if ((!steps && e.effect < NEARLY * threshold * sqrt(e.variance)) ||
                 (k == TABLE_NODE && !search_is_whole(s, i, e.effect)))
                 continue;
             const struct scope_track *track = &s->tables[k].tracks[i];
             const bool significant =
-                e.effect >= log(s->params.minimum) && e.effect >= threshold * sqrt(e.variance) &&
-                (k != TABLE_RANK || s->windows - track->start + 1 >= RANK_WINDOWS) &&
-                track_lasts(s, track);
+                steps ||
+                (e.effect >= log(s->params.minimum) && e.effect >= threshold * sqrt(e.variance) &&
+                 (k != TABLE_RANK || s->windows - track->start + 1 >= RANK_WINDOWS) &&
+                 track_lasts(s, track));
             const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
                                           significant};
             if (!found || search_is_better(&choice, best))

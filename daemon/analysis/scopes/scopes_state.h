@@ -56,9 +56,9 @@ struct scope_sum {
 /** The deviation of a scope over the last windows. */
 struct scope_track {
     float cusum;
-    float product, weight; /**< sums since `start` */
-    float before, newest;  /**< effects in the last two windows in which it had messages, */
-    float before_weight, newest_weight; /**< and their weights */
+    float product, weight;              /**< sums since `start` */
+    float earlier, before, newest;      /**< effects in the last three windows that had messages, */
+    float before_weight, newest_weight; /**< and the weights of two */
     uint32_t start; /**< first window, counted from the first one, of the excursion */
     uint32_t last;  /**< the last one in which the scope had messages */
 };
@@ -139,8 +139,9 @@ struct scopes {
     double between;                  /**< variance of references between pairs of one class */
     double between_nodes;            /**< the part of it that pairs of the same nodes share */
     struct scope_table tables[SCOPE_TABLES];
-    uint32_t summed;           /**< windows in the sums of the tables */
-    double common[LOCALITIES]; /**< variance of what is common to all messages of a window */
+    uint32_t summed;               /**< windows in the sums of the tables */
+    double common[LOCALITIES];     /**< variance of what is common to all messages of a window, */
+    double common_lag[LOCALITIES]; /**< and its covariance with that of the window before */
 
     struct scope_open open[SCOPE_FINDINGS];
     struct scope_finding results[SCOPE_FINDINGS];

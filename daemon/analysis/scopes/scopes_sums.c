@@ -169,6 +169,8 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
     /* That of pairs is part of the weights of rows, and of what lasts of the pair. */
     if (kind != TABLE_LOCALITY && kind != TABLE_PAIR)
         out->lasting += s->tables[kind].spread[scopes_locality(s, kind, i)];
+    if (kind == TABLE_RANK) /* the messages of a rank share what its node has */
+        out->lasting += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
     out->variance = 1 / weight + out->lasting;
     if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
         out->lasting += s->common[i];

@@ -106,6 +106,32 @@ static void messages_between_all_nodes_are_a_scope_of_their_own(void **state)
     check_named(of_kind(FAULT_STEP, 1.6), 5);
 }
 
+/* Seeds at which the common noise is low in the windows of the step. */
+static void a_step_of_all_messages_stands_out_from_noise_that_lasts(void **state)
+{
+    static const uint64_t seeds[] = {17, 22, 26};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct fault_params params = of_kind(FAULT_STEP, 1.5);
+        params.seed = seeds[i];
+        params.exchange_every = 15;
+        check_named(params, 5);
+    }
+}
+
+/* Seeds at which the noise of a node lasts. */
+static void noise_that_nodes_and_the_job_share_is_no_fault(void **state)
+{
+    static const uint64_t seeds[] = {11, 26, 36};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct fault_params params = of_kind(FAULT_CALM, 1);
+        params.seed = seeds[i];
+        params.shared = 0.15;
+        check_silent(params);
+    }
+}
+
 static void a_node_that_gets_slower_in_each_window_is_named_within_twenty(void **state)
 {
     (void)state;
@@ -264,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_slow_link_is_told_from_its_nodes_and_pairs),
         cmocka_unit_test(a_late_rank_is_named_and_no_transfer),
         cmocka_unit_test(messages_between_all_nodes_are_a_scope_of_their_own),
+        cmocka_unit_test(a_step_of_all_messages_stands_out_from_noise_that_lasts),
+        cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
         cmocka_unit_test(two_faults_at_once_are_two_findings),
         cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
