@@ -6,10 +6,8 @@
 #include "holter/error.h"
 #include "proto/capture_request.h"
 #include "proto/json.h"
-#include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,30 +46,10 @@ struct capturing {
     struct capture_view view;
 };
 
-enum { OPT_RANKS = 256, OPT_EVENTS };
-
-static const struct option long_options[] = {
-    {"ranks", required_argument, NULL, OPT_RANKS},
-    {"events", required_argument, NULL, OPT_EVENTS},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    DIAL_OPTIONS,
-};
-
-static int cmd_capture_set_option(void *user, int option, const char *value)
+static int cmd_capture_add_word(void *user, const struct command_option *option, const char *value)
 {
     struct capturing *c = user;
-    switch (option) {
-    case OPT_RANKS:
-        return command_line_append(c->dial.command, c->words, sizeof c->words, "ranks", value);
-    case OPT_EVENTS:
-        return command_line_append(c->dial.command, c->words, sizeof c->words, "events", value);
-    case 'o':
-        c->output = value;
-        return 0;
-    default:
-        return command_line_format(c->dial.command, value, &c->json);
-    }
+    return command_line_append("capture", c->words, sizeof c->words, option->name, value);
 }
 
 static int cmd_capture_collect_message(struct capturing *c, const struct wire_message *message)
@@ -136,15 +114,18 @@ static int close_output(const struct capturing *c, int status)
 
 int cmd_capture(int argc, char **argv)
 {
-    struct capturing c = {
-        .dial = {.command = "capture", .role = ROLE_OPERATOR, .patience_ns = 5000000000}};
-    c.dial.word = &c.job;
-    const struct command_line line = {
-        "capture", help, "f:o:" DIAL_LETTERS, long_options, cmd_capture_set_option, &c};
+    struct capturing c = {.dial = {.role = ROLE_OPERATOR, .word = &c.job}};
+    const struct command_option options[] = {
+        {"ranks", .set = cmd_capture_add_word},
+        {"events", .set = cmd_capture_add_word},
+        {"format", 'f', .json = &c.json},
+        {"output", 'o', .text = &c.output},
+        {0},
+    };
+    const struct command_line line = {"capture", help, options, .user = &c};
     int status = dial_parse(&c.dial, &line, argc, argv);
     if (status >= 0)
         return status;
-    log_start("holter", -1);
     status = dial_open(&c.dial, &c.client);
     if (status != 0)
         return status;

@@ -6,6 +6,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,29 +21,13 @@ static const char usage[] = "usage: holter check-rules FILE\n"
                             "      --print-defaults  print the built-in rules, to begin from\n"
                             "  -h, --help            this text\n";
 
-enum { OPTION_PRINT_DEFAULTS = 256 };
-
-static const struct option options[] = {
-    {"print-defaults", no_argument, NULL, OPTION_PRINT_DEFAULTS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static int cmd_check_rules_set_option(void *user, int option, const char *value)
-{
-    (void)option;
-    (void)value;
-    *(int *)user = 1;
-    return 0;
-}
-
 /* holterd has the parser of rules and checks the file. */
 int cmd_check_rules(int argc, char **argv)
 {
     char daemon[PATH_MAX];
     int print = 0;
-    const struct command_line line = {
-        "check-rules", usage, "h", options, cmd_check_rules_set_option, &print};
+    const struct command_option options[] = {{"print-defaults", .flag = &print}, {0}};
+    const struct command_line line = {"check-rules", usage, .options = options};
     int status = command_line_read(&line, argc, argv);
     if (status < 0 && argc - optind != (print ? 0 : 1))
         status = 2;

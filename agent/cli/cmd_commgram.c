@@ -5,14 +5,13 @@
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 #include "proto/json.h"
-#include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char help[] =
     "usage: holter commgram [OPTION]...\n"
@@ -52,53 +51,12 @@ struct asking {
 
 enum { OVERTAKEN = -1 }; /* another run of a replay took over: repeat all requests */
 
-enum { OPT_FROM = 256, OPT_TO, OPT_PHASES, OPT_COMMUNITIES, OPT_RANKS, OPT_NO_COLLECTIVES };
-
-static const struct option long_options[] = {
-    {"from", required_argument, NULL, OPT_FROM},
-    {"to", required_argument, NULL, OPT_TO},
-    {"phases", required_argument, NULL, OPT_PHASES},
-    {"communities", required_argument, NULL, OPT_COMMUNITIES},
-    {"ranks", required_argument, NULL, OPT_RANKS},
-    {"no-collectives", no_argument, NULL, OPT_NO_COLLECTIVES},
-    {"format", required_argument, NULL, 'f'},
-    {"job", required_argument, NULL, 'j'},
-    DIAL_OPTIONS,
-};
-
-static int cmd_commgram_set_seconds(const struct asking *a, double *out, const char *option,
-                                    const char *text)
-{
-    char *end;
-    *out = strtod(text, &end);
-    return *text && *end == '\0' && *out >= 0 && *out < 1e9
-               ? 0
-               : command_line_wrong(a->dial.command, option, text);
-}
-
-static int cmd_commgram_set_option(void *user, int option, const char *value)
+static int cmd_commgram_add_word(void *user, const struct command_option *option, const char *value)
 {
     struct asking *a = user;
-    switch (option) {
-    case OPT_FROM:
-        return cmd_commgram_set_seconds(a, &a->from, "from", value);
-    case OPT_TO:
-        return cmd_commgram_set_seconds(a, &a->to, "to", value);
-    case OPT_PHASES:
-        return command_line_append(a->dial.command, a->words, sizeof a->words, "phases", value);
-    case OPT_COMMUNITIES:
-        return command_line_append(a->dial.command, a->words, sizeof a->words, "communities",
-                                   value);
-    case OPT_RANKS:
-        return command_line_append(a->dial.command, a->words, sizeof a->words, "ranks", value);
-    case OPT_NO_COLLECTIVES:
-        return command_line_append(a->dial.command, a->words, sizeof a->words, "modelled", "0");
-    case 'f':
-        return command_line_format(a->dial.command, value, &a->json);
-    default:
-        a->job = value;
-        return 0;
-    }
+    int modelled = strcmp(option->name, "no-collectives") == 0;
+    return command_line_append("commgram", a->words, sizeof a->words,
+                               modelled ? "modelled" : option->name, modelled ? "0" : value);
 }
 
 static void cmd_commgram_print(const struct asking *a, const struct wire_message *message)
@@ -201,16 +159,22 @@ static int cmd_commgram_run(struct asking *a)
 
 int cmd_commgram(int argc, char **argv)
 {
-    struct asking a = {
-        .dial = {.command = "commgram", .role = ROLE_VIEWER, .patience_ns = 5000000000},
-        .from = NAN,
-        .to = NAN};
-    const struct command_line options = {
-        "commgram", help, "f:j:" DIAL_LETTERS, long_options, cmd_commgram_set_option, &a};
-    int status = dial_parse(&a.dial, &options, argc, argv);
+    struct asking a = {.from = NAN, .to = NAN};
+    const struct command_option options[] = {
+        {"from", .real = &a.from, .most = 1e9},
+        {"to", .real = &a.to, .most = 1e9},
+        {"phases", .set = cmd_commgram_add_word},
+        {"communities", .set = cmd_commgram_add_word},
+        {"ranks", .set = cmd_commgram_add_word},
+        {"no-collectives", .set = cmd_commgram_add_word, .bare = true},
+        {"format", 'f', .json = &a.json},
+        {"job", 'j', .text = &a.job},
+        {0},
+    };
+    const struct command_line line = {"commgram", help, options, .user = &a};
+    int status = dial_parse(&a.dial, &line, argc, argv);
     if (status >= 0)
         return status;
-    log_start("holter", -1);
     status = dial_open(&a.dial, &a.client);
     if (status == 0)
         status = cmd_commgram_run(&a);

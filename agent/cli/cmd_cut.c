@@ -7,8 +7,10 @@
 #include "daemon/storage/recordings/copy.h"
 #include "proto/moment.h"
 
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char cut_help[] =
     "usage: holter cut [--from T] [--to T] -o OUT.hrec FILE.hrec\n"
@@ -36,47 +38,36 @@ static const char merge_help[] =
     "\n"
     "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
 
-enum { OPT_FROM = 256, OPT_TO };
-
-static const struct option cut_options[] = {
-    {"from", required_argument, NULL, OPT_FROM},
-    {"to", required_argument, NULL, OPT_TO},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option merge_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct asked {
     const char *command, *output, *from, *to;
 };
 
-static int cmd_cut_set_option(void *user, int option, const char *value)
+static int cmd_cut_set_moment(void *user, const struct command_option *option, const char *value)
 {
     struct asked *a = user;
     char why[200];
-    if (option == 'o') {
-        a->output = value;
-        return command_line_recording(a->command, value);
-    }
     if (moment_check(value, why, sizeof(why)) != 0) {
-        terminal_print("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
+        terminal_print("cut: --%s: %s", option->name, why);
         return 2;
     }
-    *(option == OPT_FROM ? &a->from : &a->to) = value;
+    *(strcmp(option->name, "from") == 0 ? &a->from : &a->to) = value;
     return 0;
 }
 
 /* @return -1 to go on, or the exit status */
-static int cmd_cut_parse(struct asked *a, int argc, char **argv, const struct option *options,
-                         const char *help)
+static int cmd_cut_parse(struct asked *a, int argc, char **argv, const char *help)
 {
-    const struct command_line line = {a->command, help, "o:h", options, cmd_cut_set_option, a};
+    const struct command_option options[] = {
+        {"output", 'o', .recording = &a->output},
+        {0},
+    };
+    static const struct command_option moments[] = {
+        {"from", .set = cmd_cut_set_moment},
+        {"to", .set = cmd_cut_set_moment},
+        {0},
+    };
+    const struct command_line line = {a->command, help, options,
+                                      .more = help == cut_help ? moments : NULL, .user = a};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
@@ -121,7 +112,7 @@ int cmd_cut(int argc, char **argv)
     struct progress progress;
     char why[1200];
     uint64_t begin_ns, end_ns;
-    int status = cmd_cut_parse(&a, argc, argv, cut_options, cut_help);
+    int status = cmd_cut_parse(&a, argc, argv, cut_help);
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
@@ -159,7 +150,7 @@ int cmd_merge(int argc, char **argv)
     struct copy_counts counts;
     struct progress progress;
     char why[1200];
-    int status = cmd_cut_parse(&a, argc, argv, merge_options, merge_help);
+    int status = cmd_cut_parse(&a, argc, argv, merge_help);
     if (status >= 0)
         return status;
     struct unfinished unfinished;

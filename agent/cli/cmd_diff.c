@@ -7,6 +7,7 @@
 #include "daemon/storage/recordings/diff.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 
 static const char help[] =
@@ -23,51 +24,26 @@ static const char help[] =
     "\n"
     "Status: 0 when they tell the same, 1 when they differ, 2 for trouble.\n";
 
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'}, {"tolerance", required_argument, NULL, 't'},
-    {"lines", required_argument, NULL, 'n'},  {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
-};
-
 struct asked {
     struct diff_options options;
+    uint64_t lines;
     int json, quiet;
 };
-
-static int cmd_diff_set_option(void *user, int option, const char *value)
-{
-    struct asked *a = user;
-    char *end = NULL;
-    switch (option) {
-    case 'f':
-        return command_line_format("diff", value, &a->json);
-    case 't':
-        a->options.tolerance = strtod(value, &end);
-        return *value != '\0' && *end == '\0' && a->options.tolerance >= 0 &&
-                       a->options.tolerance <= 1
-                   ? 0
-                   : command_line_wrong("diff", "tolerance", value);
-    case 'n':
-        errno = 0;
-        a->options.items = strtoul(value, &end, 10);
-        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
-                       a->options.items <= 1000000
-                   ? 0
-                   : command_line_wrong("diff", "lines", value);
-    default:
-        a->quiet = 1;
-        return 0;
-    }
-}
 
 int cmd_diff(int argc, char **argv)
 {
     struct progress progress;
-    struct asked a = {.options = {.items = 10, .progress = {progress_show, &progress}}};
+    struct asked a = {.options = {.progress = {progress_show, &progress}}, .lines = 10};
     struct diff diff;
     char why[1200];
-    const struct command_line line = {"diff", help, "f:t:n:qh", long_options, cmd_diff_set_option,
-                                      &a};
+    const struct command_option options[] = {
+        {"format", 'f', .json = &a.json},
+        {"tolerance", 't', .real = &a.options.tolerance, .most = 1},
+        {"lines", 'n', .number = &a.lines, .most = 1000000},
+        {"quiet", 'q', .flag = &a.quiet},
+        {0},
+    };
+    const struct command_line line = {"diff", help, .options = options};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
@@ -75,6 +51,7 @@ int cmd_diff(int argc, char **argv)
         terminal_print("diff: expected two recordings; see `holter diff --help`");
         return 2;
     }
+    a.options.items = a.lines;
     const char *const paths[2] = {argv[optind], argv[optind + 1]};
     progress_begin(&progress, "diff");
     int code = diff_read(&diff, paths, &a.options, why, sizeof(why));

@@ -7,6 +7,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,32 +28,15 @@ static const char usage[] =
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
-enum { OPTION_JOB = OPTION_AFTER_SESSION };
-
-static const struct option options[] = {
-    SESSION_OPTIONS,
-    {"job", required_argument, NULL, OPTION_JOB},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static int cmd_exec_set_option(void *user, int option, const char *value)
-{
-    struct watch_options *watch = user;
-    if (session_options_read(&watch->session, option, value))
-        return 0;
-    if (option == OPTION_JOB)
-        watch->job = value;
-    else
-        watch->verbose = 1;
-    return 0;
-}
-
 int cmd_exec(int argc, char **argv)
 {
     struct watch_options watch = {0};
-    const struct command_line line = {"exec", usage, "+vh", options, cmd_exec_set_option, &watch};
+    const struct command_option options[] = {
+        {"daemon", .text = &watch.session.daemon}, {"session", .text = &watch.session.session},
+        {"keys", .text = &watch.session.keys},     {"job", .text = &watch.job},
+        {"verbose", 'v', .flag = &watch.verbose},  {0},
+    };
+    const struct command_line line = {"exec", usage, options, .stops = true};
     int status = command_line_read(&line, argc, argv);
     if (status < 0 && optind >= argc) {
         terminal_print("exec: no program is given");

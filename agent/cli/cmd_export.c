@@ -42,29 +42,15 @@ static const char help[] =
 #define EDGES UINT64_C(2000) /* default */
 #define MOST_EDGES UINT64_C(100000000)
 
-enum { OPT_TABLE = 256, OPT_OF, OPT_EDGES, OPT_NO_RANKS };
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"of", required_argument, NULL, OPT_OF},
-    {"edges", required_argument, NULL, OPT_EDGES},
-    {"no-ranks", no_argument, NULL, OPT_NO_RANKS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 enum format { CSV, JSON, PERFETTO, OTF2_SUMMARY, DOT, FORMATS };
 
-static const char *const formats[FORMATS] = {"csv", "json", "perfetto", "otf2-summary", "dot"};
-static const char *const graphs[] = {"ranks", "hosts", "regions"};
+static const char *const formats[] = {"csv", "json", "perfetto", "otf2-summary", "dot", NULL};
+static const char *const graphs[] = {"ranks", "hosts", "regions", NULL};
 
 struct exporting {
-    enum format format;
+    int format; /* enum format */
     const char *output, *table;
-    enum export_graph graph;
-    int has_graph;  /* the option was given */
+    int graph;      /* enum export_graph; -1: option not given */
     uint64_t edges; /* 0: option not given */
     int no_ranks;
     struct export_source source;
@@ -74,25 +60,6 @@ struct exporting {
 
 /* ---- options -------------------------------------------------------------------- */
 
-static int cmd_export_choose(const char *const *names, size_t count, const char *value)
-{
-    size_t i = 0;
-    while (i < count && strcmp(names[i], value) != 0)
-        i++;
-    return i < count ? (int)i : -1;
-}
-
-static int set_edges(struct exporting *e, const char *value)
-{
-    char *end;
-    errno = 0;
-    e->edges = strtoull(value, &end, 10);
-    return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && e->edges > 0 &&
-                   e->edges <= MOST_EDGES
-               ? 0
-               : command_line_wrong("export", "edges", value);
-}
-
 static int cmd_export_is_in(const char *const *names, const char *name)
 {
     while (*names != NULL && strcmp(*names, name) != 0)
@@ -100,34 +67,11 @@ static int cmd_export_is_in(const char *const *names, const char *name)
     return *names != NULL;
 }
 
-static int cmd_export_set_option(void *user, int option, const char *value)
+static int cmd_export_set_table(void *user, const struct command_option *option, const char *value)
 {
-    struct exporting *e = user;
-    int at;
-    switch (option) {
-    case 'f':
-        at = cmd_export_choose(formats, FORMATS, value);
-        e->format = at < 0 ? FORMATS : (enum format)at;
-        return at < 0 ? command_line_wrong("export", "format", value) : 0;
-    case 'o':
-        e->output = value;
-        return *value == '\0' ? command_line_wrong("export", "output", value) : 0;
-    case OPT_TABLE:
-        e->table = value;
-        return cmd_export_is_in(tables_names, value) || cmd_export_is_in(export_sums, value)
-                   ? 0
-                   : command_line_wrong("export", "table", value);
-    case OPT_OF:
-        e->has_graph = 1;
-        at = cmd_export_choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
-        e->graph = at < 0 ? EXPORT_RANKS : (enum export_graph)at;
-        return at < 0 ? command_line_wrong("export", "of", value) : 0;
-    case OPT_EDGES:
-        return set_edges(e, value);
-    default:
-        e->no_ranks = 1;
-        return 0;
-    }
+    (void)option;
+    ((struct exporting *)user)->table = value;
+    return cmd_export_is_in(tables_names, value) || cmd_export_is_in(export_sums, value) ? 0 : -1;
 }
 
 static int same_file(const char *a, const char *b)
@@ -141,10 +85,10 @@ static int check_options(const struct exporting *e)
 {
     const struct {
         const char *option;
-        enum format format;
+        int format;
         int given;
     } options[] = {{"table", CSV, e->table != NULL},
-                   {"of", DOT, e->has_graph},
+                   {"of", DOT, e->graph >= 0},
                    {"edges", DOT, e->edges != 0},
                    {"no-ranks", PERFETTO, e->no_ranks}};
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
@@ -168,6 +112,8 @@ static int cmd_export_check(const struct exporting *e)
     }
     if (check_options(e) != 0)
         return 2;
+    if (*e->output == '\0')
+        return command_line_wrong("export", "output", e->output);
     if (to_directory && strcmp(e->output, "-") == 0) {
         terminal_print(e->format == CSV
                            ? "export: one --table, or a directory for all of them: -o DIRECTORY"
@@ -218,7 +164,8 @@ static int write_stream(struct exporting *e, FILE *out, const char *path, const 
     else if (e->format == JSON)
         code = export_json(out, &e->source);
     else if (e->format == DOT)
-        code = export_dot(out, &e->source, e->graph, (size_t)(e->edges != 0 ? e->edges : EDGES));
+        code = export_dot(out, &e->source, (enum export_graph)(e->graph > 0 ? e->graph : 0),
+                          (size_t)(e->edges != 0 ? e->edges : EDGES));
     else
         code = export_perfetto(out, &e->source, !e->no_ranks, &left_out, why, sizeof(why));
     if (left_out)
@@ -315,9 +262,17 @@ static int cmd_export_run(struct exporting *e)
 
 int cmd_export(int argc, char **argv)
 {
-    struct exporting e = {.format = FORMATS, .output = "-"};
-    const struct command_line line = {"export", help, "f:o:h", long_options, cmd_export_set_option,
-                                      &e};
+    struct exporting e = {.format = FORMATS, .output = "-", .graph = -1};
+    const struct command_option options[] = {
+        {"format", 'f', .word = &e.format, .words = formats},
+        {"output", 'o', .text = &e.output},
+        {"table", .set = cmd_export_set_table},
+        {"of", .word = &e.graph, .words = graphs},
+        {"edges", .number = &e.edges, .least = 1, .most = MOST_EDGES},
+        {"no-ranks", .flag = &e.no_ranks},
+        {0},
+    };
+    const struct command_line line = {"export", help, options, .user = &e};
     int status = command_line_read_one(&line, argc, argv, "one recording", &e.source.path);
     if (status >= 0)
         return status;

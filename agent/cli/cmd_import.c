@@ -63,29 +63,6 @@ static const char help[] =
 #define MAX_WINDOW_NS UINT64_C(60000000000)
 #define MAX_THREADS 64u
 
-enum {
-    OPT_FORMAT = 256,
-    OPT_TOPOLOGY,
-    OPT_PER_NODE,
-    OPT_WINDOW,
-    OPT_THREADS,
-    OPT_HOSTS,
-    OPT_NO_RESULTS
-};
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"ranks-per-node", required_argument, NULL, OPT_PER_NODE},
-    {"window", required_argument, NULL, OPT_WINDOW},
-    {"threads", required_argument, NULL, OPT_THREADS},
-    {"hosts", required_argument, NULL, OPT_HOSTS},
-    {"no-results", no_argument, NULL, OPT_NO_RESULTS},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct importing {
     enum import_format format;
     const char *source, *output, *topology, *hosts;
@@ -94,39 +71,12 @@ struct importing {
     char file[4096]; /* main file of the source */
 };
 
-static int cmd_import_set_option(void *user, int option, const char *value)
+static int cmd_import_set_format(void *user, const struct command_option *option, const char *value)
 {
     struct importing *i = user;
-    switch (option) {
-    case OPT_FORMAT:
-        i->format = import_format_by_name(value);
-        return i->format == IMPORT_UNKNOWN ? command_line_wrong("import", "format", value) : 0;
-    case OPT_TOPOLOGY:
-        i->topology = value;
-        return 0;
-    case OPT_HOSTS:
-        i->hosts = value;
-        return 0;
-    case OPT_NO_RESULTS:
-        i->no_results = 1;
-        return 0;
-    case OPT_PER_NODE:
-        return network_input_number(value, UINT32_MAX, &i->per_node) || i->per_node == 0
-                   ? command_line_wrong("import", "ranks-per-node", value)
-                   : 0;
-    case OPT_WINDOW:
-        return duration_parse(value, &i->window_ns) != 0 || i->window_ns < MIN_WINDOW_NS ||
-                       i->window_ns > MAX_WINDOW_NS
-                   ? command_line_wrong("import", "window", value)
-                   : 0;
-    case OPT_THREADS:
-        return network_input_number(value, MAX_THREADS, &i->threads) || i->threads == 0
-                   ? command_line_wrong("import", "threads", value)
-                   : 0;
-    default:
-        i->output = value;
-        return command_line_recording("import", value);
-    }
+    (void)option;
+    i->format = import_format_by_name(value);
+    return i->format == IMPORT_UNKNOWN ? -1 : 0;
 }
 
 /* Check that the options apply to the format. @return 0 or the exit status */
@@ -198,8 +148,18 @@ static int find_format(struct importing *i)
 /* @return -1 to go on, or the exit status */
 static int cmd_import_parse(struct importing *i, int argc, char **argv)
 {
-    const struct command_line line = {"import", help, "o:h", long_options, cmd_import_set_option,
-                                      i};
+    const struct command_option options[] = {
+        {"format", .set = cmd_import_set_format},
+        {"topology", .text = &i->topology},
+        {"ranks-per-node", .number = &i->per_node, .least = 1, .most = UINT32_MAX},
+        {"window", .duration_ns = &i->window_ns, .least = MIN_WINDOW_NS, .most = MAX_WINDOW_NS},
+        {"threads", .number = &i->threads, .least = 1, .most = MAX_THREADS},
+        {"hosts", .text = &i->hosts},
+        {"no-results", .flag = &i->no_results},
+        {"output", 'o', .recording = &i->output},
+        {0},
+    };
+    const struct command_line line = {"import", help, options, .user = i};
     int status = command_line_read_one(&line, argc, argv, "-o and one source", &i->source);
     if (status >= 0)
         return status;

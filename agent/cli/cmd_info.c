@@ -6,6 +6,7 @@
 #include "agent/terminal/terminal_message.h"
 #include "daemon/storage/recordings/info.h"
 
+#include <getopt.h>
 #include <stdlib.h>
 
 static const char help[] =
@@ -20,15 +21,6 @@ static const char help[] =
     "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for "
     "wrong\n"
     "usage.\n";
-
-enum { OPT_CHECK = 256 };
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"check", no_argument, NULL, OPT_CHECK},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 /* @return the exit status */
 static int cmd_info_print(const char *path, int json)
@@ -59,17 +51,16 @@ static int cmd_info_print(const char *path, int json)
     return status;
 }
 
-static int cmd_info_set_option(void *user, int option, const char *value)
-{
-    /* --check changes nothing: every message is decoded in any case. */
-    return option == OPT_CHECK ? 0 : command_line_format("info", value, user);
-}
-
 int cmd_info(int argc, char **argv)
 {
     int json = 0;
-    const struct command_line line = {"info", help, "f:h", long_options, cmd_info_set_option,
-                                      &json};
+    int checked; /* --check changes nothing: every message is decoded in any case */
+    const struct command_option options[] = {
+        {"format", 'f', .json = &json},
+        {"check", .flag = &checked},
+        {0},
+    };
+    const struct command_line line = {"info", help, .options = options};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;

@@ -7,7 +7,6 @@
 #include "daemon/storage/recordings/attach.h"
 #include "holter/clock.h"
 #include "holter/error.h"
-#include "proto/log.h"
 #include "proto/quantity.h"
 
 #include <errno.h>
@@ -62,26 +61,6 @@ struct record {
     uint64_t connected_ns; /* CLOCK_MONOTONIC; 0: not yet */
     int reported_waiting;  /* the lack of a job was reported */
 };
-
-enum { OPT_MAX_SIZE = 256 };
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"max-size", required_argument, NULL, OPT_MAX_SIZE},
-    DIAL_OPTIONS,
-};
-
-static int cmd_record_set_option(void *user, int option, const char *value)
-{
-    struct record *r = user;
-    if (option == 'o') {
-        r->output = value;
-        return command_line_recording(r->dial.command, value);
-    }
-    if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_MINIMUM_BYTES)
-        return command_line_wrong(r->dial.command, "max-size", value);
-    return 0;
-}
 
 /* ---- the file ---------------------------------------------------------------- */
 
@@ -255,12 +234,14 @@ static int cmd_record_finish(struct record *r, int status)
 
 int cmd_record(int argc, char **argv)
 {
-    struct record r = {
-        .dial = {
-            .command = "record", .role = ROLE_VIEWER, .word = &r.job, .patience_ns = 5000000000}};
-    const struct command_line options = {
-        "record", help, "o:" DIAL_LETTERS, long_options, cmd_record_set_option, &r};
-    int status = dial_parse(&r.dial, &options, argc, argv);
+    struct record r = {.dial = {.word = &r.job}};
+    const struct command_option options[] = {
+        {"output", 'o', .recording = &r.output},
+        {"max-size", .bytes = &r.most_bytes, .least = RECORD_MINIMUM_BYTES},
+        {0},
+    };
+    const struct command_line line = {"record", help, .options = options};
+    int status = dial_parse(&r.dial, &line, argc, argv);
     if (status >= 0)
         return status;
     char why[600];
@@ -268,7 +249,6 @@ int cmd_record(int argc, char **argv)
         terminal_print("record: %s", why);
         return 1;
     }
-    log_start("holter", -1);
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
     r.signals = end_signals_open(0);
     status = dial_open(&r.dial, &r.client);

@@ -45,110 +45,51 @@ static const char help[] =
 
 #define MOST_SECONDS 3600.0
 
-enum {
-    OPT_TOPOLOGY = 256,
-    OPT_OBJECTIVE,
-    OPT_MESSAGES,
-    OPT_TIME,
-    OPT_SEED,
-    OPT_RANKS,
-    OPT_GIVEN,
-    OPT_PER_NODE,
-    OPT_FORMAT
-};
-
-static const struct option long_options[] = {
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"objective", required_argument, NULL, OPT_OBJECTIVE},
-    {"messages", no_argument, NULL, OPT_MESSAGES},
-    {"time", required_argument, NULL, OPT_TIME},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"ranks", required_argument, NULL, OPT_RANKS},
-    {"given", required_argument, NULL, OPT_GIVEN},
-    {"ranks-per-node", required_argument, NULL, OPT_PER_NODE},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node"};
+static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node", NULL};
 
 struct remapping {
     struct network_input input;
     struct remap_problem problem;
     const char *ranks, *output;
+    int objective, messages;
     enum mapping_format format;
     uint32_t *selected, *nodes; /* owned */
     struct remap *remap;        /* owned */
 };
 
-static int cmd_remap_set_objective(struct remapping *m, const char *value)
+static int cmd_remap_set_format(void *user, const struct command_option *option, const char *value)
 {
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(value, objectives[i]) == 0) {
-            m->problem.objective = (enum remap_objective)i;
-            return 0;
-        }
-    }
-    return command_line_wrong("remap", "objective", value);
-}
-
-static int cmd_remap_set_seconds(struct remapping *m, const char *value)
-{
-    char *end;
-    m->problem.effort = strtod(value, &end);
-    return *value && *end == '\0' && m->problem.effort >= 0 && m->problem.effort <= MOST_SECONDS
-               ? 0
-               : command_line_wrong("remap", "time", value);
-}
-
-static int cmd_remap_set_option(void *user, int option, const char *value)
-{
-    struct remapping *m = user;
-    int format;
-    switch (option) {
-    case OPT_TOPOLOGY:
-        m->input.topology = value;
-        return 0;
-    case OPT_OBJECTIVE:
-        return cmd_remap_set_objective(m, value);
-    case OPT_MESSAGES:
-        m->problem.messages = true;
-        return 0;
-    case OPT_TIME:
-        return cmd_remap_set_seconds(m, value);
-    case OPT_SEED:
-        return network_input_number(value, UINT64_MAX, &m->problem.seed)
-                   ? command_line_wrong("remap", "seed", value)
-                   : 0;
-    case OPT_RANKS:
-        m->ranks = value;
-        return network_input_list("remap", "ranks", value);
-    case OPT_GIVEN:
-        m->input.given = value;
-        return 0;
-    case OPT_PER_NODE:
-        return network_input_number(value, UINT32_MAX, &m->input.per_node) || m->input.per_node == 0
-                   ? command_line_wrong("remap", "ranks-per-node", value)
-                   : 0;
-    case OPT_FORMAT:
-        if ((format = mapping_format_of(value)) < 0)
-            return command_line_wrong("remap", "format", value);
-        m->format = (enum mapping_format)format;
-        return 0;
-    default:
-        m->output = value;
-        return 0;
-    }
+    int format = mapping_format_of(value);
+    (void)option;
+    if (format >= 0)
+        ((struct remapping *)user)->format = (enum mapping_format)format;
+    return format >= 0 ? 0 : -1;
 }
 
 /* @return -1 to go on, or the exit status */
 static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
 {
-    const struct command_line line = {"remap", help, "o:h", long_options, cmd_remap_set_option, m};
-    return command_line_read_one(&line, argc, argv, "one recording or hop-byte file",
-                                 &m->input.path);
+    const struct command_option options[] = {
+        {"topology", .text = &m->input.topology},
+        {"objective", .word = &m->objective, .words = objectives},
+        {"messages", .flag = &m->messages},
+        {"time", .real = &m->problem.effort, .most = MOST_SECONDS},
+        {"seed", .number = &m->problem.seed},
+        {"ranks", .text = &m->ranks},
+        {"given", .text = &m->input.given},
+        {"ranks-per-node", .number = &m->input.per_node, .least = 1, .most = UINT32_MAX},
+        {"format", .set = cmd_remap_set_format},
+        {"output", 'o', .text = &m->output},
+        {0},
+    };
+    const struct command_line line = {"remap", help, options, .user = m};
+    int status =
+        command_line_read_one(&line, argc, argv, "one recording or hop-byte file", &m->input.path);
+    if (status < 0 && m->ranks)
+        status = network_input_list("remap", "ranks", m->ranks) ? 2 : -1;
+    m->problem.objective = (enum remap_objective)m->objective;
+    m->problem.messages = m->messages;
+    return status;
 }
 
 /* ---- the mapping as text ------------------------------------------------- */

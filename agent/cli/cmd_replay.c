@@ -5,7 +5,6 @@
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
-#include "proto/log.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -60,33 +59,55 @@ static const char help[] =
 #define MAX_ARGUMENTS 64
 #define SEEK_CHECK_MS 20 /* between checks of a seek in progress */
 
-enum {
-    OPT_SPEED = 256,
-    OPT_FROM,
-    OPT_LOOP,
-    OPT_PAUSED,
-    OPT_QUIT_AT_END,
-    OPT_RULES,
-    OPT_TOPOLOGY,
-    OPT_COLLECTIVES,
-    OPT_GRACE,
-    OPT_RECORD,
-    OPT_ASK
+/* What the command line asks for: holterd for a recording, or a question to a replay that runs. */
+struct request {
+    int asks;
+    const char *words;              /* of --ask */
+    char *arguments[MAX_ARGUMENTS]; /* of holterd: program, "--replay", recording, options */
+    int count;
 };
 
-static const struct option long_options[] = {
-    {"speed", required_argument, NULL, OPT_SPEED},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"loop", no_argument, NULL, OPT_LOOP},
-    {"paused", no_argument, NULL, OPT_PAUSED},
-    {"quit-at-end", no_argument, NULL, OPT_QUIT_AT_END},
-    {"rules", required_argument, NULL, OPT_RULES},
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"collectives", required_argument, NULL, OPT_COLLECTIVES},
-    {"grace", required_argument, NULL, OPT_GRACE},
-    {"record", required_argument, NULL, OPT_RECORD},
-    {"ask", required_argument, NULL, OPT_ASK},
-    DIAL_OPTIONS,
+static int cmd_replay_set_option(void *user, const struct command_option *option, const char *value)
+{
+    struct request *request = user;
+    char *name;
+    if (request->asks && strcmp(option->name, "ask") != 0) {
+        terminal_print("replay: --ask goes with --connect, --keys and --timeout only");
+        return 2;
+    }
+    if (request->asks) {
+        request->words = value;
+        return 0;
+    }
+    if (strcmp(option->name, "timeout") == 0) {
+        terminal_print("replay: --timeout goes with --ask");
+        return 2;
+    }
+    if (request->count + 2 >= MAX_ARGUMENTS ||
+        asprintf(&name, "--%s", option->letter == 'c' ? "listen" : option->name) < 0) {
+        terminal_print("replay: too many options");
+        return 2;
+    }
+    request->arguments[request->count++] = name;
+    if (value != NULL)
+        request->arguments[request->count++] = (char *)value;
+    return 0;
+}
+
+#define PASSED .set = cmd_replay_set_option
+static const struct command_option replay_options[] = {
+    {"speed", PASSED},
+    {"from", PASSED},
+    {"loop", PASSED, .bare = true},
+    {"paused", PASSED, .bare = true},
+    {"quit-at-end", PASSED, .bare = true},
+    {"rules", PASSED},
+    {"topology", PASSED},
+    {"collectives", PASSED},
+    {"grace", PASSED},
+    {"record", PASSED},
+    {"ask", PASSED},
+    {0},
 };
 
 /* ---- asking ------------------------------------------------------------------------- */
@@ -96,17 +117,6 @@ struct asking {
     const char *words;
     int settles; /* wait for the final state, not only for a preview */
 };
-
-static int cmd_replay_set_option(void *user, int option, const char *value)
-{
-    struct asking *asking = user;
-    if (option != OPT_ASK) {
-        terminal_print("replay: --ask goes with --connect, --keys and --timeout only");
-        return 2;
-    }
-    asking->words = value;
-    return 0;
-}
 
 /* Receive the next message of the answer. @return 0, or the exit status */
 static int cmd_replay_await(const struct asking *asking, struct client *client,
@@ -158,17 +168,15 @@ static int cmd_replay_ask(struct asking *asking, struct client *client)
     return 1;
 }
 
-static int ask_running(int argc, char **argv)
+static int ask_running(struct request *request, int argc, char **argv)
 {
-    struct asking asking = {
-        .dial = {.command = "replay", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    const struct command_line options = {
-        "replay", help, DIAL_LETTERS, long_options, cmd_replay_set_option, &asking};
+    struct asking asking = {.settles = 0};
+    const struct command_line line = {"replay", help, replay_options, .user = request};
     struct client *client = NULL;
-    int status = dial_parse(&asking.dial, &options, argc, argv);
+    int status = dial_parse(&asking.dial, &line, argc, argv);
     if (status >= 0)
         return status;
-    log_start("holter", -1);
+    asking.words = request->words;
     status = dial_open(&asking.dial, &client);
     status = status != 0 ? status : dial_wait(&asking.dial, &client);
     if (asking.words != NULL && strcmp(asking.words, "settle") == 0) {
@@ -189,17 +197,6 @@ static int ask_running(int argc, char **argv)
 
 /* ---- serving ------------------------------------------------------------------------- */
 
-/* Name of an option for holterd. */
-static char *daemon_option(int option)
-{
-    static char name[64];
-    for (const struct option *o = long_options; o->name != NULL; o++) {
-        if (o->val == option)
-            snprintf(name, sizeof name, "--%s", o->val == 'c' ? "listen" : o->name);
-    }
-    return strdup(name);
-}
-
 static int is_asked(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -208,48 +205,32 @@ static int is_asked(int argc, char **argv)
     return 0;
 }
 
-/* The command line of holterd: program, "--replay", recording, options. */
-struct serving {
-    char *arguments[MAX_ARGUMENTS];
-    int count;
-};
-
-static int cmd_replay_add_daemon_option(void *user, int option, const char *value)
-{
-    struct serving *serving = user;
-    if (option == DIAL_OPTION_TIMEOUT) {
-        terminal_print("replay: --timeout goes with --ask");
-        return 2;
-    }
-    if (serving->count + 2 >= MAX_ARGUMENTS) {
-        terminal_print("replay: too many options");
-        return 2;
-    }
-    serving->arguments[serving->count++] = daemon_option(option);
-    if (value != NULL)
-        serving->arguments[serving->count++] = (char *)value;
-    return 0;
-}
-
 int cmd_replay(int argc, char **argv)
 {
     char program[PATH_MAX];
     const char *recording;
-    struct serving serving = {.arguments = {program, "--replay"}, .count = 3};
-    const struct command_line line = {
-        "replay", help, DIAL_LETTERS, long_options, cmd_replay_add_daemon_option, &serving};
-    if (is_asked(argc, argv))
-        return ask_running(argc, argv);
+    struct request request = {
+        .asks = is_asked(argc, argv), .arguments = {program, "--replay"}, .count = 3};
+    static const struct command_option served[] = {
+        {"connect", 'c', PASSED},
+        {"keys", PASSED},
+        {"timeout", PASSED},
+        {0},
+    };
+    const struct command_line line = {"replay", help, replay_options, .more = served,
+                                      .user = &request};
+    if (request.asks)
+        return ask_running(&request, argc, argv);
     int status = command_line_read_one(&line, argc, argv, "one recording", &recording);
     if (status >= 0)
         return status;
-    serving.arguments[2] = (char *)recording;
+    request.arguments[2] = (char *)recording;
     int rc = paths_program(program, sizeof program, "holterd");
     if (rc < 0) {
         terminal_print("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
         return 1;
     }
-    execv(program, serving.arguments);
+    execv(program, request.arguments);
     terminal_print("replay: %s: %s", program, strerror(errno));
     return 1;
 }

@@ -33,17 +33,6 @@ static const char help[] =
     "by\n"
     "a replay. Status: 0, 1 when something failed, 2 for wrong usage.\n";
 
-enum { OPT_TOPOLOGY = 256, OPT_NO_PICTURES, OPT_NO_ADVICE };
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"no-pictures", no_argument, NULL, OPT_NO_PICTURES},
-    {"no-advice", no_argument, NULL, OPT_NO_ADVICE},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct reporting {
     const char *recording, *output, *topology;
     int no_pictures, no_advice;
@@ -167,23 +156,17 @@ static int cmd_report_write_file(struct reporting *r)
 
 /* ---- command line --------------------------------------------------------------------- */
 
-static int cmd_report_set_option(void *user, int option, const char *value)
-{
-    struct reporting *r = user;
-    if (option == 'o')
-        r->output = value;
-    if (option == OPT_TOPOLOGY)
-        r->topology = value;
-    r->no_pictures |= option == OPT_NO_PICTURES;
-    r->no_advice |= option == OPT_NO_ADVICE;
-    return 0;
-}
-
 /* @return -1 to go on, or the exit status */
 static int cmd_report_parse(struct reporting *r, int argc, char **argv)
 {
-    const struct command_line line = {"report", help, "o:h", long_options, cmd_report_set_option,
-                                      r};
+    const struct command_option options[] = {
+        {"output", 'o', .text = &r->output},
+        {"topology", .text = &r->topology},
+        {"no-pictures", .flag = &r->no_pictures},
+        {"no-advice", .flag = &r->no_advice},
+        {0},
+    };
+    const struct command_line line = {"report", help, .options = options};
     struct stat given, output;
     int status = command_line_read_one(&line, argc, argv, "one recording", &r->recording);
     if (status >= 0)

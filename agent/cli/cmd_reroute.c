@@ -42,32 +42,6 @@ static const char help[] =
     "\n"
     "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
 
-enum {
-    OPT_TOPOLOGY = 256,
-    OPT_ROUTES,
-    OPT_LINK,
-    OPT_TOP,
-    OPT_FIRST,
-    OPT_DELTA,
-    OPT_GIVEN,
-    OPT_PER
-};
-
-static const struct option long_options[] = {
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"routes", required_argument, NULL, OPT_ROUTES},
-    {"link", required_argument, NULL, OPT_LINK},
-    {"top", required_argument, NULL, OPT_TOP},
-    {"first", required_argument, NULL, OPT_FIRST},
-    {"delta", required_argument, NULL, OPT_DELTA},
-    {"given", required_argument, NULL, OPT_GIVEN},
-    {"ranks-per-node", required_argument, NULL, OPT_PER},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 /* Traffic from one vertex to another. */
 struct flow {
     uint32_t source, destination;
@@ -78,7 +52,8 @@ struct rerouting {
     struct network_input input;
     struct reroute_params params;
     const char *routes, *link, *output;
-    uint64_t top;
+    uint64_t top, delta;
+    int first; /* 0: the shortest, 1: the least loaded */
     int json;
 
     struct flow *flows; /* owned; by source, destination */
@@ -91,55 +66,29 @@ struct rerouting {
     size_t count;                  /* of both */
 };
 
-static int cmd_reroute_set_option(void *user, int option, const char *value)
-{
-    struct rerouting *r = user;
-    uint64_t number;
-    switch (option) {
-    case OPT_TOPOLOGY:
-        r->input.topology = value;
-        return 0;
-    case OPT_ROUTES:
-        r->routes = value;
-        return network_input_list("reroute", "routes", value);
-    case OPT_LINK:
-        r->link = value;
-        return 0;
-    case OPT_TOP:
-        return network_input_number(value, UINT32_MAX, &r->top) || r->top == 0
-                   ? command_line_wrong("reroute", "top", value)
-                   : 0;
-    case OPT_FIRST:
-        r->params.first = strcmp(value, "length") == 0 ? REROUTE_LENGTH : REROUTE_LOAD;
-        return strcmp(value, "length") && strcmp(value, "load")
-                   ? command_line_wrong("reroute", "first", value)
-                   : 0;
-    case OPT_DELTA:
-        if (network_input_number(value, REROUTE_MAXIMUM_DELTA, &number))
-            return command_line_wrong("reroute", "delta", value);
-        r->params.delta = (uint32_t)number;
-        return 0;
-    case OPT_GIVEN:
-        r->input.given = value;
-        return 0;
-    case OPT_PER:
-        return network_input_number(value, UINT32_MAX, &r->input.per_node) || r->input.per_node == 0
-                   ? command_line_wrong("reroute", "ranks-per-node", value)
-                   : 0;
-    case 'f':
-        return command_line_format("reroute", value, &r->json);
-    default:
-        r->output = value;
-        return 0;
-    }
-}
-
 /* @return -1 to go on, or the exit status */
 static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
 {
-    const struct command_line line = {
-        "reroute", help, "f:o:h", long_options, cmd_reroute_set_option, r};
+    static const char *const firsts[] = {"length", "load", NULL};
+    const struct command_option options[] = {
+        {"topology", .text = &r->input.topology},
+        {"routes", .text = &r->routes},
+        {"link", .text = &r->link},
+        {"top", .number = &r->top, .least = 1, .most = UINT32_MAX},
+        {"first", .word = &r->first, .words = firsts},
+        {"delta", .number = &r->delta, .most = REROUTE_MAXIMUM_DELTA},
+        {"given", .text = &r->input.given},
+        {"ranks-per-node", .number = &r->input.per_node, .least = 1, .most = UINT32_MAX},
+        {"format", 'f', .json = &r->json},
+        {"output", 'o', .text = &r->output},
+        {0},
+    };
+    const struct command_line line = {"reroute", help, .options = options};
     int status = command_line_read_one(&line, argc, argv, "one file", &r->input.path);
+    if (status < 0 && r->routes)
+        status = network_input_list("reroute", "routes", r->routes) ? 2 : -1;
+    r->params = (struct reroute_params){.first = r->first ? REROUTE_LOAD : REROUTE_LENGTH,
+                                        .delta = (uint32_t)r->delta};
     if (status >= 0 || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) <= 1)
         return status;
     terminal_print("reroute: --routes, --link and --top exclude each other; "
@@ -244,8 +193,8 @@ static int choose_pair(struct rerouting *r, char *word)
     uint64_t ends[2];
     if (dash)
         *dash = '\0';
-    if (!dash || network_input_number(word, UINT32_MAX, &ends[0]) ||
-        network_input_number(dash + 1, UINT32_MAX, &ends[1]))
+    if (!dash || command_line_number(word, UINT32_MAX, &ends[0]) ||
+        command_line_number(dash + 1, UINT32_MAX, &ends[1]))
         return command_line_wrong("reroute", "routes", r->routes);
     uint32_t from = process_of(p, ends[0]), to = process_of(p, ends[1]);
     struct flow wanted = {0, 0, 0, 0}, *found = NULL;
@@ -286,7 +235,7 @@ static uint32_t cmd_reroute_vertex_of(const struct rerouting *r, const char *nam
     for (uint32_t v = 0; vertex == TOPOLOGY_NONE && v < topology_nodes(file->topology); v++)
         if (r->input.hosts[v] && strcmp(r->input.hosts[v], name) == 0)
             vertex = v;
-    if (vertex == TOPOLOGY_NONE && network_input_number(name, UINT32_MAX - 1, &number) == 0 &&
+    if (vertex == TOPOLOGY_NONE && command_line_number(name, UINT32_MAX - 1, &number) == 0 &&
         number < topology_vertices(file->topology))
         vertex = (uint32_t)number;
     return vertex;
@@ -568,7 +517,7 @@ static int cmd_reroute_run(struct rerouting *r)
 
 int cmd_reroute(int argc, char **argv)
 {
-    struct rerouting r = {.input = {.command = "reroute"}, .params = {.first = REROUTE_LOAD}};
+    struct rerouting r = {.input = {.command = "reroute"}, .first = 1};
     int status = cmd_reroute_parse(&r, argc, argv);
     if (status >= 0)
         return status;

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,46 +50,6 @@ static const char usage[] =
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
-enum {
-    OPTION_RECORD = 256,
-    OPTION_NO_RECORD,
-    OPTION_MAX_SIZE,
-    OPTION_WINDOW,
-    OPTION_TOPOLOGY,
-    OPTION_VIEW,
-    OPTION_LISTEN,
-    OPTION_DAEMON,
-    OPTION_KEYS,
-    OPTION_DRY_RUN,
-    OPTION_RULES,
-    OPTION_ALERT_LOG,
-    OPTION_ON_ALERT,
-    OPTION_SYSLOG,
-    OPTION_ALERTMANAGER,
-};
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"record", required_argument, NULL, OPTION_RECORD},
-    {"no-record", no_argument, NULL, OPTION_NO_RECORD},
-    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
-    {"window", required_argument, NULL, OPTION_WINDOW},
-    {"topology", required_argument, NULL, OPTION_TOPOLOGY},
-    {"view", no_argument, NULL, OPTION_VIEW},
-    {"listen", required_argument, NULL, OPTION_LISTEN},
-    {"daemon", required_argument, NULL, OPTION_DAEMON},
-    {"keys", required_argument, NULL, OPTION_KEYS},
-    {"rules", required_argument, NULL, OPTION_RULES},
-    {"alert-log", required_argument, NULL, OPTION_ALERT_LOG},
-    {"on-alert", required_argument, NULL, OPTION_ON_ALERT},
-    {"syslog", no_argument, NULL, OPTION_SYSLOG},
-    {"alertmanager", required_argument, NULL, OPTION_ALERTMANAGER},
-    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 static int cmd_run_wrong_usage(const char *why)
 {
     if (why != NULL)
@@ -97,50 +58,30 @@ static int cmd_run_wrong_usage(const char *why)
     return 2;
 }
 
-/* Members of struct run_options that an option sets. */
-#define MEMBER(name) offsetof(struct run_options, name)
-static const struct {
-    int option;
-    size_t offset;
-} texts[] =
-    {
-        {'o', MEMBER(output)},
-        {OPTION_RECORD, MEMBER(record)},
-        {OPTION_MAX_SIZE, MEMBER(max_size)},
-        {OPTION_WINDOW, MEMBER(window)},
-        {OPTION_TOPOLOGY, MEMBER(topology)},
-        {OPTION_LISTEN, MEMBER(listen)},
-        {OPTION_DAEMON, MEMBER(daemon)},
-        {OPTION_KEYS, MEMBER(keys)},
-        {OPTION_RULES, MEMBER(rules)},
-        {OPTION_ALERT_LOG, MEMBER(alert_log)},
-        {OPTION_ON_ALERT, MEMBER(on_alert)},
-        {OPTION_ALERTMANAGER, MEMBER(alertmanager)},
-},
-  flags[] = {
-      {OPTION_NO_RECORD, MEMBER(no_record)},
-      {OPTION_VIEW, MEMBER(view)},
-      {OPTION_SYSLOG, MEMBER(syslog)},
-      {OPTION_DRY_RUN, MEMBER(dry_run)},
-      {'v', MEMBER(verbose)},
-};
-
-static int cmd_run_set_option(void *user, int option, const char *value)
-{
-    char *members = user;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i].option == option)
-            *(const char **)(void *)(members + texts[i].offset) = value;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (flags[i].option == option)
-            *(int *)(void *)(members + flags[i].offset) = 1;
-    return 0;
-}
-
 /** @return -1 to go on, or the exit status */
 static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
 {
-    const struct command_line line = {"run", usage, "+o:vh", options, cmd_run_set_option, o};
+    const struct command_option options[] = {
+        {"output", 'o', .text = &o->output},
+        {"record", .text = &o->record},
+        {"no-record", .flag = &o->no_record},
+        {"max-size", .text = &o->max_size},
+        {"window", .text = &o->window},
+        {"topology", .text = &o->topology},
+        {"view", .flag = &o->view},
+        {"listen", .text = &o->listen},
+        {"daemon", .text = &o->daemon},
+        {"keys", .text = &o->keys},
+        {"rules", .text = &o->rules},
+        {"alert-log", .text = &o->alert_log},
+        {"on-alert", .text = &o->on_alert},
+        {"syslog", .flag = &o->syslog},
+        {"alertmanager", .text = &o->alertmanager},
+        {"dry-run", .flag = &o->dry_run},
+        {"verbose", 'v', .flag = &o->verbose},
+        {0},
+    };
+    const struct command_line line = {"run", usage, options, .stops = true};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status == 0 ? 0 : cmd_run_wrong_usage(NULL);

@@ -5,10 +5,8 @@
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 #include "proto/json.h"
-#include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,25 +44,6 @@ struct status {
     struct stored *stored;
     size_t count;
 };
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"job", required_argument, NULL, 'j'},
-    {"verbose", no_argument, NULL, 'v'},
-    DIAL_OPTIONS,
-};
-
-static int cmd_status_set_option(void *user, int option, const char *value)
-{
-    struct status *status = user;
-    if (option == 'f')
-        return command_line_format(status->dial.command, value, &status->json);
-    if (option == 'j')
-        status->job = value;
-    else
-        status->verbose = 1;
-    return 0;
-}
 
 /* ---- asking -------------------------------------------------------------- */
 
@@ -313,14 +292,17 @@ static void cmd_status_print_json(const struct status *status)
 
 int cmd_status(int argc, char **argv)
 {
-    struct status status = {
-        .dial = {.command = "status", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    const struct command_line options = {
-        "status", help, "f:j:v" DIAL_LETTERS, long_options, cmd_status_set_option, &status};
-    int result = dial_parse(&status.dial, &options, argc, argv);
+    struct status status = {.json = 0};
+    const struct command_option options[] = {
+        {"format", 'f', .json = &status.json},
+        {"job", 'j', .text = &status.job},
+        {"verbose", 'v', .flag = &status.verbose},
+        {0},
+    };
+    const struct command_line line = {"status", help, .options = options};
+    int result = dial_parse(&status.dial, &line, argc, argv);
     if (result >= 0)
         return result;
-    log_start("holter", -1);
     result = dial_open(&status.dial, &status.client);
     if (result == 0)
         result = ask_daemon(&status);

@@ -7,10 +7,8 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/json.h"
-#include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +56,7 @@ struct tap {
     const char *topics; /* NULL: all */
     const char *job;    /* NULL: the newest */
     int json;
-    int snapshot; /* print the current state */
+    int no_snapshot; /* the current state is not printed */
     int until_end;
     uint64_t for_ns;      /* 0: no end */
     uint64_t count;       /* 0: no end */
@@ -70,50 +68,6 @@ struct tap {
     int cut;               /* errno of standard output; 0: no error */
     uint64_t asked_missed; /* missed frames at the last query of the state of the job */
 };
-
-enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT };
-
-static const struct option long_options[] = {
-    {"topic", required_argument, NULL, 't'},
-    {"format", required_argument, NULL, 'f'},
-    {"job", required_argument, NULL, 'j'},
-    {"for", required_argument, NULL, OPT_FOR},
-    {"count", required_argument, NULL, OPT_COUNT},
-    {"until-end", no_argument, NULL, OPT_UNTIL_END},
-    {"no-snapshot", no_argument, NULL, OPT_NO_SNAPSHOT},
-    DIAL_OPTIONS,
-};
-
-static int cmd_tap_set_option(void *user, int option, const char *value)
-{
-    struct tap *tap = user;
-    char *end;
-    switch (option) {
-    case 't':
-        tap->topics = value;
-        return 0;
-    case 'f':
-        return command_line_format(tap->dial.command, value, &tap->json);
-    case 'j':
-        tap->job = value;
-        return 0;
-    case OPT_FOR:
-        tap->for_ns = dial_seconds(value);
-        return tap->for_ns ? 0 : command_line_wrong(tap->dial.command, "for", value);
-    case OPT_COUNT:
-        errno = 0;
-        tap->count = strtoull(value, &end, 10);
-        return *end == '\0' && *value != '-' && errno == 0 && tap->count > 0
-                   ? 0
-                   : command_line_wrong(tap->dial.command, "count", value);
-    case OPT_UNTIL_END:
-        tap->until_end = 1;
-        return 0;
-    default:
-        tap->snapshot = 0;
-        return 0;
-    }
-}
 
 /* ---- printing ------------------------------------------------------------ */
 
@@ -148,7 +102,7 @@ static void cmd_tap_print_message(struct tap *tap, const struct client_message *
     if (!topic || got->id) /* an answer to a request, not a published message */
         return;
     network_names_take(&tap->names, got->message);
-    if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
+    if (!is_asked_for(tap, topic) || (got->snapshot && tap->no_snapshot))
         return;
     if (tap->json)
         cmd_tap_print_json(got);
@@ -251,14 +205,21 @@ static int cmd_tap_run(struct tap *tap)
 
 int cmd_tap(int argc, char **argv)
 {
-    struct tap tap = {.dial = {.command = "tap", .role = ROLE_VIEWER, .patience_ns = 5000000000},
-                      .snapshot = 1};
-    const struct command_line options = {
-        "tap", help, "t:f:j:" DIAL_LETTERS, long_options, cmd_tap_set_option, &tap};
-    int status = dial_parse(&tap.dial, &options, argc, argv);
+    struct tap tap = {.json = 0};
+    const struct command_option options[] = {
+        {"topic", 't', .text = &tap.topics},
+        {"format", 'f', .json = &tap.json},
+        {"job", 'j', .text = &tap.job},
+        {"for", .seconds_ns = &tap.for_ns},
+        {"count", .number = &tap.count, .least = 1},
+        {"until-end", .flag = &tap.until_end},
+        {"no-snapshot", .flag = &tap.no_snapshot},
+        {0},
+    };
+    const struct command_line line = {"tap", help, .options = options};
+    int status = dial_parse(&tap.dial, &line, argc, argv);
     if (status >= 0)
         return status;
-    log_start("holter", -1);
     /* If the reader closes the pipe, write(2) fails with EPIPE instead of a fatal signal. */
     signal(SIGPIPE, SIG_IGN);
     tap.signals = end_signals_open(0);

@@ -7,6 +7,7 @@
 #include "holter/error.h"
 #include "proto/json.h"
 
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,17 +34,6 @@ static const char help[] =
     "  -h, --help           this text\n"
     "\n"
     "Status: 0 when it is right, 1 when it is not, 2 for wrong usage.\n";
-
-enum { OPT_ROUTE = 256, OPT_HOSTS, OPT_RECORDING };
-
-static const struct option long_options[] = {
-    {"route", required_argument, NULL, OPT_ROUTE},
-    {"hosts", no_argument, NULL, OPT_HOSTS},
-    {"recording", required_argument, NULL, OPT_RECORDING},
-    {"format", required_argument, NULL, 'f'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 struct asked {
     int argc;
@@ -79,7 +69,7 @@ static uint32_t cmd_topology_find(const struct topology_file *file, const char *
     uint64_t number;
     uint32_t vertex = topology_file_host(file, name);
     vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(file->topology, name);
-    if (vertex == TOPOLOGY_NONE && network_input_number(name, UINT32_MAX - 1, &number) == 0 &&
+    if (vertex == TOPOLOGY_NONE && command_line_number(name, UINT32_MAX - 1, &number) == 0 &&
         number < topology_vertices(file->topology))
         vertex = (uint32_t)number;
     return vertex;
@@ -288,34 +278,31 @@ static int cmd_topology_show_progress(const struct asked *asked)
     return status;
 }
 
-static int cmd_topology_set_option(void *user, int option, const char *value)
+static int cmd_topology_set_route(void *user, const struct command_option *option,
+                                  const char *value)
 {
     struct asked *asked = user;
-    switch (option) {
-    case OPT_HOSTS:
-        asked->hosts = 1;
-        return 0;
-    case OPT_RECORDING:
-        asked->recording = value;
-        return 0;
-    case 'f':
-        return command_line_format("topology", value, &asked->json);
-    default: /* --route has two arguments */
-        if (optind >= asked->argc) {
-            terminal_print("topology: --route needs two ends");
-            return 2;
-        }
-        asked->ends[0] = value;
-        asked->ends[1] = asked->argv[optind++];
-        return 0;
+    (void)option;
+    if (optind >= asked->argc) {
+        terminal_print("topology: --route needs two ends");
+        return 2;
     }
+    asked->ends[0] = value;
+    asked->ends[1] = asked->argv[optind++];
+    return 0;
 }
 
 int cmd_topology(int argc, char **argv)
 {
     struct asked asked = {.argc = argc, .argv = argv};
-    const struct command_line line = {
-        "topology", help, "f:h", long_options, cmd_topology_set_option, &asked};
+    const struct command_option options[] = {
+        {"route", .set = cmd_topology_set_route},
+        {"hosts", .flag = &asked.hosts},
+        {"recording", .text = &asked.recording},
+        {"format", 'f', .json = &asked.json},
+        {0},
+    };
+    const struct command_line line = {"topology", help, options, .user = &asked};
     int status = command_line_read_one(&line, argc, argv, "one file or short form", &asked.given);
     if (status >= 0)
         return status;

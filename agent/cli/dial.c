@@ -6,8 +6,9 @@
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/endpoint.h"
+#include "proto/log.h"
 
-#include <math.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,39 +42,20 @@ static int dial_resolve(struct dial *dial, const char *connect, const char *keys
     return error ? 2 : 0;
 }
 
-/* Options read so far. */
-struct given {
-    struct dial *dial;
-    const struct command_line *line;
-    const char *connect, *keys;
-};
-
-static int dial_set_option(void *user, int option, const char *value)
-{
-    struct given *given = user;
-    switch (option) {
-    case 'c':
-        given->connect = value;
-        return 0;
-    case DIAL_OPTION_KEYS:
-        given->keys = value;
-        return 0;
-    case DIAL_OPTION_TIMEOUT:
-        given->dial->patience_ns = dial_seconds(value);
-        return given->dial->patience_ns
-                   ? 0
-                   : command_line_wrong(given->dial->command, "timeout", value);
-    default:
-        return given->line->set(given->line->user, option, value);
-    }
-}
-
 int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv)
 {
-    struct given given = {.dial = dial, .line = line};
+    const char *connect = NULL, *keys = NULL;
+    const struct command_option options[] = {
+        {"connect", 'c', .text = &connect},
+        {"keys", .text = &keys},
+        {"timeout", .seconds_ns = &dial->patience_ns},
+        {0},
+    };
     struct command_line all = *line;
-    all.set = dial_set_option;
-    all.user = &given;
+    all.more = options;
+    dial->command = line->command;
+    dial->role = dial->role == ROLE_NONE ? ROLE_VIEWER : dial->role;
+    dial->patience_ns = UINT64_C(5000000000);
     int status = command_line_read(&all, argc, argv);
     if (status >= 0)
         return status;
@@ -84,7 +66,7 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
                        argv[optind], dial->command);
         return 2;
     }
-    status = dial_resolve(dial, given.connect, given.keys);
+    status = dial_resolve(dial, connect, keys);
     return status ? status : -1;
 }
 
@@ -93,6 +75,7 @@ int dial_open(const struct dial *dial, struct client **out)
     struct client_options options = {.endpoint = dial->endpoint,
                                      .key_dir = dial->keys[0] ? dial->keys : NULL,
                                      .role = dial->role};
+    log_start("holter", -1);
     int error = client_create(out, &options);
     if (error == 0)
         return 0;
@@ -143,16 +126,6 @@ int dial_wait(struct dial *dial, struct client **client)
 int dial_is_overtaken(const struct client *client, const struct wire_reply *reply)
 {
     return reply->code == -HOLTER_EUNREACHABLE && client_replays(client);
-}
-
-uint64_t dial_seconds(const char *text)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
-        return 0;
-    uint64_t ns = (uint64_t)llround(seconds * 1e9);
-    return ns ? ns : 1;
 }
 
 int dial_is_hopeless(const struct dial *dial, const struct client *client, uint64_t *since_ns)

@@ -10,31 +10,18 @@
 #include <stdint.h>
 
 struct dial {
-    const char *command; /**< name for error messages, "tap" */
+    const char *command; /**< set: name for error messages, "tap" */
     char endpoint[PATH_MAX];
-    char keys[PATH_MAX]; /**< "": none */
-    int named;           /**< the endpoint was given by an option */
-    int keys_named;      /**< the key directory was given by an option */
-    enum role role;
+    char keys[PATH_MAX];  /**< "": none */
+    int named;            /**< the endpoint was given by an option */
+    int keys_named;       /**< the key directory was given by an option */
+    enum role role;       /**< ROLE_NONE: ROLE_VIEWER */
     const char **word;    /**< set to the argument, if any; NULL: no argument is allowed */
-    uint64_t patience_ns; /**< how long to wait for an unreachable daemon */
+    uint64_t patience_ns; /**< set: how long to wait for an unreachable daemon */
 };
 
-/** Options of all clients: the last entries of the list of a command, and their letters. */
-enum { DIAL_OPTION_KEYS = 1000, DIAL_OPTION_TIMEOUT };
-#define DIAL_OPTIONS                                                                               \
-    {"connect", required_argument, NULL, 'c'},                                                     \
-        {"keys", required_argument, NULL, DIAL_OPTION_KEYS},                                       \
-        {"timeout", required_argument, NULL, DIAL_OPTION_TIMEOUT},                                 \
-        {"help", no_argument, NULL, 'h'},                                                          \
-    {                                                                                              \
-        NULL, 0, NULL, 0                                                                           \
-    }
-#define DIAL_LETTERS "c:h"
-
 /** Read the command line, options and at most one argument, and find the endpoint and keys.
- *  @param line  its letters and names include DIAL_LETTERS and DIAL_OPTIONS; `set` is called for
- * all other options
+ *  @param line  without the options of all clients: --connect, --keys, --timeout
  *  @return -1 to go on, or the exit status after printing an error */
 int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv);
 
@@ -52,10 +39,6 @@ int dial_wait(struct dial *dial, struct client **client);
 /** Was a request not answered because another run of a replay took over, after a seek or at the
  *  start of a loop? The request has to be sent again after dial_wait(). */
 int dial_is_overtaken(const struct client *client, const struct wire_reply *reply);
-
-/** A time in seconds from the command line, "2.5". @return nanoseconds, or 0 if it is
- *  not a positive number */
-uint64_t dial_seconds(const char *text);
 
 /** Has the daemon refused the client, or been unreachable for longer than patience_ns? Prints an
  * error then.

@@ -1,6 +1,7 @@
 /* Reads traffic, network and placement for the commands about networks. */
 #include "agent/cli/network_input.h"
 
+#include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal_message.h"
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
@@ -21,17 +22,6 @@ void network_input_tell(void *user, const char *text)
 {
     (void)user;
     terminal_print("%s", text);
-}
-
-int network_input_number(const char *text, uint64_t most, uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
-        return -1;
-    *out = value;
-    return 0;
 }
 
 static const char *network_input_name_of(const struct network_input *in)
@@ -295,8 +285,8 @@ static int network_input_read_range(const struct network_input *in, const char *
     char *dash = strchr(word, '-');
     if (dash)
         *dash = '\0';
-    if (network_input_number(word, UINT32_MAX, first) == 0 &&
-        network_input_number(dash ? dash + 1 : word, UINT32_MAX, last) == 0 && *first <= *last)
+    if (command_line_number(word, UINT32_MAX, first) == 0 &&
+        command_line_number(dash ? dash + 1 : word, UINT32_MAX, last) == 0 && *first <= *last)
         return 0;
     if (dash)
         *dash = '-';

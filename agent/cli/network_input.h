@@ -39,9 +39,6 @@ int network_input_list(const char *command, const char *option, const char *list
 int network_input_ranks(const struct network_input *input, const char *list, uint32_t **out,
                         uint32_t *count);
 
-/** Read a whole number. @return 0, or -1 if it is not one up to `most` */
-int network_input_number(const char *text, uint64_t most, uint64_t *out);
-
 /** Check, before long work, that the output can be written and is neither the recording nor the
  *  network. @param path  "-": standard output @return 0, or the exit status, after printing an
  * error */

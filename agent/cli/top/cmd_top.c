@@ -8,10 +8,8 @@
 #include "agent/terminal/terminal_message.h"
 #include "holter/clock.h"
 #include "holter/error.h"
-#include "proto/log.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -68,30 +66,16 @@ struct top {
     uint64_t refreshed_ns; /* CLOCK_MONOTONIC; 0: not yet */
 };
 
-enum { OPT_ONCE = 256 };
-
-static const struct option long_options[] = {
-    {"once", no_argument, NULL, OPT_ONCE},
-    {"job", required_argument, NULL, 'j'},
-    DIAL_OPTIONS,
-};
-
-static int cmd_top_set_option(void *user, int option, const char *value)
-{
-    struct top *top = user;
-    if (option == OPT_ONCE)
-        top->once = 1;
-    else
-        top->job = value;
-    return 0;
-}
-
 /* @return -1 to go on, or the exit status */
 static int cmd_top_parse(struct top *top, int argc, char **argv)
 {
-    const struct command_line options = {
-        "top", help, "j:" DIAL_LETTERS, long_options, cmd_top_set_option, top};
-    int status = dial_parse(&top->dial, &options, argc, argv);
+    const struct command_option options[] = {
+        {"once", .flag = &top->once},
+        {"job", 'j', .text = &top->job},
+        {0},
+    };
+    const struct command_line line = {"top", help, .options = options};
+    int status = dial_parse(&top->dial, &line, argc, argv);
     if (status >= 0 || top->once || (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)))
         return status;
     terminal_print(
@@ -346,7 +330,6 @@ int cmd_top(int argc, char **argv)
     int status = cmd_top_parse(&top, argc, argv);
     if (status >= 0)
         return status;
-    log_start("holter", -1);
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
     top.signals = end_signals_open(1);
