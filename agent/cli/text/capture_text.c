@@ -119,10 +119,8 @@ static void capture_text_put_request(FILE *out, const struct wire_capture *m,
         fputs(", from ", out);
         peer_cell(out, 0, e->source);
     }
-    if (capture_text_region_name(m, e->region)[0] != '\0') {
-        fputs(" in ", out);
-        tap_cell(out, 0, capture_text_region_name(m, e->region));
-    }
+    if (capture_text_region_name(m, e->region)[0] != '\0')
+        tap_print(out, " in %s", capture_text_region_name(m, e->region));
 }
 
 static void capture_text_put_event(FILE *out, const struct wire_capture *m,
@@ -164,8 +162,7 @@ static void put_thread(FILE *out, const struct wire_capture *m,
     fprintf(out, "rank %" PRIu64, thread->rank);
     if (thread->thread > 0)
         fprintf(out, ", thread %" PRIu64 " (%" PRIu64 ")", thread->thread, thread->tid);
-    fputs(" on ", out);
-    tap_cell(out, 0, m->host);
+    tap_print(out, " on %s", m->host);
     if (thread->lapped > 0)
         fprintf(out, ", %" PRIu64 " records were overwritten while they were read", thread->lapped);
     fputc('\n', out);
@@ -177,11 +174,9 @@ static void put_thread(FILE *out, const struct wire_capture *m,
 static void capture_head(FILE *out, const struct wire_capture *m)
 {
     struct quantity clock;
-    fprintf(out, "capture %" PRIu64 " of ", m->id);
-    tap_cell(out, 0, m->job);
-    fprintf(out, ", %s: ", quantity_clock(&clock, m->at_ns));
-    tap_cell(out, 0, m->reason[0] != '\0' ? m->reason : "no reason was given");
-    fputc('\n', out);
+    tap_print(out, "capture %" PRIu64 " of %s, %s: %s\n", m->id, m->job,
+              quantity_clock(&clock, m->at_ns),
+              m->reason[0] != '\0' ? m->reason : "no reason was given");
 }
 
 /* A thread of a part. */
@@ -253,12 +248,8 @@ void capture_print(FILE *out, const struct capture_view *view)
     free(places);
     for (size_t i = 0; i < view->count; i++) {
         const struct wire_capture *m = &view->parts[i].message.capture;
-        if (m->fault[0] == '\0')
-            continue;
-        tap_cell(out, 0, m->host);
-        fputs(": ", out);
-        tap_cell(out, 0, m->fault);
-        fputc('\n', out);
+        if (m->fault[0] != '\0')
+            tap_print(out, "%s: %s\n", m->host, m->fault);
     }
     struct quantity a, b;
     fprintf(out, "%s of %s\n", quantity_things(&a, records, "record"),
@@ -276,8 +267,6 @@ void capture_brief(FILE *out, const struct wire_capture *m)
         put_thread(out, m, &m->threads[e->thread]);
         capture_text_put_event(out, m, e);
     }
-    if (m->fault[0] != '\0') {
-        tap_cell(out, 0, m->fault);
-        fputc('\n', out);
-    }
+    if (m->fault[0] != '\0')
+        tap_print(out, "%s\n", m->fault);
 }

@@ -1,6 +1,7 @@
 /* Contents of a recording, and differences of two, as text. */
 #include "agent/cli/text/info_text.h"
 
+#include "agent/cli/text/tap_text.h"
 #include "holter/call.h"
 #include "proto/quantity.h"
 
@@ -9,20 +10,10 @@
 
 #define SHOWN_HOSTS 8u
 
-/* Texts in a file may contain control sequences for a terminal. */
-static void info_text_print_clean(FILE *out, const char *text)
-{
-    for (; *text != '\0'; text++)
-        fputc((unsigned char)*text < 32 || *text == 127 ? '?' : *text, out);
-}
-
 static void info_text_print_line(FILE *out, const char *name, const char *text)
 {
-    if (text[0] == '\0')
-        return;
-    fprintf(out, "%-10s ", name);
-    info_text_print_clean(out, text);
-    fputc('\n', out);
+    if (text[0] != '\0')
+        tap_print(out, "%-10s %s\n", name, text);
 }
 
 static void print_time(FILE *out, uint64_t ns)
@@ -88,21 +79,12 @@ static void info_text_print_places(FILE *out, const struct info *i)
     struct quantity q;
     fprintf(out, "%-10s %" PRIu64 " of %" PRIu64 " on %s:", "ranks", i->ranks_seen, i->world,
             quantity_things(&q, i->host_total, "host"));
-    for (size_t h = 0; h < i->host_count && h < SHOWN_HOSTS; h++) {
-        fputs(h > 0 ? ", " : " ", out);
-        info_text_print_clean(out, i->hosts[h]);
-    }
+    for (size_t h = 0; h < i->host_count && h < SHOWN_HOSTS; h++)
+        tap_print(out, "%s%s", h > 0 ? ", " : " ", i->hosts[h]);
     fputs(i->host_total > SHOWN_HOSTS ? ", ...\n" : "\n", out);
-    if (i->network[0] != '\0') {
-        fprintf(out, "%-10s ", "network");
-        info_text_print_clean(out, i->network);
-        if (i->network_source[0] != '\0') {
-            fputs(" (", out);
-            info_text_print_clean(out, i->network_source);
-            fputc(')', out);
-        }
-        fputc('\n', out);
-    }
+    if (i->network[0] != '\0')
+        tap_print(out, "network    %s%s%s%s\n", i->network, i->network_source[0] ? " (" : "",
+                  i->network_source, i->network_source[0] ? ")" : "");
 }
 
 /* Numbers of the calls that were made, sorted by time, descending. */
@@ -178,11 +160,7 @@ static void info_text_print_alerts(FILE *out, const struct info *i)
         const struct info_alert *a = &i->alerts[n];
         fputs("           ", out);
         print_time(out, a->since_ns);
-        fprintf(out, "  %s  ", a->state);
-        info_text_print_clean(out, a->severity);
-        fputs("  ", out);
-        info_text_print_clean(out, a->title);
-        fputc('\n', out);
+        tap_print(out, "  %s  %s  %s\n", a->state, a->severity, a->title);
     }
     if (i->alert_total > i->alert_count)
         fprintf(out, "           and %zu more\n", i->alert_total - i->alert_count);
@@ -198,8 +176,7 @@ static void info_text_print_captures(FILE *out, const struct info *i)
         struct quantity records;
         fputs("           ", out);
         print_time(out, c->at_ns);
-        fprintf(out, "  %s  ", quantity_things(&records, c->records, "record"));
-        info_text_print_clean(out, c->reason);
+        tap_print(out, "  %s  %s", quantity_things(&records, c->records, "record"), c->reason);
         if (c->answered < c->nodes)
             fprintf(out, "; %" PRIu64 " of %" PRIu64 " nodes answered", c->answered, c->nodes);
         fputc('\n', out);
@@ -216,10 +193,10 @@ static void print_stored(FILE *out, const struct info *i)
     if (i->packed_bytes > 0)
         fprintf(out, ", packed %s: %.1f times less", quantity_bytes(&b, (double)i->packed_bytes),
                 (double)i->raw_bytes / (double)i->packed_bytes);
-    fprintf(out, "\n%-10s %s, schema %" PRId64 ", by Holter ", "file",
-            quantity_bytes(&c, (double)i->file_bytes), i->version);
-    info_text_print_clean(out, i->holter[0] != '\0' ? i->holter : "of a version that is not known");
     fputc('\n', out);
+    tap_print(out, "%-10s %s, schema %" PRId64 ", by Holter %s\n", "file",
+              quantity_bytes(&c, (double)i->file_bytes), i->version,
+              i->holter[0] != '\0' ? i->holter : "of a version that is not known");
 }
 
 static void info_text_print_damages(FILE *out, const struct info *i)
@@ -242,8 +219,7 @@ static void info_text_print_damages(FILE *out, const struct info *i)
 void info_print_text(FILE *out, const struct info *i)
 {
     struct quantity a, b;
-    info_text_print_clean(out, i->path);
-    fputc('\n', out);
+    tap_print(out, "%s\n", i->path);
     info_text_print_line(out, "job", i->job);
     info_text_print_line(out, "state", i->state);
     info_text_print_line(out, "program", i->app);
@@ -270,19 +246,12 @@ void info_print_text(FILE *out, const struct info *i)
 
 static void print_item(FILE *out, const struct diff_item *item)
 {
-    fprintf(out, "%s, ", item->table);
-    info_text_print_clean(out, item->key);
-    if (item->column[0] == '\0') {
-        fprintf(out, ": only in the %s\n", item->value[0][0] != '\0' ? "first" : "second");
-        return;
-    }
-    fputs(": ", out);
-    info_text_print_clean(out, item->column);
-    fputc(' ', out);
-    info_text_print_clean(out, item->value[0]);
-    fputs(" | ", out);
-    info_text_print_clean(out, item->value[1]);
-    fputc('\n', out);
+    if (item->column[0] == '\0')
+        tap_print(out, "%s, %s: only in the %s\n", item->table, item->key,
+                  item->value[0][0] != '\0' ? "first" : "second");
+    else
+        tap_print(out, "%s, %s: %s %s | %s\n", item->table, item->key, item->column, item->value[0],
+                  item->value[1]);
 }
 
 void diff_print_text(FILE *out, const struct diff *d, const char *const paths[2])

@@ -7,22 +7,12 @@
 
 #include <inttypes.h>
 
-static void print_plain(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    tap_cell(out, 0, text);
-    fputc('\n', out);
-}
-
 void status_text_daemon(FILE *out, const char *endpoint, const struct wire_status *s)
 {
     struct quantity a, b, c;
     double up_ns = s->now_ns > s->started_ns ? (double)(s->now_ns - s->started_ns) : 0;
-    fputs("holterd ", out);
-    tap_cell(out, 0, s->version);
-    fprintf(out, " at %s, pid %" PRIu64 " on ", endpoint, s->pid);
-    tap_cell(out, 0, s->host);
-    fprintf(out, ", up %s\n", quantity_duration(&a, up_ns));
+    tap_print(out, "holterd %s at %s, pid %" PRIu64 " on %s, up %s\n", s->version, endpoint, s->pid,
+              s->host, quantity_duration(&a, up_ns));
     fprintf(out, "  connected  %s, %s\n", quantity_things(&a, s->agents, "agent"),
             quantity_things(&b, s->clients, "client"));
     fprintf(out, "  taken in   %s window messages (windows of %s), %s, %s/s\n",
@@ -34,19 +24,19 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
             "  of them    %" PRIu64 " resent, %" PRIu64 " late; %" PRIu64 " messages rejected\n",
             s->duplicates, s->late, s->rejected);
     if (s->rejected_last[0])
-        print_plain(out, "             the last: ", s->rejected_last);
+        tap_print(out, "             the last: %s\n", s->rejected_last);
     fprintf(out, "  published  %s frames\n", quantity_count(&a, (double)s->published));
     fprintf(out, "  recorded   %s\n", quantity_bytes(&a, (double)s->recorded_bytes));
     if (s->recorder_error[0])
-        print_plain(out, "             stopped: ", s->recorder_error);
+        tap_print(out, "             stopped: %s\n", s->recorder_error);
     if (s->rules[0])
-        print_plain(out, "  alerts     rules of ", s->rules);
+        tap_print(out, "  alerts     rules of %s\n", s->rules);
     if (s->sink_error[0])
-        print_plain(out, "  alerts     a sink fails: ", s->sink_error);
+        tap_print(out, "  alerts     a sink fails: %s\n", s->sink_error);
     if (s->topology_fault[0])
-        print_plain(out, "  network    not used: ", s->topology_fault);
+        tap_print(out, "  network    not used: %s\n", s->topology_fault);
     else if (s->topology[0])
-        print_plain(out, "  network    ", s->topology);
+        tap_print(out, "  network    %s\n", s->topology);
     fprintf(out, "  cost       %s of a core, %s of memory\n",
             quantity_share(&a, (double)s->cpu_ns, up_ns), quantity_bytes(&b, (double)s->rss_bytes));
 }
@@ -54,16 +44,13 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
 void status_text_brief(FILE *out, const struct wire_job_row *row)
 {
     struct quantity ranks, nodes, begin, length;
-    fputs("job ", out);
-    tap_cell(out, 0, row->job);
-    fputs(": ", out);
-    tap_cell(out, 0, row->state);
-    fprintf(out, ", %s on %s, from %s", quantity_things(&ranks, row->ranks, "rank"),
-            quantity_things(&nodes, row->nodes, "node"), quantity_clock(&begin, row->start_ns));
+    tap_print(out, "job %s: %s, %s on %s, from %s", row->job, row->state,
+              quantity_things(&ranks, row->ranks, "rank"),
+              quantity_things(&nodes, row->nodes, "node"), quantity_clock(&begin, row->start_ns));
     if (row->end_ns > row->start_ns)
         fprintf(out, ", %s long",
                 quantity_duration(&length, (double)(row->end_ns - row->start_ns)));
-    print_plain(out, "; ", row->app);
+    tap_print(out, "; %s\n", row->app);
 }
 
 /* Uncovered calls that the application uses are listed by name, the others only with --verbose. */
@@ -78,9 +65,8 @@ static void print_uncovered(FILE *out, const struct wire_job *job, int verbose)
         const struct wire_uncovered_row *row = &job->uncovered[i];
         if (!row->used && !verbose)
             continue;
-        tap_cell(out, 0, row->name);
-        fputs(row->used && verbose ? " (used)" : "", out);
-        fputs(++listed < shown ? ", " : "", out);
+        tap_print(out, "%s%s%s", row->name, row->used && verbose ? " (used)" : "",
+                  ++listed < shown ? ", " : "");
     }
     if (used == 0)
         fputs(shown ? "; none of them is used" : "no call that the program uses", out);
@@ -110,22 +96,18 @@ void status_text_job(FILE *out, const struct wire_job *job, const struct wire_to
                      int verbose)
 {
     struct quantity begin, length;
-    fputs("job ", out);
-    tap_cell(out, 0, job->job);
-    fputs(": ", out);
-    tap_cell(out, 0, job->state);
-    fprintf(out, ", %" PRIu64 " of %s, from %s", job->seen,
-            quantity_things(&length, job->world, "rank"), quantity_clock(&begin, job->start_ns));
+    tap_print(out, "job %s: %s, %" PRIu64 " of %s, from %s", job->job, job->state, job->seen,
+              quantity_things(&length, job->world, "rank"), quantity_clock(&begin, job->start_ns));
     if (job->end_ns > job->start_ns)
         fprintf(out, ", %s long",
                 quantity_duration(&length, (double)(job->end_ns - job->start_ns)));
     fputc('\n', out);
-    print_plain(out, "  command    ", job->command[0] ? job->command : job->app);
-    print_plain(out, "  MPI        ", job->mpi);
+    tap_print(out, "  command    %s\n", job->command[0] ? job->command : job->app);
+    tap_print(out, "  MPI        %s\n", job->mpi);
     if (job->recording[0])
-        print_plain(out, "  recording  ", job->recording);
+        tap_print(out, "  recording  %s\n", job->recording);
     if (job->network_fault && job->network_fault[0])
-        print_plain(out, "  network    ", job->network_fault);
+        tap_print(out, "  network    %s\n", job->network_fault);
     if (latest)
         print_rates(out, latest);
     print_uncovered(out, job, verbose);

@@ -5,7 +5,6 @@
 #include "proto/quantity.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,22 +108,6 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
 /* ---- the network ------------------------------------------------------------------------------
  */
 
-static void tap_network_print_head(FILE *out, const char *topic, const char *job)
-{
-    tap_cell(out, 7, topic);
-    fputc(' ', out);
-    tap_cell(out, 12, job);
-    fputs("  ", out);
-}
-
-static void tap_network_print_real(FILE *out, int width, const char *unit, double value)
-{
-    char text[32] = "-";
-    if (isfinite(value) && fabs(value) < 1e9)
-        snprintf(text, sizeof text, "%.2f%s", value, unit);
-    tap_cell(out, -width, text);
-}
-
 static void print_sizes(FILE *out, const struct wire_topology *m)
 {
     struct quantity q;
@@ -132,11 +115,8 @@ static void print_sizes(FILE *out, const struct wire_topology *m)
     if (m->dimensions_count == 0 && m->vertices_count == 0 && m->edges_count == 0)
         return;
     fputs("  ", out);
-    for (uint64_t i = 0; i < m->dimensions_count; i++, between = ", ") {
-        fputs(between, out);
-        tap_cell(out, 0, m->dimensions[i].name);
-        fprintf(out, " %" PRIu64, m->dimensions[i].size);
-    }
+    for (uint64_t i = 0; i < m->dimensions_count; i++, between = ", ")
+        tap_print(out, "%s%s %" PRIu64, between, m->dimensions[i].name, m->dimensions[i].size);
     if (m->vertices_count) {
         fprintf(out, "%s%s", between, quantity_things(&q, m->vertices_count, "place"));
         between = ", ";
@@ -152,19 +132,14 @@ void tap_topology(FILE *out, const struct wire_topology *m)
     uint64_t placed = 0;
     for (uint64_t i = 0; i < m->seats_count; i++)
         placed += m->seats[i].vertex != WIRE_ANY;
-    tap_network_print_head(out, "network", m->job);
-    tap_cell(out, 0, m->name);
-    fputs(m->source[0] ? ", from " : ", as the agents see it", out);
-    tap_cell(out, 0, m->source);
-    fprintf(out, ", %s", quantity_things(&q, placed, "rank"));
+    tap_head(out, "network", m->job);
+    tap_print(out, " %s%s%s, %s", m->name, m->source[0] ? ", from " : ", as the agents see it",
+              m->source, quantity_things(&q, placed, "rank"));
     if (placed < m->seats_count)
         fprintf(out, " and %" PRIu64 " without a place in it", m->seats_count - placed);
     fputc('\n', out);
-    if (m->fault[0]) {
-        fputs("  its file cannot be used: ", out);
-        tap_cell(out, 0, m->fault);
-        fputc('\n', out);
-    }
+    if (m->fault[0])
+        tap_print(out, "  its file cannot be used: %s\n", m->fault);
     print_sizes(out, m);
 }
 
@@ -207,10 +182,10 @@ static void print_links(FILE *out, const struct wire_links *m, const struct netw
         tap_bytes(out, 11, l->bytes);
         tap_bytes(out, 11, l->average > 0 && l->average < 1e18 ? (uint64_t)l->average : 0);
         tap_bytes(out, 11, l->peak);
-        tap_network_print_real(out, 7, "", l->share);
-        tap_network_print_real(out, 9, "x", l->latency);
+        tap_real(out, 7, 2, "", l->share);
+        tap_real(out, 9, 2, "x", l->latency);
         bytes_or_packets(out, 11, l->measured, l->unit);
-        tap_network_print_real(out, 7, "", l->ratio);
+        tap_real(out, 7, 2, "", l->ratio);
         fputc('\n', out);
     }
 }
@@ -257,8 +232,8 @@ static void print_interfaces(FILE *out, const struct wire_links *m,
 void tap_links(FILE *out, const struct wire_links *m, const struct network_names *names)
 {
     struct quantity q;
-    tap_network_print_head(out, "links", m->job);
-    fprintf(out, "window %" PRIu64 "  congested %" PRIu64 "  hot %" PRIu64 "  busy %" PRIu64,
+    tap_head(out, "links", m->job);
+    fprintf(out, " window %" PRIu64 "  congested %" PRIu64 "  hot %" PRIu64 "  busy %" PRIu64,
             m->window, m->congested, m->hot, m->busy);
     fprintf(out, "  idle %" PRIu64 "  crossed by %s", m->idle,
             quantity_bytes(&q, (double)m->bytes));

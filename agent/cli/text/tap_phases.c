@@ -6,30 +6,12 @@
 #include "proto/quantity.h"
 
 #include <inttypes.h>
-#include <math.h>
-
-static void tap_phases_print_head(FILE *out, const char *topic, const char *job, uint64_t window)
-{
-    tap_cell(out, 7, topic);
-    fputc(' ', out);
-    tap_cell(out, 12, job);
-    fprintf(out, "  window %" PRIu64, window);
-}
 
 static void span_cells(FILE *out, uint64_t begin_ns, uint64_t end_ns)
 {
     struct quantity q;
     tap_cell(out, 14, quantity_clock(&q, begin_ns));
     tap_cell(out, -10, quantity_duration(&q, end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0));
-}
-
-/* Unknown numbers are "-". */
-static void tap_phases_print_real(FILE *out, int width, int digits, double value)
-{
-    char text[32] = "-";
-    if (isfinite(value) && fabs(value) < 1e9)
-        snprintf(text, sizeof text, "%.*f", digits, value);
-    tap_cell(out, -width, text);
 }
 
 /* @param is_known  whether it resembles any phase */
@@ -46,7 +28,8 @@ static void tap_phases_print_pattern(FILE *out, int returned, uint64_t resembles
 void tap_phases(FILE *out, const struct wire_phases *m)
 {
     struct quantity gap;
-    tap_phases_print_head(out, "phases", m->job, m->window);
+    tap_head(out, "phases", m->job);
+    fprintf(out, " window %" PRIu64, m->window);
     if (m->gap_ns)
         fprintf(out, ", ended by pauses of %s", quantity_duration(&gap, (double)m->gap_ns));
     fputs(m->modelled ? ", with collectives\n" : "\n", out);
@@ -64,7 +47,7 @@ void tap_phases(FILE *out, const struct wire_phases *m)
         tap_count(out, 10, p->pairs);
         tap_count(out, 8, p->ranks);
         tap_count(out, 13, p->communities);
-        tap_phases_print_real(out, 12, 3, p->modularity);
+        tap_real(out, 12, 3, "", p->modularity);
         tap_count(out, 10, p->folded);
         fputs(p->open ? "  open\n" : "\n", out);
     }
@@ -72,7 +55,8 @@ void tap_phases(FILE *out, const struct wire_phases *m)
 
 void tap_curve(FILE *out, const struct wire_curve *m)
 {
-    tap_phases_print_head(out, "curve", m->job, m->window);
+    tap_head(out, "curve", m->job);
+    fprintf(out, " window %" PRIu64, m->window);
     fputc('\n', out);
     if (m->points_count)
         fputs("  phase  begin             length    height  difference  communities  pattern\n",
@@ -81,8 +65,8 @@ void tap_curve(FILE *out, const struct wire_curve *m)
         const struct wire_curve_point_row *p = &m->points[i];
         fprintf(out, "%7" PRIu64 "  ", p->phase);
         span_cells(out, p->begin_ns, p->end_ns);
-        tap_phases_print_real(out, 10, 4, p->height);
-        tap_phases_print_real(out, 12, 4, p->difference);
+        tap_real(out, 10, 4, "", p->height);
+        tap_real(out, 12, 4, "", p->difference);
         tap_count(out, 13, p->communities);
         tap_phases_print_pattern(out, p->returned != 0, p->resembles, p->resembles != 0);
         fputs(p->provisional ? ", still open\n" : "\n", out);
@@ -108,8 +92,8 @@ static void print_columns(FILE *out, const struct wire_commgram *m)
         tap_count(out, 8, c->ranks);
         tap_count(out, 8, c->bars);
         tap_count(out, 13, c->communities);
-        tap_phases_print_real(out, 12, 3, c->modularity);
-        tap_phases_print_real(out, 10, 4, c->height);
+        tap_real(out, 12, 3, "", c->modularity);
+        tap_real(out, 10, 4, "", c->height);
         tap_phases_print_pattern(out, c->returned != 0, c->resembles - 1, c->resembles != 0);
         fputs(c->open ? ", still open\n" : "\n", out);
     }

@@ -23,18 +23,17 @@ static void print_mark(FILE *out, const struct wire_replay *r, const struct wire
     uint64_t since = m->since_ns > r->begin_ns ? m->since_ns - r->begin_ns : 0;
     fprintf(out, "  alert #%" PRIu64 " at +%s ", m->id, quantity_duration(&at, (double)since));
     tap_cell(out, 8, m->severity);
-    fputs(m->fired_ns == 0 ? " (pending) " : m->end_ns == 0 ? " (to the end) " : " ", out);
-    tap_cell(out, 0, m->title);
-    fputc('\n', out);
+    tap_print(out, " %s%s\n",
+              m->fired_ns == 0 ? "(pending) "
+              : m->end_ns == 0 ? "(to the end) "
+                               : "",
+              m->title);
 }
 
 void tap_replay(FILE *out, const struct wire_replay *r)
 {
     struct quantity clock;
-    tap_cell(out, 7, "replay");
-    fputc(' ', out);
-    tap_cell(out, 12, r->job);
-    fputc(' ', out);
+    tap_head(out, "replay", r->job);
     tap_cell(out, 8, r->state);
     fprintf(out, " at %s, ", quantity_clock(&clock, r->position_ns));
     tap_replay_print_place(out, r, r->position_ns);
@@ -55,13 +54,8 @@ void tap_replay(FILE *out, const struct wire_replay *r)
         fputs(", indexed ", out);
         tap_replay_print_place(out, r, r->indexed_ns);
     }
-    fprintf(out, ", run %" PRIu64 "; ", r->run);
-    tap_cell(out, 0, r->file);
-    if (r->fault[0]) {
-        fputs("; ", out);
-        tap_cell(out, 0, r->fault);
-    }
-    fputc('\n', out);
+    tap_print(out, ", run %" PRIu64 "; %s%s%s\n", r->run, r->file, r->fault[0] ? "; " : "",
+              r->fault);
     for (uint64_t i = 0; i < r->marks_count; i++)
         print_mark(out, r, &r->marks[i]);
 }

@@ -11,7 +11,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void tap_cell(FILE *out, int width, const char *text)
 {
@@ -25,6 +27,22 @@ void tap_cell(FILE *out, int width, const char *text)
         fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
     if (width > 0 && pad > 0)
         fprintf(out, "%*s", pad, "");
+}
+
+void tap_print(FILE *out, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    int ends = format[strlen(format) - 1] == '\n';
+    text[length - ends] = '\0';
+    tap_cell(out, 0, text);
+    fputs(ends ? "\n" : "", out);
+    free(text);
 }
 
 void tap_count(FILE *out, int width, uint64_t count)
@@ -50,12 +68,20 @@ static void number_cell(FILE *out, int width, uint64_t number)
     fprintf(out, "%*" PRIu64, width, number);
 }
 
-static void tap_text_print_head(FILE *out, const char *topic, const char *job)
+void tap_head(FILE *out, const char *topic, const char *job)
 {
     tap_cell(out, 7, topic);
     fputc(' ', out);
     tap_cell(out, 12, job);
     fputc(' ', out);
+}
+
+void tap_real(FILE *out, int width, int digits, const char *unit, double value)
+{
+    char text[32] = "-";
+    if (isfinite(value) && fabs(value) < 1e9)
+        snprintf(text, sizeof text, "%.*f%s", digits, value, unit);
+    tap_cell(out, -width, text);
 }
 
 /* "window 1234", or "sum of 12 windows, to 1234" in a snapshot. */
@@ -97,46 +123,31 @@ static void names_cell(FILE *out, const char *comm, const char *region)
 static void tap_text_print_job(FILE *out, const struct wire_job *job)
 {
     struct quantity begin, length;
-    tap_text_print_head(out, "job", job->job);
+    tap_head(out, "job", job->job);
     tap_cell(out, 8, job->state);
     fprintf(out, " %" PRIu64 " of %" PRIu64 " ranks, from %s", job->seen, job->world,
             quantity_clock(&begin, job->start_ns));
     if (job->end_ns > job->start_ns)
         fprintf(out, ", %s long",
                 quantity_duration(&length, (double)(job->end_ns - job->start_ns)));
-    fputs("; ", out);
-    tap_cell(out, 0, job->command[0] ? job->command : job->app);
-    fputs("; ", out);
-    tap_cell(out, 0, job->mpi);
-    if (job->recording[0]) {
-        fputs("; recording ", out);
-        tap_cell(out, 0, job->recording);
-    }
-    fputc('\n', out);
-    for (uint64_t i = 0; i < job->uncovered_count; i++) {
-        if (!job->uncovered[i].used)
-            continue;
-        fputs("  not covered, but used: ", out);
-        tap_cell(out, 0, job->uncovered[i].name);
-        fputc('\n', out);
-    }
+    tap_print(out, "; %s; %s%s%s\n", job->command[0] ? job->command : job->app, job->mpi,
+              job->recording[0] ? "; recording " : "", job->recording);
+    for (uint64_t i = 0; i < job->uncovered_count; i++)
+        if (job->uncovered[i].used)
+            tap_print(out, "  not covered, but used: %s\n", job->uncovered[i].name);
 }
 
 static void tap_text_print_places(FILE *out, const struct wire_places *places)
 {
     struct quantity ranks, nodes;
-    tap_text_print_head(out, "places", places->job);
+    tap_head(out, "places", places->job);
     fprintf(out, "%s on %s\n", quantity_things(&ranks, places->places_count, "rank"),
             quantity_things(&nodes, places->hosts_count, "node"));
     for (uint64_t i = 0; i < places->places_count; i++) {
         const struct wire_place_row *row = &places->places[i];
-        fputs("  rank ", out);
-        number_cell(out, 6, row->rank);
-        fputs("  ", out);
+        fprintf(out, "  rank %6" PRIu64 "  ", row->rank);
         tap_cell(out, 20, row->node < places->hosts_count ? places->hosts[row->node].name : "?");
-        fprintf(out, "  pid %-8" PRIu64 " cores ", row->pid);
-        tap_cell(out, 0, row->placement);
-        fputc('\n', out);
+        tap_print(out, "  pid %-8" PRIu64 " cores %s\n", row->pid, row->placement);
     }
 }
 
@@ -145,7 +156,7 @@ static void print_totals(FILE *out, const struct wire_totals *t)
     struct quantity begin, rate, bytes, share, waiting;
     double seconds = (double)t->length_ns / 1e9;
     double whole = (double)t->length_ns * (double)t->ranks;
-    tap_text_print_head(out, "totals", t->job);
+    tap_head(out, "totals", t->job);
     fprintf(out, "%s ", quantity_clock(&begin, t->start_ns));
     tap_cell(out, -10, quantity_things(&share, t->ranks, "rank"));
     tap_cell(out, -8, quantity_count(&rate, seconds > 0 ? (double)t->sent / seconds : 0));
@@ -169,7 +180,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
     struct quantity share, waiting;
     uint64_t windows = w->windows > 1 ? w->windows : 1;
     double whole = (double)w->length_ns * (double)windows;
-    tap_text_print_head(out, "ranks", w->job);
+    tap_head(out, "ranks", w->job);
     window_cell(out, w->window, windows, snapshot);
     fputc('\n', out);
     if (w->ranks_count)
@@ -204,7 +215,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
 static void print_history(FILE *out, const struct wire_history *h)
 {
     struct quantity text;
-    tap_text_print_head(out, "history", h->job);
+    tap_head(out, "history", h->job);
     fprintf(out, "windows %" PRIu64 " to %" PRIu64 ", %s\n", h->first, h->last,
             quantity_things(&text, h->ranks_count, "rank"));
 }
@@ -239,7 +250,7 @@ static uint64_t sum_pair(const struct wire_pair_row *rows, uint64_t count, struc
 
 static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapshot)
 {
-    tap_text_print_head(out, "pairs", w->job);
+    tap_head(out, "pairs", w->job);
     window_cell(out, w->window, w->windows, snapshot);
     if (w->folded)
         fprintf(out, ", %" PRIu64 " pairs folded into *", w->folded);
@@ -268,7 +279,7 @@ static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapsho
 
 static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, int snapshot)
 {
-    tap_text_print_head(out, "calls", w->job);
+    tap_head(out, "calls", w->job);
     window_cell(out, w->window, w->windows, snapshot);
     fputc('\n', out);
     if (w->calls_count)
@@ -300,7 +311,7 @@ static int tap_text_has_reported(const struct wire_node_row *n)
 
 static void print_nodes(FILE *out, const struct wire_nodes *nodes)
 {
-    tap_text_print_head(out, "nodes", nodes->job);
+    tap_head(out, "nodes", nodes->job);
     if (nodes->window)
         fprintf(out, " window %" PRIu64, nodes->window);
     fputc('\n', out);
@@ -333,15 +344,10 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
     }
 }
 
-/* A fact of an alert on a line of its own. */
 static void tap_text_print_fact(FILE *out, const char *name, const char *text)
 {
-    if (!text[0])
-        return;
-    fputs("  ", out);
-    tap_cell(out, 10, name);
-    tap_cell(out, 0, text);
-    fputc('\n', out);
+    if (text[0])
+        tap_print(out, "  %-10s%s\n", name, text);
 }
 
 static void print_measure(FILE *out, const struct wire_alert *a)
@@ -380,31 +386,20 @@ static void print_causes(FILE *out, const struct wire_alert *a)
 {
     for (uint64_t i = 0; i < a->causes_count; i++) {
         const struct wire_cause_row *cause = &a->causes[i];
-        fputs("  ", out);
-        tap_cell(out, 10, i == 0 ? "cause" : "");
-        tap_cell(out, 14, cause->name);
-        fprintf(out, "%4.0f %%  ", 100 * (isfinite(cause->share) ? cause->share : 0));
-        tap_cell(out, 0, cause->text);
-        fputc('\n', out);
+        tap_print(out, "  %-10s%-14s%4.0f %%  %s\n", i == 0 ? "cause" : "", cause->name,
+                  100 * (isfinite(cause->share) ? cause->share : 0), cause->text);
     }
 }
 
 static void print_alert(FILE *out, const struct wire_alert *alert)
 {
     struct quantity since, region;
-    tap_text_print_head(out, "alerts", alert->job);
+    tap_head(out, "alerts", alert->job);
     tap_cell(out, 8, alert->state);
-    fprintf(out, " #%" PRIu64 " since %s ", alert->id,
-            quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns));
-    tap_cell(out, 0, alert->kind);
-    fputs(": ", out);
-    tap_cell(out, 0, alert->title);
-    if (alert->text[0]) {
-        fputs(" (", out);
-        tap_cell(out, 0, alert->text);
-        fputc(')', out);
-    }
-    fputc('\n', out);
+    tap_print(out, " #%" PRIu64 " since %s %s: %s%s%s%s\n", alert->id,
+              quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns),
+              alert->kind, alert->title, alert->text[0] ? " (" : "", alert->text,
+              alert->text[0] ? ")" : "");
     tap_text_print_fact(out, alert->culprit, alert->culprits);
     tap_text_print_fact(out, "or", alert->alternatives);
     print_measure(out, alert);
@@ -458,7 +453,7 @@ static void print_series(FILE *out, const struct wire_series_row *s)
 static void print_latencies(FILE *out, const struct wire_latencies *latencies)
 {
     struct quantity error;
-    tap_text_print_head(out, "latency", latencies->job);
+    tap_head(out, "latency", latencies->job);
     fprintf(out, "window %" PRIu64 ", %s matched, %" PRIu64 " unmatched", latencies->window,
             quantity_things(&error, latencies->matched, "message"), latencies->unmatched);
     if (latencies->rejected)
@@ -508,7 +503,7 @@ static void print_members(FILE *out, const struct wire_regions *regions, uint64_
 static void print_regions(FILE *out, const struct wire_regions *regions)
 {
     struct quantity ranks;
-    tap_text_print_head(out, "regions", regions->job);
+    tap_head(out, "regions", regions->job);
     fprintf(out, "%" PRIu64 " from window %" PRIu64 " on\n", regions->regions_count,
             regions->window);
     for (uint64_t i = 0; i < regions->regions_count; i++) {
@@ -525,7 +520,7 @@ static void print_regions(FILE *out, const struct wire_regions *regions)
 static void print_recorded(FILE *out, const struct wire_recorded *r)
 {
     struct quantity bytes;
-    tap_text_print_head(out, "recorded", r->job);
+    tap_head(out, "recorded", r->job);
     if (r->type == WIRE_TYPE_WINDOW)
         fprintf(out, "window %" PRIu64, r->window);
     else

@@ -17,6 +17,16 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
  *  negative. Control characters become '?'. */
 void tap_cell(FILE *out, int width, const char *text);
 
+/** Print as fprintf(3) does, but with '?' for control characters, which texts of others may have; a
+ *  newline is printed only where the format ends with it. */
+void tap_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Print how every topic begins: its name and the job. */
+void tap_head(FILE *out, const char *topic, const char *job);
+
+/** Print a right-aligned cell of a number and its unit; "-" if it is not known. */
+void tap_real(FILE *out, int width, int digits, const char *unit, double value);
+
 /** Print right-aligned cells of numbers: 12.3 k, 4.56 MiB. */
 void tap_count(FILE *out, int width, uint64_t count);
 void tap_bytes(FILE *out, int width, uint64_t bytes);
