@@ -64,55 +64,6 @@ const char options_help[] =
     "\n"
     "Press ? in the window for keys.\n";
 
-enum {
-    OPTION_SSH = 256,
-    OPTION_KEYS,
-    OPTION_VIEW,
-    OPTION_SIZE,
-    OPTION_SCALE,
-    OPTION_THEME,
-    OPTION_START,
-    OPTION_SNAPSHOT,
-    OPTION_AFTER,
-    OPTION_MAPPING,
-    OPTION_SELECT,
-    OPTION_SUGGEST,
-    OPTION_APPLY,
-    OPTION_PHASES,
-    OPTION_COMMUNITIES,
-    OPTION_FROM,
-    OPTION_TO,
-    OPTION_RANKS,
-    OPTION_NO_COLLECTIVES
-};
-
-static const struct option names[] = {
-    {"connect", required_argument, NULL, 'c'},
-    {"ssh", required_argument, NULL, OPTION_SSH},
-    {"keys", required_argument, NULL, OPTION_KEYS},
-    {"job", required_argument, NULL, 'j'},
-    {"view", required_argument, NULL, OPTION_VIEW},
-    {"size", required_argument, NULL, OPTION_SIZE},
-    {"scale", required_argument, NULL, OPTION_SCALE},
-    {"theme", required_argument, NULL, OPTION_THEME},
-    {"since-start", no_argument, NULL, OPTION_START},
-    {"snapshot", required_argument, NULL, OPTION_SNAPSHOT},
-    {"after", required_argument, NULL, OPTION_AFTER},
-    {"phases", required_argument, NULL, OPTION_PHASES},
-    {"communities", required_argument, NULL, OPTION_COMMUNITIES},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"ranks", required_argument, NULL, OPTION_RANKS},
-    {"mapping", required_argument, NULL, OPTION_MAPPING},
-    {"select", required_argument, NULL, OPTION_SELECT},
-    {"suggest", required_argument, NULL, OPTION_SUGGEST},
-    {"apply", no_argument, NULL, OPTION_APPLY},
-    {"no-collectives", no_argument, NULL, OPTION_NO_COLLECTIVES},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {0},
-};
-
 static int view_options_number(const char *text, double low, double high, double *out)
 {
     char *end;
@@ -169,25 +120,6 @@ static int view_options_rank_list(const char *text, struct options *o)
     return 0;
 }
 
-static int view_options_set_commgram_option(struct options *o, int option, const char *value)
-{
-    switch (option) {
-    case OPTION_PHASES:
-        return view_options_parse_whole(value, UI_MAXIMUM_PHASES, &o->phases);
-    case OPTION_COMMUNITIES:
-        return view_options_parse_whole(value, MODEL_RANKS, &o->communities);
-    case OPTION_FROM:
-        return view_options_number(value, -1e9, 1e9, &o->from);
-    case OPTION_TO:
-        return view_options_number(value, -1e9, 1e9, &o->to);
-    case OPTION_RANKS:
-        return view_options_rank_list(value, o);
-    default:
-        o->no_collectives = 1;
-        return 0;
-    }
-}
-
 /* "mapping", "mapping:max-link" or "routes". */
 static int view_options_suggestion(const char *text, struct options *o)
 {
@@ -209,87 +141,114 @@ static int view_options_suggestion(const char *text, struct options *o)
     return o->objective < REMAP_OBJECTIVES ? 0 : -HOLTER_EUSAGE;
 }
 
-static int view_options_set_network_option(struct options *o, int option, const char *value)
+static int view_options_view(const char *text, struct options *o)
 {
-    switch (option) {
-    case OPTION_MAPPING:
-        if (o->mapping_count == OPTIONS_MAPPINGS)
-            return -HOLTER_EUSAGE;
-        o->mappings[o->mapping_count++] = value;
-        return 0;
-    case OPTION_SELECT:
-        o->select = value;
-        return ui_select_kind(value) == SELECT_NONE ? -HOLTER_EUSAGE : 0;
-    case OPTION_SUGGEST:
-        return view_options_suggestion(value, o);
-    default:
-        o->apply = 1;
-        return 0;
-    }
+    o->view = view_by_name(text);
+    return o->view < 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int view_options_set_option(struct options *o, int option, const char *value)
+static int view_options_theme(const char *text, struct options *o)
 {
-    if (option >= OPTION_PHASES)
-        return view_options_set_commgram_option(o, option, value);
-    if (option >= OPTION_MAPPING)
-        return view_options_set_network_option(o, option, value);
-    switch (option) {
-    case 'c':
-        o->endpoint = value;
-        return 0;
-    case 'j':
-        o->job = value;
-        return 0;
-    case OPTION_SSH:
-        o->ssh_host = value;
-        return 0;
-    case OPTION_KEYS:
-        o->key_dir = value;
-        return 0;
-    case OPTION_VIEW:
-        o->view = view_by_name(value);
-        return o->view < 0 ? -HOLTER_EUSAGE : 0;
-    case OPTION_SIZE:
-        return view_options_size(value, o);
-    case OPTION_SCALE:
-        return view_options_number(value, 0.5, 4, &o->scale);
-    case OPTION_THEME:
-        o->theme = strcmp(value, "light") ? THEME_DARK : THEME_LIGHT;
-        return strcmp(value, "light") && strcmp(value, "dark") ? -HOLTER_EUSAGE : 0;
-    case OPTION_START:
-        o->since_start = 1;
-        return 0;
-    case OPTION_SNAPSHOT:
-        o->snapshot = value;
-        return 0;
-    case OPTION_AFTER:
-        return view_options_number(value, 0, 1e6, &o->after);
-    case 'h':
-        o->show_help = 1;
-        return 0;
-    default:
-        o->show_version = 1;
-        return 0;
-    }
+    o->theme = strcmp(text, "light") ? THEME_DARK : THEME_LIGHT;
+    return strcmp(text, "light") && strcmp(text, "dark") ? -HOLTER_EUSAGE : 0;
+}
+
+static int view_options_mapping(const char *text, struct options *o)
+{
+    if (o->mapping_count == OPTIONS_MAPPINGS)
+        return -HOLTER_EUSAGE;
+    o->mappings[o->mapping_count++] = text;
+    return 0;
+}
+
+static int view_options_select(const char *text, struct options *o)
+{
+    o->select = text;
+    return ui_select_kind(text) == SELECT_NONE ? -HOLTER_EUSAGE : 0;
+}
+
+/* One of text, flag, number, whole and set is there: where the value goes. */
+struct view_option {
+    const char *name;
+    char letter; /* 0: none */
+    const char **text;
+    int *flag; /* takes no value; set to 1 */
+    double *number, low, high;
+    unsigned *whole; /* from 1 to high */
+    int (*set)(const char *text, struct options *o);
+};
+
+#define OPTIONS_COUNT 23
+
+static void view_options_list(struct options *o, struct view_option out[OPTIONS_COUNT])
+{
+    const struct view_option all[OPTIONS_COUNT] = {
+        {"connect", 'c', .text = &o->endpoint},
+        {"ssh", .text = &o->ssh_host},
+        {"keys", .text = &o->key_dir},
+        {"job", 'j', .text = &o->job},
+        {"view", .set = view_options_view},
+        {"size", .set = view_options_size},
+        {"scale", .number = &o->scale, .low = 0.5, .high = 4},
+        {"theme", .set = view_options_theme},
+        {"since-start", .flag = &o->since_start},
+        {"snapshot", .text = &o->snapshot},
+        {"after", .number = &o->after, .high = 1e6},
+        {"phases", .whole = &o->phases, .high = UI_MAXIMUM_PHASES},
+        {"communities", .whole = &o->communities, .high = MODEL_RANKS},
+        {"from", .number = &o->from, .low = -1e9, .high = 1e9},
+        {"to", .number = &o->to, .low = -1e9, .high = 1e9},
+        {"ranks", .set = view_options_rank_list},
+        {"mapping", .set = view_options_mapping},
+        {"select", .set = view_options_select},
+        {"suggest", .set = view_options_suggestion},
+        {"apply", .flag = &o->apply},
+        {"no-collectives", .flag = &o->no_collectives},
+        {"help", 'h', .flag = &o->show_help},
+        {"version", 'V', .flag = &o->show_version},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+static int view_options_set(struct options *o, const struct view_option *option, const char *value)
+{
+    if (option->set)
+        return option->set(value, o);
+    if (option->number)
+        return view_options_number(value, option->low, option->high, option->number);
+    if (option->whole)
+        return view_options_parse_whole(value, (unsigned)option->high, option->whole);
+    if (option->text)
+        *option->text = value;
+    else
+        *option->flag = 1;
+    return 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     *o = (struct options){
         .view = -1, .w = 1600, .h = 900, .after = 5, .scale = 1, .from = NAN, .to = NAN};
-    int option, index = -1;
+    struct view_option options[OPTIONS_COUNT];
+    struct option names[OPTIONS_COUNT + 1] = {0};
+    view_options_list(o, options);
+    for (int i = 0; i < OPTIONS_COUNT; i++)
+        names[i] =
+            (struct option){options[i].name, options[i].flag ? no_argument : required_argument,
+                            NULL, options[i].letter ? options[i].letter : 256 + i};
     opterr = 0;
     optind = 0;
-    while (index = -1, (option = getopt_long(argc, argv, ":c:j:hV", names, &index)) != -1) {
+    int option, index;
+    while ((option = getopt_long(argc, argv, ":c:j:hV", names, NULL)) != -1) {
         if (option == '?' || option == ':') {
             snprintf(why, capacity, option == ':' ? "%s needs a value" : "unknown option %s",
                      argv[optind - 1]);
             return -HOLTER_EUSAGE;
         }
-        if (view_options_set_option(o, option, optarg) < 0) {
-            snprintf(why, capacity, "--%s: '%s' is out of place",
-                     index >= 0 ? names[index].name : "option", optarg);
+        for (index = 0; names[index].val != option;)
+            index++;
+        if (view_options_set(o, &options[index], optarg) < 0) {
+            snprintf(why, capacity, "--%s: '%s' is out of place", names[index].name, optarg);
             return -HOLTER_EUSAGE;
         }
     }
