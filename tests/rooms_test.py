@@ -86,13 +86,13 @@ MATRIX = {
         "agent/terminal agent/launch agent/cli/text"),
     "agent/cli/top": "proto agent/terminal agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
-    "viewer/model": "proto sums network",
-    "viewer/layout": "proto network",
+    "viewer/model": "proto tables sums network",
+    "viewer/layout": "proto tables network",
     "viewer/ui": "viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",
     "viewer/link": "proto viewer/model",
-    "viewer/views/common": "viewer/model viewer/layout viewer/ui",
-    "viewer/views": "proto viewer/model viewer/layout viewer/ui viewer/views/common",
+    "viewer/views/common": "tables viewer/model viewer/layout viewer/ui",
+    "viewer/views": "proto tables viewer/model viewer/layout viewer/ui viewer/views/common",
     "viewer": (
         "proto network viewer/model viewer/layout viewer/ui viewer/draw viewer/link "
         "viewer/views"),

@@ -1,6 +1,8 @@
 /* The episodes of one job, found by kind and subject. */
 #include "daemon/alert/alerts.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -62,13 +64,8 @@ static int alerts_reserve_subject(struct alerts *alerts)
     int code = key_table_reserve(&alerts->subjects, 1);
     if (code != 0 || alerts->subjects.capacity <= alerts->newest_capacity)
         return code;
-    struct alert **newest =
-        realloc(alerts->newest, alerts->subjects.capacity * sizeof(struct alert *));
-    if (newest == NULL)
-        return -ENOMEM;
-    alerts->newest = newest;
-    alerts->newest_capacity = alerts->subjects.capacity;
-    return 0;
+    return array_fit_zero(&alerts->newest, sizeof(*alerts->newest), &alerts->newest_capacity,
+                          alerts->subjects.capacity);
 }
 
 static int alerts_set_evidence(struct alert *alert, const struct alert_evidence *evidence)
@@ -90,12 +87,8 @@ static struct alert *alerts_add(struct alerts *alerts, const char *kind, const c
 {
     if (alerts->count >= ALERTS_MAXIMUM || alerts_reserve_subject(alerts) != 0)
         return NULL;
-    if ((alerts->count & (alerts->count + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
-        struct alert **list = realloc(alerts->list, (2 * alerts->count + 1) * sizeof(*list));
-        if (list == NULL)
-            return NULL;
-        alerts->list = list;
-    }
+    if (array_fit(&alerts->list, sizeof(*alerts->list), &alerts->capacity, alerts->count + 1) != 0)
+        return NULL;
     struct alert *a = calloc(1, sizeof(*a));
     if (a == NULL || (evidence != NULL && alerts_set_evidence(a, evidence) != 0)) {
         free(a);

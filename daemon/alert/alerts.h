@@ -69,7 +69,7 @@ struct alert_report {
 
 struct alerts {
     struct alert **list; /**< owned; by id, from 1 up */
-    size_t count;
+    size_t count, capacity;
     struct key_table
         subjects;          /**< hi: hash of the host, or else of rule and episode; lo: of kind */
     struct alert **newest; /**< owned; by subject: its newest alert */

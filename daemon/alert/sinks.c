@@ -1,6 +1,8 @@
 /* The life of sinks, and delivery in their threads. */
 #include "daemon/alert/sinks.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "daemon/alert/sink_state.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -75,13 +77,8 @@ static void sink_note_success(struct sink *s)
 
 static int sink_copy_encoded(struct wire_buffer *to, const struct wire_buffer *from)
 {
-    if (from->length > to->room) {
-        uint8_t *bytes = realloc(to->bytes, from->length);
-        if (bytes == NULL)
-            return -ENOMEM;
-        to->bytes = bytes;
-        to->room = from->length;
-    }
+    if (array_fit(&to->bytes, 1, &to->room, from->length) != 0)
+        return -ENOMEM;
     memcpy(to->bytes, from->bytes, from->length);
     to->length = from->length;
     return 0;

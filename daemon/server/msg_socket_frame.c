@@ -1,6 +1,8 @@
 /* Messages of several parts on a stream of bytes. */
 #include "daemon/server/msg_socket_frame.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -126,14 +128,8 @@ static void msg_stream_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t 
     struct msg_stream *s = handle->data;
     (void)suggested;
     *out = uv_buf_init(NULL, 0); /* without memory the stream ends */
-    if (s->capacity - s->length < READ_BYTES) {
-        size_t capacity = 2 * s->capacity + READ_BYTES;
-        uint8_t *bytes = realloc(s->bytes, capacity);
-        if (bytes == NULL)
-            return;
-        s->bytes = bytes;
-        s->capacity = capacity;
-    }
+    if (array_fit(&s->bytes, 1, &s->capacity, s->length + READ_BYTES) != 0)
+        return;
     *out = uv_buf_init((char *)s->bytes + s->length, (unsigned)(s->capacity - s->length));
 }
 

@@ -1,6 +1,8 @@
 /* The processes of searches, and their answers. */
 #include "daemon/server/searches.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "daemon/server/front.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -176,14 +178,8 @@ static void searches_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *o
     struct search_process *search = handle->data;
     (void)suggested;
     *out = uv_buf_init(NULL, 0); /* without memory the search ends */
-    if (search->capacity - search->length < READ_BYTES) {
-        size_t capacity = 2 * search->capacity + READ_BYTES;
-        uint8_t *bytes = realloc(search->bytes, capacity);
-        if (bytes == NULL)
-            return;
-        search->bytes = bytes;
-        search->capacity = capacity;
-    }
+    if (array_fit(&search->bytes, 1, &search->capacity, search->length + READ_BYTES) != 0)
+        return;
     *out = uv_buf_init((char *)search->bytes + search->length, READ_BYTES);
 }
 

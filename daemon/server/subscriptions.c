@@ -1,6 +1,8 @@
 /* A list of subscribed prefixes. */
 #include "daemon/server/subscriptions.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,26 +27,12 @@ static struct subscription *subscriptions_find(const struct subscriptions *s, co
     return NULL;
 }
 
-static int subscriptions_reserve(struct subscriptions *s)
-{
-    if (s->count < s->capacity)
-        return 1;
-    size_t capacity = s->capacity == 0 ? 16 : 2 * s->capacity;
-    if (capacity > SUBSCRIPTIONS_MAXIMUM)
-        return 0;
-    struct subscription *list = realloc(s->list, capacity * sizeof(*list));
-    if (list == NULL)
-        return 0;
-    s->list = list;
-    s->capacity = capacity;
-    return 1;
-}
-
 void subscriptions_add(struct subscriptions *s, const void *prefix, size_t length)
 {
     if (length > SUBSCRIPTION_BYTES || subscriptions_find(s, prefix, length) != NULL)
         return;
-    if (!subscriptions_reserve(s)) {
+    if (s->count >= SUBSCRIPTIONS_MAXIMUM ||
+        array_fit(&s->list, sizeof(*s->list), &s->capacity, s->count + 1) != 0) {
         s->overflow++;
         return;
     }

@@ -56,7 +56,7 @@ static void sums_since_the_start_equal_the_windows(void **state)
     struct fixture f = job_of(27, 45);
     uint64_t each = all_messages(&f.job, SYNTHETIC_FIRST, SYNTHETIC_FIRST + 44), sent = 0;
     uint32_t n = model_pair_find(f.model, 0, 1);
-    assert_int_not_equal(n, KEYMAP_NONE);
+    assert_int_not_equal(n, KEY_NONE);
     assert_int_equal(f.model->pairs.sums[n * PAIR_COLUMNS + PAIR_MESSAGES], each);
     assert_int_equal(f.model->pairs.sums[n * PAIR_COLUMNS + PAIR_BYTES], each * 65536);
     for (uint64_t i = 0; i < f.model->series.count; i++)

@@ -1,6 +1,8 @@
 /* Picture of bundled edges: density accumulated strip by strip, then converted to colour. */
 #include "viewer/layout/bundle.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -39,14 +41,9 @@ int bundle_begin(struct bundle *b, int w, int h, color_t ground)
 
 void bundle_add(struct bundle *b, const struct bundle_edge *edge)
 {
-    if (b->edge_count == b->edge_room) {
-        uint32_t room = b->edge_room ? b->edge_room * 2 : 1024;
-        struct bundle_edge *edges = realloc(b->edges, room * sizeof *edges);
-        if (!edges)
-            return;
-        b->edges = edges;
-        b->edge_room = room;
-    }
+    if (array_fit_zero(&b->edges, sizeof *b->edges, &b->edge_room, (uint64_t)b->edge_count + 1) !=
+        0)
+        return;
     b->edges[b->edge_count++] = *edge;
 }
 

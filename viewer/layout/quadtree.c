@@ -1,6 +1,8 @@
 /* Barnes-Hut quadtree. */
 #include "viewer/layout/quadtree.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,14 +22,8 @@ void quadtree_finish(struct quadtree *t)
 
 static uint32_t quadtree_add_cell(struct quadtree *t, double cx, double cy, double width)
 {
-    if (t->count == t->room) {
-        uint32_t room = t->room ? t->room * 2 : 256;
-        struct quadtree_cell *cells = realloc(t->cells, room * sizeof *cells);
-        if (!cells)
-            return UINT32_MAX;
-        t->cells = cells;
-        t->room = room;
-    }
+    if (array_fit_zero(&t->cells, sizeof *t->cells, &t->room, (uint64_t)t->count + 1) != 0)
+        return UINT32_MAX;
     t->cells[t->count] = (struct quadtree_cell){.cx = cx, .cy = cy, .width = width};
     return t->count++;
 }
@@ -104,13 +100,8 @@ int quadtree_build(struct quadtree *t, const struct point *places, const double 
     t->count = 0;
     if (!count)
         return 0;
-    if (count > t->points || !t->next) {
-        uint32_t *next = realloc(t->next, (count + 1) * sizeof *next);
-        if (!next)
-            return -ENOMEM;
-        t->next = next;
-        t->points = count;
-    }
+    if (array_fit_zero(&t->next, sizeof *t->next, &t->points, count) != 0)
+        return -ENOMEM;
     memset(t->next, 0, count * sizeof *t->next);
     for (uint32_t i = 0; i < count; i++) {
         x0 = fmin(x0, places[i].x);

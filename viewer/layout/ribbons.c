@@ -1,6 +1,8 @@
 /* Picture of ribbons and bars, by exact coverage of pixel columns. */
 #include "viewer/layout/ribbons.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,29 +83,16 @@ int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *
     return r->pixels && r->column ? 0 : -ENOMEM;
 }
 
-static int ribbons_reserve(void **array, uint32_t *room, uint32_t count, size_t size)
-{
-    if (count < *room)
-        return 0;
-    uint32_t more = *room ? *room * 2 : 1024;
-    void *grown = more > *room ? realloc(*array, more * size) : NULL;
-    if (!grown)
-        return -ENOMEM;
-    *array = grown;
-    *room = more;
-    return 0;
-}
-
 void ribbons_gap(struct ribbons *r, double x0, double x1)
 {
-    if (ribbons_reserve((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
+    if (array_fit_zero(&r->gaps, sizeof *r->gaps, &r->gap_room, (uint64_t)r->gap_count + 1) == 0)
         r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
 }
 
 void ribbons_add(struct ribbons *r, const struct ribbon *item)
 {
-    if (!r->gap_count ||
-        ribbons_reserve((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
+    if (!r->gap_count || array_fit_zero(&r->items, sizeof *r->items, &r->item_room,
+                                        (uint64_t)r->item_count + 1) != 0)
         return;
     r->items[r->item_count++] = *item;
     r->gaps[r->gap_count - 1].count++;
@@ -111,7 +100,8 @@ void ribbons_add(struct ribbons *r, const struct ribbon *item)
 
 void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 {
-    if (ribbons_reserve((void **)&r->bars, &r->bar_capacity, r->bar_count, sizeof *r->bars) == 0)
+    if (array_fit_zero(&r->bars, sizeof *r->bars, &r->bar_capacity, (uint64_t)r->bar_count + 1) ==
+        0)
         r->bars[r->bar_count++] = *bar;
 }
 

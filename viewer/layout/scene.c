@@ -1,6 +1,8 @@
 /* Building, measuring, hashing, searching and dumping scenes. */
 #include "viewer/layout/scene.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,21 +51,11 @@ color_t color_mix(color_t a, color_t b, double t)
 }
 
 /* Grow an array to hold `need` elements. */
-static int scene_reserve(struct scene *s, void **array, size_t *room, size_t need, size_t element)
+static int scene_reserve(struct scene *s, void *array, size_t *room, size_t need, size_t element)
 {
-    if (need <= *room)
-        return 1;
-    size_t more = *room ? *room * 2 : 256;
-    while (more < need)
-        more *= 2;
-    void *grown = realloc(*array, more * element);
-    if (!grown) {
-        s->failed = 1;
-        return 0;
-    }
-    *array = grown;
-    *room = more;
-    return 1;
+    int fits = array_fit(array, element, room, need) == 0;
+    s->failed |= !fits;
+    return fits;
 }
 
 void scene_begin(struct scene *s, double w, double h, double scale, struct text_measure measure)
@@ -142,8 +134,7 @@ void scene_end(struct scene *s)
 
 void scene_panel(struct scene *s, struct box box, color_t ground, const char *name, ...)
 {
-    if (!scene_reserve(s, (void **)&s->panels, &s->panel_capacity, s->panel_count + 1,
-                       sizeof *s->panels))
+    if (!scene_reserve(s, &s->panels, &s->panel_capacity, s->panel_count + 1, sizeof *s->panels))
         return;
     struct scene_panel *p = &s->panels[s->panel_count++];
     *p = (struct scene_panel){.box = box, .color = ground, .first = (uint32_t)s->item_count};
@@ -163,7 +154,7 @@ static struct scene_item *scene_add(struct scene *s, enum scene_kind kind, struc
                                     color_t color)
 {
     if (!s->panel_count ||
-        !scene_reserve(s, (void **)&s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
+        !scene_reserve(s, &s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
         return NULL;
     struct scene_item *item = &s->items[s->item_count++];
     *item = (struct scene_item){
@@ -217,8 +208,7 @@ void scene_points(struct scene *s)
 
 void scene_point(struct scene *s, double x, double y)
 {
-    if (scene_reserve(s, (void **)&s->points, &s->point_room, s->point_count + 1,
-                      sizeof *s->points))
+    if (scene_reserve(s, &s->points, &s->point_room, s->point_count + 1, sizeof *s->points))
         s->points[s->point_count++] = (struct point){x, y};
 }
 
@@ -308,7 +298,7 @@ static double scene_add_text(struct scene *s, double x, double y, double w, enum
             return 0;
     }
     size_t need = s->letter_count + kept + sizeof ellipsis;
-    if (!scene_reserve(s, (void **)&s->letters, &s->letter_room, need, 1))
+    if (!scene_reserve(s, &s->letters, &s->letter_room, need, 1))
         return 0;
     char *to = s->letters + s->letter_count;
     memcpy(to, text, kept);
@@ -409,7 +399,7 @@ struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind,
                             uint64_t b)
 {
     static struct scene_hit nowhere; /* sink for writes when memory ran out; never read */
-    if (!scene_reserve(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
+    if (!scene_reserve(s, &s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
         return &nowhere;
     struct scene_hit *hit = &s->hits[s->hit_count++];
     *hit = (struct scene_hit){.box = box, .kind = kind, .a = a, .b = b};

@@ -1,6 +1,8 @@
 /* Strokes as items of the scene or painted into a picture. */
 #include "viewer/layout/strokes.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,14 +24,8 @@ void strokes_clear(struct strokes *s)
 
 void strokes_add(struct strokes *s, const struct stroke *stroke)
 {
-    if (s->count == s->room) {
-        uint32_t room = s->room ? s->room * 2 : 1024;
-        struct stroke *all = realloc(s->all, room * sizeof *all);
-        if (!all)
-            return;
-        s->all = all;
-        s->room = room;
-    }
+    if (array_fit_zero(&s->all, sizeof *s->all, &s->room, (uint64_t)s->count + 1) != 0)
+        return;
     s->all[s->count++] = *stroke;
 }
 

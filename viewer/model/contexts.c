@@ -1,13 +1,15 @@
 /* What ranks sent to each other within one communicator and code region, in bounded memory. */
 #include "viewer/model/contexts.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 void contexts_finish(struct contexts *c)
 {
-    keymap_finish(&c->keys);
+    key_table_finish(&c->keys);
     free(c->sums);
     memset(c, 0, sizeof *c);
 }
@@ -20,32 +22,20 @@ void contexts_restart(struct contexts *c)
     c->version++;
 }
 
-static int contexts_need_room(struct contexts *c, uint32_t number)
-{
-    if (number < c->capacity)
-        return 0;
-    size_t capacity = c->capacity ? (size_t)c->capacity * 2 : 256;
-    uint64_t *sums = realloc(c->sums, capacity * 2 * sizeof *sums);
-    if (!sums)
-        return -ENOMEM;
-    memset(sums + (size_t)c->capacity * 2, 0, (capacity - c->capacity) * 2 * sizeof *sums);
-    c->sums = sums;
-    c->capacity = (uint32_t)capacity;
-    return 0;
-}
-
 int contexts_add(struct contexts *c, const struct context *row, uint64_t messages, uint64_t bytes)
 {
-    const struct keymap_key key = {(uint64_t)row->source << 32 | row->destination, row->comm,
-                                   row->region};
+    const struct key key = {(uint64_t)row->source << 32 | row->destination,
+                            (uint64_t)row->comm << 32 | row->region};
     c->version++;
-    if (c->keys.count >= CONTEXTS_MAXIMUM && keymap_find(&c->keys, key) == KEYMAP_NONE) {
+    if (c->keys.count >= CONTEXTS_MAXIMUM && key_table_find(&c->keys, key) == KEY_NONE) {
         c->left_out += messages;
         return 0;
     }
-    uint32_t number = keymap_add(&c->keys, key);
-    if (number == KEYMAP_NONE || contexts_need_room(c, number) < 0)
+    uint32_t number = key_table_number(&c->keys, key, c->last);
+    if (number == KEY_NONE ||
+        array_fit_zero(&c->sums, 2 * sizeof *c->sums, &c->capacity, (uint64_t)number + 1) != 0)
         return -ENOMEM;
+    c->last = number;
     c->sums[(size_t)number * 2] += messages;
     c->sums[(size_t)number * 2 + 1] += bytes;
     return 0;
@@ -53,7 +43,7 @@ int contexts_add(struct contexts *c, const struct context *row, uint64_t message
 
 struct context contexts_at(const struct contexts *c, uint32_t number)
 {
-    const struct keymap_key *key = &c->keys.keys[number];
-    return (struct context){(uint32_t)(key->a >> 32), (uint32_t)key->a, (uint32_t)key->b,
-                            (uint32_t)key->c};
+    const struct key *key = &c->keys.keys[number];
+    return (struct context){(uint32_t)(key->hi >> 32), (uint32_t)key->hi, (uint32_t)(key->lo >> 32),
+                            (uint32_t)key->lo};
 }

@@ -4,7 +4,7 @@
 #ifndef HOLTER_VIEWER_MODEL_CONTEXTS_H
 #define HOLTER_VIEWER_MODEL_CONTEXTS_H
 
-#include "viewer/model/keymap.h"
+#include "daemon/analysis/tables/key_table.h"
 
 #define CONTEXTS_MAXIMUM (1u << 20) /**< rows, of about 56 bytes */
 
@@ -15,8 +15,9 @@ struct context {
 
 /** Zero-initialised is empty. */
 struct contexts {
-    struct keymap keys; /**< a: source << 32 | destination, b: communicator, c: region */
-    uint64_t *sums;     /**< owned; messages and bytes of each */
+    struct key_table keys; /**< hi: source << 32 | destination, lo: communicator << 32 | region */
+    uint32_t last;         /**< number added last */
+    uint64_t *sums;        /**< owned; messages and bytes of each */
     uint32_t capacity;
     uint64_t left_out; /**< messages of rows that were not stored */
     uint64_t version;  /**< incremented when a sum changed */

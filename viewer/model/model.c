@@ -40,7 +40,7 @@ int model_create(struct model **out, size_t budget)
 
 static void table_clear(struct model_table *t)
 {
-    keymap_finish(&t->keys);
+    key_table_finish(&t->keys);
     free(t->sums);
     t->sums = NULL;
     t->capacity = 0;
@@ -391,19 +391,19 @@ const char *model_host_of(const struct model *m, uint32_t rank)
 
 struct model_pair model_pair_at(const struct model *m, uint32_t number)
 {
-    const struct keymap_key *key = &m->pairs.keys.keys[number];
-    return (struct model_pair){(uint32_t)key->a, (uint32_t)key->b};
+    const struct key *key = &m->pairs.keys.keys[number];
+    return (struct model_pair){(uint32_t)key->hi, (uint32_t)key->lo};
 }
 
 uint32_t model_pair_find(const struct model *m, uint32_t source, uint32_t destination)
 {
-    return keymap_find(&m->pairs.keys, (struct keymap_key){source, destination, 0});
+    return key_table_find(&m->pairs.keys, (struct key){source, destination});
 }
 
 struct model_call model_call_at(const struct model *m, uint32_t number)
 {
-    const struct keymap_key *key = &m->calls.keys.keys[number];
-    return (struct model_call){(uint16_t)key->a, (uint32_t)key->b, (uint32_t)key->c};
+    const struct key *key = &m->calls.keys.keys[number];
+    return (struct model_call){(uint16_t)key->hi, (uint32_t)(key->lo >> 32), (uint32_t)key->lo};
 }
 
 uint64_t model_waiting_ns(const uint64_t *figures)

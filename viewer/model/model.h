@@ -6,8 +6,8 @@
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
 #include "daemon/analysis/sums/history.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "viewer/model/contexts.h"
-#include "viewer/model/keymap.h"
 #include "viewer/model/measured.h"
 #include "viewer/model/model_alerts.h"
 #include "viewer/model/model_captures.h"
@@ -117,7 +117,8 @@ struct model_daemon {
 
 /** Items with a fixed number, and their sums since the start. */
 struct model_table {
-    struct keymap keys;
+    struct key_table keys;
+    uint32_t last;  /**< number added last */
     uint64_t *sums; /**< owned; columns figures for each key */
     uint32_t capacity;
     unsigned columns;
@@ -138,9 +139,9 @@ struct model {
     uint32_t rank_count;      /**< length of both */
     struct history rank_history;
 
-    struct model_table pairs; /**< keys: source, destination */
-    struct model_table calls; /**< keys: call, index of communicator, index of region */
-    struct model_table waits; /**< keys: a rank, the rank that it waited for longest in a window;
+    struct model_table pairs; /**< hi: source, lo: destination */
+    struct model_table calls; /**< hi: call, lo: index of communicator << 32 | of region */
+    struct model_table waits; /**< hi: a rank, lo: the rank that it waited for longest in a window;
                                    one figure: that time */
     uint64_t folded; /**< pairs that are summed up in PAIR_OTHERS rows of the newest window */
 
@@ -205,7 +206,7 @@ const char *model_host_of(const struct model *model, uint32_t rank);
 /** A pair by its number. */
 struct model_pair model_pair_at(const struct model *model, uint32_t number);
 
-/** Number of a pair, or KEYMAP_NONE. */
+/** Number of a pair, or KEY_NONE. */
 uint32_t model_pair_find(const struct model *model, uint32_t source, uint32_t destination);
 
 /** A kind of call by its number. */

@@ -1,6 +1,8 @@
 /* Captures: single events of ranks over a short span, as the daemon sent them. */
 #include "viewer/model/model_captures.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/event.h"
@@ -93,20 +95,6 @@ static int has_thread(const struct capture *c, uint32_t count, uint32_t place,
     return place < count && compare_threads(&c->threads[place], key) == 0;
 }
 
-static int need_threads(struct capture *c, uint64_t count)
-{
-    if (count <= c->thread_capacity)
-        return 0;
-    size_t capacity = c->thread_capacity ? (size_t)c->thread_capacity * 2 : 64;
-    capacity = capacity > count ? capacity : (size_t)count;
-    struct capture_thread *threads = realloc(c->threads, capacity * sizeof *threads);
-    if (!threads)
-        return -ENOMEM;
-    c->threads = threads;
-    c->thread_capacity = (uint32_t)capacity;
-    return 0;
-}
-
 /* Two rising rows, one behind the other, become one. @param spare  room for the second */
 static void model_captures_merge(struct capture_thread *rows, uint32_t first, uint32_t count,
                                  struct capture_thread *spare)
@@ -125,7 +113,8 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
     uint32_t known = c->thread_count, count = known;
     uint64_t capacity =
         CAPTURES_THREADS - known < m->threads_count ? CAPTURES_THREADS - known : m->threads_count;
-    int error = need_threads(c, known + capacity);
+    int error =
+        array_fit_zero(&c->threads, sizeof *c->threads, &c->thread_capacity, known + capacity);
     for (uint64_t i = 0; !error && i < m->threads_count && count < CAPTURES_THREADS; i++) {
         const struct capture_thread fresh = {.rank = m->threads[i].rank,
                                              .thread = m->threads[i].thread};
@@ -201,15 +190,7 @@ static int need_call(struct captures *captures, const struct capture *c, struct 
         model_captures_discard_oldest(captures);
     if (captures->calls >= CAPTURES_CALLS)
         return -HOLTER_EFULL;
-    if (t->count < t->capacity)
-        return 0;
-    uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
-    struct capture_call *calls = realloc(t->calls, capacity * sizeof *calls);
-    if (!calls)
-        return -ENOMEM;
-    t->calls = calls;
-    t->capacity = capacity;
-    return 0;
+    return array_fit_zero(&t->calls, sizeof *t->calls, &t->capacity, (uint64_t)t->count + 1);
 }
 
 static void model_captures_widen(struct capture *c, const struct capture_call *call)

@@ -1,6 +1,8 @@
 /* Phases, the curve of communication patterns, and the picture of the CommGram. */
 #include "viewer/model/model_commgram.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/bisect.h"
 #include "holter/error.h"
 
@@ -96,13 +98,7 @@ static int model_commgram_make_room(struct commgram_rows *r)
         r->forgotten += gone;
         return 0;
     }
-    uint32_t capacity = r->capacity ? r->capacity * 2 : 256;
-    void *rows = realloc(r->rows, (size_t)capacity * r->size);
-    if (!rows)
-        return -ENOMEM;
-    r->rows = rows;
-    r->capacity = capacity;
-    return 0;
+    return array_fit_zero(&r->rows, r->size, &r->capacity, (uint64_t)r->count + 1);
 }
 
 static int model_commgram_put_row(struct commgram_rows *r, const void *row)
@@ -247,16 +243,8 @@ static int model_commgram_append(void **to, uint32_t *count, uint32_t *capacity,
     uint64_t fit = COMMGRAM_ROWS - *count;
     *ignored += more > fit ? more - fit : 0;
     more = more > fit ? fit : more;
-    if (*count + more > *capacity) {
-        uint64_t wanted = *capacity ? *capacity : 64;
-        while (wanted < *count + more)
-            wanted *= 2;
-        void *grown = realloc(*to, (size_t)wanted * size);
-        if (!grown)
-            return -ENOMEM;
-        *to = grown;
-        *capacity = (uint32_t)wanted;
-    }
+    if (array_fit_zero(to, size, capacity, *count + more) != 0)
+        return -ENOMEM;
     if (more)
         memcpy((char *)*to + (size_t)*count * size, rows, (size_t)more * size);
     *count += (uint32_t)more;

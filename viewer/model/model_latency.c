@@ -1,6 +1,8 @@
 /* Latency by region over time, and the ranks of each region. */
 #include "viewer/model/model_latency.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -158,14 +160,8 @@ static int put_point(struct latency_series *s, const struct latency_point *p)
             latency_merge(&s->points[at], p);
         return 0;
     }
-    if (s->count == s->capacity) {
-        uint32_t capacity = s->capacity ? s->capacity * 2 : MINIMUM_POINTS;
-        struct latency_point *points = realloc(s->points, capacity * sizeof *points);
-        if (!points)
-            return -ENOMEM;
-        s->points = points;
-        s->capacity = capacity;
-    }
+    if (array_fit_zero(&s->points, sizeof *s->points, &s->capacity, (uint64_t)s->count + 1) != 0)
+        return -ENOMEM;
     memmove(&s->points[at + 1], &s->points[at], (s->count - at) * sizeof *s->points);
     s->points[at] = *p;
     s->count++;

@@ -1,6 +1,8 @@
 /* Tables of ranks, pairs and calls, by window. */
 #include "viewer/model/model_tables.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -11,12 +13,12 @@
 /* Working memory for one message: rows gathered by item before they go into a history. */
 struct model_scratch {
     uint64_t *values; /* columns figures for each item, all zero between messages */
-    size_t values_capacity;
+    uint32_t values_capacity;
     uint8_t *touched; /* by item; all zero between messages */
-    size_t touched_capacity;
+    uint32_t touched_capacity;
     uint32_t *items;
     uint64_t *packed;
-    size_t items_capacity, packed_capacity; /* elements, each of its own array */
+    uint32_t items_capacity, packed_capacity; /* elements, each of its own array */
 };
 
 void tables_finish(struct model *m)
@@ -31,32 +33,14 @@ void tables_finish(struct model *m)
     m->scratch = NULL;
 }
 
-/* Grow an array, new elements zeroed. */
-static int model_tables_grow(void **array, size_t *capacity, size_t need, size_t element)
-{
-    if (need <= *capacity)
-        return 0;
-    size_t more = *capacity ? *capacity : 64;
-    while (more < need)
-        more *= 2;
-    char *bytes = realloc(*array, more * element);
-    if (!bytes)
-        return -ENOMEM;
-    memset(bytes + *capacity * element, 0, (more - *capacity) * element);
-    *array = bytes;
-    *capacity = more;
-    return 0;
-}
-
 static int need_scratch(struct model *m, size_t items, unsigned columns)
 {
     if (!m->scratch && !(m->scratch = calloc(1, sizeof *m->scratch)))
         return -ENOMEM;
     struct model_scratch *s = m->scratch;
-    if (model_tables_grow((void **)&s->values, &s->values_capacity, items * columns,
-                          sizeof *s->values) < 0)
-        return -ENOMEM;
-    return model_tables_grow((void **)&s->touched, &s->touched_capacity, items, sizeof *s->touched);
+    int error = array_fit_zero(&s->values, sizeof *s->values, &s->values_capacity,
+                               (uint64_t)items * columns);
+    return error ? error : array_fit_zero(&s->touched, 1, &s->touched_capacity, items);
 }
 
 /* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch
@@ -68,10 +52,10 @@ static int model_tables_pack(struct model *m, unsigned columns, uint32_t items, 
     uint32_t n = 0;
     for (uint32_t i = 0; i < items; i++)
         n += s->touched[i];
-    int error = model_tables_grow((void **)&s->items, &s->items_capacity, n, sizeof *s->items);
+    int error = array_fit_zero(&s->items, sizeof *s->items, &s->items_capacity, n);
     if (!error)
-        error = model_tables_grow((void **)&s->packed, &s->packed_capacity, (size_t)n * columns,
-                                  sizeof *s->packed);
+        error = array_fit_zero(&s->packed, sizeof *s->packed, &s->packed_capacity,
+                               (uint64_t)n * columns);
     n = 0;
     for (uint32_t i = 0; i < items; i++) {
         if (!s->touched[i])
@@ -173,23 +157,15 @@ static uint32_t model_tables_ranks_in(const struct wire_rank_row *rows, uint64_t
     return count;
 }
 
-/* Number of a key in a table whose sums have room for it, or KEYMAP_NONE. */
-static uint32_t table_number(struct model *m, struct model_table *t, struct keymap_key key)
+/* Number of a key in a table whose sums have room for it, or KEY_NONE. */
+static uint32_t table_number(struct model *m, struct model_table *t, struct key key)
 {
-    uint32_t number = keymap_add(&t->keys, key);
-    if (number == KEYMAP_NONE)
-        return number;
-    size_t capacity = t->capacity, old = capacity * t->columns;
-    if (number >= t->capacity) {
-        capacity = t->capacity ? (size_t)t->capacity * 2 : 64;
-        uint64_t *sums = realloc(t->sums, capacity * t->columns * sizeof *sums);
-        if (!sums)
-            return KEYMAP_NONE;
-        memset(sums + old, 0, (capacity * t->columns - old) * sizeof *sums);
-        t->sums = sums;
-        t->capacity = (uint32_t)capacity;
-    }
-    return need_scratch(m, capacity, t->columns) < 0 ? KEYMAP_NONE : number;
+    uint32_t number = key_table_number(&t->keys, key, t->last);
+    if (number == KEY_NONE || array_fit_zero(&t->sums, t->columns * sizeof *t->sums, &t->capacity,
+                                             (uint64_t)number + 1) != 0)
+        return KEY_NONE;
+    t->last = number;
+    return need_scratch(m, t->capacity, t->columns) < 0 ? KEY_NONE : number;
 }
 
 /* For whom ranks waited: as many keys as there are such pairs. */
@@ -201,8 +177,8 @@ static int tables_apply_waits(struct model *m, const struct wire_rank_window *w,
         if (row->awaited == 0 || row->rank >= MODEL_RANKS || row->awaited > MODEL_RANKS ||
             t->keys.count >= MODEL_PAIRS)
             continue;
-        uint32_t n = table_number(m, t, (struct keymap_key){row->rank, row->awaited - 1, 0});
-        if (n == KEYMAP_NONE)
+        uint32_t n = table_number(m, t, (struct key){row->rank, row->awaited - 1});
+        if (n == KEY_NONE)
             return -ENOMEM;
         t->sums[n] += row->awaited_ns;
         if (!snapshot) {
@@ -383,8 +359,8 @@ int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int sn
             m->ignored++;
             continue;
         }
-        uint32_t n = table_number(m, t, (struct keymap_key){row->source, destination, 0});
-        if (n == KEYMAP_NONE)
+        uint32_t n = table_number(m, t, (struct key){row->source, destination});
+        if (n == KEY_NONE)
             return -ENOMEM;
         uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
         sum[PAIR_MESSAGES] += row->messages;
@@ -430,8 +406,8 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
         const struct wire_call_row *row = &w->calls[i];
         uint32_t comm = model_tables_comm_of(&named, row->comm),
                  region = model_tables_region_of(&named, row->region);
-        uint32_t n = table_number(m, t, (struct keymap_key){row->call, comm, region});
-        if (n == KEYMAP_NONE) {
+        uint32_t n = table_number(m, t, (struct key){row->call, (uint64_t)comm << 32 | region});
+        if (n == KEY_NONE) {
             error = -ENOMEM;
             break;
         }

@@ -1,6 +1,8 @@
 /* Sums over a range of windows: ranks, pairs, calls, and latency. */
 #include "viewer/model/range.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/call.h"
 
 #include <errno.h>
@@ -150,42 +152,21 @@ static int order_pairs(struct range *r, enum pair_column column)
 /* ---- sums --------------------------------------------------------------------------------------
  */
 
-/* Room for the sums of so many items; those beyond the room before are zero. */
-static int need_sums(uint64_t **sums, uint32_t *capacity, uint32_t items, unsigned columns)
+/* Room for the sums of so many items; new ones are zero. */
+static int range_need(uint64_t **sums, uint32_t *capacity, uint32_t items, unsigned columns)
 {
-    if (*sums && items <= *capacity)
-        return 0;
-    uint32_t more = items < 64 ? 64 : items;
-    uint64_t *fresh = realloc(*sums, (size_t)more * columns * sizeof *fresh);
-    if (!fresh)
-        return -ENOMEM;
-    memset(fresh + (size_t)*capacity * columns, 0,
-           (size_t)(more - *capacity) * columns * sizeof *fresh);
-    *sums = fresh;
-    *capacity = more;
-    return 0;
-}
-
-static int range_make_room_awaited(struct range *r, uint32_t ranks)
-{
-    if (r->awaited && ranks <= r->awaited_room)
-        return 0;
-    struct range_awaited *more = realloc(r->awaited, ((size_t)ranks + 1) * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    r->awaited = more;
-    r->awaited_room = ranks;
-    return 0;
+    return array_fit_zero(sums, columns * sizeof **sums, capacity, (uint64_t)items + 1);
 }
 
 static int range_make_room(struct range *r, const struct model *m)
 {
-    return need_sums(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) < 0 ||
-                   need_sums(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) < 0 ||
-                   need_sums(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) < 0 ||
-                   need_sums(&r->waits, &r->wait_room, m->waits.keys.count, 1) < 0 ||
-                   range_make_room_awaited(r, m->rank_count) < 0 ||
-                   need_sums(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) < 0
+    return range_need(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) != 0 ||
+                   range_need(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) != 0 ||
+                   range_need(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) != 0 ||
+                   range_need(&r->waits, &r->wait_room, m->waits.keys.count, 1) != 0 ||
+                   range_need(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) != 0 ||
+                   array_fit_zero(&r->awaited, sizeof *r->awaited, &r->awaited_room,
+                                  (uint64_t)m->rank_count + 1) != 0
                ? -ENOMEM
                : 0;
 }
@@ -238,7 +219,8 @@ static void range_find_awaited(struct range *r, const struct model *m)
     for (uint32_t i = 0; i < r->rank_count; i++)
         r->awaited[i] = (struct range_awaited){.rank = UINT32_MAX};
     for (uint32_t i = 0; i < r->wait_count; i++) {
-        uint32_t rank = (uint32_t)m->waits.keys.keys[i].a, for_ = (uint32_t)m->waits.keys.keys[i].b;
+        uint32_t rank = (uint32_t)m->waits.keys.keys[i].hi,
+                 for_ = (uint32_t)m->waits.keys.keys[i].lo;
         if (rank >= r->rank_count || !r->waits[i])
             continue;
         struct range_awaited *a = &r->awaited[rank];

@@ -1,6 +1,8 @@
 /* The totals of windows, in a ring. */
 #include "viewer/model/series.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -53,16 +55,8 @@ static int series_extend(struct series *s, uint64_t window)
         s->first = kept ? s->first + go : window;
         need = window - s->first + 1;
     }
-    if (need > s->capacity) {
-        uint64_t capacity = s->capacity ? s->capacity : 256;
-        while (capacity < need)
-            capacity *= 2;
-        struct window_totals *windows = realloc(s->windows, capacity * sizeof *windows);
-        if (!windows)
-            return -ENOMEM;
-        s->windows = windows;
-        s->capacity = capacity;
-    }
+    if (array_fit(&s->windows, sizeof *s->windows, &s->capacity, need) != 0)
+        return -ENOMEM;
     memset(s->windows + s->count, 0, (need - s->count) * sizeof *s->windows);
     s->missing += need - s->count;
     s->count = need;
@@ -75,14 +69,8 @@ static int series_prepend(struct series *s, uint64_t window)
     uint64_t more = s->first - window;
     if (more > SERIES_WINDOWS - s->count)
         return -HOLTER_ERANGE;
-    if (s->count + more > s->capacity) {
-        uint64_t capacity = s->count + more;
-        struct window_totals *windows = realloc(s->windows, capacity * sizeof *windows);
-        if (!windows)
-            return -ENOMEM;
-        s->windows = windows;
-        s->capacity = capacity;
-    }
+    if (array_fit(&s->windows, sizeof *s->windows, &s->capacity, s->count + more) != 0)
+        return -ENOMEM;
     memmove(s->windows + more, s->windows, s->count * sizeof *s->windows);
     memset(s->windows, 0, more * sizeof *s->windows);
     s->first = window;

@@ -5,6 +5,7 @@
 
 #include "holter/wire.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define SERIES_WINDOWS (UINT64_C(1) << 18)
@@ -31,7 +32,7 @@ struct series {
     struct window_totals *windows; /**< owned; windows[i] is window number first + i */
     uint64_t first;                /**< number of the oldest one stored */
     uint64_t count;                /**< windows from the oldest to the newest, gaps included */
-    uint64_t capacity;
+    size_t capacity;
     uint64_t missing; /**< gaps between oldest and newest */
     uint64_t dropped; /**< windows dropped because the maximum was reached */
 };

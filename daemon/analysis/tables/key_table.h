@@ -65,6 +65,14 @@ static inline uint32_t key_table_add(struct key_table *table, struct key key, ui
     return next;
 }
 
+/** As key_table_add(), which makes room. @param before  KEY_NONE: not known
+ *  @return the number, or KEY_NONE without memory */
+static inline uint32_t key_table_number(struct key_table *table, struct key key, uint32_t before)
+{
+    return key_table_reserve(table, 1) == 0 ? key_table_add(table, key, before, KEY_NONE)
+                                            : KEY_NONE;
+}
+
 /** Hash of a text, to make keys of. Texts may share one: whoever needs them apart counts in the
  *  key's other word. */
 uint64_t key_hash(const char *text);

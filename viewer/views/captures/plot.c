@@ -1,6 +1,8 @@
 /* Plot of a capture: bars or colour cells of calls, selection, tooltip. */
 #include "viewer/views/captures/plot.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "viewer/layout/format.h"
 
 #include "holter/call.h"
@@ -9,7 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(CALL_CLASSES == (int)LANES_KINDS, "a kind for each class of calls");
@@ -76,13 +77,8 @@ static int captures_plot_paint_bars(const struct stage *s, const struct captures
 {
     struct pictures *pictures = s->pictures;
     size_t room = lane_capacity(&p->span);
-    if (room > pictures->bars_room) {
-        struct lane_bar *bars = realloc(pictures->bars, room * sizeof *bars);
-        if (!bars)
-            return -1;
-        pictures->bars = bars;
-        pictures->bars_room = room;
-    }
+    if (array_fit(&pictures->bars, sizeof *pictures->bars, &pictures->bars_room, room) != 0)
+        return -1;
     for (uint32_t i = 0; i < p->lanes.count; i++)
         captures_plot_add_bars(s, p, p->lanes.first + i, p->box.y + i * p->lanes.height,
                                pictures->bars);

@@ -1,6 +1,8 @@
 /* Memory of the pictures that views keep between scenes. */
 #include "viewer/views/common/pictures.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +10,10 @@
 int picture_size(struct pictures *p, struct picture *picture, int w, int h)
 {
     size_t need = (size_t)w * (size_t)h;
-    if (need > picture->room) {
-        uint32_t *pixels = realloc(picture->image.pixels, need * sizeof *pixels);
-        if (!pixels)
-            return -ENOMEM;
-        picture->image.pixels = pixels;
-        picture->room = need;
-    }
-    if (need > p->cells_room) {
-        double *cells = realloc(p->cells, need * sizeof *cells);
-        if (!cells)
-            return -ENOMEM;
-        p->cells = cells;
-        p->cells_room = need;
-    }
+    if (array_fit(&picture->image.pixels, sizeof *picture->image.pixels, &picture->room, need) !=
+            0 ||
+        array_fit(&p->cells, sizeof *p->cells, &p->cells_room, need) != 0)
+        return -ENOMEM;
     picture->image.w = w;
     picture->image.h = h;
     memset(picture->image.pixels, 0, need * sizeof *picture->image.pixels);

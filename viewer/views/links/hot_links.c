@@ -1,4 +1,5 @@
 /* Ranking of hot links: figures of each link, order, rows with sparklines. */
+#include "daemon/analysis/tables/array.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -199,13 +200,8 @@ static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     uint32_t all = d->measured ? n->trace_count : d->live ? n->link_count : f->links_used;
-    if (all > d->room) {
-        uint32_t *order = realloc(d->order, all * sizeof *order);
-        if (!order)
-            return -1;
-        d->order = order;
-        d->room = all;
-    }
+    if (array_fit_zero(&d->order, sizeof *d->order, &d->room, all) != 0)
+        return -1;
     d->count = 0;
     for (uint32_t i = 0; d->live && i < n->link_count; i++)
         if (hot_links_passes(s, n->links[i].link))

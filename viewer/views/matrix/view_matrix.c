@@ -55,8 +55,8 @@ static void matrix_view_add_pairs(const struct stage *s, const struct grid *g, d
         shift++;
     for (uint32_t i = 0; i < r->pair_count; i++) {
         uint64_t value = r->pairs[(size_t)i * PAIR_COLUMNS + s->ui->quantity];
-        const struct keymap_key *pair = &s->model->pairs.keys.keys[i];
-        uint64_t row = pair->a - g->first_row, column = pair->b - g->first_column;
+        const struct key *pair = &s->model->pairs.keys.keys[i];
+        uint64_t row = pair->hi - g->first_row, column = pair->lo - g->first_column;
         if (value && row < span && column < span)
             cells[(row >> shift) * side + (column >> shift)] += (double)value;
     }

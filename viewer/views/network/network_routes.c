@@ -383,9 +383,8 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
         !topology_link(s->model->network.topology, (uint32_t)s->ui->selection.a, &from, &to) ||
         from >= w->vertex_count || to >= w->vertex_count)
         return;
-    uint32_t e =
-        keymap_find(&w->edge_keys, (struct keymap_key){w->unit_of[from], w->unit_of[to], 0});
-    if (e == KEYMAP_NONE || e >= w->edge_count)
+    uint32_t e = key_table_find(&w->edge_keys, (struct key){w->unit_of[from], w->unit_of[to]});
+    if (e == KEY_NONE || e >= w->edge_count)
         return;
     struct course c = network_routes_make_course(a, plot, &w->edges[e]);
     double half = fmax(network_routes_edge_width(w, plot, e) / 2 + 3, 5), dx = c.right.y,

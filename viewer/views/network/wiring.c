@@ -1,6 +1,8 @@
 /* Building of the network's graph: units, paths, figures, stacks of routes. */
 #include "viewer/views/network/wiring.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +20,8 @@ void wiring_finish(struct wiring *w)
     free(w->order);
     free(w->by_figure);
     free(w->walk);
-    keymap_finish(&w->edge_keys);
-    keymap_finish(&w->route_keys);
+    key_table_finish(&w->edge_keys);
+    key_table_finish(&w->route_keys);
     *w = (struct wiring){0};
 }
 
@@ -108,17 +110,12 @@ int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
 
 static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
 {
-    uint32_t e = keymap_add(&w->edge_keys, (struct keymap_key){from, to, 0});
-    if (e == KEYMAP_NONE || e < w->edge_count)
+    uint32_t e = key_table_number(&w->edge_keys, (struct key){from, to}, KEY_NONE);
+    if (e == KEY_NONE || e < w->edge_count)
         return e;
-    if (w->edge_count == w->edge_room) {
-        uint32_t room = w->edge_room ? w->edge_room * 2 : 256;
-        struct wiring_edge *edges = realloc(w->edges, room * sizeof *edges);
-        if (!edges)
-            return KEYMAP_NONE;
-        w->edges = edges;
-        w->edge_room = room;
-    }
+    if (array_fit_zero(&w->edges, sizeof *w->edges, &w->edge_room, (uint64_t)w->edge_count + 1) !=
+        0)
+        return KEY_NONE;
     w->edges[w->edge_count++] = (struct wiring_edge){.from = from, .to = to, .back = WIRING_NONE};
     return e;
 }
@@ -131,19 +128,15 @@ static int wiring_walk_route(struct wiring *w, const struct model *m, const stru
     if (length == TOPOLOGY_NONE || length > w->walk_capacity)
         return 0;
     uint32_t at = w->unit_of[f->routes[route].source];
-    if (w->step_count + length > w->step_room) {
-        uint32_t room = (w->step_count + length) * 2 + 1024, *steps;
-        if (!(steps = realloc(w->steps, room * sizeof *steps)))
-            return -ENOMEM;
-        w->steps = steps;
-        w->step_room = room;
-    }
+    if (array_fit_zero(&w->steps, sizeof *w->steps, &w->step_room,
+                       (uint64_t)w->step_count + length) != 0)
+        return -ENOMEM;
     for (uint32_t k = 0; k < length; k++) {
         if (!topology_link(m->network.topology, w->walk[k], &from, &to) ||
             w->unit_of[to] == WIRING_NONE || w->unit_of[to] == at)
             continue;
         uint32_t e = wiring_find_edge(w, at, w->unit_of[to]);
-        if (e == KEYMAP_NONE)
+        if (e == KEY_NONE)
             return -ENOMEM;
         w->steps[w->step_count + count++] = e;
         at = w->unit_of[to];
@@ -161,7 +154,7 @@ static uint32_t wiring_find_route(struct wiring *w, uint32_t flow, const struct 
         uint64_t way = 1;
         for (uint32_t k = 0; k < count; k++)
             way = wiring_mix_hash(way, w->steps[w->step_count + k]);
-        r = keymap_add(&w->route_keys, (struct keymap_key){a, b, way});
+        r = key_table_number(&w->route_keys, (struct key){(uint64_t)a << 32 | b, way}, KEY_NONE);
     }
     if (r == w->route_count) {
         w->routes[w->route_count++] = (struct wiring_route){
@@ -183,7 +176,7 @@ int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, 
             continue;
         int count = wiring_walk_route(w, m, f, i);
         uint32_t r = count > 0 ? wiring_find_route(w, i, flow, (uint32_t)count) : WIRING_NONE;
-        if (count < 0 || (count > 0 && r == KEYMAP_NONE))
+        if (count < 0 || (count > 0 && r == KEY_NONE))
             return -ENOMEM;
         w->route_of[i] = r;
         if (r != WIRING_NONE)
@@ -195,12 +188,13 @@ int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, 
 /* Count the partners of units: each pair that communicates counts once at both ends. */
 static int wiring_count_partners(struct wiring *w)
 {
-    struct keymap pairs = {0};
+    struct key_table pairs = {0};
     for (uint32_t i = 0; i < w->route_count; i++) {
         uint32_t a = w->routes[i].source, b = w->routes[i].destination, seen = pairs.count;
-        uint32_t k = keymap_add(&pairs, (struct keymap_key){a < b ? a : b, a < b ? b : a, 0});
-        if (k == KEYMAP_NONE) {
-            keymap_finish(&pairs);
+        const struct key key = {a < b ? a : b, a < b ? b : a};
+        uint32_t k = key_table_number(&pairs, key, KEY_NONE);
+        if (k == KEY_NONE) {
+            key_table_finish(&pairs);
             return -ENOMEM;
         }
         if (k < seen)
@@ -208,7 +202,7 @@ static int wiring_count_partners(struct wiring *w)
         w->units[a].partners++;
         w->units[b].partners++;
     }
-    keymap_finish(&pairs);
+    key_table_finish(&pairs);
     return 0;
 }
 
@@ -216,7 +210,7 @@ int wiring_pair(struct wiring *w)
 {
     for (uint32_t e = 0; e < w->edge_count; e++)
         w->edges[e].back =
-            keymap_find(&w->edge_keys, (struct keymap_key){w->edges[e].to, w->edges[e].from, 0});
+            key_table_find(&w->edge_keys, (struct key){w->edges[e].to, w->edges[e].from});
     return wiring_count_partners(w);
 }
 

@@ -8,8 +8,8 @@
 #ifndef HOLTER_VIEWER_VIEWS_NETWORK_WIRING_H
 #define HOLTER_VIEWER_VIEWS_NETWORK_WIRING_H
 
+#include "daemon/analysis/tables/key_table.h"
 #include "viewer/layout/spring.h"
-#include "viewer/model/keymap.h"
 #include "viewer/ui/ui.h"
 
 #define WIRING_NONE UINT32_MAX
@@ -77,7 +77,7 @@ struct wiring {
     uint32_t most_partners;
     uint64_t figures_key, sorted_key, order_key, marks_key;
 
-    struct keymap edge_keys, route_keys;
+    struct key_table edge_keys, route_keys;
     uint32_t cursor; /**< while building: next route of the model */
     uint32_t *walk;
     uint32_t walk_capacity;

@@ -1,6 +1,8 @@
 /* View "pairs": the busiest pairs of ranks, or all pairs of the selected rank. */
 #include "viewer/views/views.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
@@ -46,13 +48,8 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
     uint64_t key = 1 + (r->version * 64 + rank) * 8 + 2 + (uint64_t)q;
     if (p->order_key == key)
         return (int)p->order_count;
-    if (r->pair_count > p->order_room) {
-        uint32_t *order = realloc(p->order, r->pair_count * sizeof *order);
-        if (!order)
-            return -ENOMEM;
-        p->order = order;
-        p->order_room = r->pair_count;
-    }
+    if (array_fit(&p->order, sizeof *p->order, &p->order_room, r->pair_count) != 0)
+        return -ENOMEM;
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {
         struct model_pair pair = model_pair_at(s->model, i);

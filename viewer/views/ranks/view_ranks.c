@@ -1,6 +1,8 @@
 /* View "ranks": time of each rank by class of call, as a profile and a table. */
 #include "viewer/views/views.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
@@ -73,13 +75,8 @@ static const uint32_t *ranks_view_order_of(const struct stage *s)
     uint64_t key = 1 + (r->version * 64 + (uint64_t)column) * 8 + (uint64_t)descending;
     if (p->order_key == key)
         return p->order;
-    if (r->by_waiting_count > p->order_room) {
-        uint32_t *order = realloc(p->order, r->by_waiting_count * sizeof *order);
-        if (!order)
-            return r->by_waiting;
-        p->order = order;
-        p->order_room = r->by_waiting_count;
-    }
+    if (array_fit(&p->order, sizeof *p->order, &p->order_room, r->by_waiting_count) != 0)
+        return r->by_waiting;
     for (uint32_t i = 0; i < r->by_waiting_count; i++)
         p->order[i] = r->by_waiting[i];
     struct order o = {r, column, descending};

@@ -48,26 +48,26 @@ static enum rank_graph_unit rank_graph_unit_of(const struct rank_graph *n, uint6
     return n->opened && region == open ? UNIT_RANK : n->unit;
 }
 
-static struct keymap_key rank_graph_vertex_key(const struct rank_graph *n, const struct model *m,
-                                               uint32_t rank, uint64_t open)
+static struct key rank_graph_vertex_key(const struct rank_graph *n, const struct model *m,
+                                        uint32_t rank, uint64_t open)
 {
     uint64_t region = latency_region_of(&m->latency, rank);
     switch (rank_graph_unit_of(n, region, open)) {
     case UNIT_RANK:
-        return (struct keymap_key){UNIT_RANK, rank, 0};
+        return (struct key){rank, (uint64_t)UNIT_RANK << 32};
     case UNIT_NODE:
-        return (struct keymap_key){UNIT_NODE, region, m->ranks[rank].node};
+        return (struct key){region, (uint64_t)UNIT_NODE << 32 | m->ranks[rank].node};
     default: /* ranks without a region are grouped in blocks to limit their number */
-        return (struct keymap_key){UNIT_REGION, region, region ? 0 : rank / 1024 + 1};
+        return (struct key){region, (uint64_t)UNIT_REGION << 32 | (region ? 0 : rank / 1024 + 1)};
     }
 }
 
 static int rank_graph_number_vertices(struct rank_graph *n, const struct model *m, uint64_t open,
-                                      struct keymap *keys)
+                                      struct key_table *keys)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
-        uint32_t v = keymap_add(keys, rank_graph_vertex_key(n, m, rank, open));
-        if (v == KEYMAP_NONE)
+        uint32_t v = key_table_number(keys, rank_graph_vertex_key(n, m, rank, open), KEY_NONE);
+        if (v == KEY_NONE)
             return -ENOMEM;
         n->vertex_of[rank] = v;
     }
@@ -84,7 +84,7 @@ static uint32_t rank_graph_ranks_in(const struct model *m, uint64_t region)
 
 /* Choose the finest unit that keeps the picture legible. */
 static int rank_graph_choose_units(struct rank_graph *n, const struct model *m, uint64_t open,
-                                   struct keymap *keys)
+                                   struct key_table *keys)
 {
     n->opened = 0;
     n->unit = UNIT_RANK;
@@ -93,7 +93,7 @@ static int rank_graph_choose_units(struct rank_graph *n, const struct model *m, 
         n->unit = UNIT_NODE;
     }
     for (;; n->unit++) {
-        keymap_finish(keys);
+        key_table_finish(keys);
         if (rank_graph_number_vertices(n, m, open, keys) < 0)
             return -ENOMEM;
         if (n->unit == UNIT_REGION || keys->count <= NETWORK_VERTICES * 2)
@@ -120,13 +120,13 @@ static void rank_graph_fill_vertices(struct rank_graph *n, const struct model *m
  * group. */
 static int rank_graph_fill_groups(struct rank_graph *n)
 {
-    struct keymap regions = {0};
+    struct key_table regions = {0};
     n->groups = calloc(NETWORK_GROUPS + 1, sizeof *n->groups);
     int error = n->groups ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < n->vertex_count && !error; i++) {
-        uint32_t g = keymap_add(&regions, (struct keymap_key){n->vertices[i].region, 0, 0});
+        uint32_t g = key_table_number(&regions, (struct key){n->vertices[i].region, 0}, KEY_NONE);
         n->vertices[i].group = g;
-        error = g == KEYMAP_NONE ? -ENOMEM : 0;
+        error = g == KEY_NONE ? -ENOMEM : 0;
     }
     n->group_count = regions.count;
     int together = n->group_count > NETWORK_GROUPS;
@@ -137,13 +137,14 @@ static int rank_graph_fill_groups(struct rank_graph *n)
         n->groups[v->group].ranks += v->ranks;
     }
     n->group_count = together ? 1 : n->group_count;
-    keymap_finish(&regions);
+    key_table_finish(&regions);
     return error;
 }
 
 /* ---- edges ---- */
 
-static int rank_graph_number_edges(struct rank_graph *n, const struct model *m, struct keymap *keys)
+static int rank_graph_number_edges(struct rank_graph *n, const struct model *m,
+                                   struct key_table *keys)
 {
     n->edge_of = malloc(((size_t)n->pair_count + 1) * sizeof *n->edge_of);
     if (!n->edge_of)
@@ -156,8 +157,9 @@ static int rank_graph_number_edges(struct rank_graph *n, const struct model *m, 
         uint32_t a = n->vertex_of[p.source], b = n->vertex_of[p.destination];
         if (a == b)
             continue;
-        n->edge_of[i] = keymap_add(keys, (struct keymap_key){a < b ? a : b, a < b ? b : a, 0});
-        if (n->edge_of[i] == KEYMAP_NONE)
+        const struct key key = {a < b ? a : b, a < b ? b : a};
+        n->edge_of[i] = key_table_number(keys, key, KEY_NONE);
+        if (n->edge_of[i] == KEY_NONE)
             return -ENOMEM;
     }
     n->edge_count = keys->count;
@@ -176,7 +178,7 @@ static uint64_t rank_graph_name_of(const struct rank_graph_vertex *v)
 /* Begin the layout. Weights are logarithms of totals since the start: they change slowly, and a
  * heavy pair does not distort the picture. */
 static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_graph *from,
-                                     const struct model *m, const struct keymap *edge_keys)
+                                     const struct model *m, const struct key_table *edge_keys)
 {
     struct graph_vertex *vertices = calloc(n->vertex_count + 1, sizeof *vertices);
     struct graph_group *groups = calloc(n->group_count + 1, sizeof *groups);
@@ -189,8 +191,8 @@ static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_gra
     for (uint32_t i = 0; i < n->group_count && !error; i++)
         groups[i].key = n->groups[i].region + 1;
     for (uint32_t i = 0; i < n->edge_count && !error; i++)
-        edges[i] =
-            (struct graph_edge){(uint32_t)edge_keys->keys[i].a, (uint32_t)edge_keys->keys[i].b, 0};
+        edges[i] = (struct graph_edge){(uint32_t)edge_keys->keys[i].hi,
+                                       (uint32_t)edge_keys->keys[i].lo, 0};
     for (uint32_t i = 0; i < n->pair_count && !error; i++)
         if (n->edge_of[i] != NETWORK_NONE)
             edges[n->edge_of[i]].weight +=
@@ -209,7 +211,7 @@ static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_gra
 static int rank_graph_build_graph(struct rank_graph *n, const struct rank_graph *from,
                                   const struct model *m, uint64_t open)
 {
-    struct keymap vertices = {0}, edges = {0};
+    struct key_table vertices = {0}, edges = {0};
     n->rank_count = m->rank_count;
     n->pair_count = m->pairs.keys.count;
     n->vertex_of = malloc((n->rank_count + 1) * sizeof *n->vertex_of);
@@ -220,7 +222,7 @@ static int rank_graph_build_graph(struct rank_graph *n, const struct rank_graph 
         error = n->vertices ? 0 : -ENOMEM;
     }
     for (uint32_t i = 0; i < n->vertex_count && !error; i++)
-        n->vertices[i].unit = (enum rank_graph_unit)vertices.keys[i].a;
+        n->vertices[i].unit = (enum rank_graph_unit)(vertices.keys[i].lo >> 32);
     if (!error) {
         rank_graph_fill_vertices(n, m);
         error = rank_graph_fill_groups(n);
@@ -229,8 +231,8 @@ static int rank_graph_build_graph(struct rank_graph *n, const struct rank_graph 
         error = rank_graph_number_edges(n, m, &edges);
     if (!error)
         error = rank_graph_place_vertices(n, from, m, &edges);
-    keymap_finish(&vertices);
-    keymap_finish(&edges);
+    key_table_finish(&vertices);
+    key_table_finish(&edges);
     return error;
 }
 

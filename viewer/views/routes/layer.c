@@ -1,6 +1,8 @@
 /* Aggregation of the route matrix to cells at one resolution. */
 #include "viewer/views/routes/view_routes_parts.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,24 +32,12 @@ static uint32_t route_layer_gather(struct route_hop *hops, uint32_t count)
     return kept;
 }
 
-static int route_layer_reserve(struct route_hop **hops, uint32_t *room, uint32_t count)
-{
-    if (count <= *room)
-        return 0;
-    struct route_hop *fresh = realloc(*hops, (size_t)count * sizeof *fresh);
-    if (!fresh)
-        return -ENOMEM;
-    *hops = fresh;
-    *room = count;
-    return 0;
-}
-
 static int route_layer_find_pairs(const struct stage *s, const struct routes_drawing *d,
                                   struct route_layer *l)
 {
     const struct topology *t = s->model->network.topology;
     uint32_t links = topology_links(t), from, to, count = 0;
-    if (route_layer_reserve(&l->pairs, &l->pair_room, links + 1u) < 0)
+    if (array_fit_zero(&l->pairs, sizeof *l->pairs, &l->pair_room, links + 1u) != 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < links; k++) {
         if (!topology_link(t, k, &from, &to))
@@ -63,7 +53,7 @@ static int route_layer_find_hops(const struct routes_drawing *d, struct route_la
 {
     const struct route_set *set = &d->set;
     uint32_t count = 0;
-    if (route_layer_reserve(&l->hops, &l->hop_room, set->count + 1u) < 0)
+    if (array_fit_zero(&l->hops, sizeof *l->hops, &l->hop_room, set->count + 1u) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < set->count; i++) {
         struct route_hop hop = set->hops[i];
@@ -73,13 +63,8 @@ static int route_layer_find_hops(const struct routes_drawing *d, struct route_la
             l->hops[count++] = hop;
     }
     l->hop_count = route_layer_gather(l->hops, count);
-    if (l->cells.count > l->mark_room) {
-        uint8_t *marks = realloc(l->marks, l->cells.count);
-        if (!marks)
-            return -ENOMEM;
-        l->marks = marks;
-        l->mark_room = l->cells.count;
-    }
+    if (array_fit_zero(&l->marks, 1, &l->mark_room, l->cells.count) != 0)
+        return -ENOMEM;
     memset(l->marks, 0, l->cells.count);
     for (uint32_t v = 0; v < set->vertex_count && v < d->order.count; v++)
         l->marks[l->cells.cell[d->order.row[v]]] |= set->marks[v];

@@ -1,6 +1,8 @@
 /* Selection of the routes that the matrix shows, and their hops. */
 #include "viewer/views/routes/view_routes_parts.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -49,15 +51,9 @@ static void route_set_step(struct making *k, uint32_t link, uint32_t mark)
     }
     if (!topology_link(s->model->network.topology, link, &from, &to))
         return;
-    if (set->count == set->room) {
-        uint32_t room = set->room ? set->room * 2 : 1024;
-        struct route_hop *hops = realloc(set->hops, room * sizeof *hops);
-        if (!hops) {
-            k->failed = 1;
-            return;
-        }
-        set->hops = hops;
-        set->room = room;
+    if (array_fit_zero(&set->hops, sizeof *set->hops, &set->room, (uint64_t)set->count + 1) != 0) {
+        k->failed = 1;
+        return;
     }
     const struct flows *f = &s->range->flows;
     set->hops[set->count++] =

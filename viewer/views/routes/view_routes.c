@@ -1,6 +1,8 @@
 /* View "routes": routes in the adjacency matrix of the network (Visuco, section 4.4). */
 #include "viewer/views/views.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -30,13 +32,8 @@ static void routes_drawing_destroy(struct routes_drawing *d)
 
 static int routes_view_mark_used(struct routes_drawing *d)
 {
-    if (d->order.count > d->used_room) {
-        uint8_t *used = realloc(d->used, d->order.count);
-        if (!used)
-            return -ENOMEM;
-        d->used = used;
-        d->used_room = d->order.count;
-    }
+    if (array_fit_zero(&d->used, 1, &d->used_room, d->order.count) != 0)
+        return -ENOMEM;
     for (uint32_t r = 0; r < d->order.count; r++)
         d->used[r] = d->set.marks[d->order.vertex[r]] != 0;
     return 0;
