@@ -2,6 +2,7 @@
 #include "viewer/layout/scene.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "viewer/layout/mix.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -91,12 +92,8 @@ static uint64_t scene_hash_bytes(uint64_t hash, const void *bytes, size_t length
 
 static uint64_t scene_hash_numbers(uint64_t hash, const double *numbers, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
+    for (size_t i = 0; i < count; i++)
+        hash = mix_real(hash, numbers[i]);
     return hash;
 }
 

@@ -2,6 +2,7 @@
 #include "viewer/layout/strokes.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "viewer/layout/mix.h"
 
 #include <errno.h>
 #include <math.h>
@@ -172,11 +173,8 @@ static uint64_t strokes_key_of(const struct strokes *s, struct box box, double s
 {
     const double parts[] = {box.x, box.y, box.w, box.h, scale, ground};
     uint64_t key = s->count + s->version * UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        uint64_t bits;
-        memcpy(&bits, &parts[i], sizeof bits);
-        key = (key ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        key = mix_real(key, parts[i]);
     return key ? key : 1;
 }
 

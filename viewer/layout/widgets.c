@@ -191,8 +191,10 @@ static int widget_highest_drop(const struct column *columns, int count, double w
     return keep;
 }
 
-struct box column_box(const struct column *columns, int count, int c, double x, double w)
+struct box column_box(const struct table *table, int c, double x, double w)
 {
+    const struct column *columns = table->columns;
+    int count = table->count;
     int keep = widget_highest_drop(columns, count, w), flexible = 0;
     double fixed = 0;
     if (columns[c].drop > keep)
@@ -210,11 +212,20 @@ struct box column_box(const struct column *columns, int count, int c, double x, 
     return (struct box){x + 6, 0, fmax((columns[c].w > 0 ? columns[c].w : share) - 12, 0), 0};
 }
 
-void widget_table_head(const struct brush *b, struct box box, const struct column *columns,
-                       int count, uint64_t list, int sorted, int descending)
+void widget_cell(const struct brush *b, const struct table *table, struct box row, int c,
+                 color_t color, const char *text)
 {
-    for (int c = 0; c < count; c++) {
-        struct box cell = column_box(columns, count, c, box.x, box.w);
+    struct box box = column_box(table, c, row.x, row.w);
+    scene_text(b->scene, box.x, row.y + floor((row.h + 1 - text_line(TEXT_BODY)) / 2), box.w,
+               TEXT_BODY, table->columns[c].flags | TEXT_FIGURES, color, text);
+}
+
+void widget_table_head(const struct brush *b, const struct table *table, struct box box, int sorted,
+                       int descending)
+{
+    const struct column *columns = table->columns;
+    for (int c = 0; c < table->count; c++) {
+        struct box cell = column_box(table, c, box.x, box.w);
         if (cell.w <= 0)
             continue;
         struct box area = {cell.x - 6, box.y, cell.w + 12, box.h};
@@ -228,7 +239,7 @@ void widget_table_head(const struct brush *b, struct box box, const struct colum
         scene_text(b->scene, cell.x, box.y + (box.h - 14) / 2, cell.w, TEXT_AXIS_STRONG,
                    columns[c].flags & TEXT_RIGHT, color, title);
         if (columns[c].sortable)
-            scene_hit(b->scene, area, HIT_SORT, list, (uint64_t)c);
+            scene_hit(b->scene, area, HIT_SORT, table->list, (uint64_t)c);
     }
     scene_rect(b->scene, (struct box){box.x, box.y + box.h - 1, box.w, 1}, 0, b->theme->line);
 }

@@ -71,11 +71,21 @@ struct column {
                  first; 0: never */
 };
 
+struct table {
+    const struct column *columns;
+    int count;
+    uint64_t list; /**< of the hits of its column titles */
+};
+
 /** Box of column c in a table of width w; its width is 0 when the column is omitted. */
-struct box column_box(const struct column *columns, int count, int c, double x, double w);
+struct box column_box(const struct table *table, int c, double x, double w);
+
+/** Text in column c of a row, in the middle of its height. */
+void widget_cell(const struct brush *brush, const struct table *table, struct box row, int c,
+                 color_t color, const char *text);
 
 /** Row of column titles. sorted: column that determines the order, or -1. */
-void widget_table_head(const struct brush *brush, struct box box, const struct column *columns,
-                       int count, uint64_t list, int sorted, int descending);
+void widget_table_head(const struct brush *brush, const struct table *table, struct box box,
+                       int sorted, int descending);
 
 #endif

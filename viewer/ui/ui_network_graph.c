@@ -2,6 +2,7 @@
 #include "viewer/ui/ui_network_graph.h"
 
 #include "holter/bisect.h"
+#include "viewer/layout/mix.h"
 #include "viewer/ui/ui.h"
 
 #include <errno.h>
@@ -122,12 +123,6 @@ static int group_by_level(struct network_graph *g, const struct topology *t, con
     return error;
 }
 
-static uint64_t ui_graph_mix_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 /* Puts the choice into effect. */
 static void ui_graph_apply(struct network_graph *g, const struct topology *t, const struct flows *f)
 {
@@ -163,16 +158,16 @@ static void count_together(struct network_graph *g, const struct flows *f)
 int network_graph_update(struct network_graph *g, const struct model *m, const struct flows *f)
 {
     const struct topology *t = m->network.topology;
-    uint64_t key = ui_graph_mix_hash(ui_graph_mix_hash(5, m->network.version), f->vertex_count);
+    uint64_t key = mix_number(mix_number(5, m->network.version), f->vertex_count);
     if (!t || f->vertex_count != topology_vertices(t)) {
         g->vertex_count = 0;
         g->key = 0;
         return 0;
     }
     ui_graph_apply(g, t, f);
-    key = ui_graph_mix_hash(ui_graph_mix_hash(key, g->applied), g->applied_level);
+    key = mix_number(mix_number(key, g->applied), g->applied_level);
     for (uint32_t i = 0; i < g->open_count; i++)
-        key = ui_graph_mix_hash(key, g->open[i]);
+        key = mix_number(key, g->open[i]);
     if (key == g->key)
         return 0;
     uint32_t n = topology_vertices(t), *groups = realloc(g->group_of, (n + 1u) * sizeof *groups);

@@ -1,6 +1,7 @@
 /* The panels of the torus view, and the loads in each. */
 #include "viewer/ui/ui_torus.h"
 
+#include "viewer/layout/mix.h"
 #include "viewer/ui/ui.h"
 
 #include "holter/error.h"
@@ -28,23 +29,16 @@ void torus_finish(struct torus_choice *t)
     t->panel_count = 0;
 }
 
-static uint64_t ui_torus_panel_mix_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 /* Hash of a network; equal for networks whose links mean the same. */
 static uint64_t ui_torus_panel_shape_of(const struct topology *topology)
 {
     const struct topology_spec *spec = topology_spec(topology);
-    uint64_t key = ui_torus_panel_mix_hash(spec->kind + 1u, spec->tie);
+    uint64_t key = mix_number(spec->kind + 1u, spec->tie);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
-        key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, spec->dimensions[d].size),
-                                      spec->dimensions[d].connection);
-        key = ui_torus_panel_mix_hash(key, spec->dimensions[d].step);
+        key = mix_number(mix_number(key, spec->dimensions[d].size), spec->dimensions[d].connection);
+        key = mix_number(key, spec->dimensions[d].step);
     }
-    return ui_torus_panel_mix_hash(key, topology_links(topology)) | 1;
+    return mix_number(key, topology_links(topology)) | 1;
 }
 
 static int need_loads(struct torus_panel *p, const struct topology *topology)
@@ -156,24 +150,16 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
                        uint64_t last)
 {
     const struct torus_choice *t = &ui->torus;
-    uint64_t key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(figure + 1u, m->network.version),
-                                           (uint64_t)p->mapping);
+    uint64_t key = mix_number(mix_number(figure + 1u, m->network.version), (uint64_t)p->mapping);
     for (const char *c = m->job; *c; c++)
-        key = ui_torus_panel_mix_hash(key, (unsigned char)*c);
+        key = mix_number(key, (unsigned char)*c);
     if (figure == TORUS_MEASURED)
-        return ui_torus_panel_mix_hash(
-                   ui_torus_panel_mix_hash(
-                       ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, m->measured.version),
-                                               first),
-                       last),
-                   (uint64_t)ui->time.range) |
+        return mix_number(mix_number(mix_number(mix_number(key, m->measured.version), first), last),
+                          (uint64_t)ui->time.range) |
                1;
-    key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, t->comm), t->region);
-    key = ui_torus_panel_mix_hash(key,
-                                  ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
-    return ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, r->flows.version),
-                                   ui->network.applied) |
-           1;
+    key = mix_number(mix_number(key, t->comm), t->region);
+    key = mix_number(key, ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
+    return mix_number(mix_number(key, r->flows.version), ui->network.applied) | 1;
 }
 
 /* Loads of an unrestricted present are taken from the flows, suggestions included. */

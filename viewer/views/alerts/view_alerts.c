@@ -21,14 +21,7 @@ static const struct column columns[COLUMNS] = {
     [CAPTURED] = {"captured", 84, TEXT_RIGHT, 0, 4},
     [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
 };
-
-static void alerts_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                                 const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    scene_text(s->brush.scene, box.x, row.y + 6, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
-               color, text);
-}
+static const struct table table = {columns, COLUMNS, LIST_ALERTS};
 
 /* A shape for each state, so that states differ without colour: full disc, ring, tick. */
 static void alerts_view_add_state_mark(const struct stage *s, double x, double y,
@@ -53,12 +46,12 @@ static void alerts_view_add_captured_cell(const struct stage *s, struct box row,
                                           const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&s->model->captures, a);
-    struct box box = column_box(columns, COLUMNS, CAPTURED, row.x, row.w);
+    struct box box = column_box(&table, CAPTURED, row.x, row.w);
     char calls[FORMAT_CAPACITY], text[FORMAT_CAPACITY + 8];
     if (!c || box.w <= 0)
         return;
     snprintf(text, sizeof text, "%s calls", format_si(calls, sizeof calls, (double)c->calls, ""));
-    alerts_view_add_cell(s, row, CAPTURED, s->brush.theme->info, text);
+    widget_cell(&s->brush, &table, row, CAPTURED, s->brush.theme->info, text);
     scene_hit(s->brush.scene, (struct box){box.x, row.y, box.w, row.h}, HIT_BUTTON, COMMAND_CAPTURE,
               c->id);
 }
@@ -71,22 +64,23 @@ static void alerts_view_add_alert_row(struct stage *s, struct box row, const str
     char text[700];
     piece_row(s, row, HIT_ALERT, a->id, 0, s->ui->alert_picked && s->ui->alert == a->id,
               LIST_ALERTS, at);
-    struct box state = column_box(columns, COLUMNS, STATE, row.x, row.w);
+    struct box state = column_box(&table, STATE, row.x, row.w);
     alerts_view_add_state_mark(s, state.x + 8, row.y + 15, a);
     scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
                evidence_color(t, a), evidence_state(a));
-    alerts_view_add_cell(s, row, ONSET, color,
-                         format_clock(text, sizeof text, (int64_t)a->onset_ns, 0));
-    alerts_view_add_cell(
-        s, row, LENGTH, color,
+    widget_cell(&s->brush, &table, row, ONSET, color,
+                format_clock(text, sizeof text, (int64_t)a->onset_ns, 0));
+    widget_cell(
+        &s->brush, &table, row, LENGTH, color,
         format_duration(text, sizeof text, (double)alert_length_ns(a, model_now_ns(s->model))));
-    alerts_view_add_cell(s, row, TITLE, color, a->title);
+    widget_cell(&s->brush, &table, row, TITLE, color, a->title);
     evidence_where(a, text, sizeof text);
-    alerts_view_add_cell(s, row, WHERE, t->second, text);
-    alerts_view_add_cell(s, row, RATIO, color,
-                         isnan(a->ratio) ? "" : format_ratio(text, sizeof text, alert_ratio(a)));
+    widget_cell(&s->brush, &table, row, WHERE, t->second, text);
+    widget_cell(&s->brush, &table, row, RATIO, color,
+                isnan(a->ratio) ? "" : format_ratio(text, sizeof text, alert_ratio(a)));
     alerts_view_add_captured_cell(s, row, a);
-    alerts_view_add_cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
+    widget_cell(&s->brush, &table, row, UPDATES, t->second,
+                format_count(text, sizeof text, a->updates));
 }
 
 static const struct alert *alerts_view_find_shown(const struct stage *s)
@@ -103,8 +97,7 @@ static void alerts_view_add_list_panel(struct stage *s, struct box panel)
 {
     const struct alerts *all = &s->model->alerts;
     char what[160];
-    scene_panel(s->brush.scene, panel, 0, "alerts");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "alerts");
     int n = snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
                      alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
                      alerts_count(all, ALERT_RESOLVED));
@@ -114,7 +107,7 @@ static void alerts_view_add_list_panel(struct stage *s, struct box panel)
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
-    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_ALERTS, -1, 0);
+    widget_table_head(&s->brush, &table, head, -1, 0);
     uint32_t last, first = piece_list(s, list, LIST_ALERTS, all->count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
         alerts_view_add_alert_row(s,
@@ -134,8 +127,7 @@ static void alerts_layout(struct stage *s, struct box box)
 {
     struct box inner = box_inset(box, 14, 10);
     if (!s->model->alerts.count) {
-        scene_panel(s->brush.scene, inner, 0, "alerts");
-        scene_rect(s->brush.scene, inner, 6, s->brush.theme->panel);
+        piece_panel(s, inner, "alerts");
         widget_title(&s->brush, inner.x + 12, inner.y + 7, inner.w - 24, "Alerts", "");
         piece_empty(s, inner, "No alert so far",
                     "Growing latency, hangs, ranks that died and lost data appear here.");

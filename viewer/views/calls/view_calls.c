@@ -27,6 +27,7 @@ static const struct column columns[COLUMNS] = {
     [SHARE] = {"share", 68, TEXT_RIGHT, 0},
     [BAR] = {"", 70, 0, 0, 6},
 };
+static const struct table table = {columns, COLUMNS, LIST_CALLS};
 
 /* Calls that are summed in one row. */
 struct group {
@@ -121,14 +122,6 @@ static void calls_view_format_comm(const struct stage *s, uint32_t index, char *
                  format_count(size, sizeof size, c->size));
 }
 
-static void calls_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                                const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
-               color, text);
-}
-
 static void calls_view_add_names(const struct stage *s, struct box row, const struct group *g)
 {
     const struct theme *t = s->brush.theme;
@@ -136,19 +129,20 @@ static void calls_view_add_names(const struct stage *s, struct box row, const st
     enum call_group by = s->ui->group;
     char text[128];
     snprintf(text, sizeof text, "%u kinds of call", g->kinds);
-    calls_view_add_cell(s, row, NAME, by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
-                        by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
+    widget_cell(&s->brush, &table, row, NAME,
+                by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
+                by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
     calls_view_format_comm(s, c.comm, text, sizeof text);
     if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
-        calls_view_add_cell(s, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
+        widget_cell(&s->brush, &table, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
     else
-        calls_view_add_cell(s, row, COMM, t->faint, "several");
+        widget_cell(&s->brush, &table, row, COMM, t->faint, "several");
     const char *region = c.region < s->model->region_count ? s->model->regions[c.region].name : "";
     if (by == GROUP_REGION || by == GROUP_NONE || g->kinds == 1)
-        calls_view_add_cell(s, row, REGION, by == GROUP_REGION ? t->text : t->second,
-                            *region ? region : "outside");
+        widget_cell(&s->brush, &table, row, REGION, by == GROUP_REGION ? t->text : t->second,
+                    *region ? region : "outside");
     else
-        calls_view_add_cell(s, row, REGION, t->faint, "several");
+        widget_cell(&s->brush, &table, row, REGION, t->faint, "several");
 }
 
 static void calls_view_call_row(struct stage *s, struct box row, const struct group *g, uint32_t at,
@@ -160,20 +154,20 @@ static void calls_view_call_row(struct stage *s, struct box row, const struct gr
     int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
     piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
     calls_view_add_names(s, row, g);
-    calls_view_add_cell(s, row, COUNT, t->text,
-                        format_count(text, sizeof text, g->sums[CALLS_COUNT]));
-    calls_view_add_cell(s, row, BYTES, t->text,
-                        format_si(text, sizeof text, (double)g->sums[CALLS_BYTES], "B"));
-    calls_view_add_cell(s, row, BYTES_IN, t->text,
-                        format_si(text, sizeof text, (double)g->sums[CALLS_BYTES_IN], "B"));
-    calls_view_add_cell(s, row, TIME, t->text, format_duration(text, sizeof text, time));
-    calls_view_add_cell(s, row, MEAN, t->second,
-                        format_duration(text, sizeof text, calls_view_figure(g, MEAN)));
-    calls_view_add_cell(s, row, LONGEST, t->second,
-                        format_duration(text, sizeof text, (double)g->sums[CALLS_LONGEST_NS]));
-    calls_view_add_cell(s, row, SHARE, t->text,
-                        format_share(text, sizeof text, time / fmax(all, 1)));
-    struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
+    widget_cell(&s->brush, &table, row, COUNT, t->text,
+                format_count(text, sizeof text, g->sums[CALLS_COUNT]));
+    widget_cell(&s->brush, &table, row, BYTES, t->text,
+                format_si(text, sizeof text, (double)g->sums[CALLS_BYTES], "B"));
+    widget_cell(&s->brush, &table, row, BYTES_IN, t->text,
+                format_si(text, sizeof text, (double)g->sums[CALLS_BYTES_IN], "B"));
+    widget_cell(&s->brush, &table, row, TIME, t->text, format_duration(text, sizeof text, time));
+    widget_cell(&s->brush, &table, row, MEAN, t->second,
+                format_duration(text, sizeof text, calls_view_figure(g, MEAN)));
+    widget_cell(&s->brush, &table, row, LONGEST, t->second,
+                format_duration(text, sizeof text, (double)g->sums[CALLS_LONGEST_NS]));
+    widget_cell(&s->brush, &table, row, SHARE, t->text,
+                format_share(text, sizeof text, time / fmax(all, 1)));
+    struct box bar = column_box(&table, BAR, row.x, row.w);
     int class_ = (int)call_class_of(model_call_at(s->model, g->number).call);
     color_t color =
         s->ui->group == GROUP_CALL || s->ui->group == GROUP_NONE ? t->classes[class_] : t->info;
@@ -187,7 +181,7 @@ static void calls_view_add_table(struct stage *s, struct box panel, struct group
     int sorted = s->ui->list.sort[LIST_CALLS] < 0 ? TIME : s->ui->list.sort[LIST_CALLS];
     struct order o = {sorted,
                       s->ui->list.sort[LIST_CALLS] < 0 || s->ui->list.descending[LIST_CALLS]};
-    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_CALLS, sorted, o.descending);
+    widget_table_head(&s->brush, &table, head, sorted, o.descending);
     qsort_r(groups, n, sizeof *groups, calls_view_compare, &o);
     double all = 0, most = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -206,8 +200,7 @@ static void calls_layout(struct stage *s, struct box box)
     static const char *const by[] = {"function", "communicator", "region", "each"};
     struct box panel = box_inset(box, 14, 10);
     char range[64], what[128];
-    scene_panel(s->brush.scene, panel, 0, "calls");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "calls");
     piece_pairs_range_text(s, range, sizeof range);
     snprintf(what, sizeof what, "whole calls that ended, all ranks, %s", range);
     double right = panel.x + panel.w - 12;

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
@@ -87,20 +88,15 @@ static int captures_plot_paint_bars(const struct stage *s, const struct captures
 
 /* ---- cells ---- */
 
-static uint64_t captures_plot_mix_hash(uint64_t key, uint64_t value)
-{
-    return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ key >> 29;
-}
-
 static uint64_t captures_plot_key_of(const struct stage *s, const struct captures_plot *p)
 {
-    uint64_t key = captures_plot_mix_hash(1, p->capture->id);
-    key = captures_plot_mix_hash(key, p->capture->calls);
-    key = captures_plot_mix_hash(key, p->capture->thread_count);
-    key = captures_plot_mix_hash(key, (uint64_t)p->span.begin_ns);
-    key = captures_plot_mix_hash(key, (uint64_t)p->span.end_ns);
-    key = captures_plot_mix_hash(key, (uint64_t)p->lanes.per << 32 | p->lanes.first);
-    key = captures_plot_mix_hash(key, s->ui->theme);
+    uint64_t key = mix_number(1, p->capture->id);
+    key = mix_number(key, p->capture->calls);
+    key = mix_number(key, p->capture->thread_count);
+    key = mix_number(key, (uint64_t)p->span.begin_ns);
+    key = mix_number(key, (uint64_t)p->span.end_ns);
+    key = mix_number(key, (uint64_t)p->lanes.per << 32 | p->lanes.first);
+    key = mix_number(key, s->ui->theme);
     return key ? key : 1;
 }
 

@@ -244,8 +244,7 @@ static void captures_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
     const struct capture *c = ui_capture(s->ui, s->model);
-    scene_panel(s->brush.scene, panel, 0, "captures");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "captures");
     if (!c) {
         widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Captures", "");
         piece_empty(

@@ -2,6 +2,7 @@
 #include "viewer/views/commgram/bipartite.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/commgram/strip.h"
 #include "viewer/views/common/pieces.h"
@@ -45,30 +46,16 @@ static double bipartite_shift(const struct stage *s, struct box plot)
 
 /* ---- ribbons ---- */
 
-static uint64_t bipartite_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
-static uint64_t bipartite_hash_double(uint64_t key, double part)
-{
-    uint64_t bits;
-    memcpy(&bits, &part, sizeof bits);
-    return bipartite_hash(key, bits);
-}
-
 static uint64_t bipartite_compute_key(const struct stage *s, const struct commgram_drawing *d)
 {
     const struct columns *c = &d->columns;
     const struct selection *sel = &s->ui->selection;
     double low, high;
     bipartite_sizes(s, d, &low, &high);
-    uint64_t key = bipartite_hash(bipartite_hash(1, c->version), (uint64_t)s->ui->theme);
-    key = bipartite_hash_double(bipartite_hash_double(bipartite_hash_double(key, c->w), c->h),
-                                c->pixel);
-    key = bipartite_hash(key, sel->kind == SELECT_COMMUNITY ? sel->a + 1 : 0);
-    return bipartite_hash_double(bipartite_hash_double(key, low), high);
+    uint64_t key = mix_number(mix_number(1, c->version), (uint64_t)s->ui->theme);
+    key = mix_real(mix_real(mix_real(key, c->w), c->h), c->pixel);
+    key = mix_number(key, sel->kind == SELECT_COMMUNITY ? sel->a + 1 : 0);
+    return mix_real(mix_real(key, low), high);
 }
 
 static int bipartite_is_chosen(const struct stage *s, const struct commgram_picture *p,
@@ -354,8 +341,7 @@ void bipartite_layout(struct stage *s, struct commgram_drawing *d, struct box pa
     const struct commgram_picture *p = &s->model->commgram.now;
     int64_t begin, end;
     ui_visible(s->ui, s->model, &begin, &end);
-    scene_panel(s->brush.scene, panel, 0, "commgram.picture");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "commgram.picture");
     struct scene_hit *ground = scene_hit(s->brush.scene, panel, HIT_COMMGRAM, 0, 0);
     double unit = (double)(end - begin) / fmax(plot.w, 1);
     ground->x0 = (double)begin - (plot.x - panel.x) * unit;

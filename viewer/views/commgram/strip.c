@@ -331,11 +331,9 @@ static void strip_add_newest(const struct stage *s, const struct phases_drawn *p
 void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box box,
                         const struct timeline *l)
 {
-    const struct theme *t = s->brush.theme;
     const struct phases_drawn phases = strip_phases(&s->model->commgram, 1);
     struct box plot = {l->x, box.y + TITLE_H, l->w, box.h - TITLE_H - 4};
-    scene_panel(s->brush.scene, box, 0, "commgram.strip");
-    scene_rect(s->brush.scene, box, 6, t->panel);
+    piece_panel(s, box, "commgram.strip");
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
     strip_add_newest(s, &phases, box);

@@ -27,8 +27,7 @@ int piece_no_network(const struct stage *s, struct box box)
     int some = n->topology && (f->route_count || n->link_count);
     if (some)
         return 0;
-    scene_panel(s->brush.scene, box, 0, "no-network");
-    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    piece_panel(s, box, "no-network");
     if (!n->topology && n->fault[0]) {
         char title[600];
         snprintf(title, sizeof title, "The network's description cannot be used%s%s",

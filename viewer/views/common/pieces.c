@@ -262,6 +262,12 @@ uint32_t piece_list(struct stage *s, struct box box, enum ui_list list, uint32_t
     return (uint32_t)first;
 }
 
+void piece_panel(const struct stage *s, struct box box, const char *name)
+{
+    scene_panel(s->brush.scene, box, 0, "%s", name);
+    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+}
+
 void piece_empty(const struct stage *s, struct box box, const char *title, const char *text)
 {
     const struct theme *t = s->brush.theme;

@@ -49,6 +49,9 @@ void piece_row(struct stage *stage, struct box box, enum hit_kind kind, uint64_t
 uint32_t piece_list(struct stage *stage, struct box box, enum ui_list list, uint32_t rows,
                     double row_height, uint32_t *last);
 
+/** Begin a panel of a view: its ground with round corners. @param name  see scene_panel() */
+void piece_panel(const struct stage *stage, struct box box, const char *name);
+
 /** Text in place of content while there is nothing to show. */
 void piece_empty(const struct stage *stage, struct box box, const char *title, const char *text);
 

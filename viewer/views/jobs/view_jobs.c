@@ -21,14 +21,7 @@ static const struct column columns[COLUMNS] = {
     [START] = {"started", 96, TEXT_RIGHT, 0, 2},
     [LENGTH] = {"ran for", 110, TEXT_RIGHT, 0, 1},
 };
-
-static void jobs_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                               const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    scene_text(s->brush.scene, box.x, row.y + 6, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
-               color, text);
-}
+static const struct table table = {columns, COLUMNS, LIST_JOBS};
 
 static void jobs_view_job_row(struct stage *s, struct box row, const struct model_job_row *job,
                               uint32_t at)
@@ -37,20 +30,21 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
     char text[FORMAT_CAPACITY];
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
-    jobs_view_add_cell(s, row, JOB, here ? t->accent : t->text, job->job);
-    jobs_view_add_cell(s, row, APP, t->text, piece_app_name(job->app));
+    widget_cell(&s->brush, &table, row, JOB, here ? t->accent : t->text, job->job);
+    widget_cell(&s->brush, &table, row, APP, t->text, piece_app_name(job->app));
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
-    jobs_view_add_cell(s, row, STATE, color, job->state);
-    jobs_view_add_cell(s, row, RANKS, t->text, format_count(text, sizeof text, job->ranks));
-    jobs_view_add_cell(s, row, NODES, t->text, format_count(text, sizeof text, job->nodes));
-    jobs_view_add_cell(s, row, START, t->second,
-                       job->start_ns ? format_clock(text, sizeof text, (int64_t)job->start_ns, 0)
-                                     : "");
+    widget_cell(&s->brush, &table, row, STATE, color, job->state);
+    widget_cell(&s->brush, &table, row, RANKS, t->text,
+                format_count(text, sizeof text, job->ranks));
+    widget_cell(&s->brush, &table, row, NODES, t->text,
+                format_count(text, sizeof text, job->nodes));
+    widget_cell(&s->brush, &table, row, START, t->second,
+                job->start_ns ? format_clock(text, sizeof text, (int64_t)job->start_ns, 0) : "");
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
     if (job->start_ns && end > job->start_ns)
-        jobs_view_add_cell(s, row, LENGTH, t->second,
-                           format_duration(text, sizeof text, (double)(end - job->start_ns)));
+        widget_cell(&s->brush, &table, row, LENGTH, t->second,
+                    format_duration(text, sizeof text, (double)(end - job->start_ns)));
 }
 
 /* Explanation in place of the list when no job is known. */
@@ -75,8 +69,7 @@ static void jobs_view_add_nothing(struct stage *s, struct box box)
 static void jobs_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
-    scene_panel(s->brush.scene, panel, 0, "jobs");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "jobs");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Jobs",
                  s->model->job_count ? "click one, or select it with the arrow keys and Enter"
                                      : "");
@@ -86,7 +79,7 @@ static void jobs_layout(struct stage *s, struct box box)
         jobs_view_add_nothing(s, list);
         return;
     }
-    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_JOBS, -1, 0);
+    widget_table_head(&s->brush, &table, head, -1, 0);
     uint32_t last, first = piece_list(s, list, LIST_JOBS, s->model->job_count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
         jobs_view_job_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},

@@ -137,8 +137,7 @@ void better_layout(struct stage *s, struct box panel)
     static const char *const objectives[] = {"hop-bytes", "largest load", "inter-node"};
     static const char *const who[] = {"all ranks", "selected"};
     const struct theme *t = s->brush.theme;
-    scene_panel(s->brush.scene, panel, 0, "better");
-    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_panel(s, panel, "better");
     double half = floor(panel.w * 0.58), x = panel.x + 12, y = panel.y + 8;
     struct box left = {x, y + 34, half - 24, panel.h - 48};
     struct box right = {panel.x + half + 12, y + 34, panel.w - half - 24, panel.h - 48};

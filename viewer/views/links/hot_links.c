@@ -1,6 +1,7 @@
 /* Ranking of hot links: figures of each link, order, rows with sparklines. */
 #include "daemon/analysis/tables/array.h"
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
@@ -25,6 +26,7 @@ static const struct column columns[COLUMNS] = {
     [LATENCY] = {"latency", 66, TEXT_RIGHT, 1, 1},
     [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
 };
+static const struct table table = {columns, COLUMNS, LIST_LINKS};
 
 /* ---- figures ---- */
 
@@ -175,23 +177,18 @@ static int hot_links_is_live(const struct stage *s)
            !s->ui->network.applied && s->model->network.link_count;
 }
 
-static uint64_t hot_links_mix_hash(uint64_t key, uint64_t value)
-{
-    return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
-}
-
 static uint64_t hot_links_compute_key(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     uint64_t first, last = hot_links_visible(s, &first), key = 1;
-    key = hot_links_mix_hash(key, s->model->network.links_version);
-    key = hot_links_mix_hash(key, s->model->network.version);
-    key = hot_links_mix_hash(key, f->version);
-    key = hot_links_mix_hash(key, s->ui->network.filter.version);
-    key = hot_links_mix_hash(key, last);
-    key = hot_links_mix_hash(key, (uint64_t)hot_links_is_live(s) * 64 +
-                                      (uint64_t)(s->ui->list.sort[LIST_LINKS] + 1) * 2 +
-                                      (uint64_t)(s->ui->list.descending[LIST_LINKS] != 0));
+    key = mix_number(key, s->model->network.links_version);
+    key = mix_number(key, s->model->network.version);
+    key = mix_number(key, f->version);
+    key = mix_number(key, s->ui->network.filter.version);
+    key = mix_number(key, last);
+    key = mix_number(key, (uint64_t)hot_links_is_live(s) * 64 +
+                              (uint64_t)(s->ui->list.sort[LIST_LINKS] + 1) * 2 +
+                              (uint64_t)(s->ui->list.descending[LIST_LINKS] != 0));
     return key | 1;
 }
 
@@ -308,36 +305,29 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
         snprintf(out + used, room - used, " and %u more", count - 2);
 }
 
-static void hot_links_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                               const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    if (box.w > 0)
-        scene_text(s->brush.scene, box.x, row.y + 11, box.w, TEXT_BODY,
-                   columns[c].flags | TEXT_FIGURES, color, text);
-}
-
 static void hot_links_add_figures(const struct stage *s, struct box row,
                                   const struct link_figures *f)
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_CAPACITY];
-    hot_links_add_cell(s, row, LOAD, t->text,
-                       format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
+    widget_cell(&s->brush, &table, row, LOAD, t->text,
+                format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
     if (!isnan(f->share))
-        hot_links_add_cell(s, row, MULTIPLE, t->text, format_share(text, sizeof text, f->share));
+        widget_cell(&s->brush, &table, row, MULTIPLE, t->text,
+                    format_share(text, sizeof text, f->share));
     else
-        hot_links_add_cell(s, row, MULTIPLE, t->text, format_ratio(text, sizeof text, f->multiple));
-    hot_links_add_cell(s, row, LATENCY,
-                       isnan(f->latency)   ? t->faint
-                       : f->latency > 1.25 ? theme_latency(t, f->latency)
-                                           : t->second,
-                       format_ratio(text, sizeof text, f->latency));
-    hot_links_add_cell(s, row, RATIO,
-                       f->ratio > 1.25   ? t->warn
-                       : isnan(f->ratio) ? t->faint
-                                         : t->second,
-                       format_ratio(text, sizeof text, f->ratio));
+        widget_cell(&s->brush, &table, row, MULTIPLE, t->text,
+                    format_ratio(text, sizeof text, f->multiple));
+    widget_cell(&s->brush, &table, row, LATENCY,
+                isnan(f->latency)   ? t->faint
+                : f->latency > 1.25 ? theme_latency(t, f->latency)
+                                    : t->second,
+                format_ratio(text, sizeof text, f->latency));
+    widget_cell(&s->brush, &table, row, RATIO,
+                f->ratio > 1.25   ? t->warn
+                : isnan(f->ratio) ? t->faint
+                                  : t->second,
+                format_ratio(text, sizeof text, f->ratio));
 }
 
 static void hot_links_link_row(struct stage *s, struct box row, const struct links_drawing *d,
@@ -357,15 +347,15 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
         scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
                    color_fade(t->accent, 0.7));
     snprintf(text, sizeof text, "%u", at + 1);
-    hot_links_add_cell(s, row, NUMBER, t->faint, text);
-    struct box box = column_box(columns, COLUMNS, LINK, row.x, row.w);
+    widget_cell(&s->brush, &table, row, NUMBER, t->faint, text);
+    struct box box = column_box(&table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
     hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
     scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
-    box = column_box(columns, COLUMNS, SPARK, row.x, row.w);
+    box = column_box(&table, SPARK, row.x, row.w);
     if (box.w > 0 && !s->ui->network.applied)
         link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
                        piece_state_color(t, f.state));
@@ -434,10 +424,8 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
 
 void hot_links_layout(struct stage *s, struct box panel)
 {
-    const struct theme *t = s->brush.theme;
     char what[200];
-    scene_panel(s->brush.scene, panel, 0, "links");
-    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_panel(s, panel, "links");
     const struct links_drawing *d = links_order(s);
     if (!d)
         return;
@@ -452,7 +440,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     memcpy(titles, columns, sizeof titles);
     if (d->live && !isnan(s->model->network.links[0].share))
         titles[MULTIPLE].title = of_capacity;
-    widget_table_head(&s->brush, head, titles, COLUMNS, LIST_LINKS, sorted,
+    widget_table_head(&s->brush, &(struct table){titles, COLUMNS, LIST_LINKS}, head, sorted,
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     list.h -= hot_links_add_omitted(s, panel, d);

@@ -230,11 +230,9 @@ static const char *metric_rank_things(enum flow_metric metric)
 void metric_rank_layout(struct stage *s, struct box panel)
 {
     static const char *const scales[] = {"linear", "log"};
-    const struct theme *t = s->brush.theme;
     const struct flows *f = &s->range->flows;
     char what[120], a[FORMAT_CAPACITY];
-    scene_panel(s->brush.scene, panel, 0, "metric-rank");
-    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_panel(s, panel, "metric-rank");
     double right = panel.x + panel.w - 12;
     right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->network.rank_log,
                            COMMAND_RANK_SCALE) +

@@ -394,8 +394,7 @@ void evolution_layout(struct stage *s, struct box box, const struct timeline *li
                                .box = {line->x, rows.y, line->w, rows.h},
                                .length_ns = newest ? newest->length_ns : 1,
                                .compressed = s->ui->compress};
-    scene_panel(s->brush.scene, box, 0, "evolution");
-    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    piece_panel(s, box, "evolution");
     evolution_columns(s, e, &p);
     uint32_t room = (uint32_t)fmax(floor(rows.h / ROW), 1),
              fixed = room >= FIXED + (e->order_count > 1 ? 2 : 1) ? FIXED : 1;

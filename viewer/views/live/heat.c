@@ -173,12 +173,10 @@ static void heat_mark_selected(const struct stage *s, const struct raster *r, st
 
 void heat_layout(struct stage *s, struct box box, const struct timeline *line)
 {
-    const struct theme *t = s->brush.theme;
     struct box plot = {line->x, box.y + 34, line->w, box.h - 34 - 20};
     struct raster r = heat_fit_raster(s, plot, line);
     char what[96];
-    scene_panel(s->brush.scene, box, 0, "heat");
-    scene_rect(s->brush.scene, box, 6, t->panel);
+    piece_panel(s, box, "heat");
     int shown = r.w > 0 && plot.h >= 24 && heat_paint(s, &r) == 0;
     double used = 0;
     if (shown && s->model->rank_history.count && box.w > 430) {

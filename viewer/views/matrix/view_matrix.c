@@ -315,8 +315,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
 {
     const struct theme *t = s->brush.theme;
     char what[128], range[64];
-    scene_panel(s->brush.scene, box, 0, "matrix");
-    scene_rect(s->brush.scene, box, 6, t->panel);
+    piece_panel(s, box, "matrix");
     double top = large ? 66 : 50, foot = large ? 30 : 10;
     double side = floor(fmin(box.h - top - foot, box.w - 62));
     double x = large ? box.x + 50 + fmax((box.w - 62 - side) / 2, 0) : box.x + 48;

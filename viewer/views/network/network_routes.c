@@ -1,6 +1,8 @@
 /* Routes of view "network": colours, stacking on edges, drawing, hit tests. */
 #include "viewer/views/network/view_network_parts.h"
 
+#include "viewer/layout/mix.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +14,6 @@ enum {
 };
 
 static const double near_enough = 5; /* logical pixels */
-
-static uint64_t network_routes_mix_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
-static uint64_t network_routes_mix_double(uint64_t key, double part)
-{
-    uint64_t bits;
-    memcpy(&bits, &part, sizeof bits);
-    return network_routes_mix_hash(key, bits);
-}
 
 /* ---- places ---- */
 
@@ -241,12 +230,10 @@ static int network_routes_color_routes(const struct stage *s, struct network_dra
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = paint->metric;
-    uint64_t key = network_routes_mix_hash(network_routes_mix_hash(w->order_key, w->key),
-                                           (uint64_t)s->ui->theme);
-    key =
-        network_routes_mix_double(network_routes_mix_double(key, s->ui->network.colour_low[metric]),
-                                  s->ui->network.colour_high[metric]);
-    key = network_routes_mix_hash(key, (uint64_t)paint->some) | 1;
+    uint64_t key = mix_number(mix_number(w->order_key, w->key), (uint64_t)s->ui->theme);
+    key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
+                   s->ui->network.colour_high[metric]);
+    key = mix_number(key, (uint64_t)paint->some) | 1;
     if (d->color_count < w->route_count || !d->colors) {
         free(d->colors);
         d->colors = malloc((w->route_count + 1u) * sizeof *d->colors);
@@ -290,22 +277,16 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
-    uint64_t key = network_routes_mix_hash(
-        network_routes_mix_hash(network_routes_mix_hash(w->order_key, w->key), d->now.version),
-        (uint64_t)s->ui->graph.size);
-    key = network_routes_mix_hash(network_routes_mix_hash(key, (uint64_t)s->ui->theme),
-                                  (uint64_t)s->ui->selection.kind);
-    key = network_routes_mix_hash(network_routes_mix_hash(key, s->ui->selection.a),
-                                  s->ui->selection.b);
-    key =
-        network_routes_mix_double(network_routes_mix_double(key, s->ui->network.colour_low[metric]),
-                                  s->ui->network.colour_high[metric]);
-    key = network_routes_mix_double(
-        network_routes_mix_double(network_routes_mix_double(key, plot->ux), plot->uy),
-        s->brush.scene->scale);
-    key = network_routes_mix_double(network_routes_mix_double(key, plot->box.x), plot->box.y);
-    key = network_routes_mix_double(network_routes_mix_double(key, plot->box.w), plot->box.h);
-    return network_routes_mix_double(network_routes_mix_double(key, plot->cx), plot->cy) | 1;
+    uint64_t key = mix_number(mix_number(mix_number(w->order_key, w->key), d->now.version),
+                              (uint64_t)s->ui->graph.size);
+    key = mix_number(mix_number(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
+    key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
+    key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
+                   s->ui->network.colour_high[metric]);
+    key = mix_real(mix_real(mix_real(key, plot->ux), plot->uy), s->brush.scene->scale);
+    key = mix_real(mix_real(key, plot->box.x), plot->box.y);
+    key = mix_real(mix_real(key, plot->box.w), plot->box.h);
+    return mix_real(mix_real(key, plot->cx), plot->cy) | 1;
 }
 
 static void network_routes_begin_picture(const struct stage *s, struct network_drawing *d,

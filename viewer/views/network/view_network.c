@@ -115,8 +115,7 @@ static void network_layout(struct stage *s, struct box box)
     if (piece_no_network(s, panel))
         return;
     struct network_drawing *d = network_arrange(s);
-    scene_panel(s->brush.scene, panel, 0, "network");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "network");
     network_view_add_head(s, d ? &d->now.wiring : NULL, panel);
     double y = network_choices(s, (struct box){panel.x + 12, panel.y + 38, panel.w - 24, 0});
     struct box plot = {panel.x + 6, y, panel.w - 12, panel.y + panel.h - y - FOOT};

@@ -2,6 +2,7 @@
 #include "viewer/views/network/wiring.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "viewer/layout/mix.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,21 +26,15 @@ void wiring_finish(struct wiring *w)
     *w = (struct wiring){0};
 }
 
-static uint64_t wiring_mix_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flows *f)
 {
-    uint64_t key = wiring_mix_hash(wiring_mix_hash(7, m->network.version), ui->graph.version);
-    key = wiring_mix_hash(wiring_mix_hash(key, f->applied), f->vertex_count);
+    uint64_t key = mix_number(mix_number(7, m->network.version), ui->graph.version);
+    key = mix_number(mix_number(key, f->applied), f->vertex_count);
     for (int k = 0; k < SUGGESTIONS; k++)
-        key = wiring_mix_hash(key, f->applied & 1u << k ? m->network.suggestions[k].version : 0);
+        key = mix_number(key, f->applied & 1u << k ? m->network.suggestions[k].version : 0);
     for (uint32_t i = 0; i < f->route_count; i++) {
         const struct flow *r = &f->routes[i];
-        key = wiring_mix_hash(key, (uint64_t)r->source << 32 | r->destination);
+        key = mix_number(key, (uint64_t)r->source << 32 | r->destination);
         key = (key ^ r->given) * UINT64_C(0x100000001b3);
     }
     return key | 1;
@@ -153,7 +148,7 @@ static uint32_t wiring_find_route(struct wiring *w, uint32_t flow, const struct 
     if (w->grouped) {
         uint64_t way = 1;
         for (uint32_t k = 0; k < count; k++)
-            way = wiring_mix_hash(way, w->steps[w->step_count + k]);
+            way = mix_number(way, w->steps[w->step_count + k]);
         r = key_table_number(&w->route_keys, (struct key){(uint64_t)a << 32 | b, way}, KEY_NONE);
     }
     if (r == w->route_count) {
@@ -297,7 +292,7 @@ static void wiring_find_maxima(struct wiring *w)
 
 int wiring_figures(struct wiring *w, const struct flows *f)
 {
-    uint64_t key = wiring_mix_hash(wiring_mix_hash(3, f->version), w->key) | 1;
+    uint64_t key = mix_number(mix_number(3, f->version), w->key) | 1;
     if (key == w->figures_key || f->route_count != w->flow_count)
         return 0;
     wiring_clear_figures(w);
@@ -310,9 +305,7 @@ int wiring_figures(struct wiring *w, const struct flows *f)
 
 int wiring_marks(struct wiring *w, const struct flows *f)
 {
-    uint64_t key =
-        wiring_mix_hash(wiring_mix_hash(wiring_mix_hash(9, f->marks_version), f->version), w->key) |
-        1;
+    uint64_t key = mix_number(mix_number(mix_number(9, f->marks_version), f->version), w->key) | 1;
     if (key == w->marks_key || f->route_count != w->flow_count)
         return 0;
     for (uint32_t i = 0; i < w->route_count; i++)
@@ -396,15 +389,13 @@ static int wiring_reserve_stack(struct wiring *w)
 int wiring_order(struct wiring *w, enum flow_metric metric)
 {
     uint64_t key =
-        wiring_mix_hash(wiring_mix_hash(wiring_mix_hash(13, w->figures_key), w->marks_key),
-                        (uint64_t)metric) |
-        1;
+        mix_number(mix_number(mix_number(13, w->figures_key), w->marks_key), (uint64_t)metric) | 1;
     if (key == w->order_key)
         return 0;
     if (wiring_reserve_stack(w) < 0)
         return -ENOMEM;
     int figure = (int)metric < WIRING_METRICS ? (int)metric : METRIC_BYTES;
-    uint64_t sorted = wiring_mix_hash(w->figures_key, (uint64_t)figure) | 1;
+    uint64_t sorted = mix_number(w->figures_key, (uint64_t)figure) | 1;
     if (sorted != w->sorted_key && wiring_sort_routes(w, figure) < 0)
         return -ENOMEM;
     w->sorted_key = sorted;

@@ -41,14 +41,7 @@ static const struct column columns[COLUMNS] = {
     [RESTARTS] = {"restarts", 72, TEXT_RIGHT, 0, 8},
     [DETAIL] = {"detail left out", 120, 0, 0, 6},
 };
-
-static void nodes_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                                const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    scene_text(s->brush.scene, box.x, row.y + 5, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
-               color, text);
-}
+static const struct table table = {columns, COLUMNS, LIST_NODES};
 
 static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
 {
@@ -73,18 +66,17 @@ static void nodes_view_add_rates(const struct stage *s, struct box row, const st
     const struct theme *t = s->brush.theme;
     char text[FORMAT_CAPACITY];
     if (n->window <= n->window_before || !s->model->window_ns) {
-        nodes_view_add_cell(s, row, CPU, t->faint, "\xe2\x80\x93");
-        nodes_view_add_cell(s, row, UPLINK, t->faint, "\xe2\x80\x93");
+        widget_cell(&s->brush, &table, row, CPU, t->faint, "\xe2\x80\x93");
+        widget_cell(&s->brush, &table, row, UPLINK, t->faint, "\xe2\x80\x93");
         return;
     }
     double ns = (double)((n->window - n->window_before) * s->model->window_ns);
-    nodes_view_add_cell(
-        s, row, CPU, t->text,
-        format_share(text, sizeof text, (double)(n->now.cpu_ns - n->before.cpu_ns) / ns));
-    nodes_view_add_cell(s, row, UPLINK, t->text,
-                        format_si(text, sizeof text,
-                                  (double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9,
-                                  "B/s"));
+    widget_cell(&s->brush, &table, row, CPU, t->text,
+                format_share(text, sizeof text, (double)(n->now.cpu_ns - n->before.cpu_ns) / ns));
+    widget_cell(&s->brush, &table, row, UPLINK, t->text,
+                format_si(text, sizeof text,
+                          (double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9,
+                          "B/s"));
 }
 
 static uint64_t nodes_view_host_index(const struct model *m, const char *name)
@@ -103,39 +95,39 @@ static void nodes_view_node_row(struct stage *s, struct box row, const struct mo
     uint64_t host = nodes_view_host_index(s->model, n->name);
     int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
-    nodes_view_add_cell(s, row, HOST, t->text, n->name);
-    nodes_view_add_cell(s, row, STATE, n->now.connected ? t->good : t->bad,
-                        n->now.connected ? "connected" : "no contact");
-    nodes_view_add_cell(s, row, RANKS, t->text, format_count(text, sizeof text, n->now.ranks));
-    nodes_view_add_cell(s, row, EVENTS, t->text,
-                        format_si(text, sizeof text, (double)n->now.events, ""));
-    nodes_view_add_cell(s, row, LOST, n->now.lost ? t->bad : t->text,
-                        format_si(text, sizeof text, (double)n->now.lost, ""));
-    nodes_view_add_cell(s, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
-                        format_count(text, sizeof text, n->now.windows_dropped));
+    widget_cell(&s->brush, &table, row, HOST, t->text, n->name);
+    widget_cell(&s->brush, &table, row, STATE, n->now.connected ? t->good : t->bad,
+                n->now.connected ? "connected" : "no contact");
+    widget_cell(&s->brush, &table, row, RANKS, t->text,
+                format_count(text, sizeof text, n->now.ranks));
+    widget_cell(&s->brush, &table, row, EVENTS, t->text,
+                format_si(text, sizeof text, (double)n->now.events, ""));
+    widget_cell(&s->brush, &table, row, LOST, n->now.lost ? t->bad : t->text,
+                format_si(text, sizeof text, (double)n->now.lost, ""));
+    widget_cell(&s->brush, &table, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
+                format_count(text, sizeof text, n->now.windows_dropped));
     nodes_view_add_rates(s, row, n);
-    nodes_view_add_cell(s, row, MEMORY, t->text,
-                        format_si(text, sizeof text, (double)n->now.rss_bytes, "B"));
+    widget_cell(&s->brush, &table, row, MEMORY, t->text,
+                format_si(text, sizeof text, (double)n->now.rss_bytes, "B"));
     int measured = !isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0;
-    nodes_view_add_cell(s, row, CALL, measured ? t->text : t->faint,
-                        measured ? format_duration(text, sizeof text, n->now.call_cost_ns)
-                                 : "\xe2\x80\x93");
+    widget_cell(&s->brush, &table, row, CALL, measured ? t->text : t->faint,
+                measured ? format_duration(text, sizeof text, n->now.call_cost_ns)
+                         : "\xe2\x80\x93");
     char error[FORMAT_CAPACITY];
     snprintf(text, sizeof text, "\xc2\xb1%s",
              format_duration(error, sizeof error, (double)n->now.clock_error_ns));
-    nodes_view_add_cell(s, row, CLOCK, t->text, text);
-    nodes_view_add_cell(s, row, RESTARTS, n->now.restarts ? t->warn : t->text,
-                        format_count(text, sizeof text, n->now.restarts));
+    widget_cell(&s->brush, &table, row, CLOCK, t->text, text);
+    widget_cell(&s->brush, &table, row, RESTARTS, n->now.restarts ? t->warn : t->text,
+                format_count(text, sizeof text, n->now.restarts));
     nodes_view_format_detail(n->now.degraded, text, sizeof text);
-    nodes_view_add_cell(s, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
+    widget_cell(&s->brush, &table, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
 }
 
 static void nodes_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
     char what[96];
-    scene_panel(s->brush.scene, panel, 0, "nodes");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "nodes");
     snprintf(what, sizeof what, "%u agent%s: what watching costs there, and what it lost",
              s->model->node_count, s->model->node_count == 1 ? "" : "s");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Nodes", what);
@@ -145,7 +137,7 @@ static void nodes_layout(struct stage *s, struct box box)
         piece_empty(s, list, "No agent has reported yet", NULL);
         return;
     }
-    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_NODES, -1, 0);
+    widget_table_head(&s->brush, &table, head, -1, 0);
     uint32_t last, first = piece_list(s, list, LIST_NODES, s->model->node_count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
         nodes_view_node_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},

@@ -25,6 +25,7 @@ static const struct column columns[COLUMNS] = {
     [SHARE] = {"share", 76, TEXT_RIGHT, 0},
     [BAR] = {"", 150, 0, 0, 5},
 };
+static const struct table table = {columns, COLUMNS, LIST_PAIRS};
 
 struct order {
     const struct range *range;
@@ -64,14 +65,6 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
     return (int)n;
 }
 
-static void pairs_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                                const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
-               color, text);
-}
-
 static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t number, uint32_t at,
                                     double most)
 {
@@ -84,31 +77,29 @@ static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t nu
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
     snprintf(text, sizeof text, "%u", p.source);
-    pairs_view_add_cell(s, row, SOURCE, t->text, text);
-    pairs_view_add_cell(s, row, FROM, t->second, model_host_of(s->model, p.source));
+    widget_cell(&s->brush, &table, row, SOURCE, t->text, text);
+    widget_cell(&s->brush, &table, row, FROM, t->second, model_host_of(s->model, p.source));
     snprintf(text, sizeof text, p.destination == PAIR_OTHERS ? "others" : "%u", p.destination);
-    pairs_view_add_cell(s, row, DESTINATION, t->text, text);
-    pairs_view_add_cell(s, row, TO, t->second,
-                        p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
-    pairs_view_add_cell(s, row, MESSAGES, t->text,
-                        format_count(text, sizeof text, figures[PAIR_MESSAGES]));
-    pairs_view_add_cell(s, row, BYTES, t->text,
-                        format_si(text, sizeof text, (double)figures[PAIR_BYTES], "B"));
-    pairs_view_add_cell(
-        s, row, EACH, t->second,
-        format_si(text, sizeof text,
-                  (double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1), "B"));
-    pairs_view_add_cell(
-        s, row, SHARE, t->text,
-        format_share(text, sizeof text, (double)figures[q] / fmax((double)r->total[q], 1)));
-    struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
+    widget_cell(&s->brush, &table, row, DESTINATION, t->text, text);
+    widget_cell(&s->brush, &table, row, TO, t->second,
+                p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
+    widget_cell(&s->brush, &table, row, MESSAGES, t->text,
+                format_count(text, sizeof text, figures[PAIR_MESSAGES]));
+    widget_cell(&s->brush, &table, row, BYTES, t->text,
+                format_si(text, sizeof text, (double)figures[PAIR_BYTES], "B"));
+    widget_cell(&s->brush, &table, row, EACH, t->second,
+                format_si(text, sizeof text,
+                          (double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1),
+                          "B"));
+    widget_cell(&s->brush, &table, row, SHARE, t->text,
+                format_share(text, sizeof text, (double)figures[q] / fmax((double)r->total[q], 1)));
+    struct box bar = column_box(&table, BAR, row.x, row.w);
     widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8},
                (double)figures[q] / fmax(most, 1), t->info);
 }
 
 static void pairs_layout(struct stage *s, struct box box)
 {
-    const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     struct box panel = box_inset(box, 14, 10);
@@ -117,8 +108,7 @@ static void pairs_layout(struct stage *s, struct box box)
     int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;
     const uint32_t *order = one ? s->pictures->order : r->top[q];
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
-    scene_panel(s->brush.scene, panel, 0, "pairs");
-    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_panel(s, panel, "pairs");
     piece_pairs_range_text(s, range, sizeof range);
     format_count(count, sizeof count, one ? rows : r->pairs_used);
     if (one)
@@ -134,8 +124,7 @@ static void pairs_layout(struct stage *s, struct box box)
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Pairs", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_PAIRS,
-                      q == PAIR_BYTES ? BYTES : MESSAGES, 1);
+    widget_table_head(&s->brush, &table, head, q == PAIR_BYTES ? BYTES : MESSAGES, 1);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     if (!rows) {
         piece_empty(s, list, "No messages between ranks", NULL);

@@ -27,6 +27,7 @@ static const struct column columns[COLUMNS] = {
     [SENT_BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 3},
     [CALLS] = {"calls", 84, TEXT_RIGHT, 1, 5},
 };
+static const struct table table = {columns, COLUMNS, LIST_RANKS};
 
 static double ranks_view_key_of(const struct range *r, uint32_t rank, int column)
 {
@@ -85,14 +86,6 @@ static const uint32_t *ranks_view_order_of(const struct stage *s)
     return p->order;
 }
 
-static void ranks_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
-                                const char *text)
-{
-    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
-    scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
-               color, text);
-}
-
 static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
@@ -103,27 +96,27 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
     char text[FORMAT_CAPACITY];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
     snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
-    ranks_view_add_cell(s, row, RANK, dead ? t->bad : t->text, text);
-    ranks_view_add_cell(s, row, NODE, t->second, model_host_of(s->model, rank));
+    widget_cell(&s->brush, &table, row, RANK, dead ? t->bad : t->text, text);
+    widget_cell(&s->brush, &table, row, NODE, t->second, model_host_of(s->model, rank));
     range_shares(r, rank, shares);
-    struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
+    struct box bar = column_box(&table, BAR, row.x, row.w);
     widget_stack(&s->brush, (struct box){bar.x, row.y + 8, bar.w, 10}, shares, MODEL_CLASSES,
                  t->classes);
-    ranks_view_add_cell(s, row, WAITING, t->text,
-                        format_share(text, sizeof text, range_waiting(r, rank)));
-    ranks_view_add_cell(s, row, IN_MPI, t->text,
-                        format_share(text, sizeof text, ranks_view_key_of(r, rank, IN_MPI)));
-    ranks_view_add_cell(s, row, MOSTLY, t->second,
-                        call_class_name((enum call_class)piece_waits_in(r, rank)));
+    widget_cell(&s->brush, &table, row, WAITING, t->text,
+                format_share(text, sizeof text, range_waiting(r, rank)));
+    widget_cell(&s->brush, &table, row, IN_MPI, t->text,
+                format_share(text, sizeof text, ranks_view_key_of(r, rank, IN_MPI)));
+    widget_cell(&s->brush, &table, row, MOSTLY, t->second,
+                call_class_name((enum call_class)piece_waits_in(r, rank)));
     uint32_t awaited = range_awaited(r, rank);
     snprintf(text, sizeof text, awaited == UINT32_MAX ? "-" : "%u", awaited);
-    ranks_view_add_cell(s, row, AWAITED, t->second, text);
-    ranks_view_add_cell(s, row, SENT, t->text,
-                        format_si(text, sizeof text, (double)f[RANK_SENT], ""));
-    ranks_view_add_cell(s, row, SENT_BYTES, t->text,
-                        format_si(text, sizeof text, (double)f[RANK_SENT_BYTES], "B"));
-    ranks_view_add_cell(s, row, CALLS, t->text,
-                        format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
+    widget_cell(&s->brush, &table, row, AWAITED, t->second, text);
+    widget_cell(&s->brush, &table, row, SENT, t->text,
+                format_si(text, sizeof text, (double)f[RANK_SENT], ""));
+    widget_cell(&s->brush, &table, row, SENT_BYTES, t->text,
+                format_si(text, sizeof text, (double)f[RANK_SENT_BYTES], "B"));
+    widget_cell(&s->brush, &table, row, CALLS, t->text,
+                format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
 }
 
 /* Profile: all ranks side by side in rank order; a bar shows the mean of the ranks that share it.
@@ -199,8 +192,7 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
         snprintf(what, sizeof what, "each bar the mean of %u ranks, %s", per_bar, range);
     else
         snprintf(what, sizeof what, "rank by rank, %s", range);
-    scene_panel(s->brush.scene, panel, 0, "ranks.profile");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "ranks.profile");
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 12;
     double shares[MODEL_CLASSES] = {0};
@@ -220,7 +212,6 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
 
 static void ranks_layout(struct stage *s, struct box box)
 {
-    const struct theme *t = s->brush.theme;
     struct box inner = box_inset(box, 14, 10);
     char range[64];
     piece_range_text(s, range, sizeof range);
@@ -232,11 +223,10 @@ static void ranks_layout(struct stage *s, struct box box)
     double top = fmin(fmax(inner.h * 0.3, 130), 260);
     ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
     struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
-    scene_panel(s->brush.scene, panel, 0, "ranks");
-    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_panel(s, panel, "ranks");
     struct box head = {panel.x + 8, panel.y + 6, panel.w - 20, 24};
     int sorted = s->ui->list.sort[LIST_RANKS];
-    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_RANKS, sorted < 0 ? WAITING : sorted,
+    widget_table_head(&s->brush, &table, head, sorted < 0 ? WAITING : sorted,
                       sorted < 0 || s->ui->list.descending[LIST_RANKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 38};
     uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);

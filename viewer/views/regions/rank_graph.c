@@ -1,6 +1,8 @@
 /* The job as a graph of rank regions: vertices, edges, figures. */
 #include "viewer/views/regions/rank_graph.h"
 
+#include "viewer/layout/mix.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,23 +21,17 @@ void rank_graph_finish(struct rank_graph *n)
     *n = (struct rank_graph){0};
 }
 
-static uint64_t rank_graph_mix_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 uint64_t rank_graph_key(const struct model *m, uint64_t open)
 {
-    uint64_t key = rank_graph_mix_hash(11, m->latency.regions_version);
-    key = rank_graph_mix_hash(key, m->rank_count);
-    key = rank_graph_mix_hash(key, m->host_count);
-    key = rank_graph_mix_hash(key, m->pairs.keys.count);
-    key = rank_graph_mix_hash(key, open);
+    uint64_t key = mix_number(11, m->latency.regions_version);
+    key = mix_number(key, m->rank_count);
+    key = mix_number(key, m->host_count);
+    key = mix_number(key, m->pairs.keys.count);
+    key = mix_number(key, open);
     for (uint32_t i = 0; i < m->host_count; i++)
-        key = rank_graph_mix_hash(key, m->hosts[i].ranks);
+        key = mix_number(key, m->hosts[i].ranks);
     for (const char *c = m->job; *c; c++)
-        key = rank_graph_mix_hash(key, (unsigned char)*c);
+        key = mix_number(key, (unsigned char)*c);
     return key;
 }
 
@@ -168,11 +164,9 @@ static int rank_graph_number_edges(struct rank_graph *n, const struct model *m,
 
 static uint64_t rank_graph_name_of(const struct rank_graph_vertex *v)
 {
-    uint64_t key = rank_graph_mix_hash(17, v->unit);
-    key = rank_graph_mix_hash(key, v->unit == UNIT_RANK ? v->rank : v->region);
-    return rank_graph_mix_hash(key, v->unit == UNIT_NODE     ? v->host
-                                    : v->unit == UNIT_REGION ? v->rank
-                                                             : 0);
+    uint64_t key = mix_number(17, v->unit);
+    key = mix_number(key, v->unit == UNIT_RANK ? v->rank : v->region);
+    return mix_number(key, v->unit == UNIT_NODE ? v->host : v->unit == UNIT_REGION ? v->rank : 0);
 }
 
 /* Begin the layout. Weights are logarithms of totals since the start: they change slowly, and a
@@ -283,8 +277,7 @@ static void rank_graph_average_ratios(struct rank_graph *n, const struct range *
 
 int rank_graph_figures(struct rank_graph *n, const struct range *r, enum pair_column column)
 {
-    uint64_t key = rank_graph_mix_hash(
-        rank_graph_mix_hash(rank_graph_mix_hash(3, n->key), r->version), (uint64_t)column);
+    uint64_t key = mix_number(mix_number(mix_number(3, n->key), r->version), (uint64_t)column);
     if (n->values_key == key)
         return 0;
     if (!n->edge_values)

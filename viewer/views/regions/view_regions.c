@@ -5,6 +5,7 @@
 
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/regions/rank_graph.h"
 
@@ -123,30 +124,16 @@ static int regions_view_selects_ranks(const struct stage *s)
 
 /* ---- edges ---- */
 
-static uint64_t regions_view_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
-static uint64_t regions_view_hash_double(uint64_t key, double part)
-{
-    uint64_t bits;
-    memcpy(&bits, &part, sizeof bits);
-    return regions_view_hash(key, bits);
-}
-
 static uint64_t regions_view_compute_edges_key(const struct stage *s, const struct rank_graph *n,
                                                const struct view_of *v)
 {
-    uint64_t key = regions_view_hash(regions_view_hash(n->key, n->figures_version),
-                                     (uint64_t)s->ui->regions.colour);
-    key = regions_view_hash(regions_view_hash(key, (uint64_t)s->ui->theme),
-                            (uint64_t)s->ui->selection.kind);
-    key = regions_view_hash(regions_view_hash(key, s->ui->selection.a), s->ui->selection.b);
-    key = regions_view_hash_double(regions_view_hash_double(key, v->unit), s->brush.scene->scale);
-    key = regions_view_hash_double(regions_view_hash_double(key, v->plot.w), v->plot.h);
-    return regions_view_hash_double(regions_view_hash_double(key, v->cx), v->cy);
+    uint64_t key =
+        mix_number(mix_number(n->key, n->figures_version), (uint64_t)s->ui->regions.colour);
+    key = mix_number(mix_number(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
+    key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
+    key = mix_real(mix_real(key, v->unit), s->brush.scene->scale);
+    key = mix_real(mix_real(key, v->plot.w), v->plot.h);
+    return mix_real(mix_real(key, v->cx), v->cy);
 }
 
 static color_t regions_view_edge_color(const struct stage *s, const struct rank_graph *n,
@@ -611,8 +598,7 @@ static void regions_layout(struct stage *s, struct box box)
     struct box panel = box_inset(box, 14, 10);
     struct regions_picture *p = regions_view_arrange(s);
     const struct rank_graph *n = p && p->now.vertex_count ? &p->now : NULL;
-    scene_panel(s->brush.scene, panel, 0, "regions");
-    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_panel(s, panel, "regions");
     regions_view_add_head(s, n, panel);
     struct box plot = {panel.x + 6, panel.y + HEAD, panel.w - 12, panel.h - HEAD - FOOT};
     if (!n) {

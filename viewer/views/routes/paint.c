@@ -1,4 +1,5 @@
 /* Painting of the route matrix: squares, routes as lines along rows and columns, marks. */
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
@@ -280,25 +281,16 @@ static void route_paint_all(const struct pen *p)
 
 /* ---- public functions ---- */
 
-static uint64_t route_paint_mix_hash(uint64_t key, double value)
-{
-    union {
-        double d;
-        uint64_t u;
-    } bits = {.d = value};
-    return (key ^ bits.u) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
-}
-
 static uint64_t route_paint_compute_key(const struct pen *p)
 {
     const struct ui *ui = p->stage->ui;
     const struct route_window *w = p->window;
     uint64_t key = p->layer->version * 64 + (uint64_t)ui->theme * 2 + (ui->routes.loads != 0);
-    key = route_paint_mix_hash(route_paint_mix_hash(key, w->x), w->y);
-    key = route_paint_mix_hash(route_paint_mix_hash(key, w->extent), w->box.w);
-    key = route_paint_mix_hash(route_paint_mix_hash(key, w->box.h), p->stage->brush.scene->scale);
-    key = route_paint_mix_hash(route_paint_mix_hash(key, ui->network.colour_low[METRIC_LOAD]),
-                               ui->network.colour_high[METRIC_LOAD]);
+    key = mix_real(mix_real(key, w->x), w->y);
+    key = mix_real(mix_real(key, w->extent), w->box.w);
+    key = mix_real(mix_real(key, w->box.h), p->stage->brush.scene->scale);
+    key = mix_real(mix_real(key, ui->network.colour_low[METRIC_LOAD]),
+                   ui->network.colour_high[METRIC_LOAD]);
     return key | 1;
 }
 

@@ -2,6 +2,7 @@
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "viewer/layout/mix.h"
 
 #include "holter/bisect.h"
 
@@ -19,24 +20,19 @@ struct making {
     int failed;
 };
 
-static uint64_t route_set_mix_hash(uint64_t key, uint64_t value)
-{
-    return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
-}
-
 static uint64_t route_set_key_of(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
-    uint64_t key = route_set_mix_hash(7, f->version);
-    key = route_set_mix_hash(key, f->marks_version);
-    key = route_set_mix_hash(key, s->model->network.version);
-    key = route_set_mix_hash(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
-    key = route_set_mix_hash(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
-    key = route_set_mix_hash(key, s->ui->network.filter.version);
-    key = route_set_mix_hash(key, s->ui->selection.kind);
+    uint64_t key = mix_number(7, f->version);
+    key = mix_number(key, f->marks_version);
+    key = mix_number(key, s->model->network.version);
+    key = mix_number(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
+    key = mix_number(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
+    key = mix_number(key, s->ui->network.filter.version);
+    key = mix_number(key, s->ui->selection.kind);
     if (s->ui->selection.kind == SELECT_ROUTE)
-        key = route_set_mix_hash(route_set_mix_hash(key, s->ui->selection.a), s->ui->selection.b);
-    key = route_set_mix_hash(key, s->ui->routes.maximum);
+        key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
+    key = mix_number(key, s->ui->routes.maximum);
     return key | 1;
 }
 

@@ -391,8 +391,7 @@ static void routes_layout(struct stage *s, struct box box)
     if (!s->pictures->routes && !(s->pictures->routes = calloc(1, sizeof *s->pictures->routes)))
         return;
     struct routes_drawing *d = s->pictures->routes;
-    scene_panel(s->brush.scene, panel, 0, "routes");
-    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_panel(s, panel, "routes");
     if (routes_view_update(s, d) < 0)
         return;
     double right = panel.x + panel.w - 12;

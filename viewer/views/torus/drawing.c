@@ -2,6 +2,7 @@
 #include "viewer/views/torus/drawing.h"
 
 #include "holter/bisect.h"
+#include "viewer/layout/mix.h"
 
 #include "holter/error.h"
 
@@ -45,12 +46,6 @@ void torus_drawing_destroy(struct torus_drawing *d)
         strokes_finish(&d->flat[i]);
     strokes_finish(&d->space);
     free(d);
-}
-
-static uint64_t torus_drawing_mix_hash(uint64_t key, uint64_t part)
-{
-    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
 }
 
 const char *torus_dimension(const struct stage *s, uint32_t dimension)
@@ -124,11 +119,11 @@ static int torus_drawing_make_places(const struct stage *s, struct torus_drawing
 static uint64_t torus_drawing_network_key(const struct stage *s, const uint32_t shown[3])
 {
     /* version numbers restart with each job: include the shape */
-    uint64_t key = torus_drawing_mix_hash(
-        torus_drawing_mix_hash(s->ui->torus.panels[0].shape, s->model->network.version), shown[0]);
-    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, shown[1]), shown[2]);
+    uint64_t key =
+        mix_number(mix_number(s->ui->torus.panels[0].shape, s->model->network.version), shown[0]);
+    key = mix_number(mix_number(key, shown[1]), shown[2]);
     for (uint32_t i = 0; i < TOPOLOGY_DIMENSIONS; i++)
-        key = torus_drawing_mix_hash(key, s->ui->torus.slice[i]);
+        key = mix_number(key, s->ui->torus.slice[i]);
     return key | 1;
 }
 
@@ -327,13 +322,10 @@ static int torus_drawing_is_link_lit(const struct stage *s, const struct torus_d
 static uint64_t torus_drawing_lit_key(const struct stage *s, const struct torus_drawing *d)
 {
     const struct selection *sel = &s->ui->selection;
-    uint64_t key = torus_drawing_mix_hash(
-        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, sel->kind), sel->a), sel->b);
-    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, s->ui->network.filter.version),
-                                 s->range->flows.marks_version);
-    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)s->ui->torus.panel),
-                                 s->ui->network.picked_version);
-    return torus_drawing_mix_hash(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
+    uint64_t key = mix_number(mix_number(mix_number(d->network_key, sel->kind), sel->a), sel->b);
+    key = mix_number(mix_number(key, s->ui->network.filter.version), s->range->flows.marks_version);
+    key = mix_number(mix_number(key, (uint64_t)s->ui->torus.panel), s->ui->network.picked_version);
+    return mix_number(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
 }
 
 static int torus_drawing_make_lit(const struct stage *s, struct torus_drawing *d)
@@ -412,11 +404,8 @@ static void torus_drawing_paint_figures(const struct stage *s, struct torus_draw
 static void torus_drawing_make_colors(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_choice *t = &s->ui->torus;
-    uint64_t key = torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, t->paint),
-                                          (uint64_t)s->ui->theme);
-    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, t->panels[t->panel].version),
-                                 s->range->flows.version) |
-          1;
+    uint64_t key = mix_number(mix_number(d->network_key, t->paint), (uint64_t)s->ui->theme);
+    key = mix_number(mix_number(key, t->panels[t->panel].version), s->range->flows.version) | 1;
     if (key == d->color_key)
         return;
     for (uint32_t p = 0; p < d->places; p++)
@@ -433,18 +422,16 @@ uint64_t torus_strokes_key(const struct stage *s, const struct torus_drawing *d,
 {
     const struct torus_choice *t = &s->ui->torus;
     double parts[TORUS_KEY + 4] = {t->low, t->high, d->top, s->brush.scene->scale};
-    uint64_t key =
-        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, d->lit_key), d->color_key);
+    uint64_t key = mix_number(mix_number(d->network_key, d->lit_key), d->color_key);
     memcpy(parts + 4, *where, sizeof *where);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         uint64_t bits;
         memcpy(&bits, &parts[i], sizeof bits);
-        key = torus_drawing_mix_hash(key, bits);
+        key = mix_number(key, bits);
     }
-    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, t->panels[panel].version), t->hidden);
-    key =
-        torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)what), (uint64_t)s->ui->theme);
-    return torus_drawing_mix_hash(key, (uint64_t)(panel == t->panel) * 2 + (uint64_t)d->some) | 1;
+    key = mix_number(mix_number(key, t->panels[panel].version), t->hidden);
+    key = mix_number(mix_number(key, (uint64_t)what), (uint64_t)s->ui->theme);
+    return mix_number(key, (uint64_t)(panel == t->panel) * 2 + (uint64_t)d->some) | 1;
 }
 
 int torus_prepare(struct stage *s, struct torus_drawing **out)

@@ -47,8 +47,7 @@ void torus_time(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     int64_t oldest, newest, begin, end;
     char text[64], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    scene_panel(s->brush.scene, box, 0, "torus.time");
-    scene_rect(s->brush.scene, box, 6, t->panel);
+    piece_panel(s, box, "torus.time");
     torus_time_add_buttons(s, box);
     ui_whole_time(s->model, &oldest, &newest);
     if (newest <= oldest || box.w < BUTTONS + RIGHT + 60)

@@ -154,7 +154,6 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
 
 static void torus_view_add_large_panels(struct stage *s, struct torus_drawing *d, struct box box)
 {
-    const struct theme *t = s->brush.theme;
     /* side by side, or one below the other in narrow windows */
     int beside = box.w > box.h * 1.25, both = beside ? box.w >= 560 : box.h >= 620;
     struct box rings = box, space = box;
@@ -167,13 +166,11 @@ static void torus_view_add_large_panels(struct stage *s, struct torus_drawing *d
         space.y += rings.h + GAP;
         space.h -= rings.h + GAP;
     }
-    scene_panel(s->brush.scene, rings, 0, "torus.rings");
-    scene_rect(s->brush.scene, rings, 6, t->panel);
+    piece_panel(s, rings, "torus.rings");
     torus_plane(s, d, rings, s->ui->torus.panel, 1);
     if (!both)
         return;
-    scene_panel(s->brush.scene, space, 0, "torus.space");
-    scene_rect(s->brush.scene, space, 6, t->panel);
+    piece_panel(s, space, "torus.space");
     torus_space(s, d, space);
 }
 
@@ -181,8 +178,7 @@ static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, st
 {
     struct box inner = {box.x + 12, box.y + 10, box.w - 24, box.h - 20};
     const double foot = 224;
-    scene_panel(s->brush.scene, box, 0, "torus.controls");
-    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    piece_panel(s, box, "torus.controls");
     torus_view_add_minimaps(s, d, (struct box){inner.x, inner.y, inner.w, inner.h - foot});
     double y = inner.y + inner.h - foot + 14;
     torus_axes(s, d, (struct box){inner.x, y, inner.w, 130});
@@ -205,8 +201,7 @@ static void torus_layout(struct stage *s, struct box box)
     box = box_inset(box, 14, 10);
     int error = torus_prepare(s, &d);
     if (error || !torus_belongs(s, 0)) {
-        scene_panel(s->brush.scene, box, 0, "torus");
-        scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+        piece_panel(s, box, "torus");
         if (s->model->daemon.topology_fault[0])
             piece_empty(s, box, "The network's description cannot be used",
                         s->model->daemon.topology_fault);
