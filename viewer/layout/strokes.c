@@ -30,34 +30,16 @@ void strokes_add(struct strokes *s, const struct stroke *stroke)
     s->all[s->count++] = *stroke;
 }
 
-enum { LEVELS = 1024 };
-
-static uint32_t strokes_level_of(float away, float low, float high)
+static int strokes_compare_farther(const void *left, const void *right)
 {
-    float share = high > low ? (high - away) / (high - low) : 0;
-    return (uint32_t)(share * (float)(LEVELS - 1));
+    float a = ((const struct stroke *)left)->away, b = ((const struct stroke *)right)->away;
+    return a > b ? -1 : a < b;
 }
 
-/* Counting sort: thousands of lines are sorted within a frame. */
 void strokes_sort(struct strokes *s)
 {
-    uint32_t first[LEVELS + 1] = {0};
-    float low = INFINITY, high = -INFINITY;
-    struct stroke *sorted = s->count ? malloc(s->room * sizeof *sorted) : NULL;
-    if (!sorted)
-        return;
-    for (uint32_t i = 0; i < s->count; i++) {
-        low = fminf(low, s->all[i].away);
-        high = fmaxf(high, s->all[i].away);
-    }
-    for (uint32_t i = 0; i < s->count; i++)
-        first[strokes_level_of(s->all[i].away, low, high) + 1]++;
-    for (uint32_t k = 0; k < LEVELS; k++)
-        first[k + 1] += first[k];
-    for (uint32_t i = 0; i < s->count; i++)
-        sorted[first[strokes_level_of(s->all[i].away, low, high)]++] = s->all[i];
-    free(s->all);
-    s->all = sorted;
+    if (s->count)
+        qsort(s->all, s->count, sizeof *s->all, strokes_compare_farther);
 }
 
 /* ---- picture ---- */

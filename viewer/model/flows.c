@@ -88,31 +88,12 @@ struct keyed {
     uint32_t pair;
 };
 
-/* By key, least significant digits first; stable. @return where the result is: in a or b */
-static struct keyed *radix_sort(struct keyed *a, struct keyed *b, uint32_t count, int bits)
+static int flows_compare_keyed(const void *left, const void *right)
 {
-    enum { DIGIT = 11, SIZES = 1 << DIGIT };
-    uint32_t first[SIZES];
-    for (int half = 0; half < 2; half++) {
-        for (int done = 0; done < bits; done += DIGIT) {
-            int shift = half * 32 + done;
-            memset(first, 0, sizeof first);
-            for (uint32_t i = 0; i < count; i++)
-                first[a[i].key >> shift & (SIZES - 1)]++;
-            uint32_t sum = 0;
-            for (int k = 0; k < SIZES; k++) {
-                uint32_t here = first[k];
-                first[k] = sum;
-                sum += here;
-            }
-            for (uint32_t i = 0; i < count; i++)
-                b[first[a[i].key >> shift & (SIZES - 1)]++] = a[i];
-            struct keyed *swap = a;
-            a = b;
-            b = swap;
-        }
-    }
-    return a;
+    const struct keyed *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->pair < b->pair ? -1 : a->pair > b->pair;
 }
 
 static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned applied,
@@ -173,26 +154,16 @@ static void number_routes(struct flow_work *w, const struct model *m, unsigned a
     }
 }
 
-static int flows_bits_of(uint32_t number)
-{
-    int bits = 1;
-    while (bits < 32 && number >> bits)
-        bits++;
-    return bits;
-}
-
 static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs, unsigned applied)
 {
     plan_finish(w);
-    struct keyed *a = malloc(((size_t)pairs + 1) * sizeof *a);
-    struct keyed *b = malloc(((size_t)pairs + 1) * sizeof *b);
+    struct keyed *sorted = malloc(((size_t)pairs + 1) * sizeof *sorted);
     w->route_of_pair = malloc(((size_t)pairs + 1) * sizeof *w->route_of_pair);
     int error = -ENOMEM;
-    if (a && b && w->route_of_pair) {
+    if (sorted && w->route_of_pair) {
         w->pair_count = pairs;
-        uint32_t n = key_pairs(w, m, applied, a);
-        struct keyed *sorted =
-            radix_sort(a, b, n, flows_bits_of(topology_vertices(m->network.topology)));
+        uint32_t n = key_pairs(w, m, applied, sorted);
+        qsort(sorted, n, sizeof *sorted, flows_compare_keyed);
         w->all = malloc(((size_t)n + 1) * sizeof *w->all);
         w->slot = malloc(((size_t)n + 1) * sizeof *w->slot);
         if (w->all && w->slot) {
@@ -200,8 +171,7 @@ static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
             error = 0;
         }
     }
-    free(a);
-    free(b);
+    free(sorted);
     if (error)
         plan_finish(w);
     w->planned = !error;
@@ -454,29 +424,26 @@ int flows_rank(struct flows *f, enum flow_metric metric)
     uint32_t all = flows_count(f, metric), n = 0;
     if (!w || (w->ranked && w->ranked_version == f->version && f->ranked_metric == metric))
         return 0;
-    struct keyed *a = malloc(((size_t)all + 1) * sizeof *a);
-    struct keyed *b = malloc(((size_t)all + 1) * sizeof *b);
+    struct keyed *sorted = malloc(((size_t)all + 1) * sizeof *sorted);
     w->ranked = 0;
     f->ranked_count = 0;
-    if (!a || !b || flows_renew(&f->ranked, all, sizeof *f->ranked) < 0) {
-        free(a);
-        free(b);
+    if (!sorted || flows_renew(&f->ranked, all, sizeof *f->ranked) < 0) {
+        free(sorted);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < all; i++) {
         double value = flows_value(f, metric, i);
         if (!(value > 0))
             continue;
-        a[n].pair = i;
-        memcpy(&a[n].key, &value, sizeof value);
-        a[n].key = ~a[n].key;
+        sorted[n].pair = i;
+        memcpy(&sorted[n].key, &value, sizeof value);
+        sorted[n].key = ~sorted[n].key;
         n++;
     }
-    const struct keyed *sorted = radix_sort(a, b, n, 32);
+    qsort(sorted, n, sizeof *sorted, flows_compare_keyed);
     for (uint32_t i = 0; i < n; i++)
         f->ranked[i] = sorted[i].pair;
-    free(a);
-    free(b);
+    free(sorted);
     f->ranked_count = n;
     f->ranked_metric = metric;
     w->ranked_version = f->version;
