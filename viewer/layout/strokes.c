@@ -107,9 +107,9 @@ static void strokes_swap_values(float *a, float *b)
 
 /* Draw a line as a sequence of cuts across it: one for each pixel column where it is flat, else one
  * for each row. */
-static void strokes_line(const struct canvas_area *c, float x0, float y0, float x1, float y1,
-                         float width, color_t color)
+static void strokes_line(const struct canvas_area *c, const struct stroke *t)
 {
+    float x0 = t->x0, y0 = t->y0, x1 = t->x1, y1 = t->y1;
     int steep = fabsf(y1 - y0) > fabsf(x1 - x0);
     if (steep) {
         strokes_swap_values(&x0, &y0);
@@ -120,7 +120,7 @@ static void strokes_line(const struct canvas_area *c, float x0, float y0, float 
         strokes_swap_values(&y0, &y1);
     }
     float length = x1 - x0, slope = length > 0 ? (y1 - y0) / length : 0;
-    float half = width / 2 * sqrtf(1 + slope * slope);
+    float half = t->width / 2 * sqrtf(1 + slope * slope);
     int along = steep ? c->h : c->w, across = steep ? c->w : c->h;
     size_t row = (size_t)c->w, next = steep ? row : 1, step = steep ? 1 : row;
     int first = (int)strokes_within(x0, 0, (float)along),
@@ -131,23 +131,8 @@ static void strokes_line(const struct canvas_area *c, float x0, float y0, float 
         float middle = y0 + slope * ((float)at + 0.5f - x0);
         if (whole > 0)
             strokes_cut(c->pixels + (size_t)at * next, step, across, middle - half, middle + half,
-                        color, whole);
+                        t->color, whole);
     }
-}
-
-static int strokes_resize(struct strokes *s, int w, int h)
-{
-    size_t need = (size_t)w * (size_t)h;
-    if (need > s->pixels) {
-        uint32_t *pixels = realloc(s->image.pixels, need * sizeof *pixels);
-        if (!pixels)
-            return -ENOMEM;
-        s->image.pixels = pixels;
-        s->pixels = need;
-    }
-    s->image.w = w;
-    s->image.h = h;
-    return 0;
 }
 
 static uint64_t strokes_key_of(const struct strokes *s, struct box box, double scale,
@@ -158,25 +143,6 @@ static uint64_t strokes_key_of(const struct strokes *s, struct box box, double s
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         key = mix_real(key, parts[i]);
     return key ? key : 1;
-}
-
-static void strokes_paint(struct strokes *s, struct box box, double scale, color_t ground)
-{
-    struct canvas_area c = {s->image.pixels, s->image.w, s->image.h};
-    size_t count = (size_t)c.w * (size_t)c.h;
-    float k = (float)scale, left = (float)box.x, top = (float)box.y;
-    for (size_t i = 0; i < count; i++)
-        c.pixels[i] = 0xff000000u | ground >> 8;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct stroke *t = &s->all[i];
-        float x0 = (t->x0 - left) * k, y0 = (t->y0 - top) * k, x1 = (t->x1 - left) * k,
-              y1 = (t->y1 - top) * k;
-        if (t->x0 == t->x1 && t->y0 == t->y1)
-            strokes_disc(&c, x0, y0, t->width / 2 * k, t->color);
-        else
-            strokes_line(&c, x0, y0, x1, y1, t->width * k, t->color);
-    }
-    s->image.version++;
 }
 
 static void strokes_draw_items(const struct strokes *s, struct scene *scene)
@@ -191,28 +157,6 @@ static void strokes_draw_items(const struct strokes *s, struct scene *scene)
     }
 }
 
-void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_t ground)
-{
-    if (s->count <= STROKES_ITEMS) {
-        strokes_draw_items(s, scene);
-        return;
-    }
-    int w = (int)lround(box.w * scene->scale), h = (int)lround(box.h * scene->scale);
-    uint64_t key = strokes_key_of(s, box, scene->scale, ground);
-    if (w <= 0 || h <= 0)
-        return;
-    if (key != s->key) {
-        s->key = 0;
-        if (strokes_resize(s, w, h) < 0)
-            return;
-        strokes_paint(s, box, scene->scale, ground);
-        s->key = key;
-    }
-    scene_image(scene, box, &s->image);
-}
-
-/* ---- in shares ---- */
-
 int strokes_begin(struct strokes *s, int w, int h, color_t ground)
 {
     size_t count = (size_t)w * (size_t)h;
@@ -225,6 +169,8 @@ int strokes_begin(struct strokes *s, int w, int h, color_t ground)
     }
     s->back_w = w;
     s->back_h = h;
+    s->left = s->top = 0;
+    s->scale = 1;
     for (size_t i = 0; i < count; i++)
         s->back[i] = 0xff000000u | ground >> 8;
     s->next = 0;
@@ -253,26 +199,52 @@ int strokes_work(struct strokes *s, uint64_t units)
     struct canvas_area c = {s->back, s->back_w, s->back_h};
     uint64_t done = 0;
     for (; s->busy && s->next < s->count && done < units; s->next++) {
-        const struct stroke *t = &s->all[s->next];
+        struct stroke t = s->all[s->next];
+        t.x0 = (t.x0 - s->left) * s->scale;
+        t.y0 = (t.y0 - s->top) * s->scale;
+        t.x1 = (t.x1 - s->left) * s->scale;
+        t.y1 = (t.y1 - s->top) * s->scale;
+        t.width *= s->scale;
         done += 1;
-        if (strokes_outside(s, t))
+        if (strokes_outside(s, &t))
             continue;
-        done += strokes_cost_of(s, t);
-        if (t->x0 == t->x1 && t->y0 == t->y1)
-            strokes_disc(&c, t->x0, t->y0, t->width / 2, t->color);
+        done += strokes_cost_of(s, &t);
+        if (t.x0 == t.x1 && t.y0 == t.y1)
+            strokes_disc(&c, t.x0, t.y0, t.width / 2, t.color);
         else
-            strokes_line(&c, t->x0, t->y0, t->x1, t->y1, t->width, t->color);
+            strokes_line(&c, &t);
     }
     if (!s->busy || s->next < s->count)
         return s->busy;
     uint32_t *old = s->image.pixels;
-    size_t count = (size_t)s->back_w * (size_t)s->back_h;
-    int same = s->image.w == s->back_w && s->image.h == s->back_h && s->pixels == count;
+    int same = s->image.w == s->back_w && s->image.h == s->back_h;
     s->image = (struct image){s->back, s->back_w, s->back_h, s->image.version + 1};
-    s->pixels = count;
     s->back = same ? old : NULL;
     if (!same)
         free(old);
     s->busy = 0;
     return 0;
+}
+
+void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_t ground)
+{
+    if (s->count <= STROKES_ITEMS) {
+        strokes_draw_items(s, scene);
+        return;
+    }
+    int w = (int)lround(box.w * scene->scale), h = (int)lround(box.h * scene->scale);
+    uint64_t key = strokes_key_of(s, box, scene->scale, ground);
+    if (w <= 0 || h <= 0)
+        return;
+    if (key != s->key) {
+        s->key = 0;
+        if (strokes_begin(s, w, h, ground) < 0)
+            return;
+        s->left = (float)box.x;
+        s->top = (float)box.y;
+        s->scale = (float)scene->scale;
+        strokes_work(s, UINT64_MAX);
+        s->key = key;
+    }
+    scene_image(scene, box, &s->image);
 }

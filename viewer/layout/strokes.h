@@ -23,12 +23,12 @@ struct strokes {
     uint32_t count, room;
     uint64_t version;   /**< incremented by strokes_clear(); in between strokes are only added */
     struct image image; /**< pixels are owned */
-    size_t pixels;      /**< allocated */
     uint64_t key;       /**< hash of the strokes that the picture shows; 0: none */
 
     uint32_t *back; /**< owned; pixels of a picture in progress */
     int back_w, back_h, busy;
-    uint32_t next; /**< stroke to be painted next */
+    float left, top, scale; /**< from strokes to pixels */
+    uint32_t next;          /**< stroke to be painted next */
 };
 
 void strokes_finish(struct strokes *strokes);
