@@ -20,6 +20,8 @@ enum meaning {
     NAME_VALUE /**< "name value", or "name=value" in one word */
 };
 
+/** An option of a launcher; those with one word that means nothing to us are only listed by name.
+ */
 struct option {
     const char *name; /**< without dashes */
     int words;        /**< that follow it */
@@ -33,220 +35,54 @@ static const struct option openmpi_options[] = {
     {"machinefile", 1, HOSTFILE},
     {"default-hostfile", 1, HOSTFILE},
     {"app", 1, APP_LIST},
-    {"N", 1, PLAIN},
-    {"am", 1, PLAIN},
-    {"c", 1, PLAIN},
-    {"cartofile", 1, PLAIN},
-    {"cf", 1, PLAIN},
-    {"bind-to", 1, PLAIN},
-    {"cpu-list", 1, PLAIN},
-    {"cpu-set", 1, PLAIN},
-    {"cpus-per-proc", 1, PLAIN},
-    {"cpus-per-rank", 1, PLAIN},
-    {"debugger", 1, PLAIN},
     {"gmca", 2, PLAIN},
-    {"hnp", 1, PLAIN},
-    {"launch-agent", 1, PLAIN},
-    {"map-by", 1, PLAIN},
-    {"max-restarts", 1, PLAIN},
-    {"max-vm-size", 1, PLAIN},
     {"mca", 2, PLAIN},
-    {"n", 1, PLAIN},
-    {"np", 1, PLAIN},
-    {"npernode", 1, PLAIN},
-    {"npersocket", 1, PLAIN},
-    {"ompi-server", 1, PLAIN},
-    {"output-filename", 1, PLAIN},
-    {"path", 1, PLAIN},
-    {"personality", 1, PLAIN},
     {"pmixmca", 2, PLAIN},
-    {"ppr", 1, PLAIN},
-    {"prefix", 1, PLAIN},
-    {"preload-files", 1, PLAIN},
     {"prtemca", 2, PLAIN},
-    {"rank-by", 1, PLAIN},
-    {"rankfile", 1, PLAIN},
-    {"report-events", 1, PLAIN},
-    {"report-pid", 1, PLAIN},
-    {"report-uri", 1, PLAIN},
-    {"rf", 1, PLAIN},
-    {"slot-list", 1, PLAIN},
-    {"stdin", 1, PLAIN},
-    {"timeout", 1, PLAIN},
-    {"tune", 1, PLAIN},
-    {"wd", 1, PLAIN},
-    {"wdir", 1, PLAIN},
-    {"x", 1, PLAIN},
-    {"xml-file", 1, PLAIN},
-    {"xterm", 1, PLAIN},
     {NULL, 0, PLAIN},
 };
 
+static const char openmpi_plain[] =
+    "N am c cartofile cf bind-to cpu-list cpu-set cpus-per-proc cpus-per-rank debugger hnp "
+    "launch-agent map-by max-restarts max-vm-size n np npernode npersocket ompi-server "
+    "output-filename path personality ppr prefix preload-files rank-by rankfile report-events "
+    "report-pid report-uri rf slot-list stdin timeout tune wd wdir x xml-file xterm";
+
 static const struct option hydra_options[] = {
-    {"hosts", 1, HOSTS},
-    {"host", 1, HOSTS},
-    {"f", 1, HOSTFILE},
-    {"machinefile", 1, HOSTFILE},
-    {"machine", 1, HOSTFILE},
-    {"hostfile", 1, HOSTFILE},
-    {"configfile", 1, APP_LIST},
-    {"env", 1, NAME_VALUE},
-    {"genv", 1, NAME_VALUE},
-    {"arch", 1, PLAIN},
-    {"bind-to", 1, PLAIN},
-    {"demux", 1, PLAIN},
-    {"envlist", 1, PLAIN},
-    {"errfile", 1, PLAIN},
-    {"errfile-pattern", 1, PLAIN},
-    {"genvlist", 1, PLAIN},
-    {"gpus-per-proc", 1, PLAIN},
-    {"iface", 1, PLAIN},
-    {"launcher", 1, PLAIN},
-    {"launcher-exec", 1, PLAIN},
-    {"localhost", 1, PLAIN},
-    {"map-by", 1, PLAIN},
-    {"membind", 1, PLAIN},
-    {"n", 1, PLAIN},
-    {"nameserver", 1, PLAIN},
-    {"np", 1, PLAIN},
-    {"order-nodes", 1, PLAIN},
-    {"outfile", 1, PLAIN},
-    {"outfile-pattern", 1, PLAIN},
-    {"path", 1, PLAIN},
-    {"perhost", 1, PLAIN},
-    {"pmi-port", 1, PLAIN},
-    {"ppn", 1, PLAIN},
-    {"prepend-pattern", 1, PLAIN},
-    {"rmk", 1, PLAIN},
-    {"soft", 1, PLAIN},
-    {"timeout", 1, PLAIN},
-    {"topolib", 1, PLAIN},
-    {"usize", 1, PLAIN},
-    {"wdir", 1, PLAIN},
-    {NULL, 0, PLAIN},
+    {"hosts", 1, HOSTS},         {"host", 1, HOSTS},
+    {"f", 1, HOSTFILE},          {"machinefile", 1, HOSTFILE},
+    {"machine", 1, HOSTFILE},    {"hostfile", 1, HOSTFILE},
+    {"configfile", 1, APP_LIST}, {"env", 1, NAME_VALUE},
+    {"genv", 1, NAME_VALUE},     {NULL, 0, PLAIN},
 };
+
+static const char hydra_plain[] =
+    "arch bind-to demux envlist errfile errfile-pattern genvlist gpus-per-proc iface launcher "
+    "launcher-exec localhost map-by membind n nameserver np order-nodes outfile "
+    "outfile-pattern path perhost pmi-port ppn prepend-pattern rmk soft timeout topolib usize "
+    "wdir";
 
 /* Options of srun whose value may be left out take it after "=" only, and so no further word. Of
  * them only --bcast is listed: it would be taken for the beginning of --bcast-exclude. */
 static const struct option srun_options[] = {
     {"N", 1, NODES},
     {"nodes", 1, NODES},
-    {"w", 1, PLAIN},
-    {"nodelist", 1, PLAIN},
-    {"F", 1, PLAIN},
-    {"nodefile", 1, PLAIN},
-    {"A", 1, PLAIN},
-    {"B", 1, PLAIN},
-    {"C", 1, PLAIN},
-    {"D", 1, PLAIN},
-    {"G", 1, PLAIN},
-    {"J", 1, PLAIN},
-    {"L", 1, PLAIN},
-    {"M", 1, PLAIN},
-    {"S", 1, PLAIN},
-    {"T", 1, PLAIN},
-    {"W", 1, PLAIN},
-    {"accel-bind", 1, PLAIN},
-    {"account", 1, PLAIN},
-    {"acctg-freq", 1, PLAIN},
-    {"b", 1, PLAIN},
-    {"bb", 1, PLAIN},
-    {"bbf", 1, PLAIN},
     {"bcast", 0, PLAIN},
-    {"bcast-exclude", 1, PLAIN},
-    {"begin", 1, PLAIN},
-    {"c", 1, PLAIN},
-    {"chdir", 1, PLAIN},
-    {"cluster-constraint", 1, PLAIN},
-    {"clusters", 1, PLAIN},
-    {"comment", 1, PLAIN},
-    {"constraint", 1, PLAIN},
-    {"container", 1, PLAIN},
-    {"core-spec", 1, PLAIN},
-    {"cores-per-socket", 1, PLAIN},
-    {"cpu-bind", 1, PLAIN},
-    {"cpu-freq", 1, PLAIN},
-    {"cpus-per-gpu", 1, PLAIN},
-    {"cpus-per-task", 1, PLAIN},
-    {"d", 1, PLAIN},
-    {"deadline", 1, PLAIN},
-    {"delay-boot", 1, PLAIN},
-    {"dependency", 1, PLAIN},
-    {"distribution", 1, PLAIN},
-    {"e", 1, PLAIN},
-    {"epilog", 1, PLAIN},
-    {"error", 1, PLAIN},
-    {"exclude", 1, PLAIN},
-    {"export", 1, PLAIN},
-    {"extra-node-info", 1, PLAIN},
-    {"gid", 1, PLAIN},
-    {"gpu-bind", 1, PLAIN},
-    {"gpu-freq", 1, PLAIN},
-    {"gpus", 1, PLAIN},
-    {"gpus-per-node", 1, PLAIN},
-    {"gpus-per-socket", 1, PLAIN},
-    {"gpus-per-task", 1, PLAIN},
-    {"gres", 1, PLAIN},
-    {"gres-flags", 1, PLAIN},
-    {"het-group", 1, PLAIN},
-    {"hint", 1, PLAIN},
-    {"i", 1, PLAIN},
-    {"input", 1, PLAIN},
-    {"job-name", 1, PLAIN},
-    {"jobid", 1, PLAIN},
-    {"licenses", 1, PLAIN},
-    {"m", 1, PLAIN},
-    {"mail-type", 1, PLAIN},
-    {"mail-user", 1, PLAIN},
-    {"mcs-label", 1, PLAIN},
-    {"mem", 1, PLAIN},
-    {"mem-bind", 1, PLAIN},
-    {"mem-per-cpu", 1, PLAIN},
-    {"mem-per-gpu", 1, PLAIN},
-    {"mincpus", 1, PLAIN},
-    {"mpi", 1, PLAIN},
-    {"msg-timeout", 1, PLAIN},
-    {"n", 1, PLAIN},
-    {"network", 1, PLAIN},
-    {"ntasks", 1, PLAIN},
-    {"ntasks-per-core", 1, PLAIN},
-    {"ntasks-per-gpu", 1, PLAIN},
-    {"ntasks-per-node", 1, PLAIN},
-    {"ntasks-per-socket", 1, PLAIN},
-    {"o", 1, PLAIN},
-    {"open-mode", 1, PLAIN},
-    {"output", 1, PLAIN},
-    {"p", 1, PLAIN},
-    {"partition", 1, PLAIN},
-    {"power", 1, PLAIN},
-    {"prefer", 1, PLAIN},
-    {"priority", 1, PLAIN},
-    {"profile", 1, PLAIN},
-    {"prolog", 1, PLAIN},
-    {"q", 1, PLAIN},
-    {"qos", 1, PLAIN},
-    {"r", 1, PLAIN},
-    {"relative", 1, PLAIN},
-    {"reservation", 1, PLAIN},
-    {"signal", 1, PLAIN},
-    {"slurmd-debug", 1, PLAIN},
-    {"sockets-per-node", 1, PLAIN},
-    {"switches", 1, PLAIN},
-    {"t", 1, PLAIN},
-    {"task-epilog", 1, PLAIN},
-    {"task-prolog", 1, PLAIN},
-    {"thread-spec", 1, PLAIN},
-    {"threads", 1, PLAIN},
-    {"threads-per-core", 1, PLAIN},
-    {"time", 1, PLAIN},
-    {"time-min", 1, PLAIN},
-    {"tmp", 1, PLAIN},
-    {"uid", 1, PLAIN},
-    {"wait", 1, PLAIN},
-    {"wckey", 1, PLAIN},
-    {"x", 1, PLAIN},
     {NULL, 0, PLAIN},
 };
+
+static const char srun_plain[] =
+    "w nodelist F nodefile A B C D G J L M S T W accel-bind account acctg-freq b bb bbf "
+    "bcast-exclude begin c chdir cluster-constraint clusters comment constraint container "
+    "core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task d deadline "
+    "delay-boot dependency distribution e epilog error exclude export extra-node-info gid "
+    "gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags "
+    "het-group hint i input job-name jobid licenses m mail-type mail-user mcs-label mem "
+    "mem-bind mem-per-cpu mem-per-gpu mincpus mpi msg-timeout n network ntasks "
+    "ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket o open-mode output p "
+    "partition power prefer priority profile prolog q qos r relative reservation signal "
+    "slurmd-debug sockets-per-node switches t task-epilog task-prolog thread-spec threads "
+    "threads-per-core time time-min tmp uid wait wckey x";
 
 /* ---- which launcher ------------------------------------------------------ */
 
@@ -316,26 +152,48 @@ enum launcher launcher_detect(const char *path)
 
 /* ---- the command line ---------------------------------------------------- */
 
-static const struct option *launcher_table_of(enum launcher launcher)
+/** What is known of a launcher's options. */
+static const struct known {
+    const struct option *options; /**< ended by one without a name */
+    const char *plain;            /**< separated by spaces */
+} known_options[] = {
+    [LAUNCHER_OPENMPI] = {openmpi_options, openmpi_plain},
+    [LAUNCHER_HYDRA] = {hydra_options, hydra_plain},
+    [LAUNCHER_SRUN] = {srun_options, srun_plain},
+};
+
+/** @return 2 when it is the name, 1 when it is the beginning of it */
+static int launcher_compare_name(const char *full, size_t full_length, const char *name,
+                                 size_t length)
 {
-    return launcher == LAUNCHER_OPENMPI ? openmpi_options
-           : launcher == LAUNCHER_HYDRA ? hydra_options
-                                        : srun_options;
+    return length > full_length || memcmp(full, name, length) != 0 ? 0
+           : length == full_length                                 ? 2
+                                                                   : 1;
 }
 
 /** Option of this name. For srun, getopt_long(3) also takes the unambiguous beginning of a long
  *  name.
  *  @param prefixes  1: beginnings count */
-static const struct option *launcher_find_option(const struct option *table, const char *name,
+static const struct option *launcher_find_option(enum launcher launcher, const char *name,
                                                  size_t length, int prefixes)
 {
+    static const struct option plain = {"", 1, PLAIN};
+    const struct known *known = &known_options[launcher];
     const struct option *found = NULL;
-    for (const struct option *o = table; o->name != NULL; o++) {
-        if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
+    int same;
+    for (const struct option *o = known->options; o->name != NULL; o++) {
+        if ((same = launcher_compare_name(o->name, strlen(o->name), name, length)) == 2)
             return o;
-        if (prefixes && found == NULL && length > 1 && strlen(o->name) > length &&
-            memcmp(o->name, name, length) == 0)
+        if (same == 1 && prefixes && found == NULL && length > 1)
             found = o;
+    }
+    for (const char *word = known->plain; *word != '\0'; word += strspn(word, " ")) {
+        size_t full = strcspn(word, " ");
+        if ((same = launcher_compare_name(word, full, name, length)) == 2)
+            return &plain;
+        if (same == 1 && prefixes && found == NULL && length > 1)
+            found = &plain;
+        word += full;
     }
     return found;
 }
@@ -364,13 +222,13 @@ static void launcher_record_value(struct launch_line *out, const struct option *
 
 /** Words of an option with its values, for Open MPI and Hydra, which take one dash and two alike.
  *  */
-static int launcher_scan_dashed_words(struct launch_line *out, const struct option *table, int i,
+static int launcher_scan_dashed_words(struct launch_line *out, enum launcher launcher, int i,
                                       int argc, char *const argv[])
 {
     const char *name = argv[i] + 1 + (argv[i][1] == '-');
     const char *equals = strchr(name, '=');
     size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
-    const struct option *option = launcher_find_option(table, name, length, 0);
+    const struct option *option = launcher_find_option(launcher, name, length, 0);
     if (option == NULL || equals != NULL || i + 1 >= argc)
         return 1;
     launcher_record_value(out, option, (unsigned)i + 1, argv[i + 1]);
@@ -387,7 +245,7 @@ static int launcher_scan_srun_words(struct launch_line *out, int i, int argc, ch
     if (word[1] == '-') {
         const char *equals = strchr(word, '=');
         size_t length = equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2);
-        const struct option *option = launcher_find_option(srun_options, word + 2, length, 1);
+        const struct option *option = launcher_find_option(LAUNCHER_SRUN, word + 2, length, 1);
         if (option != NULL && equals != NULL)
             launcher_record_value(out, option, (unsigned)i, equals + 1);
         if (option == NULL || option->words == 0 || equals != NULL || i + 1 >= argc)
@@ -396,7 +254,7 @@ static int launcher_scan_srun_words(struct launch_line *out, int i, int argc, ch
         return 2;
     }
     for (const char *c = word + 1; *c != '\0'; c++) {
-        const struct option *option = launcher_find_option(srun_options, c, 1, 0);
+        const struct option *option = launcher_find_option(LAUNCHER_SRUN, c, 1, 0);
         if (*c == 'I' || *c == 'K' || *c == 'k') /* the rest is their optional value */
             return 1;
         if (option == NULL)
@@ -429,10 +287,9 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
         if (strcmp(word, ":") == 0) {
             i++;
         } else if (word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0) {
-            i +=
-                launcher == LAUNCHER_SRUN
-                    ? launcher_scan_srun_words(&line, i, argc, argv)
-                    : launcher_scan_dashed_words(&line, launcher_table_of(launcher), i, argc, argv);
+            i += launcher == LAUNCHER_SRUN
+                     ? launcher_scan_srun_words(&line, i, argc, argv)
+                     : launcher_scan_dashed_words(&line, launcher, i, argc, argv);
         } else {
             i += strcmp(word, "--") == 0;
             if (i >= argc)
