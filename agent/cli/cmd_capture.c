@@ -1,7 +1,7 @@
 /* holter capture: the last calls of each rank of a running job. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
-#include "agent/cli/text/capture_text.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 #include "proto/capture_request.h"

@@ -1,7 +1,7 @@
 /* holter commgram: the picture of a span of time as text, for scripts. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
-#include "agent/cli/text/tap_phases.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 #include "proto/json.h"

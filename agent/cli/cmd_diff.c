@@ -1,6 +1,6 @@
 /* holter diff: how two recordings of one job differ. */
 #include "agent/cli/cmd.h"
-#include "agent/cli/text/info_text.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/progress.h"
 #include "agent/terminal/terminal_message.h"

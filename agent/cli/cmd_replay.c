@@ -1,7 +1,7 @@
 /* holter replay: runs a daemon that replays a recording, or controls one that does (--ask). */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
-#include "agent/cli/text/tap_replay.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"

@@ -1,7 +1,7 @@
 /* holter status: prints the state of daemon, jobs and agents. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
-#include "agent/cli/text/status_text.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/error.h"
 #include "proto/json.h"

@@ -1,7 +1,7 @@
 /* holter tap: prints the published stream as lines. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
-#include "agent/cli/text/tap_text.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/end_signals.h"
 #include "agent/terminal/terminal_message.h"
 #include "holter/clock.h"

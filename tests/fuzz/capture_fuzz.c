@@ -1,6 +1,6 @@
 /* Any bytes as what an agent captured: taken by a job or refused with a reason, told, kept in
  * tables, and printed. */
-#include "agent/cli/text/capture_text.h"
+#include "agent/cli/text/text.h"
 #include "daemon/job/job_captures.h"
 #include "daemon/storage/recording_captures.h"
 #include "proto/capture_request.h"

@@ -1,7 +1,6 @@
 /* Captures as text. */
-#include "agent/cli/text/capture_text.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/tap_text.h"
 #include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
 #include "holter/event.h"

@@ -1,7 +1,6 @@
 /* Contents of a recording, and differences of two, as text. */
-#include "agent/cli/text/info_text.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/tap_text.h"
 #include "holter/call.h"
 #include "proto/quantity.h"
 

@@ -1,7 +1,6 @@
 /* State of daemon, jobs and agents as text. */
-#include "agent/cli/text/status_text.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/tap_text.h"
 #include "holter/waiting.h"
 #include "proto/quantity.h"
 

@@ -1,7 +1,6 @@
 /* Topics "topology" and "links" as text. */
-#include "agent/cli/text/tap_network.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/tap_text.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>

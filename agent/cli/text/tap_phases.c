@@ -1,7 +1,6 @@
 /* Topics "phases" and "curve" and the CommGram picture as text. */
-#include "agent/cli/text/tap_phases.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/tap_text.h"
 #include "holter/size_class.h"
 #include "proto/quantity.h"
 

@@ -1,7 +1,6 @@
 /* Topic "replay" as text. */
-#include "agent/cli/text/tap_replay.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/tap_text.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>

@@ -1,9 +1,6 @@
 /* Published messages as text: the topics of jobs, ranks, pairs, calls, latency and alerts. */
-#include "agent/cli/text/tap_text.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/capture_text.h"
-#include "agent/cli/text/tap_phases.h"
-#include "agent/cli/text/tap_replay.h"
 #include "holter/call.h"
 #include "holter/size_class.h"
 #include "holter/waiting.h"

@@ -1,5 +1,5 @@
 /* Captures as text: what a person reads. */
-#include "agent/cli/text/capture_text.h"
+#include "agent/cli/text/text.h"
 
 #include "holter/event.h"
 

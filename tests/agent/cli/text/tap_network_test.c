@@ -1,5 +1,5 @@
 /* Network and links as text. */
-#include "agent/cli/text/tap_network.h"
+#include "agent/cli/text/text.h"
 
 #include "proto/utf8.h"
 #include "tests/proto/wire_random.h"

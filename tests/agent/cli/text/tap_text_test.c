@@ -1,6 +1,5 @@
-#include "agent/cli/text/tap_text.h"
+#include "agent/cli/text/text.h"
 
-#include "agent/cli/text/status_text.h"
 #include "proto/quantity.h"
 #include "proto/utf8.h"
 #include "tests/proto/wire_random.h"
