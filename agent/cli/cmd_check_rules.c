@@ -2,7 +2,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>

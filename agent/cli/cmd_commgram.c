@@ -2,7 +2,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
 #include "agent/cli/text/text.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 #include "proto/json.h"
 

@@ -1,8 +1,7 @@
 /* holter cut, holter merge: copy a part of a recording, join recordings. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/progress.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/storage/recordings/copy.h"
 #include "proto/moment.h"

@@ -3,7 +3,7 @@
 #include "agent/launch/watch.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>

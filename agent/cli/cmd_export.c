@@ -1,8 +1,7 @@
 /* holter export: writes recordings in formats of other programs. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/progress.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"

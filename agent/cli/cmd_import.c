@@ -1,10 +1,9 @@
 /* holter import: converts traces and tables of other programs to recordings. */
 #include "agent/cli/cmd.h"
-#include "agent/cli/import_results.h"
 #include "agent/cli/import_trace.h"
 #include "agent/cli/network_input.h"
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/import/import.h"
 #include "daemon/import/import_format.h"

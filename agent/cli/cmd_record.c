@@ -1,8 +1,7 @@
 /* holter record: records a running job from the stream that its daemon publishes. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
-#include "agent/terminal/end_signals.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recordings/attach.h"
 #include "holter/clock.h"

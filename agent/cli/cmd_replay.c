@@ -3,7 +3,7 @@
 #include "agent/cli/dial.h"
 #include "agent/cli/text/text.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>

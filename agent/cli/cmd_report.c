@@ -2,8 +2,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/cli/report_extras.h"
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/progress.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "holter/error.h"
 

@@ -3,7 +3,7 @@
 #include "agent/cli/network_input.h"
 #include "agent/cli/topology_write.h"
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/analysis/network/link_loads.h"
 #include "daemon/analysis/network/reroute.h"
 #include "holter/error.h"

@@ -4,7 +4,7 @@
 #include "agent/launch/run.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/topology/network_grid.h"
 #include "holter/clock.h"
 #include "holter/error.h"

@@ -2,7 +2,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/import/traffic.h"
 #include "holter/error.h"
 #include "proto/json.h"

@@ -1,7 +1,7 @@
 /* holter view: replaces this process by holter-view. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Finds the endpoint and keys of a daemon and connects a client to it. */
 #include "agent/cli/dial.h"
 
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"

@@ -4,7 +4,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "version.h"
 
 #include <limits.h>

@@ -1,9 +1,8 @@
 /* Runs holterd over an imported recording, which adds the results of the analyses. */
-#include "agent/cli/import_results.h"
+#include "agent/cli/import_trace.h"
 
 #include "agent/terminal/paths.h"
-#include "agent/terminal/progress.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>

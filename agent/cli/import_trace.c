@@ -2,8 +2,7 @@
 #include "agent/cli/import_trace.h"
 
 #include "agent/cli/network_input.h"
-#include "agent/terminal/progress.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/import/csv/import_csv.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/otf2/import_otf2.h"

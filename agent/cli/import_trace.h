@@ -23,4 +23,8 @@ int import_trace_dumpi(const struct import_options *options);
 /** Import a table of messages. @return exit status, after printing errors */
 int import_trace_csv(const struct import_options *options);
 
+/** Run holterd to make them, and show its progress. @return 0, or 1 after printing an error; the
+ *  recording is unchanged then */
+int import_results(const char *recording);
+
 #endif

@@ -2,7 +2,7 @@
 #include "agent/cli/network_input.h"
 
 #include "agent/terminal/command_line.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"

@@ -2,8 +2,7 @@
  */
 #include "agent/cli/report_extras.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/progress.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/client.h"

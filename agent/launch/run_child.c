@@ -1,7 +1,7 @@
 /* Runs the command of `holter run`, passes signals on and waits for it. */
 #include "agent/launch/run.h"
 
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "agent/launch/run.h"
 
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* Collects what the daemon knows of the session's jobs, and prints the closing lines. */
 #include "agent/launch/run.h"
 
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"

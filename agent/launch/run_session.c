@@ -5,7 +5,7 @@
 #include "agent/launch/rank_env.h"
 #include "agent/launch/rendezvous.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"

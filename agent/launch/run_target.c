@@ -4,7 +4,7 @@
 #include "agent/launch/detect_mpi.h"
 #include "agent/launch/launch_hosts.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "agent/launch/rank_env.h"
 #include "agent/launch/rendezvous.h"
 #include "agent/terminal/paths.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/host.h"

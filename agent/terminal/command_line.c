@@ -1,7 +1,7 @@
 /* Reads options by getopt_long(3) and prints errors of usage. */
 #include "agent/terminal/command_line.h"
 
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "proto/duration.h"
 #include "proto/quantity.h"
 

@@ -1,5 +1,5 @@
 /* Reads numbers with units, and words. */
-#include "daemon/alert/rules_value.h"
+#include "daemon/alert/rules_entry.h"
 
 #include "holter/error.h"
 

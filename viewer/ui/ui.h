@@ -12,17 +12,90 @@
 #include "viewer/ui/ui_captures.h"
 #include "viewer/ui/ui_command.h"
 #include "viewer/ui/ui_commgram.h"
-#include "viewer/ui/ui_list_state.h"
-#include "viewer/ui/ui_matrix.h"
-#include "viewer/ui/ui_mouse.h"
 #include "viewer/ui/ui_network.h"
 #include "viewer/ui/ui_network_graph.h"
-#include "viewer/ui/ui_overlay.h"
-#include "viewer/ui/ui_regions.h"
 #include "viewer/ui/ui_routes.h"
 #include "viewer/ui/ui_time.h"
 #include "viewer/ui/ui_torus.h"
 #include "viewer/ui/ui_transport.h"
+
+#include <stdint.h>
+
+struct ui;
+
+enum ui_list {
+    LIST_PAIRS,
+    LIST_RANKS,
+    LIST_CALLS,
+    LIST_NODES,
+    LIST_JOBS,
+    LIST_FOUND,
+    LIST_ALERTS,
+    LIST_SERIES, /**< regions in the evolution strip */
+    LIST_LINKS,
+    LIST_CAPTURE, /**< threads of a capture */
+    UI_LISTS
+};
+
+/** State of the lists, by enum ui_list. */
+struct ui_list_state {
+    double scroll[UI_LISTS]; /**< first visible row */
+    int sort[UI_LISTS];      /**< column, or -1 */
+    int descending[UI_LISTS];
+    uint32_t cursor[UI_LISTS]; /**< row at the keyboard cursor */
+    int cursor_moved; /**< enum ui_list + 1 whose row at the cursor is to be selected once it is
+                         laid out */
+};
+
+/** The mouse; positions are logical pixels. */
+struct ui_mouse_state {
+    double x, y;              /**< negative: the mouse is outside the window */
+    struct scene_hit pressed; /**< what the button was pressed on; kind HIT_NONE: it is released */
+    struct scene_hit ground;  /**< the graph below that, which a drag moves; kind HIT_NONE: none */
+    double press_x, press_y, last_x, last_y;
+    int dragging;
+};
+
+/** Which overlays are open. */
+struct ui_overlay_state {
+    int help, drawer, searching;
+    char search[64];
+    char notice[160]; /**< one line for the user, such as "picture saved"; "": none */
+    uint64_t notice_until_ms;
+};
+
+/** The visible part of the matrix, in ranks. */
+struct ui_matrix_choice {
+    double row, column; /**< first source and destination that are visible */
+    double extent;      /**< ranks from edge to edge; 0: all */
+};
+
+/** Zoom the matrix around a source and destination; clamp it to the job's ranks. */
+void ui_zoom_matrix(struct ui *ui, const struct model *model, double factor, double column,
+                    double row);
+void ui_pan_matrix(struct ui *ui, const struct model *model, double columns, double rows);
+
+/** Visible part of the matrix. */
+void ui_matrix(const struct ui *ui, const struct model *model, double *column, double *row,
+               double *extent);
+
+/** What the ranks in the graph of regions are coloured by. */
+enum graph_colour { COLOUR_REGION, COLOUR_LATENCY };
+
+/** Choices about the graph of rank regions. */
+struct ui_regions_choice {
+    enum graph_colour colour;
+    double x, y;   /**< centre of the visible part, in the graph's coordinates */
+    double zoom;   /**< 1: all of it */
+    uint64_t open; /**< region whose ranks are drawn individually; 0: none */
+};
+
+/** Zoom and move the graph of regions; x and y are places in it. */
+void ui_zoom_graph(struct ui *ui, double factor, double x, double y);
+void ui_pan_graph(struct ui *ui, double dx, double dy);
+
+/** Fits the whole graph. */
+void ui_graph_home(struct ui *ui);
 
 enum view_id {
     VIEW_LIVE,
@@ -172,5 +245,15 @@ int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
 /** Ranks or nodes that a search text names: a number, or a part of a host's name.
  *  @param out  room for max selections   @return how many were found, at most max */
 int ui_search(const struct model *model, const char *text, struct selection *out, int max);
+
+/** Sorts a list by a column; the same column again reverses the order. */
+void ui_sort_list(struct ui *ui, uint64_t list, uint64_t column);
+
+/** Scrolls the list that a HIT_LIST belongs to. */
+void ui_scroll_list(struct ui *ui, const struct scene_hit *hit, double rows);
+
+/** Moves the cursor of the view's list by rows and keeps it visible. @return UI_CHANGED, or 0:
+ * there is none */
+int ui_step_list(struct ui *ui, const struct scene *scene, double rows);
 
 #endif

@@ -2,7 +2,7 @@
  * the keys do. `hit_actions` and `letter_keys` are the tables to add a kind of hit or a key to. */
 #include "viewer/ui/ui_input.h"
 
-#include "viewer/ui/ui_lists.h"
+#include "viewer/ui/ui.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Scrolling, sorting and the cursor of lists. */
-#include "viewer/ui/ui_lists.h"
+#include "viewer/ui/ui.h"
 
 #include <math.h>
 

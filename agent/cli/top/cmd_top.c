@@ -4,8 +4,7 @@
 #include "agent/cli/top/top_layout.h"
 #include "agent/cli/top/top_model.h"
 #include "agent/cli/top/top_screen.h"
-#include "agent/terminal/end_signals.h"
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 

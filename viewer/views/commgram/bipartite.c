@@ -1,10 +1,8 @@
 /* Picture of the CommGram: ribbons in steps, bars, marks, labels, hits. */
-#include "viewer/views/commgram/bipartite.h"
+#include "viewer/views/commgram/view_commgram_parts.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
-#include "viewer/views/commgram/commgram_tips.h"
-#include "viewer/views/commgram/strip.h"
 #include "viewer/views/common/pieces.h"
 
 #include "holter/error.h"

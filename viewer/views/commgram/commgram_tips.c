@@ -1,5 +1,5 @@
 /* Tooltips of the CommGram: phases, bars, ribbons, points of the curve. */
-#include "viewer/views/commgram/commgram_tips.h"
+#include "viewer/views/commgram/view_commgram_parts.h"
 
 #include "viewer/layout/format.h"
 

@@ -1,9 +1,8 @@
 /* The CommGram curve: drawing by pixel columns, with gaps where nobody sends, dashed where it may
  * still change, its axis and overview. */
-#include "viewer/views/commgram/strip.h"
+#include "viewer/views/commgram/view_commgram_parts.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/common/pieces.h"
 
 #include "holter/bisect.h"

@@ -3,8 +3,7 @@
 #include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/commgram/commgram_tips.h"
-#include "viewer/views/commgram/strip.h"
+#include "viewer/views/commgram/view_commgram_parts.h"
 #include "viewer/views/common/pieces.h"
 
 #include <inttypes.h>

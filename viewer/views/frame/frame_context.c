@@ -4,7 +4,6 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
-#include "viewer/views/frame/frame_network.h"
 
 #include "holter/call.h"
 

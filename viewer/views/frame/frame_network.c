@@ -1,5 +1,4 @@
 /* Network part of the context column. */
-#include "viewer/views/frame/frame_network.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"

@@ -1,9 +1,8 @@
 /* Evolution strip: rows of circles, marks of periods, labels, tooltips, legend. */
-#include "viewer/views/live/evolution.h"
+#include "viewer/views/live/view_live_parts.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
-#include "viewer/views/live/evolution_time.h"
 
 #include "holter/size_class.h"
 

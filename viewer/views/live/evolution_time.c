@@ -1,5 +1,5 @@
 /* Time columns and row order of the evolution strip. */
-#include "viewer/views/live/evolution_time.h"
+#include "viewer/views/live/view_live_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

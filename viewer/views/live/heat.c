@@ -1,5 +1,5 @@
 /* Heat map of ranks over time. */
-#include "viewer/views/live/heat.h"
+#include "viewer/views/live/view_live_parts.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"

@@ -5,8 +5,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/common/timeline.h"
-#include "viewer/views/live/evolution.h"
-#include "viewer/views/live/heat.h"
+#include "viewer/views/live/view_live_parts.h"
 #include "viewer/views/matrix/view_matrix.h"
 
 #include "holter/call.h"

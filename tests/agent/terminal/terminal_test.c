@@ -1,4 +1,4 @@
-#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/terminal.h"
 #include "tests/stderr_capture.h"
 
 #include <setjmp.h>

@@ -1,10 +1,25 @@
-/* Time and order of the evolution strip: which windows each column of circles represents, with
- * linear time or with calm time compressed; and the order of its rows. */
-#ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
-#define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
+/* The parts of the live view. The evolution strip shows latency by rank region over time (PCLVis,
+ * Fig. 6): a row for the job, for each locality and for each region, and circles for windows; colour
+ * is the latency relative to the reference, size the number of delayed messages; periods of growth
+ * and steady periods are marked. Time is linear as in the curve, or everything except these periods
+ * is compressed to start, middle and end (PCLVis, section 5.1). In the heat map of waiting each row
+ * is one or several ranks, each column one or several windows, the colour is the share of time spent
+ * waiting. */
+#ifndef HOLTER_VIEWER_VIEWS_LIVE_VIEW_LIVE_PARTS_H
+#define HOLTER_VIEWER_VIEWS_LIVE_VIEW_LIVE_PARTS_H
 
 #include "viewer/views/common/timeline.h"
 #include "viewer/views/common/view.h"
+
+/** 1 if there is something to show. */
+int evolution_known(const struct model *model);
+
+/** Height that shows every row, for at most `most` regions. */
+double evolution_height(const struct model *model, uint32_t most);
+
+void evolution_layout(struct stage *stage, struct box box, const struct timeline *line);
+
+void heat_layout(struct stage *stage, struct box box, const struct timeline *line);
 
 enum { EVOLUTION_COLUMNS = 512 };
 
