@@ -5,7 +5,6 @@
 #include "daemon/storage/record_parts.h"
 #include "holter/error.h"
 #include "holter/session.h"
-#include "proto/duration.h"
 #include "proto/endpoint.h"
 #include "proto/moment.h"
 #include "proto/quantity.h"
@@ -160,7 +159,8 @@ static int options_set_time(struct options_parser *parser, const struct options_
                             const char *value, uint64_t minimum_ns, uint64_t maximum_ns)
 {
     uint64_t *time_ns = (uint64_t *)((char *)parser->options + entry->offset);
-    if (duration_parse(value, time_ns) == 0 && *time_ns >= minimum_ns && *time_ns <= maximum_ns)
+    if (quantity_parse_duration(value, time_ns) == 0 && *time_ns >= minimum_ns &&
+        *time_ns <= maximum_ns)
         return 0;
     return options_refuse(parser,
                           "--%s '%s': a time from %gs to %gs is expected, such as 500ms or 1s",

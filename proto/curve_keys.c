@@ -21,19 +21,8 @@ static const enum role roles[] = {ROLE_SERVER, ROLE_AGENT, ROLE_VIEWER, ROLE_OPE
 
 const char *role_name(enum role role)
 {
-    switch (role) {
-    case ROLE_AGENT:
-        return "agent";
-    case ROLE_VIEWER:
-        return "viewer";
-    case ROLE_OPERATOR:
-        return "operator";
-    case ROLE_SERVER:
-        return "server";
-    case ROLE_NONE:
-        break;
-    }
-    return "none";
+    static const char *const names[] = {"none", "agent", "viewer", "operator", "server"};
+    return names[role <= ROLE_SERVER ? role : ROLE_NONE];
 }
 
 enum role role_by_name(const char *name)

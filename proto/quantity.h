@@ -21,6 +21,10 @@ const char *quantity_bytes(struct quantity *out, double bytes);
 /** Read bytes: "1000", "500M", "20GiB" (powers of 1024). @return 0 or -HOLTER_EUSAGE */
 int quantity_parse_bytes(const char *text, uint64_t *out);
 
+/** Read a duration: a number and "ms", "s", "us", "ns" or "min"; a bare number is seconds.
+ *  @param out  nanoseconds @return 0 or -HOLTER_EUSAGE */
+int quantity_parse_duration(const char *text, uint64_t *out);
+
 /** Duration in nanoseconds: "120 ns", "1.23 µs", ..., "2 min 3 s", "5 h 20 min", "3 d 4 h". */
 const char *quantity_duration(struct quantity *out, double ns);
 

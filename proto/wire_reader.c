@@ -54,26 +54,8 @@ static int wire_reader_read_integer(struct cursor *c, unsigned bytes, uint64_t *
     if (wire_reader_bytes_left(c) < bytes)
         return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     uint64_t value = 0;
-    switch (bytes) {
-    case 1:
-        value = c->at[0];
-        break;
-    case 2: {
-        uint16_t raw;
-        memcpy(&raw, c->at, sizeof raw);
-        value = __builtin_bswap16(raw);
-        break;
-    }
-    case 4: {
-        uint32_t raw;
-        memcpy(&raw, c->at, sizeof raw);
-        value = __builtin_bswap32(raw);
-        break;
-    }
-    default:
-        memcpy(&value, c->at, sizeof value);
-        value = __builtin_bswap64(value);
-    }
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | c->at[i];
     c->at += bytes;
     *out = value;
     return 0;
@@ -229,38 +211,32 @@ static int wire_reader_read_bytes(struct cursor *c, uint64_t limit, uint8_t *slo
     return 0;
 }
 
-static int read_array(struct cursor *c, uint64_t *count)
+/* The head of an array or a map. @param fix  tag of an empty one @param wide  tag with 16 bits */
+static int read_container(struct cursor *c, uint8_t fix, uint8_t wide, uint64_t *count)
 {
     uint8_t tag = 0;
     if (wire_reader_read_byte(c, &tag))
         return c->error;
-    if ((tag & 0xf0) == 0x90) { /* fixarray */
+    if ((tag & 0xf0) == fix) {
         *count = tag & 0x0fu;
         return 0;
     }
-    if (tag != 0xdc && tag != 0xdd) /* array 16, 32 */
+    if (tag != wide && tag != wide + 1)
         return wire_reader_fail(c, -HOLTER_ETYPE);
-    if (wire_reader_read_integer(c, tag == 0xdc ? 2 : 4, count))
+    if (wire_reader_read_integer(c, tag == wide ? 2 : 4, count))
         return c->error;
-    c->loose |= *count < (tag == 0xdc ? 16u : 65536u);
+    c->loose |= *count < (tag == wide ? 16u : 65536u);
     return 0;
+}
+
+static int read_array(struct cursor *c, uint64_t *count)
+{
+    return read_container(c, 0x90, 0xdc, count);
 }
 
 static int read_map(struct cursor *c, uint64_t *count)
 {
-    uint8_t tag = 0;
-    if (wire_reader_read_byte(c, &tag))
-        return c->error;
-    if ((tag & 0xf0) == 0x80) { /* fixmap */
-        *count = tag & 0x0fu;
-        return 0;
-    }
-    if (tag != 0xde && tag != 0xdf) /* map 16, 32 */
-        return wire_reader_fail(c, -HOLTER_ETYPE);
-    if (wire_reader_read_integer(c, tag == 0xde ? 2 : 4, count))
-        return c->error;
-    c->loose |= *count < (tag == 0xde ? 16u : 65536u);
-    return 0;
+    return read_container(c, 0x80, 0xde, count);
 }
 
 /* ---- unknown values -------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "daemon/import/import.h"
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
-#include "proto/duration.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

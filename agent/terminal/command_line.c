@@ -2,7 +2,6 @@
 #include "agent/terminal/command_line.h"
 
 #include "agent/terminal/terminal.h"
-#include "proto/duration.h"
 #include "proto/quantity.h"
 
 #include <assert.h>
@@ -83,7 +82,7 @@ static int command_line_set_number(const struct command_option *o, const char *v
     double real = 0;
     int code = o->number        ? command_line_number(value, UINT64_MAX, whole)
                : o->bytes       ? quantity_parse_bytes(value, whole)
-               : o->duration_ns ? duration_parse(value, whole)
+               : o->duration_ns ? quantity_parse_duration(value, whole)
                                 : command_line_real(value, &real);
     if (code != 0)
         return -1;

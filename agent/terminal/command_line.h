@@ -21,7 +21,7 @@ struct command_option {
     uint64_t *number;       /**< a whole number from least to most */
     double *real;           /**< a number from least to most */
     uint64_t *seconds_ns;   /**< "2.5"; stored as nanoseconds, above 0 */
-    uint64_t *duration_ns;  /**< see duration_parse(); nanoseconds from least to most */
+    uint64_t *duration_ns;  /**< see quantity_parse_duration(); nanoseconds from least to most */
     uint64_t *bytes;        /**< see quantity_parse_bytes(); from least to most */
 
     const char *const *words; /**< ended by NULL */

@@ -30,28 +30,32 @@ static int sockets_set_keys(void *socket, const struct server_options *options, 
     return code;
 }
 
+struct socket_option {
+    int option, value;
+};
+
+/* @param longest  message that is received, bytes */
+static void sockets_configure(void *socket, const struct socket_option *options, size_t count,
+                              int64_t longest)
+{
+    for (size_t i = 0; i < count; i++)
+        zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &longest, sizeof(longest));
+}
+
 /* ---- the front ----------------------------------------------------------------- */
 
 static void sockets_configure_front(void *socket)
 {
-    int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500,
-        backlog = FRONT_BACKLOG, on = 1;
-    int idle_s = 10, probe_s = 5, probes = 4;
-    int64_t maximum = WIRE_MESSAGE_BYTES;
-    zmq_setsockopt(socket, ZMQ_RCVHWM, &receive_queue, sizeof(receive_queue));
-    zmq_setsockopt(socket, ZMQ_SNDHWM, &send_queue, sizeof(send_queue));
-    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-    zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &maximum, sizeof(maximum));
-    /* Sending to a peer that has left is an error. */
-    zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
-    /* The kernel detects within 30 s that a host is down. Heartbeats of libzmq cost more than all
-     * other work here: each cancels a timer, for which libzmq searches all timers of all
-     * connections (poller_base_t::cancel_timer). */
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE, &on, sizeof(on));
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_IDLE, &idle_s, sizeof(idle_s));
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_INTVL, &probe_s, sizeof(probe_s));
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_CNT, &probes, sizeof(probes));
+    /* Sending to a peer that has left is an error. The kernel detects within 30 s that a host is
+     * down: heartbeats of libzmq cost more than all other work here, as each cancels a timer, for
+     * which libzmq searches all timers of all connections (poller_base_t::cancel_timer). */
+    static const struct socket_option options[] = {
+        {ZMQ_RCVHWM, RECEIVE_QUEUE},  {ZMQ_SNDHWM, SEND_QUEUE},     {ZMQ_LINGER, 500},
+        {ZMQ_BACKLOG, FRONT_BACKLOG}, {ZMQ_ROUTER_MANDATORY, 1},    {ZMQ_TCP_KEEPALIVE, 1},
+        {ZMQ_TCP_KEEPALIVE_IDLE, 10}, {ZMQ_TCP_KEEPALIVE_INTVL, 5}, {ZMQ_TCP_KEEPALIVE_CNT, 4},
+    };
+    sockets_configure(socket, options, sizeof(options) / sizeof(options[0]), WIRE_MESSAGE_BYTES);
 }
 
 int sockets_open_front(void **out, void *context, const struct server_options *options,
@@ -76,12 +80,10 @@ int sockets_open_front(void **out, void *context, const struct server_options *o
 
 static void sockets_configure_stream(void *socket)
 {
-    int queue = STREAM_QUEUE, linger = 1000, backlog = STREAM_BACKLOG;
-    int64_t maximum = SOCKETS_SUBSCRIPTION_BYTES;
-    zmq_setsockopt(socket, ZMQ_SNDHWM, &queue, sizeof(queue));
-    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &maximum, sizeof(maximum));
-    zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
+    static const struct socket_option options[] = {
+        {ZMQ_SNDHWM, STREAM_QUEUE}, {ZMQ_LINGER, 1000}, {ZMQ_BACKLOG, STREAM_BACKLOG}};
+    sockets_configure(socket, options, sizeof(options) / sizeof(options[0]),
+                      SOCKETS_SUBSCRIPTION_BYTES);
 }
 
 int sockets_open_stream(void **out, void *context, const struct server_options *options, char *why,

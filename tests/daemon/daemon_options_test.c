@@ -1,7 +1,6 @@
 /* The command line of holterd. */
 #include "daemon/daemon_options.h"
 #include "holter/error.h"
-#include "proto/duration.h"
 #include "proto/quantity.h"
 
 #include <errno.h>
@@ -34,17 +33,17 @@ static void durations_have_units(void **state)
 {
     uint64_t ns = 0;
     (void)state;
-    assert_int_equal(duration_parse("500ms", &ns), 0);
+    assert_int_equal(quantity_parse_duration("500ms", &ns), 0);
     assert_int_equal(ns, 500 * MS);
-    assert_int_equal(duration_parse("1s", &ns), 0);
+    assert_int_equal(quantity_parse_duration("1s", &ns), 0);
     assert_int_equal(ns, 1000 * MS);
-    assert_int_equal(duration_parse("0.25", &ns), 0);
+    assert_int_equal(quantity_parse_duration("0.25", &ns), 0);
     assert_int_equal(ns, 250 * MS);
-    assert_int_equal(duration_parse("2min", &ns), 0);
+    assert_int_equal(quantity_parse_duration("2min", &ns), 0);
     assert_int_equal(ns, 120000 * MS);
     const char *const wrong[] = {"", "ms", "-1s", "1h", "1 s", "nan", "inf", "1e99s", "0x10"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_int_equal(duration_parse(wrong[i], &ns), -HOLTER_EUSAGE);
+        assert_int_equal(quantity_parse_duration(wrong[i], &ns), -HOLTER_EUSAGE);
 }
 
 static void windows_are_from_100_ms_to_60_s(void **state)
