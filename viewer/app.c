@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,27 +45,17 @@ uint64_t app_now_ms(void)
 static int app_read_text(const char *path, char **out)
 {
     FILE *file = fopen(path, "r");
+    size_t capacity = 0;
     if (!file)
         return -errno;
-    size_t used = 0, got, capacity = 1 << 16;
-    char *text = malloc(capacity + 1);
-    while (text && used < MAPPING_BYTES &&
-           (got = fread(text + used, 1, capacity - used, file)) > 0) {
-        used += got;
-        char *more = used == capacity ? realloc(text, (capacity *= 2) + 1) : text;
-        if (!more)
-            free(text);
-        text = more;
+    ssize_t got = getdelim(out, &capacity, 0, file);
+    if (got < 0 && !ferror(file)) { /* an empty file */
+        free(*out);
+        *out = strdup("");
     }
-    int error = !text ? -ENOMEM : ferror(file) ? -EIO : used >= MAPPING_BYTES ? -HOLTER_ELIMIT : 0;
+    int error = ferror(file) ? -EIO : !*out ? -ENOMEM : got >= MAPPING_BYTES ? -HOLTER_ELIMIT : 0;
     fclose(file);
-    if (error) {
-        free(text);
-        return error;
-    }
-    text[used] = 0;
-    *out = text;
-    return 0;
+    return error;
 }
 
 /* The mappings of the command line, each a panel of view torus. */
@@ -205,6 +196,16 @@ void app_compose(struct app *a)
                 type_measure(a->type));
 }
 
+/* A line for the user, for five seconds. */
+__attribute__((format(printf, 2, 3))) static void app_notify(struct app *a, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, format, arguments);
+    va_end(arguments);
+    a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
+}
+
 /* ---- pictures ----------------------------------------------------------------------------------
  */
 
@@ -237,12 +238,9 @@ static void save_picture(struct app *a)
              clock);
     int error = app_save(a, path);
     if (error)
-        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "no picture: %.100s",
-                 holter_strerror(error));
+        app_notify(a, "no picture: %.100s", holter_strerror(error));
     else
-        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "picture saved as %.120s",
-                 path);
-    a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
+        app_notify(a, "picture saved as %.120s", path);
 }
 
 /* ---- better mappings and routes ----------------------------------------------------------------
@@ -259,9 +257,7 @@ static void ask_suggestion(struct app *a, enum suggestion_kind kind)
     if (a->model->network.suggestions[kind].waiting)
         return; /* one search at a time; it can be given up */
     if (!asked) {
-        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice,
-                 "the selected ranks are too many to be named");
-        a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
+        app_notify(a, "the selected ranks are too many to be named");
         return;
     }
     a->ui.network.applied &= ~(1u << kind);
@@ -305,11 +301,9 @@ static void keep_mapping(struct app *a)
 {
     char path[300], why[200] = "";
     if (save_mapping(a->model, ".", path, sizeof path, why, sizeof why) < 0)
-        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "no file: %.140s", why);
+        app_notify(a, "no file: %.140s", why);
     else
-        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "mapping saved as %.120s",
-                 path);
-    a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
+        app_notify(a, "mapping saved as %.120s", path);
 }
 
 static void do_suggestions(struct app *a, int effects)
@@ -333,8 +327,7 @@ static void control_replay(struct app *a)
     struct playback *p = &a->model->playback;
     char argument[64];
     if (p->refused[0]) {
-        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "%.150s", p->refused);
-        a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
+        app_notify(a, "%.150s", p->refused);
         p->refused[0] = 0;
     }
     if (connection_replay_ready(a->connection)) {

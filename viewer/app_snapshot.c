@@ -18,6 +18,15 @@ enum {
     ANSWER_MS = 30000, /* and for a picture of the CommGram */
 };
 
+/* Wait for messages and take them in. */
+static void app_snapshot_wait(struct app *a, int wait_ms)
+{
+    struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
+    poll(&fd, wait_ms > 0, wait_ms);
+    connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
+    app_note_connection(a);
+}
+
 /* Seconds of the job that have been seen, by its own windows. */
 static double data_seconds(const struct model *m)
 {
@@ -50,10 +59,7 @@ static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
     if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_wish(&a->ui, a->model, &wish))
         return 0;
     while ((due = connection_picture(a->connection, a->model, &wish, app_now_ms())) == 1) {
-        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
-        poll(&fd, 1, 50);
-        connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
-        app_note_connection(a);
+        app_snapshot_wait(a, 50);
         if (*stop)
             return -EINTR;
         if (app_now_ms() - start_ms > ANSWER_MS) {
@@ -76,7 +82,6 @@ static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
         return error;
     }
     for (int waiting = a->options->suggest != 0; waiting;) {
-        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
         ui_follow_data(&a->ui, a->model, app_now_ms());
         app_suggest_given(a);
         waiting = a->suggested != a->options->suggest;
@@ -95,10 +100,7 @@ static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
         }
         if (error)
             return error;
-        if (waiting)
-            poll(&fd, 1, 50);
-        connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
-        app_note_connection(a);
+        app_snapshot_wait(a, waiting ? 50 : 0);
     }
     return 0;
 }
@@ -111,10 +113,7 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     uint64_t most_ms = (uint64_t)(o->after * 1000) +
                        60000; /* no data for a minute longer than requested: give up */
     while (!error && !app_snapshot_complete(&a, start_ms)) {
-        struct pollfd fd = {.fd = connection_fd(a.connection), .events = POLLIN};
-        poll(&fd, 1, 100);
-        connection_pump(a.connection, a.model, app_now_ms(), APP_PUMP_MS);
-        app_note_connection(&a);
+        app_snapshot_wait(&a, 100);
         if (*stop)
             error = -EINTR;
         else if (a.ui.connection.state == CLIENT_REFUSED)

@@ -245,9 +245,10 @@ static void control_answer_commgram(struct control *c, struct front *front, stru
 /* ---- searches ------------------------------------------------------------- */
 
 static void control_answer_search(struct control *c, struct front *front, struct peer *peer,
-                                  const struct wire_request *request, int reroute)
+                                  const struct wire_request *request)
 {
     char why[256] = "no memory";
+    const int reroute = strcmp(request->op, "reroute") == 0;
     struct network_ask ask;
     struct job *job = jobs_find(c->options.jobs, request->job);
     int code = network_ask_parse(&ask, reroute, request->argument, why, sizeof(why));
@@ -348,18 +349,6 @@ void control_request(struct control *c, struct front *front, struct peer *peer,
 
 /* ---- the table of operations ----------------------------------------------- */
 
-static void control_answer_remap(struct control *c, struct front *front, struct peer *peer,
-                                 const struct wire_request *request)
-{
-    control_answer_search(c, front, peer, request, 0);
-}
-
-static void control_answer_reroute(struct control *c, struct front *front, struct peer *peer,
-                                   const struct wire_request *request)
-{
-    control_answer_search(c, front, peer, request, 1);
-}
-
 /* In the order in which an unknown operation names them. */
 static const struct {
     const char *name;
@@ -368,7 +357,7 @@ static const struct {
 } control_operations[] = {
     {"jobs", control_answer_jobs},         {"status", control_answer_status},
     {"snapshot", control_answer_snapshot}, {"commgram", control_answer_commgram},
-    {"remap", control_answer_remap},       {"reroute", control_answer_reroute},
+    {"remap", control_answer_search},      {"reroute", control_answer_search},
     {"cancel", control_answer_cancel},     {"capture", control_answer_capture},
     {"replay", control_answer_replay},     {"stop", control_answer_stop},
 };

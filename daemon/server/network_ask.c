@@ -51,12 +51,6 @@ static const char *network_ask_set_number(const char *value, uint64_t maximum, u
 
 /* ---- lists ----------------------------------------------------------------------------- */
 
-static int network_ask_compare_ranks(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* "3,8-11": a list of ranks, each once. */
 static const char *network_ask_set_ranks(struct network_ask *ask, const char *value)
 {
@@ -87,7 +81,6 @@ static const char *network_ask_set_ranks(struct network_ask *ask, const char *va
     free(marks);
     if (ranks == NULL)
         return "no memory";
-    qsort(ranks, used, sizeof(*ranks), network_ask_compare_ranks);
     free(ask->ranks);
     ask->ranks = ranks;
     ask->rank_count = used;

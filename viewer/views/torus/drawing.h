@@ -107,4 +107,25 @@ void torus_vertex_tip(struct stage *stage, const struct torus_drawing *drawing, 
 void torus_link_tip(struct stage *stage, const struct torus_drawing *drawing, int side,
                     uint32_t half);
 
+/* What the projection and the grid in space share. */
+
+/** Distance of a point from a line. */
+double torus_distance(double x, double y, const struct projection_line *line);
+
+/** The area that the mouse moves and zooms. @param space  1 for the grid @param unit  pixels of 1
+ */
+void torus_add_ground(const struct stage *stage, struct box plot, uint64_t space, double x,
+                      double y, double unit);
+
+/** A hit for the link under the mouse. @param half  PROJECTION_NONE: there is none */
+void torus_add_link_hit(const struct stage *stage, const struct torus_drawing *drawing, int side,
+                        uint32_t half);
+
+/** Tooltip of the node or link under the mouse. @return its hit, or NULL */
+const struct scene_hit *torus_tip_under(struct stage *stage, const struct torus_drawing *drawing,
+                                        struct box plot, int side, uint32_t half);
+
+/** The box that is being marked with the mouse. */
+void torus_add_marked_box(const struct stage *stage);
+
 #endif

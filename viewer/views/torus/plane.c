@@ -98,14 +98,6 @@ static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, cons
     }
 }
 
-static double torus_plane_distance(double x, double y, const struct projection_line *l)
-{
-    double dx = l->x1 - l->x0, dy = l->y1 - l->y0, square = dx * dx + dy * dy;
-    double t = square > 0 ? ((x - l->x0) * dx + (y - l->y0) * dy) / square : 0;
-    t = fmin(fmax(t, 0), 1);
-    return hypot(x - l->x0 - t * dx, y - l->y0 - t * dy);
-}
-
 /* The half under the mouse; PROJECTION_NONE: none. */
 static uint32_t torus_plane_half_under(const struct stage *s, const struct torus_drawing *d,
                                        const struct scale *k, int panel)
@@ -125,7 +117,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
             continue;
         projection_lines(p, wire, l);
         for (uint32_t half = 0; half < 2; half++) {
-            double away = torus_plane_distance(x, y, &l[half]);
+            double away = torus_distance(x, y, &l[half]);
             if (away < nearest && side->link_of[wire * 2 + half] != TOPOLOGY_NONE &&
                 torus_color(s, d, d->values[panel].halves[view][wire * 2 + half])) {
                 nearest = away;
@@ -259,39 +251,17 @@ static void torus_plane_add_selected_band(const struct stage *s, const struct pr
 
 /* ---- the whole ---- */
 
-static void torus_plane_add_marked_box(const struct stage *s)
-{
-    const struct ui *ui = s->ui;
-    if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
-        return;
-    struct box box = {fmin(ui->mouse.press_x, ui->mouse.x), fmin(ui->mouse.press_y, ui->mouse.y),
-                      fabs(ui->mouse.x - ui->mouse.press_x), fabs(ui->mouse.y - ui->mouse.press_y)};
-    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
-    scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
-}
-
 static void torus_plane_point_at(struct stage *s, const struct torus_drawing *d,
                                  const struct scale *k, int panel)
 {
-    struct scene *scene = s->brush.scene;
-    double mx = s->brush.mouse_x, my = s->brush.mouse_y;
     uint32_t half = torus_plane_half_under(s, d, k, panel);
-    if (half != PROJECTION_NONE)
-        scene_hit(scene, (struct box){mx - 3, my - 3, 6, 6}, HIT_LINK,
-                  d->sides[s->ui->torus.view].link_of[half], 0);
+    torus_add_link_hit(s, d, s->ui->torus.view, half);
     torus_plane_node_hits(s, d, k);
-    const struct scene_hit *hit = scene_hit_at(scene, mx, my);
-    if (!box_has(k->plot, mx, my) || s->ui->mouse.dragging || !hit)
-        return;
-    if (hit->kind == HIT_VERTEX && hit->b)
-        torus_vertex_tip(s, d, (uint32_t)hit->b - 1);
-    else if (hit->kind == HIT_LINK && half != PROJECTION_NONE)
-        torus_link_tip(s, d, s->ui->torus.view, half);
-    else
-        return;
-    scene_outline(scene,
-                  (struct box){hit->box.x - 2, hit->box.y - 2, hit->box.w + 4, hit->box.h + 4}, 3,
-                  1, s->brush.theme->text);
+    const struct scene_hit *hit = torus_tip_under(s, d, k->plot, s->ui->torus.view, half);
+    if (hit)
+        scene_outline(s->brush.scene,
+                      (struct box){hit->box.x - 2, hit->box.y - 2, hit->box.w + 4, hit->box.h + 4},
+                      3, 1, s->brush.theme->text);
 }
 
 void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int panel, int large)
@@ -320,16 +290,12 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     scene_panel(s->brush.scene, plot, 0, "torus.rings%d.plot", panel);
     scene_overlay(s->brush.scene);
     strokes_draw(strokes, s->brush.scene, plot, s->brush.theme->panel);
-    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, 0, 0);
-    hit->x0 = k.x - plot.w / 2 / k.unit;
-    hit->x1 = k.x + plot.w / 2 / k.unit;
-    hit->y0 = k.y - plot.h / 2 / k.unit;
-    hit->y1 = k.y + plot.h / 2 / k.unit;
+    torus_add_ground(s, plot, 0, k.x, k.y, k.unit);
     if (!large)
         return;
     torus_plane_add_selected_band(s, &side->projection, &k);
     torus_plane_point_at(s, d, &k, panel);
-    torus_plane_add_marked_box(s);
+    torus_add_marked_box(s);
 }
 
 /* ---- minimaps ---- */

@@ -129,13 +129,6 @@ static void torus_space_node_hits(const struct stage *s, const struct torus_draw
         }
 }
 
-static double torus_space_distance(double x, double y, double x0, double y0, double x1, double y1)
-{
-    double dx = x1 - x0, dy = y1 - y0, square = dx * dx + dy * dy;
-    double t = square > 0 ? fmin(fmax(((x - x0) * dx + (y - y0) * dy) / square, 0), 1) : 0;
-    return hypot(x - x0 - t * dx, y - y0 - t * dy);
-}
-
 /* Half under the mouse; of several the nearest to the eye. */
 static uint32_t torus_space_half_under(const struct stage *s, const struct torus_drawing *d,
                                        const struct eye *e)
@@ -157,35 +150,16 @@ static uint32_t torus_space_half_under(const struct stage *s, const struct torus
             if (side->link_of[at] == TOPOLOGY_NONE || (d->some && !side->lit[at]) ||
                 !torus_color(s, d, values[at]) || l[half].away >= least)
                 continue;
-            if (torus_space_distance(
-                    s->brush.mouse_x, s->brush.mouse_y, (double)torus_space_to_x(e, k->x0),
-                    (double)torus_space_to_y(e, k->y0), (double)torus_space_to_x(e, k->x1),
-                    (double)torus_space_to_y(e, k->y1)) < 3) {
+            const struct projection_line seen = {
+                (double)torus_space_to_x(e, k->x0), (double)torus_space_to_y(e, k->y0),
+                (double)torus_space_to_x(e, k->x1), (double)torus_space_to_y(e, k->y1)};
+            if (torus_distance(s->brush.mouse_x, s->brush.mouse_y, &seen) < 3) {
                 least = l[half].away;
                 best = at;
             }
         }
     }
     return best;
-}
-
-static void torus_space_point_at(struct stage *s, const struct torus_drawing *d,
-                                 const struct eye *e)
-{
-    struct scene *scene = s->brush.scene;
-    double mx = s->brush.mouse_x, my = s->brush.mouse_y;
-    uint32_t half = torus_space_half_under(s, d, e);
-    if (half != PROJECTION_NONE)
-        scene_hit(scene, (struct box){mx - 3, my - 3, 6, 6}, HIT_LINK,
-                  d->sides[TORUS_SPACE].link_of[half], 0);
-    torus_space_node_hits(s, d, e);
-    const struct scene_hit *hit = scene_hit_at(scene, mx, my);
-    if (!box_has(e->plot, mx, my) || s->ui->mouse.dragging || !hit)
-        return;
-    if (hit->kind == HIT_VERTEX && hit->b)
-        torus_vertex_tip(s, d, (uint32_t)hit->b - 1);
-    else if (hit->kind == HIT_LINK && half != PROJECTION_NONE)
-        torus_link_tip(s, d, TORUS_SPACE, half);
 }
 
 /* Names of the dimensions at the ends of the grid's edges. */
@@ -212,18 +186,6 @@ static void torus_space_add_edges(const struct stage *s, const struct torus_draw
     }
 }
 
-static void torus_space_add_marked_box(const struct stage *s, const struct eye *e)
-{
-    const struct ui *ui = s->ui;
-    if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
-        !box_has(e->plot, ui->mouse.press_x, ui->mouse.press_y))
-        return;
-    struct box box = {fmin(ui->mouse.press_x, ui->mouse.x), fmin(ui->mouse.press_y, ui->mouse.y),
-                      fabs(ui->mouse.x - ui->mouse.press_x), fabs(ui->mouse.y - ui->mouse.press_y)};
-    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
-    scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
-}
-
 void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
 {
     struct box plot = {floor(box.x + 4), floor(box.y + 4), floor(box.w - 8), floor(box.h - 8)};
@@ -247,11 +209,11 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     scene_overlay(s->brush.scene);
     strokes_draw(&d->space, s->brush.scene, plot, s->brush.theme->panel);
     torus_space_add_edges(s, d, &e);
-    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, 1, 0);
-    hit->x0 = e.x - plot.w / 2 / e.radius;
-    hit->x1 = e.x + plot.w / 2 / e.radius;
-    hit->y0 = e.y - plot.h / 2 / e.radius;
-    hit->y1 = e.y + plot.h / 2 / e.radius;
-    torus_space_point_at(s, d, &e);
-    torus_space_add_marked_box(s, &e);
+    torus_add_ground(s, plot, 1, e.x, e.y, e.radius);
+    uint32_t half = torus_space_half_under(s, d, &e);
+    torus_add_link_hit(s, d, TORUS_SPACE, half);
+    torus_space_node_hits(s, d, &e);
+    torus_tip_under(s, d, plot, TORUS_SPACE, half);
+    if (box_has(plot, s->ui->mouse.press_x, s->ui->mouse.press_y))
+        torus_add_marked_box(s);
 }

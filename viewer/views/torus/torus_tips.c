@@ -4,6 +4,7 @@
 #include "viewer/views/torus/drawing.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 static char *torus_tips_format_load(const struct stage *s, int panel, char *out, size_t room,
@@ -65,4 +66,59 @@ void torus_link_tip(struct stage *s, const struct torus_drawing *d, int side, ui
                     torus_tips_format_load(s, panel, value, sizeof value,
                                            d->values[panel].halves[side][half]));
     torus_tips_add_other_panels(s, d, side, half);
+}
+
+/* ---- the mouse ---------------------------------------------------------------------------------
+ */
+
+double torus_distance(double x, double y, const struct projection_line *l)
+{
+    double dx = l->x1 - l->x0, dy = l->y1 - l->y0, square = dx * dx + dy * dy;
+    double t = square > 0 ? fmin(fmax(((x - l->x0) * dx + (y - l->y0) * dy) / square, 0), 1) : 0;
+    return hypot(x - l->x0 - t * dx, y - l->y0 - t * dy);
+}
+
+void torus_add_ground(const struct stage *s, struct box plot, uint64_t space, double x, double y,
+                      double unit)
+{
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, space, 0);
+    hit->x0 = x - plot.w / 2 / unit;
+    hit->x1 = x + plot.w / 2 / unit;
+    hit->y0 = y - plot.h / 2 / unit;
+    hit->y1 = y + plot.h / 2 / unit;
+}
+
+void torus_add_link_hit(const struct stage *s, const struct torus_drawing *d, int side,
+                        uint32_t half)
+{
+    if (half != PROJECTION_NONE)
+        scene_hit(s->brush.scene, (struct box){s->brush.mouse_x - 3, s->brush.mouse_y - 3, 6, 6},
+                  HIT_LINK, d->sides[side].link_of[half], 0);
+}
+
+const struct scene_hit *torus_tip_under(struct stage *s, const struct torus_drawing *d,
+                                        struct box plot, int side, uint32_t half)
+{
+    double mx = s->brush.mouse_x, my = s->brush.mouse_y;
+    const struct scene_hit *hit = scene_hit_at(s->brush.scene, mx, my);
+    if (!box_has(plot, mx, my) || s->ui->mouse.dragging || !hit)
+        return NULL;
+    if (hit->kind == HIT_VERTEX && hit->b)
+        torus_vertex_tip(s, d, (uint32_t)hit->b - 1);
+    else if (hit->kind == HIT_LINK && half != PROJECTION_NONE)
+        torus_link_tip(s, d, side, half);
+    else
+        return NULL;
+    return hit;
+}
+
+void torus_add_marked_box(const struct stage *s)
+{
+    const struct ui *ui = s->ui;
+    if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
+        return;
+    struct box box = {fmin(ui->mouse.press_x, ui->mouse.x), fmin(ui->mouse.press_y, ui->mouse.y),
+                      fabs(ui->mouse.x - ui->mouse.press_x), fabs(ui->mouse.y - ui->mouse.press_y)};
+    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
+    scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
 }
