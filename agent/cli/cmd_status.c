@@ -5,6 +5,7 @@
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
 #include "proto/json.h"
+#include "proto/wire_table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,29 +50,13 @@ struct status {
 
 enum { OVERTAKEN = 1 }; /* another run of a replay took over: repeat all requests */
 
-static const char *cmd_status_job_of(const struct stored *stored)
-{
-    switch (stored->message.type) {
-    case WIRE_TYPE_JOB:
-        return stored->message.job.job;
-    case WIRE_TYPE_TOTALS:
-        return stored->message.totals.job;
-    case WIRE_TYPE_NODES:
-        return stored->message.nodes.job;
-    case WIRE_TYPE_LINKS:
-        return stored->message.links.job;
-    default:
-        return "";
-    }
-}
-
 /* The newest stored message of this type and job; NULL: none. */
 static struct stored *cmd_status_find(const struct status *status, enum wire_type type,
                                       const char *job)
 {
     for (size_t i = status->count; i-- > 0;) {
         if (status->stored[i].message.type == type &&
-            strcmp(cmd_status_job_of(&status->stored[i]), job) == 0)
+            strcmp(wire_job_of(&status->stored[i].message), job) == 0)
             return &status->stored[i];
     }
     return NULL;
@@ -263,7 +248,7 @@ static void print_json_job(const struct status *status, const struct stored *abo
     fputs(",\"agents\":[", stdout);
     for (size_t i = 0; i < status->count; i++) {
         if (status->stored[i].message.type != WIRE_TYPE_NODES ||
-            strcmp(cmd_status_job_of(&status->stored[i]), job) != 0)
+            strcmp(wire_job_of(&status->stored[i].message), job) != 0)
             continue;
         fputs(parts++ ? "," : "", stdout);
         print_object(&status->stored[i]);

@@ -157,21 +157,6 @@ static int await_recording(struct report_replay *r, const char *directory, char 
 
 /* ---- the directory ------------------------------------------------------------------ */
 
-static void remove_files(const char *directory)
-{
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        char path[400];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-        unlink(path);
-    }
-    if (list != NULL)
-        closedir(list);
-    rmdir(directory);
-}
-
 /* Runs in a process of its own: remove the directory when all ends of the pipe are closed. */
 static _Noreturn void report_replay_remove_directory(const struct report_replay *r,
                                                      const int pipe_ends[2])
@@ -181,8 +166,8 @@ static _Noreturn void report_replay_remove_directory(const struct report_replay 
     while (read(pipe_ends[0], &byte, 1) < 0 && errno == EINTR)
         continue;
     snprintf(records, sizeof(records), "%s/records", r->directory);
-    remove_files(records);
-    remove_files(r->directory);
+    paths_remove_flat(records);
+    paths_remove_flat(r->directory);
     _exit(0);
 }
 

@@ -121,10 +121,10 @@ static int interfaces_compare_names(const void *left, const void *right)
 typedef char name_text[INTERFACE_NAME + 1];
 
 /* Entries of a directory, by name. @return how many; *out is to be freed */
-static uint32_t interfaces_list_names(int directory, const char *path, name_text **out)
+static uint32_t interfaces_list_names(int directory, name_text **out)
 {
     *out = NULL;
-    int fd = interfaces_open_directory(directory, path);
+    int fd = interfaces_open_directory(directory, ".");
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (d == NULL) {
         if (fd >= 0)
@@ -149,6 +149,7 @@ static uint32_t interfaces_list_names(int directory, const char *path, name_text
 struct look {
     struct interface *table;
     uint32_t count, files;
+    const char *device;  /* whose ports are listed */
     struct ifaddrs *own; /* NULL: interfaces of any namespace are accepted */
 };
 
@@ -228,6 +229,25 @@ static void interfaces_set_speed(struct look *look, struct interface *interface,
     }
 }
 
+/* Opens the directories in one, and adds what each one is. */
+static void interfaces_each(struct look *look, int parent, const char *path,
+                            void (*add)(struct look *look, int directory, const char *name))
+{
+    name_text *names = NULL;
+    int class = interfaces_open_directory(parent, path);
+    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, &names);
+    for (uint32_t i = 0; i < count; i++) {
+        int directory = interfaces_open_directory(class, names[i]);
+        if (directory >= 0) {
+            add(look, directory, names[i]);
+            close(directory);
+        }
+    }
+    free(names);
+    if (class >= 0)
+        close(class);
+}
+
 static uint64_t interfaces_parse_speed(double gigabits)
 {
     return gigabits > 0 && gigabits < 1e6 ? (uint64_t)(gigabits * 1e9 / 8) : 0;
@@ -250,7 +270,7 @@ static int interfaces_is_down(int net)
 static int interfaces_has_lower(int net)
 {
     name_text *names;
-    uint32_t count = interfaces_list_names(net, ".", &names);
+    uint32_t count = interfaces_list_names(net, &names);
     int found = interfaces_exists(net, "bridge") || interfaces_exists(net, "bonding");
     for (uint32_t i = 0; i < count; i++)
         found |= strncmp(names[i], "lower_", 6) == 0;
@@ -326,7 +346,7 @@ static void interfaces_scan_nets(struct look *look, int root)
 {
     name_text *names = NULL;
     int class = interfaces_open_directory(root, "class/net");
-    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &names);
+    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, &names);
     if (class < 0)
         return;
     uint8_t ranks[MAXIMUM_NAMES];
@@ -362,12 +382,12 @@ static int interfaces_has_file(int directory, const char *path)
     return fd >= 0;
 }
 
-static void interfaces_add_port(struct look *look, int port, const char *device, const char *number)
+static void interfaces_add_port(struct look *look, int port, const char *number)
 {
     char text[TEXT_CAPACITY], name[2 * INTERFACE_NAME + 2];
     if (interfaces_read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
         return;
-    snprintf(name, sizeof name, "%s/%s", device, number);
+    snprintf(name, sizeof name, "%s/%s", look->device, number);
     if (!interfaces_is_usable(name, INTERFACE_NAME))
         return;
     struct interface *interface = interfaces_add_interface(look, name, COUNTER_INFINIBAND);
@@ -390,32 +410,10 @@ static void interfaces_add_port(struct look *look, int port, const char *device,
     interfaces_set_speed(look, interface, interfaces_parse_speed(strtod(text, NULL)));
 }
 
-static void interfaces_scan_ports(struct look *look, int root)
+static void interfaces_add_device(struct look *look, int device, const char *name)
 {
-    name_text *devices = NULL, *ports = NULL;
-    int class = interfaces_open_directory(root, "class/infiniband");
-    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &devices);
-    for (uint32_t i = 0; i < count; i++) {
-        char path[INTERFACE_NAME + 16];
-        snprintf(path, sizeof path, "%s/ports", devices[i]);
-        int parent = interfaces_open_directory(class, path);
-        uint32_t port_count = parent < 0 ? 0 : interfaces_list_names(parent, ".", &ports);
-        for (uint32_t k = 0; k < port_count; k++) {
-            int port = interfaces_open_directory(parent, ports[k]);
-            if (port >= 0)
-                interfaces_add_port(look, port, devices[i], ports[k]);
-            if (port >= 0)
-                close(port);
-        }
-        if (parent >= 0) {
-            free(ports);
-            close(parent);
-        }
-    }
-    if (class >= 0) {
-        free(devices);
-        close(class);
-    }
+    look->device = name;
+    interfaces_each(look, device, "ports", interfaces_add_port);
 }
 
 /* ---- Slingshot ------------------------------------------------------------------------------- */
@@ -457,24 +455,6 @@ static void interfaces_add_card(struct look *look, int card, const char *name)
     interfaces_set_speed(look, interface, interfaces_read_cxi_speed(card));
 }
 
-static void interfaces_scan_cards(struct look *look, int root)
-{
-    name_text *names = NULL;
-    int class = interfaces_open_directory(root, "class/cxi");
-    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &names);
-    for (uint32_t i = 0; i < count; i++) {
-        int card = interfaces_open_directory(class, names[i]);
-        if (card >= 0)
-            interfaces_add_card(look, card, names[i]);
-        if (card >= 0)
-            close(card);
-    }
-    if (class >= 0) {
-        free(names);
-        close(class);
-    }
-}
-
 /* ---------------------------------------------------------------------------------------------- */
 
 static uint32_t interfaces_remove_lost(struct interface *table, uint32_t count)
@@ -499,8 +479,8 @@ uint32_t interfaces_look(const char *root, int own, struct interface *table, uin
         look.files += table[i].file_count;
     }
     if (directory >= 0) {
-        interfaces_scan_ports(&look, directory);
-        interfaces_scan_cards(&look, directory);
+        interfaces_each(&look, directory, "class/infiniband", interfaces_add_device);
+        interfaces_each(&look, directory, "class/cxi", interfaces_add_card);
         if (mine)
             interfaces_scan_nets(&look, directory);
         close(directory);

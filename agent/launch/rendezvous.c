@@ -1,6 +1,7 @@
 /* Registrations and locks of a session on this node, as files under the run directory. */
 #include "agent/launch/rendezvous.h"
 
+#include "agent/terminal/paths.h"
 #include "holter/error.h"
 #include "holter/segment.h"
 #include "holter/session.h"
@@ -343,17 +344,6 @@ static int rendezvous_has_segments(const struct rendezvous *r)
     return left;
 }
 
-/* Also removes what a wrapper that was killed while registering left behind. */
-static void rendezvous_remove_ranks_dir(const char *path)
-{
-    DIR *d = opendir(path);
-    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
-        unlinkat(dirfd(d), entry->d_name, 0);
-    if (d != NULL)
-        closedir(d);
-    rmdir(path);
-}
-
 /* The caller has gate and lock. @return 0 when the session's files on this node are gone, or -EBUSY
  */
 static int rendezvous_remove_unless_used(const struct rendezvous *r)
@@ -364,7 +354,7 @@ static int rendezvous_remove_unless_used(const struct rendezvous *r)
         return -EBUSY;
     char path[PATH_MAX];
     rendezvous_ranks_dir(r, path, sizeof path);
-    rendezvous_remove_ranks_dir(path);
+    paths_remove_flat(path);
     snprintf(path, sizeof path, "%s/agent.lock", r->dir);
     unlink(path);
     snprintf(path, sizeof path, "%s/gate", r->dir);

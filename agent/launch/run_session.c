@@ -15,7 +15,6 @@
 #include "proto/endpoint.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -425,17 +424,6 @@ static int run_session_make_keys(struct run_session *s)
     return rc < 0 ? -1 : 0;
 }
 
-/** Remove a directory and the plain files and links right in it. */
-static void run_session_remove_flat_dir(const char *path)
-{
-    DIR *d = opendir(path);
-    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
-        unlinkat(dirfd(d), entry->d_name, 0); /* "." and ".." and directories refuse */
-    if (d != NULL)
-        closedir(d);
-    rmdir(path);
-}
-
 int run_session_open(struct run_session *session, const struct run_options *options)
 {
     char link[PATH_MAX + 8];
@@ -460,13 +448,13 @@ void run_session_close(struct run_session *session)
     char path[PATH_MAX + 8];
     run_session_stop_daemon(session);
     if (session->own_keys) {
-        run_session_remove_flat_dir(session->keys);
+        paths_remove_flat(session->keys);
         snprintf(path, sizeof path, "%s", session->keys);
         rmdir(dirname(path)); /* stays while another session's keys are there */
     }
     snprintf(path, sizeof path, "%s/bin", session->dir);
-    run_session_remove_flat_dir(path);
-    run_session_remove_flat_dir(session->dir);
+    paths_remove_flat(path);
+    paths_remove_flat(session->dir);
     /* What an agent that was killed could not clear away: segments, registrations, locks. */
     snprintf(path, sizeof path, "%s", session->dir);
     rendezvous_sweep(dirname(path));

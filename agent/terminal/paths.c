@@ -3,7 +3,9 @@
 
 #include "holter/error.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,4 +117,14 @@ int paths_search(char *out, size_t room, const char *program, const char *path)
         if (*p == '\0')
             return denied ? -EACCES : -ENOENT;
     }
+}
+
+void paths_remove_flat(const char *directory)
+{
+    DIR *d = opendir(directory);
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), entry->d_name, 0); /* "." and ".." and directories refuse */
+    if (d != NULL)
+        closedir(d);
+    rmdir(directory);
 }

@@ -30,4 +30,7 @@ int paths_probe_from(char *out, size_t room, const char *directory, const char *
  *  @return 0, -ENOENT, -EACCES when a file of that name may not be executed, or -HOLTER_ERANGE */
 int paths_search(char *out, size_t room, const char *program, const char *path);
 
+/** Remove a directory and the files and links right in it. It stays while others are in it. */
+void paths_remove_flat(const char *directory);
+
 #endif
