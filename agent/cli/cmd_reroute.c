@@ -4,7 +4,7 @@
 #include "agent/cli/topology_write.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
-#include "daemon/analysis/network/link_loads.h"
+#include "daemon/analysis/network/remap/remap_flows.h"
 #include "daemon/analysis/network/reroute.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -42,12 +42,6 @@ static const char help[] =
     "\n"
     "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
 
-/* Traffic from one vertex to another. */
-struct flow {
-    uint32_t source, destination;
-    uint64_t bytes, heaviest; /* heaviest: load of its most loaded link */
-};
-
 struct rerouting {
     struct network_input input;
     struct reroute_params params;
@@ -56,10 +50,7 @@ struct rerouting {
     int first; /* 0: the shortest, 1: the least loaded */
     int json;
 
-    struct flow *flows; /* owned; by source, destination */
-    size_t flow_count;
-    struct link_loads *loads;      /* owned */
-    const struct link_load *load;  /* by link */
+    struct remap_flows flows;
     struct reroute *search;        /* owned */
     struct reroute_route *chosen;  /* owned */
     struct reroute_result *better; /* owned */
@@ -96,16 +87,6 @@ static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
     return 2;
 }
 
-/* ---- flows and loads --------------------------------------------------------- */
-
-static int cmd_reroute_compare_by_ends(const void *left, const void *right)
-{
-    const struct flow *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->destination > b->destination) - (a->destination < b->destination);
-}
-
 /* Check that sums do not overflow: no link carries more than the total.
  * @return 0, or the exit status after printing an error */
 static int check_bytes(const struct rerouting *r)
@@ -124,47 +105,9 @@ static int check_bytes(const struct rerouting *r)
     return 0;
 }
 
-static int cmd_reroute_sum_flows(struct rerouting *r)
-{
-    const struct pairs *p = &r->input.pairs;
-    size_t used = 0, distinct = 0;
-    r->flows = calloc(p->edge_count + 1, sizeof *r->flows);
-    if (!r->flows)
-        return -ENOMEM;
-    for (size_t i = 0; i < p->edge_count; i++) {
-        const struct remap_edge *e = &p->edges[i];
-        struct flow flow = {r->input.seats[e->from], r->input.seats[e->to], e->bytes, 0};
-        if (flow.source != flow.destination)
-            r->flows[used++] = flow;
-    }
-    qsort(r->flows, used, sizeof *r->flows, cmd_reroute_compare_by_ends);
-    for (size_t i = 0; i < used; i++) {
-        if (distinct > 0 && cmd_reroute_compare_by_ends(&r->flows[distinct - 1], &r->flows[i]) == 0)
-            r->flows[distinct - 1].bytes += r->flows[i].bytes;
-        else
-            r->flows[distinct++] = r->flows[i];
-    }
-    r->flow_count = distinct;
-    return 0;
-}
-
-static int cmd_reroute_load_links(struct rerouting *r)
-{
-    int code = cmd_reroute_sum_flows(r);
-    code = code ? code : link_loads_create(&r->loads, r->input.network.topology);
-    for (size_t i = 0; !code && i < r->flow_count; i++) {
-        struct load_change change = {r->flows[i].source, r->flows[i].destination,
-                                     (int64_t)r->flows[i].bytes, 1, 1};
-        code = link_loads_add(r->loads, &change);
-    }
-    if (!code)
-        r->load = link_loads_update(r->loads);
-    return code;
-}
-
 /* ---- which routes -------------------------------------------------------------- */
 
-static int cmd_reroute_choose(struct rerouting *r, const struct flow *flow)
+static int cmd_reroute_choose(struct rerouting *r, const struct remap_flow *flow)
 {
     r->chosen[r->count++] = (struct reroute_route){
         .source = flow->source, .destination = flow->destination, .bytes = flow->bytes};
@@ -197,13 +140,9 @@ static int choose_pair(struct rerouting *r, char *word)
         command_line_number(dash + 1, UINT32_MAX, &ends[1]))
         return command_line_wrong("reroute", "routes", r->routes);
     uint32_t from = process_of(p, ends[0]), to = process_of(p, ends[1]);
-    struct flow wanted = {0, 0, 0, 0}, *found = NULL;
-    if (from != UINT32_MAX && to != UINT32_MAX) {
-        wanted.source = r->input.seats[from];
-        wanted.destination = r->input.seats[to];
-        found = bsearch(&wanted, r->flows, r->flow_count, sizeof *r->flows,
-                        cmd_reroute_compare_by_ends);
-    }
+    const struct remap_flow *found = NULL;
+    if (from != UINT32_MAX && to != UINT32_MAX)
+        found = remap_flows_find(&r->flows, r->input.seats[from], r->input.seats[to]);
     if (!found) {
         terminal_print("reroute: nothing is sent over a link from %" PRIu64 " to %" PRIu64, ends[0],
                        ends[1]);
@@ -212,7 +151,7 @@ static int choose_pair(struct rerouting *r, char *word)
     for (size_t i = 0; i < r->count; i++)
         if (r->chosen[i].source == found->source && r->chosen[i].destination == found->destination)
             return 0;
-    return r->count == r->flow_count ? 0 : cmd_reroute_choose(r, found);
+    return r->count == r->flows.count ? 0 : cmd_reroute_choose(r, found);
 }
 
 static int choose_pairs(struct rerouting *r)
@@ -263,41 +202,20 @@ static int choose_link(struct rerouting *r)
         terminal_print("reroute: there is no link '%s'", r->link);
         return 1;
     }
-    for (size_t i = 0; i < r->flow_count; i++)
-        if (topology_crosses(r->input.network.topology, r->flows[i].source, r->flows[i].destination,
-                             link))
-            cmd_reroute_choose(r, &r->flows[i]);
+    for (size_t i = 0; i < r->flows.count; i++)
+        if (topology_crosses(r->input.network.topology, r->flows.rows[i].source,
+                             r->flows.rows[i].destination, link))
+            cmd_reroute_choose(r, &r->flows.rows[i]);
     return 0;
-}
-
-static int by_heaviest(const void *left, const void *right)
-{
-    const struct flow *a = left, *b = right;
-    if (a->heaviest != b->heaviest)
-        return a->heaviest > b->heaviest ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return cmd_reroute_compare_by_ends(left, right);
 }
 
 static int choose_top(struct rerouting *r)
 {
-    const struct topology *t = r->input.network.topology;
-    uint32_t room = topology_diameter(t), *links = calloc((size_t)room + 1, sizeof *links);
     uint64_t top = r->top ? r->top : 100;
-    if (!links)
+    if (remap_flows_sort(&r->flows))
         return 1;
-    for (size_t i = 0; i < r->flow_count; i++) {
-        uint32_t length =
-            topology_route(t, r->flows[i].source, r->flows[i].destination, links, room);
-        for (uint32_t l = 0; l < length && l < room; l++)
-            if (r->load[links[l]].bytes > r->flows[i].heaviest)
-                r->flows[i].heaviest = r->load[links[l]].bytes;
-    }
-    free(links);
-    qsort(r->flows, r->flow_count, sizeof *r->flows, by_heaviest);
-    for (size_t i = 0; i < r->flow_count && i < top; i++)
-        cmd_reroute_choose(r, &r->flows[i]);
+    for (size_t i = 0; i < r->flows.count && i < top; i++)
+        cmd_reroute_choose(r, &r->flows.rows[i]);
     return 0;
 }
 
@@ -312,18 +230,12 @@ static int cmd_reroute_failed(int code)
 
 static int cmd_reroute_search(struct rerouting *r)
 {
-    uint32_t links = topology_links(r->input.network.topology);
-    uint64_t *bytes = calloc((size_t)links + 1, sizeof *bytes);
     r->better = calloc(r->count + 1, sizeof *r->better);
-    int code =
-        !bytes || !r->better ? -ENOMEM : reroute_create(&r->search, r->input.network.topology);
+    int code = !r->better ? -ENOMEM : reroute_create(&r->search, r->input.network.topology);
     if (!code) {
-        for (uint32_t l = 0; l < links; l++)
-            bytes[l] = r->load[l].bytes;
-        reroute_set(r->search, bytes);
+        reroute_set(r->search, r->flows.bytes);
         code = reroute_several(r->search, &r->params, r->chosen, r->count, r->better);
     }
-    free(bytes);
     return cmd_reroute_failed(code);
 }
 
@@ -375,7 +287,7 @@ static struct totals cmd_reroute_sum_up(const struct rerouting *r)
     struct totals t = {0, 0, 0, 0, 0, 0};
     const uint64_t *after = reroute_loads(r->search);
     for (uint32_t l = 0; l < topology_links(r->input.network.topology); l++) {
-        t.heaviest = r->load[l].bytes > t.heaviest ? r->load[l].bytes : t.heaviest;
+        t.heaviest = r->flows.bytes[l] > t.heaviest ? r->flows.bytes[l] : t.heaviest;
         t.heaviest_after = after[l] > t.heaviest_after ? after[l] : t.heaviest_after;
     }
     for (size_t i = 0; i < r->count; i++) {
@@ -498,10 +410,13 @@ static int cmd_reroute_run(struct rerouting *r)
     int status = r->output ? network_input_output(&r->input, r->output) : 0;
     status = status ? status : network_input_read(&r->input);
     status = status ? status : check_bytes(r);
-    status = status ? status : cmd_reroute_failed(cmd_reroute_load_links(r));
     if (status)
         return status;
-    r->chosen = calloc(r->flow_count + 1, sizeof *r->chosen);
+    int code = remap_flows_set(&r->flows, r->input.network.topology, r->input.pairs.edges,
+                               r->input.pairs.edge_count, r->input.seats);
+    if (code)
+        return cmd_reroute_failed(code);
+    r->chosen = calloc(r->flows.count + 1, sizeof *r->chosen);
     if (!r->chosen)
         return cmd_reroute_failed(-ENOMEM);
     status = r->routes ? choose_pairs(r) : r->link ? choose_link(r) : choose_top(r);
@@ -523,8 +438,7 @@ int cmd_reroute(int argc, char **argv)
         return status;
     status = cmd_reroute_run(&r);
     reroute_destroy(r.search);
-    link_loads_destroy(r.loads);
-    free(r.flows);
+    remap_flows_finish(&r.flows);
     free(r.chosen);
     free(r.better);
     network_input_finish(&r.input);

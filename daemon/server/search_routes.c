@@ -1,7 +1,7 @@
 /* The request "reroute". */
 #include "daemon/server/search_state.h"
 
-#include "daemon/analysis/network/link_loads.h"
+#include "daemon/analysis/network/remap/remap_flows.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -11,19 +11,9 @@
 
 #define GAINS 4u
 
-/* The messages from one vertex to another. */
-struct flow {
-    uint32_t source, destination;
-    uint64_t bytes, messages, heaviest; /* heaviest: largest load of its links */
-};
-
 struct routing {
     struct search *search;
-    struct flow *flows; /* owned: by source, destination */
-    size_t flow_count;
-    struct link_loads *loads;
-    uint64_t *bytes; /* owned: by link */
-    uint32_t links;
+    struct remap_flows flows;
     struct reroute *reroute;
     struct reroute_route *chosen; /* owned */
     struct reroute_result *results;
@@ -32,74 +22,10 @@ struct routing {
 
 static void routing_finish(struct routing *r)
 {
-    free(r->flows);
-    free(r->bytes);
+    remap_flows_finish(&r->flows);
     free(r->chosen);
     free(r->results);
-    link_loads_destroy(r->loads);
     reroute_destroy(r->reroute);
-}
-
-/* ---- flows and loads ----------------------------------------------------------------------- */
-
-static int routing_compare_ends(const void *left, const void *right)
-{
-    const struct flow *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->destination > b->destination) - (a->destination < b->destination);
-}
-
-static int routing_sum_flows(struct routing *r)
-{
-    const struct search *s = r->search;
-    size_t used = 0;
-    r->flows = malloc((s->edge_count + 1) * sizeof(*r->flows));
-    if (r->flows == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < s->edge_count; i++) {
-        const struct remap_edge *e = &s->edges[i];
-        struct flow flow = {.source = s->seats[e->from],
-                            .destination = s->seats[e->to],
-                            .bytes = e->bytes,
-                            .messages = e->messages};
-        if (flow.source != flow.destination)
-            r->flows[used++] = flow;
-    }
-    qsort(r->flows, used, sizeof(*r->flows), routing_compare_ends);
-    for (size_t i = 0; i < used; i++) {
-        struct flow *last = r->flow_count == 0 ? NULL : &r->flows[r->flow_count - 1];
-        if (last != NULL && routing_compare_ends(last, &r->flows[i]) == 0) {
-            last->bytes += r->flows[i].bytes;
-            last->messages += r->flows[i].messages;
-        } else {
-            r->flows[r->flow_count++] = r->flows[i];
-        }
-    }
-    return 0;
-}
-
-static int routing_load_links(struct routing *r)
-{
-    const struct topology *t = r->search->topology;
-    r->links = topology_links(t);
-    r->bytes = malloc(((size_t)r->links + 1) * sizeof(*r->bytes));
-    int code = r->bytes == NULL ? -ENOMEM : link_loads_create(&r->loads, t);
-    for (size_t i = 0; code == 0 && i < r->flow_count; i++) {
-        const struct flow *f = &r->flows[i];
-        code = link_loads_add(r->loads,
-                              &(struct load_change){f->source, f->destination, (int64_t)f->bytes,
-                                                    (int64_t)f->messages, 1});
-    }
-    if (code != 0)
-        return code;
-    const struct link_load *loads = link_loads_update(r->loads);
-    for (uint32_t i = 0; i < r->links; i++)
-        r->bytes[i] = loads[i].bytes;
-    code = reroute_create(&r->reroute, t);
-    if (code == 0)
-        reroute_set(r->reroute, r->bytes);
-    return code;
 }
 
 /* ---- which routes ---------------------------------------------------------------------------- */
@@ -117,40 +43,16 @@ static int routing_add_requested(struct routing *r)
     uint32_t vertices = topology_vertices(r->search->topology);
     for (size_t i = 0; i < ask->route_count; i++) {
         const struct ask_route *a = &ask->routes[i];
-        struct flow key = {.source = a->source, .destination = a->destination};
         if (a->source >= vertices || a->destination >= vertices || a->source == a->destination) {
             snprintf(r->search->why, sizeof(r->search->why),
                      "reroute: '%u-%u': two vertices of the network are expected", a->source,
                      a->destination);
             return -HOLTER_EUSAGE;
         }
-        const struct flow *found = r->flow_count == 0 ? NULL
-                                                      : bsearch(&key, r->flows, r->flow_count,
-                                                                sizeof(key), routing_compare_ends);
+        const struct remap_flow *found = remap_flows_find(&r->flows, a->source, a->destination);
         routing_add_route(r, a->source, a->destination, found == NULL ? 0 : found->bytes);
     }
     return 0;
-}
-
-static int routing_compare_bytes(const void *left, const void *right)
-{
-    const struct flow *a = left, *b = right;
-    if (a->heaviest != b->heaviest)
-        return a->heaviest > b->heaviest ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return routing_compare_ends(left, right);
-}
-
-static uint64_t routing_maximum_load(const struct routing *r, const struct flow *f, uint32_t *links,
-                                     uint32_t capacity)
-{
-    uint64_t maximum = 0;
-    uint32_t length =
-        topology_route(r->search->topology, f->source, f->destination, links, capacity);
-    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < capacity; i++)
-        maximum = r->bytes[links[i]] > maximum ? r->bytes[links[i]] : maximum;
-    return maximum;
 }
 
 /* Add the heaviest flows, of those that cross the link or of all: largest load first, then most
@@ -158,36 +60,25 @@ static uint64_t routing_maximum_load(const struct routing *r, const struct flow 
 static int routing_add_heaviest(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
-    const struct topology *t = r->search->topology;
-    uint32_t capacity = topology_diameter(t) + 1,
-             *links = malloc((size_t)capacity * sizeof(*links));
     uint64_t maximum = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
-    size_t kept = 0;
-    if (links == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < r->flow_count; i++) {
-        struct flow flow = r->flows[i];
-        if (ask->link != UINT64_MAX &&
-            !topology_crosses(t, flow.source, flow.destination, (uint32_t)ask->link))
-            continue;
-        flow.heaviest = routing_maximum_load(r, &flow, links, capacity);
-        r->flows[kept++] = flow;
+    int code = remap_flows_sort(&r->flows);
+    for (size_t i = 0; code == 0 && i < r->flows.count && r->count < maximum; i++) {
+        const struct remap_flow *f = &r->flows.rows[i];
+        if (ask->link == UINT64_MAX ||
+            topology_crosses(r->search->topology, f->source, f->destination, (uint32_t)ask->link))
+            routing_add_route(r, f->source, f->destination, f->bytes);
     }
-    free(links);
-    qsort(r->flows, kept, sizeof(*r->flows), routing_compare_bytes);
-    for (size_t i = 0; i < kept && i < maximum; i++)
-        routing_add_route(r, r->flows[i].source, r->flows[i].destination, r->flows[i].bytes);
-    return 0;
+    return code;
 }
 
 /* ---- results ---------------------------------------------------------------------------------
  */
 
-static double routing_link_maximum(const uint64_t *bytes, uint32_t links, double *sum)
+static double routing_link_maximum(const struct routing *r, const uint64_t *bytes, double *sum)
 {
     uint64_t maximum = 0;
     *sum = 0;
-    for (uint32_t i = 0; i < links; i++) {
+    for (uint32_t i = 0; i < topology_links(r->search->topology); i++) {
         maximum = bytes[i] > maximum ? bytes[i] : maximum;
         *sum += (double)bytes[i];
     }
@@ -197,9 +88,9 @@ static double routing_link_maximum(const uint64_t *bytes, uint32_t links, double
 static void routing_measure(const struct routing *r, struct wire_gain_row gains[GAINS])
 {
     double before, after;
-    gains[0] = (struct wire_gain_row){
-        "max-link", routing_link_maximum(r->bytes, r->links, &before),
-        routing_link_maximum(reroute_loads(r->reroute), r->links, &after), NAN};
+    gains[0] =
+        (struct wire_gain_row){"max-link", routing_link_maximum(r, r->flows.bytes, &before),
+                               routing_link_maximum(r, reroute_loads(r->reroute), &after), NAN};
     gains[1] = (struct wire_gain_row){"hop-bytes", before, after, NAN};
     gains[2] = (struct wire_gain_row){"length", 0, 0, NAN};
     gains[3] = (struct wire_gain_row){"longest", 0, 0, NAN};
@@ -285,8 +176,10 @@ static int routing_send_result(const struct routing *r)
 int search_routes(struct search *s)
 {
     struct routing r = {.search = s};
-    int code = routing_sum_flows(&r);
-    code = code != 0 ? code : routing_load_links(&r);
+    int code = remap_flows_set(&r.flows, s->topology, s->edges, s->edge_count, s->seats);
+    code = code != 0 ? code : reroute_create(&r.reroute, s->topology);
+    if (code == 0)
+        reroute_set(r.reroute, r.flows.bytes);
     r.chosen = malloc(NETWORK_ASK_ROUTES * sizeof(*r.chosen));
     r.results = calloc(NETWORK_ASK_ROUTES, sizeof(*r.results));
     if (code == 0 && (r.chosen == NULL || r.results == NULL))
