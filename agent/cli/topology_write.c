@@ -1,6 +1,8 @@
 /* Writes a network as YAML. */
 #include "agent/cli/topology_write.h"
 
+#include "holter/order.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -93,9 +95,7 @@ void topology_write(FILE *out, const struct topology *topology)
 static int topology_write_compare_links(const void *left, const void *right)
 {
     const struct topology_ends *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->destination > b->destination) - (a->destination < b->destination);
+    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
 static void write_route(FILE *out, const struct topology *topology, const uint32_t *path,

@@ -1,6 +1,8 @@
 /* Copies the newest records of a rank out of its rings, merged over its threads. */
 #include "agent/node/rank_capture.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +106,7 @@ static void rank_capture_merge(struct rank_capture *c, const struct event *event
 static int rank_capture_compare_places(const void *a, const void *b)
 {
     const struct captured_record *x = a, *y = b;
-    if (x->ring != y->ring)
-        return x->ring < y->ring ? -1 : 1;
-    return x->event.seq < y->event.seq ? -1 : x->event.seq > y->event.seq;
+    return 2 * ORDER(x->ring, y->ring) + ORDER(x->event.seq, y->event.seq);
 }
 
 /* Merging may have separated parts from their call. */

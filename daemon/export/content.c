@@ -7,6 +7,7 @@
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,17 +200,13 @@ static int content_add_message(void *user, const struct recorded *head,
 static int content_compare_by_pair(const void *a, const void *b)
 {
     const struct content_pair *x = a, *y = b;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return (x->destination > y->destination) - (x->destination < y->destination);
+    return 2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
 }
 
 static int content_compare_by_call(const void *a, const void *b)
 {
     const struct content_call *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->call > y->call) - (x->call < y->call);
+    return 2 * ORDER(x->rank, y->rank) + ORDER(x->call, y->call);
 }
 
 int content_read(struct content *out, const char *path, const struct content_options *options,

@@ -3,6 +3,7 @@
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -69,11 +70,7 @@ static int export_dot_find_groups(struct graph *g)
 static int export_dot_compare_by_bytes(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return (x->to > y->to) - (x->to < y->to);
+    return 4 * ORDER(y->bytes, x->bytes) + 2 * ORDER(x->from, y->from) + ORDER(x->to, y->to);
 }
 
 static int export_dot_add_up(struct graph *g)

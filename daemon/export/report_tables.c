@@ -2,6 +2,7 @@
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
 #include "holter/call.h"
+#include "holter/order.h"
 #include "holter/waiting.h"
 #include "proto/quantity.h"
 
@@ -135,9 +136,7 @@ static int report_tables_compare_by_bytes(const void *a, const void *b)
 {
     const struct content_pair *x = *(const struct content_pair *const *)a,
                               *y = *(const struct content_pair *const *)b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return (x > y) - (x < y);
+    return 2 * ORDER(y->bytes, x->bytes) + ORDER(x, y);
 }
 
 static void report_tables_put_pairs(const struct page *p)
@@ -218,9 +217,7 @@ struct call_sum {
 static int report_tables_compare_by_time(const void *a, const void *b)
 {
     const struct call_sum *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns > y->time_ns ? -1 : 1;
-    return (x->call > y->call) - (x->call < y->call);
+    return 2 * ORDER(y->time_ns, x->time_ns) + ORDER(x->call, y->call);
 }
 
 void page_calls(const struct page *p)
@@ -281,7 +278,7 @@ static int report_tables_compare_by_mpi_time(const void *a, const void *b)
     double left = report_tables_mpi_time(&x->sums), right = report_tables_mpi_time(&y->sums);
     if (left < right || left > right)
         return left > right ? -1 : 1;
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 static void report_tables_put_rank(const struct page *p, const struct content_rank *rank,

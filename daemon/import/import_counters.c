@@ -3,6 +3,7 @@
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -106,9 +107,7 @@ struct numbered {
 static int import_counters_compare_by_id(const void *left, const void *right)
 {
     const struct numbered *a = left, *b = right;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    return 2 * ORDER(a->id, b->id) + ORDER(a->node, b->node);
 }
 
 /* List the number and node of each node once. */
@@ -263,13 +262,8 @@ struct link_row {
 static int import_counters_compare_by_region(const void *left, const void *right)
 {
     const struct link_row *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->destination != b->destination)
-        return a->destination < b->destination ? -1 : 1;
-    if (a->region != b->region)
-        return a->region < b->region ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return 8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
+           2 * ORDER(a->region, b->region) + ORDER(a->row, b->row);
 }
 
 /* Read a row of the table of links, except for its window. @return is it well-formed? Otherwise it
@@ -320,7 +314,7 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
 static int import_counters_compare_by_row(const void *left, const void *right)
 {
     const struct link_row *a = left, *b = right;
-    return (a->row > b->row) - (a->row < b->row);
+    return ORDER(a->row, b->row);
 }
 
 /* Number the windows in the order in which regions first occur in the file. */

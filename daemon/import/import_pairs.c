@@ -1,6 +1,8 @@
 /* Hop-byte and route files as a recording of one window. */
 #include "daemon/import/import.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,9 +28,7 @@ static void import_pairs_places_finish(struct places *p)
 static int import_pairs_compare_by_node(const void *left, const void *right, void *user)
 {
     const uint32_t *node = user, a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    if (node[a] != node[b])
-        return node[a] < node[b] ? -1 : 1;
-    return (a > b) - (a < b);
+    return 2 * ORDER(node[a], node[b]) + ORDER(a, b);
 }
 
 static void import_pairs_name_host(char out[65], const struct topology_file *network, uint32_t node)

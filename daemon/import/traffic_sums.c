@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,9 +69,7 @@ static int traffic_sums_compare_by_id(const void *left, const void *right)
 static int traffic_sums_compare_by_pair(const void *left, const void *right)
 {
     const struct remap_edge *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return (a->to > b->to) - (a->to < b->to);
+    return 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to);
 }
 
 /* Ids that occur in pairs, each once, ascending. */

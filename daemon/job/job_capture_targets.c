@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/rank_list.h"
 #include "daemon/job/job_state.h"
 #include "holter/error.h"
+#include "holter/order.h"
 #include "proto/rank_spans.h"
 
 #include <errno.h>
@@ -54,15 +55,13 @@ struct capture_partner {
 static int capture_compare_bytes(const void *a, const void *b)
 {
     const struct capture_partner *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    return 2 * ORDER(y->bytes, x->bytes) + ORDER(x->rank, y->rank);
 }
 
 static int capture_compare_ranks(const void *a, const void *b)
 {
     const struct capture_partner *x = a, *y = b;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    return ORDER(x->rank, y->rank);
 }
 
 static int capture_has_rank(const uint32_t *ranks, size_t count, uint32_t rank)

@@ -3,6 +3,7 @@
 #include "daemon/topology/network_tree.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -89,11 +90,7 @@ static int network_tree_compare_hosts(const void *a, const void *b, void *user)
 static int network_tree_compare_parts(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    if (x->core != y->core)
-        return x->core < y->core ? -1 : 1;
-    return x->numa < y->numa ? -1 : x->numa > y->numa;
+    return 4 * ORDER(x->host, y->host) + 2 * ORDER(x->core, y->core) + ORDER(x->numa, y->numa);
 }
 
 static int network_tree_sort_hosts(struct tree *t)

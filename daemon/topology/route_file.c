@@ -2,6 +2,7 @@
 #include "daemon/topology/route_file.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,13 +79,8 @@ static const char *route_file_read_hop(struct cursor *c, struct route_hop *hop, 
 static int route_file_compare_hops(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->destination != b->destination)
-        return a->destination < b->destination ? -1 : 1;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    return 8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
+           2 * ORDER(a->number, b->number) + ORDER(a->line, b->line);
 }
 
 static int route_file_add(struct route_file *file, size_t *room, const struct route_hop *hop)

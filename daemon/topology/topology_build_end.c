@@ -2,6 +2,7 @@
 #include "daemon/topology/topology_build.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -233,11 +234,8 @@ struct route_ends {
 static int topology_build_compare_by_ends(const void *left, const void *right)
 {
     const struct route_ends *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->destination != b->destination)
-        return a->destination < b->destination ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
+    return 4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
+           ORDER(a->number, b->number);
 }
 
 static int topology_build_check_repeated(struct build *b)

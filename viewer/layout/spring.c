@@ -1,6 +1,7 @@
 /* Multilevel force-directed layout: coarsening, initial positions, forces, publishing. */
 #include "viewer/layout/spring.h"
 
+#include "holter/order.h"
 #include "viewer/layout/quadtree.h"
 
 #include <errno.h>
@@ -88,19 +89,13 @@ static int spring_level_create(struct level *l, uint32_t count, uint32_t edge_co
 static int spring_compare_heavier(const void *left, const void *right)
 {
     const struct spring_edge *a = left, *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    if (a->a != b->a)
-        return a->a < b->a ? -1 : 1;
-    return a->b < b->b ? -1 : a->b > b->b;
+    return 4 * ORDER(b->weight, a->weight) + 2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
 }
 
 static int spring_compare_by_ends(const void *left, const void *right)
 {
     const struct spring_edge *a = left, *b = right;
-    if (a->a != b->a)
-        return a->a < b->a ? -1 : 1;
-    return a->b < b->b ? -1 : a->b > b->b;
+    return 2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
 }
 
 /* Match pairs along heavy edges between light vertices; each pair becomes one vertex. @return

@@ -2,6 +2,7 @@
 #include "viewer/model/flows.h"
 
 #include "holter/bisect.h"
+#include "holter/order.h"
 #include "viewer/model/flows_work.h"
 #include "viewer/model/range.h"
 
@@ -91,9 +92,7 @@ struct keyed {
 static int flows_compare_keyed(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->pair < b->pair ? -1 : a->pair > b->pair;
+    return 2 * ORDER(a->key, b->key) + ORDER(a->pair, b->pair);
 }
 
 static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned applied,
@@ -118,9 +117,7 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned a
 static int flows_compare_by_ends(const void *left, const void *right)
 {
     const struct network_reroute *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return a->destination < b->destination ? -1 : a->destination > b->destination;
+    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
 /* Suggested route between two vertices; FLOWS_NONE: as the topology routes. */

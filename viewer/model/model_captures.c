@@ -6,6 +6,7 @@
 #include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/event.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,9 +77,7 @@ static struct capture *model_captures_capture_of(struct captures *captures,
 static int compare_threads(const void *left, const void *right)
 {
     const struct capture_thread *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->thread < b->thread ? -1 : a->thread > b->thread;
+    return 2 * ORDER(a->rank, b->rank) + ORDER(a->thread, b->thread);
 }
 
 /* Position of a rank's thread in a capture, found by binary search. @return its position, or that

@@ -5,6 +5,7 @@
 
 #include "holter/bisect.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -254,17 +255,13 @@ static int model_commgram_append(void **to, uint32_t *count, uint32_t *capacity,
 static int bar_order(const void *a, const void *b)
 {
     const struct wire_bar_row *x = a, *y = b;
-    if (x->column != y->column)
-        return x->column < y->column ? -1 : 1;
-    return x->bar < y->bar ? -1 : x->bar > y->bar;
+    return 2 * ORDER(x->column, y->column) + ORDER(x->bar, y->bar);
 }
 
 static int member_order(const void *a, const void *b)
 {
     const struct wire_bar_ranks_row *x = a, *y = b; /* bar is its place among all bars by now */
-    if (x->bar != y->bar)
-        return x->bar < y->bar ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    return 2 * ORDER(x->bar, y->bar) + ORDER(x->rank, y->rank);
 }
 
 uint32_t commgram_bar(const struct commgram_picture *p, uint64_t column, uint64_t bar)

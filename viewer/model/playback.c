@@ -2,6 +2,7 @@
 #include "viewer/model/playback.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,9 +51,7 @@ uint64_t playback_clamp(const struct playback *p, uint64_t ns)
 static int playback_compare_by_begin(const void *left, const void *right)
 {
     const struct playback_mark *a = left, *b = right;
-    if (a->since_ns != b->since_ns)
-        return a->since_ns < b->since_ns ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return 2 * ORDER(a->since_ns, b->since_ns) + ORDER(a->id, b->id);
 }
 
 static int playback_apply_marks(struct playback *p, const struct wire_replay *r)

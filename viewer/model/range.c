@@ -2,6 +2,7 @@
 #include "viewer/model/range.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include "holter/call.h"
 
@@ -71,9 +72,7 @@ struct weighted {
 static int range_compare_heavier(const void *left, const void *right)
 {
     const struct weighted *a = left, *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return a->item < b->item ? -1 : a->item > b->item;
+    return 2 * ORDER(b->weight, a->weight) + ORDER(a->item, b->item);
 }
 
 static int order_ranks(struct range *r)

@@ -2,6 +2,7 @@
 #include "viewer/model/model_network_parts.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,9 +85,7 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
 static int suggestion_compare_by_ends(const void *left, const void *right)
 {
     const struct network_reroute *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return a->destination < b->destination ? -1 : a->destination > b->destination;
+    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
 static uint32_t suggestion_bounded(uint64_t number)

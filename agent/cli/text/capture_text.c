@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
 #include "holter/event.h"
+#include "holter/order.h"
 #include "proto/event_text.h"
 #include "proto/quantity.h"
 
@@ -187,11 +188,7 @@ struct place {
 static int capture_text_compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->part < y->part ? -1 : x->part > y->part;
+    return 4 * ORDER(x->rank, y->rank) + 2 * ORDER(x->thread, y->thread) + ORDER(x->part, y->part);
 }
 
 /* @return owned by the caller; NULL without memory */

@@ -1,6 +1,7 @@
 /* State of one job, updated by published messages. */
 #include "agent/cli/top/top_model.h"
 
+#include "holter/order.h"
 #include "holter/waiting.h"
 
 #include <errno.h>
@@ -358,10 +359,8 @@ static int compare_alerts(const void *left, const void *right)
     const struct top_alert *b = *(struct top_alert *const *)right;
     if (top_model_alert_urgency(a) != top_model_alert_urgency(b))
         return top_model_alert_urgency(a) - top_model_alert_urgency(b);
-    if (a->message.alert.since_ns != b->message.alert.since_ns)
-        return a->message.alert.since_ns > b->message.alert.since_ns ? -1 : 1;
-    return (a->message.alert.id < b->message.alert.id) -
-           (a->message.alert.id > b->message.alert.id);
+    return 2 * ORDER(b->message.alert.since_ns, a->message.alert.since_ns) +
+           ORDER(b->message.alert.id, a->message.alert.id);
 }
 
 static int top_model_apply_alert(struct top_model *m, const struct wire_message *message)

@@ -5,6 +5,8 @@
  * less is measured by the number of calls that its ranks make. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +42,7 @@ double view_growth(const struct view *v, uint32_t rank, enum rank_figure f)
 static int view_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return ORDER(x, y);
 }
 
 double view_quantile(double *values, size_t count, double q)
@@ -255,9 +257,7 @@ static void view_find_largest_growth(struct view *v)
 static int view_compare_findings(const void *a, const void *b)
 {
     const struct attribution_finding *x = a, *y = b;
-    if (x->delay != y->delay)
-        return x->delay > y->delay ? -1 : 1;
-    return x->kind < y->kind ? -1 : x->kind > y->kind;
+    return 2 * ORDER(y->delay, x->delay) + ORDER(x->kind, y->kind);
 }
 
 static void view_write_result(struct view *v, struct attribution_result *out)

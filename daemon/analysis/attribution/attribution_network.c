@@ -1,6 +1,8 @@
 /* Delay that begins between nodes: a link, traffic of other jobs, the mapping, slow collectives. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -151,9 +153,7 @@ struct links {
 static int network_compare_links(const void *a, const void *b)
 {
     const struct link *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return x->to < y->to ? -1 : x->to > y->to;
+    return 2 * ORDER(x->from, y->from) + ORDER(x->to, y->to);
 }
 
 /* Excess of a pair of nodes, and what its messages would have taken normally, ns. */

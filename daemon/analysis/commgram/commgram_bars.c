@@ -4,6 +4,7 @@
 #include "daemon/analysis/commgram/commgram_cut.h"
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -119,9 +120,7 @@ struct silence {
 static int commgram_bars_compare_by_size(const void *left, const void *right)
 {
     const struct silence *a = left, *b = right;
-    if (a->count != b->count)
-        return a->count > b->count ? -1 : 1;
-    return (a->identity > b->identity) - (a->identity < b->identity);
+    return 2 * ORDER(b->count, a->count) + ORDER(a->identity, b->identity);
 }
 
 static uint32_t list_silences(const struct work *w, const struct key_place *by_identity,
@@ -171,9 +170,7 @@ static int by_mean_rank(const void *left, const void *right)
 {
     const struct seat *a = left, *b = right;
     uint64_t one = a->rank_sum * b->bar.ranks, other = b->rank_sum * a->bar.ranks;
-    if (one != other)
-        return one < other ? -1 : 1;
-    return (a->lowest > b->lowest) - (a->lowest < b->lowest);
+    return 2 * ORDER(one, other) + ORDER(a->lowest, b->lowest);
 }
 
 /* Orders the seats, which become bars. @return 0 or -ENOMEM */

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/key_index.h"
 #include "holter/call.h"
+#include "holter/order.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -302,23 +303,15 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
 static int burst_gather_compare_by_bytes(const void *left, const void *right)
 {
     const struct wire_burst_pair_row *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->destination != b->destination)
-        return a->destination < b->destination ? -1 : 1;
-    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+    return 8 * ORDER(b->bytes, a->bytes) + 4 * ORDER(a->source, b->source) +
+           2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class);
 }
 
 static int burst_gather_compare_by_key(const void *left, const void *right)
 {
     const struct wire_burst_pair_row *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->destination != b->destination)
-        return a->destination < b->destination ? -1 : 1;
-    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+    return 4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
+           ORDER(a->size_class, b->size_class);
 }
 
 /* Keep so many rows of a burst's. */
@@ -438,15 +431,13 @@ static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint
 static int burst_gather_compare_comms(const void *left, const void *right)
 {
     const struct wire_comm_member_row *a = left, *b = right;
-    if (a->comm != b->comm)
-        return a->comm < b->comm ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return 2 * ORDER(a->comm, b->comm) + ORDER(a->rank, b->rank);
 }
 
 static int burst_gather_compare_u32(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 /* Members of the communicators that collectives name. The positions are not needed any more. */

@@ -9,6 +9,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
 
+#include "holter/order.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,11 +33,8 @@ static inline uint64_t burst_pair_ranks(const struct burst_pair *pair)
 static inline int burst_pair_compare(const struct burst_pair *a, const struct burst_pair *b)
 {
     uint64_t left = burst_pair_ranks(a), right = burst_pair_ranks(b);
-    if (a->modelled != b->modelled)
-        return a->modelled < b->modelled ? -1 : 1;
-    if (left != right)
-        return left < right ? -1 : 1;
-    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+    return 4 * ORDER(a->modelled, b->modelled) + 2 * ORDER(left, right) +
+           ORDER(a->size_class, b->size_class);
 }
 
 /** Rows that follow each other. */

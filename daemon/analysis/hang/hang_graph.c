@@ -2,6 +2,7 @@
 #include "daemon/analysis/hang/hang_graph.h"
 
 #include "holter/call.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,13 +11,8 @@
 static int compare_entries(const void *a, const void *b)
 {
     const struct hang_entry *x = a, *y = b;
-    if (x->comm != y->comm)
-        return x->comm < y->comm ? -1 : 1;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    if (x->call != y->call)
-        return x->call < y->call ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    return 8 * ORDER(x->comm, y->comm) + 4 * ORDER(x->ordinal, y->ordinal) +
+           2 * ORDER(x->call, y->call) + ORDER(x->rank, y->rank);
 }
 
 static uint64_t completed_on(const struct hang_watch *w, uint64_t comm, uint32_t rank)

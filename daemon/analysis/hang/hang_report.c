@@ -2,6 +2,7 @@
 #include "daemon/analysis/hang/hang_graph.h"
 #include "daemon/analysis/tables/rank_list.h"
 #include "holter/call.h"
+#include "holter/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 static int hang_report_compare_ranks(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    return ORDER(x, y);
 }
 
 static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t *index)
@@ -386,15 +387,9 @@ static void hang_report_few_waiters(struct hang_graph *g)
 static int compare_hangs(const void *a, const void *b)
 {
     const struct hang *x = a, *y = b;
-    if (x->waiting != y->waiting)
-        return x->waiting > y->waiting ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->comm != y->comm)
-        return x->comm < y->comm ? -1 : 1;
-    if (x->operation != y->operation)
-        return x->operation < y->operation ? -1 : 1;
-    return x->behind[0].rank < y->behind[0].rank ? -1 : x->behind[0].rank > y->behind[0].rank;
+    return 16 * ORDER(y->waiting, x->waiting) + 8 * ORDER(x->kind, y->kind) +
+           4 * ORDER(x->comm, y->comm) + 2 * ORDER(x->operation, y->operation) +
+           ORDER(x->behind[0].rank, y->behind[0].rank);
 }
 
 void hang_graph_tell(struct hang_graph *g)

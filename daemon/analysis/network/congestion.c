@@ -3,6 +3,7 @@
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/analysis/network/congestion_kinds.h"
 #include "daemon/analysis/network/congestion_state.h"
+#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -95,9 +96,7 @@ int congestion_set_counter(struct congestion *c, uint32_t link, uint64_t amount,
 static int congestion_compare_pairs(const void *a, const void *b)
 {
     const struct congestion_pair *x = a, *y = b;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return (x->destination > y->destination) - (x->destination < y->destination);
+    return 2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
 }
 
 /* A logarithm as a whole number of units, so that sums do not depend on the order of pairs. */

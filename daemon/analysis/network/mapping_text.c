@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,17 +94,13 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct writer *w, const c
 static int mapping_compare_nodes(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    if (a->vertex != b->vertex)
-        return a->vertex < b->vertex ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return 4 * ORDER(a->node, b->node) + 2 * ORDER(a->vertex, b->vertex) + ORDER(a->rank, b->rank);
 }
 
 static int mapping_compare_ranks(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return ORDER(a->rank, b->rank);
 }
 
 /* Sort the rows by rank, and find the node of each, and its slot there. */
@@ -304,7 +301,7 @@ static int mapping_parse_number(const char **at, const char *end, uint64_t maxim
 static int mapping_compare_places(const void *left, const void *right)
 {
     const struct mapping_seat *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return ORDER(a->rank, b->rank);
 }
 
 /* Read a line.

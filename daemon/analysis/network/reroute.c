@@ -1,6 +1,7 @@
 /* The search for better routes: see reroute.h. */
 #include "daemon/analysis/network/reroute.h"
 #include "daemon/analysis/network/reroute_graph.h"
+#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -427,15 +428,9 @@ struct turn {
 static int reroute_compare_turns(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first > y->first ? -1 : 1;
-    if (x->route->bytes != y->route->bytes)
-        return x->route->bytes > y->route->bytes ? -1 : 1;
-    if (x->route->source != y->route->source)
-        return x->route->source < y->route->source ? -1 : 1;
-    if (x->route->destination != y->route->destination)
-        return x->route->destination < y->route->destination ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    return 16 * ORDER(y->first, x->first) + 8 * ORDER(y->route->bytes, x->route->bytes) +
+           4 * ORDER(x->route->source, y->route->source) +
+           2 * ORDER(x->route->destination, y->route->destination) + ORDER(x->index, y->index);
 }
 
 static int reroute_sort_turns(struct reroute *r, const struct reroute_params *params,

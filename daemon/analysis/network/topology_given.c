@@ -1,15 +1,15 @@
 /* Routes that were given: they take precedence over the rule of the network. */
 #include "daemon/analysis/network/topology_inner.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int given_compare_ends(const struct topology_given *a, const struct topology_given *b)
 {
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->destination > b->destination) - (a->destination < b->destination);
+    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
 /* Order by ends, then as given, so that errors name the same routes on every machine. */

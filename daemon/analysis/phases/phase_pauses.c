@@ -2,6 +2,7 @@
 #include "daemon/analysis/phases/phase_pauses.h"
 
 #include "daemon/analysis/phases/burst_chunk.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -18,18 +19,15 @@ struct boundary {
 static int phase_pauses_compare_lengths(const void *left, const void *right)
 {
     const struct boundary *a = left, *b = right;
-    return (a->pause_ns > b->pause_ns) - (a->pause_ns < b->pause_ns);
+    return ORDER(a->pause_ns, b->pause_ns);
 }
 
 /* The first are those that are kept. */
 static int phase_pauses_compare(const void *left, const void *right)
 {
     const struct boundary *a = left, *b = right;
-    if (a->octave != b->octave)
-        return a->octave > b->octave ? -1 : 1;
-    if (a->height_ns != b->height_ns)
-        return a->height_ns > b->height_ns ? -1 : 1;
-    return (a->before < b->before) - (a->before > b->before);
+    return 4 * ORDER(b->octave, a->octave) + 2 * ORDER(b->height_ns, a->height_ns) +
+           ORDER(b->before, a->before);
 }
 
 static void phase_pauses_rank(struct boundary *boundaries, size_t count)

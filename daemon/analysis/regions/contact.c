@@ -2,6 +2,7 @@
 #include "daemon/analysis/regions/contact.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -215,9 +216,7 @@ static void contact_clear_pairs(struct contact *contact)
 static int contact_compare_edges(const void *left, const void *right)
 {
     const struct contact_edge *one = left, *other = right;
-    if (one->a != other->a)
-        return one->a < other->a ? -1 : 1;
-    return one->b < other->b ? -1 : one->b > other->b;
+    return 2 * ORDER(one->a, other->a) + ORDER(one->b, other->b);
 }
 
 int contact_close(struct contact *contact, const struct contact_edge **edges, size_t *count)

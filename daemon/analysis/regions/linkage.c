@@ -1,6 +1,8 @@
 /* Average-linkage clustering by a nearest-neighbour chain: see linkage.h. */
 #include "daemon/analysis/regions/linkage.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -330,11 +332,6 @@ int linkage_continue(struct linkage *l, uint64_t *work)
 int linkage_compare(const void *left, const void *right)
 {
     const struct linkage_merge *a = left, *b = right;
-    if (a->height != b->height)
-        return a->height > b->height ? -1 : 1;
-    if (a->vertices != b->vertices)
-        return a->vertices < b->vertices ? -1 : 1;
-    if (a->a != b->a)
-        return a->a < b->a ? -1 : 1;
-    return a->b < b->b ? -1 : a->b > b->b;
+    return 8 * ORDER(b->height, a->height) + 4 * ORDER(a->vertices, b->vertices) +
+           2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
 }

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -332,9 +333,7 @@ struct overlap {
 static int regions_compare_places(const void *left, const void *right)
 {
     const struct overlap *a = left, *b = right;
-    if (a->former != b->former)
-        return a->former < b->former ? -1 : 1;
-    return a->root < b->root ? -1 : a->root > b->root;
+    return 2 * ORDER(a->former, b->former) + ORDER(a->root, b->root);
 }
 
 static int regions_compare_shared(const void *left, const void *right)
@@ -400,7 +399,7 @@ static void regions_inherit_ids(const struct regions *r, const struct overlap *o
 static int regions_compare_ids(const void *left, const void *right)
 {
     const struct region_info *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return ORDER(a->id, b->id);
 }
 
 /* Number the new regions in the order of their lowest vertices; fill in list and region. */

@@ -1,6 +1,8 @@
 /* Results: rows in canonical order, and the communicators and regions that they name. */
 #include "daemon/analysis/sums/sums.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +17,7 @@ struct sort_key {
 static int sum_order_compare_keys(const void *a, const void *b)
 {
     const struct sort_key *x = a, *y = b;
-    if (x->hi != y->hi)
-        return x->hi < y->hi ? -1 : 1;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
+    return 2 * ORDER(x->hi, y->hi) + ORDER(x->lo, y->lo);
 }
 
 /* Numbers of communicators and regions depend on who reported first; their places in order do not.
@@ -60,7 +60,7 @@ static int sum_order_compare_comms(const void *a, const void *b, void *rows)
 {
     uint64_t x = ((const struct comm_row *)rows)[*(const uint32_t *)a].id;
     uint64_t y = ((const struct comm_row *)rows)[*(const uint32_t *)b].id;
-    return x < y ? -1 : x > y;
+    return ORDER(x, y);
 }
 
 static int sum_order_compare_regions(const void *a, const void *b, void *rows)

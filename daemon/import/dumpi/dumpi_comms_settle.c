@@ -2,6 +2,7 @@
  * others, and waits where it needs a communicator that other ranks have not made yet. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,11 +62,7 @@ struct bid {
 static int dumpi_settle_compare_bids(const void *a, const void *b)
 {
     const struct bid *x = a, *y = b;
-    if (x->color != y->color)
-        return x->color < y->color ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return 4 * ORDER(x->color, y->color) + 2 * ORDER(x->key, y->key) + ORDER(x->order, y->order);
 }
 
 static struct place *dumpi_comms_place_of(struct dumpi_comms *comms, const struct arrival *arrival)
@@ -451,7 +448,7 @@ static void dumpi_settle_assign_ids(struct dumpi_comms *comms)
 static int dumpi_comms_compare_ids(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    return ORDER(x, y);
 }
 
 static int dumpi_settle_count_unresolved(struct dumpi_comms *comms)

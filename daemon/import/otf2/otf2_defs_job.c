@@ -2,6 +2,7 @@
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 #include "holter/segment.h"
 #include "proto/utf8.h"
 
@@ -281,9 +282,7 @@ struct by_rank {
 static int otf2_defs_job_compare_ranks(const void *left, const void *right)
 {
     const struct by_rank *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->position > b->position) - (a->position < b->position);
+    return 2 * ORDER(a->rank, b->rank) + ORDER(a->position, b->position);
 }
 
 static int otf2_job_sort_group(struct otf2_arena *arena, struct otf2_group *group,

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/topology/network_tree.h"
 #include "holter/error.h"
+#include "holter/order.h"
 #include "proto/log.h"
 
 #include <errno.h>
@@ -393,9 +394,7 @@ static int network_compare_vertices(const void *a, const void *b, void *user)
 {
     const uint32_t *seats = user;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    if (seats[i] != seats[j])
-        return seats[i] < seats[j] ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return 2 * ORDER(seats[i], seats[j]) + ORDER(i, j);
 }
 
 static int network_sort_vertices(struct job_network *n)

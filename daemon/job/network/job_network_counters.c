@@ -2,6 +2,7 @@
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,11 +68,8 @@ static uint64_t counter_scale_to_window(const struct job_network *n, const struc
 static int counter_compare_measured(const void *a, const void *b)
 {
     const struct network_measured *x = a, *y = b;
-    if (x->link != y->link)
-        return x->link < y->link ? -1 : 1;
-    if (x->receiver != y->receiver)
-        return x->receiver < y->receiver ? -1 : 1;
-    return x->packets < y->packets ? -1 : x->packets > y->packets;
+    return 4 * ORDER(x->link, y->link) + 2 * ORDER(x->receiver, y->receiver) +
+           ORDER(x->packets, y->packets);
 }
 
 /* Figures of the sender take precedence over those of the receiver, and bytes over packets. Several

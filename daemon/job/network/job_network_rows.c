@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -38,11 +39,7 @@ static struct link_order link_order_of(const struct congestion_link *links, size
 static int link_order_compare(const void *a, const void *b)
 {
     const struct link_order *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->state != y->state)
-        return x->state > y->state ? -1 : 1;
-    return x->link < y->link ? -1 : x->link > y->link;
+    return 4 * ORDER(y->bytes, x->bytes) + 2 * ORDER(y->state, x->state) + ORDER(x->link, y->link);
 }
 
 /* List the links that are published, by number, and count the states of all. */
@@ -124,13 +121,8 @@ static int link_make_rows(struct job_network *n)
 static int route_compare_bytes(const void *a, const void *b)
 {
     const struct wire_link_route_row *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->messages != y->messages)
-        return x->messages > y->messages ? -1 : 1;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return x->destination < y->destination ? -1 : x->destination > y->destination;
+    return 8 * ORDER(y->bytes, x->bytes) + 4 * ORDER(y->messages, x->messages) +
+           2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
 }
 
 /* Insert a route into the largest of one link, at most JOB_NETWORK_ROUTES. */

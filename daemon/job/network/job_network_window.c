@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,9 +26,7 @@ static uint32_t loads_find_vertex(const struct job_network *n, uint32_t rank)
 static int loads_compare_pairs(const void *a, const void *b)
 {
     const struct congestion_pair *x = a, *y = b;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return x->destination < y->destination ? -1 : x->destination > y->destination;
+    return 2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
 }
 
 /* Find where the pairs of each rank begin, which are in order of their sources. Those of ranks that

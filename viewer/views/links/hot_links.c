@@ -1,5 +1,6 @@
 /* Ranking of hot links: figures of each link, order, rows with sparklines. */
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
@@ -117,17 +118,13 @@ struct sorted {
 static int hot_links_compare_falling(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
-    if (a->figure != b->figure)
-        return a->figure > b->figure ? -1 : 1;
-    return a->link < b->link ? -1 : a->link > b->link;
+    return 2 * ORDER(b->figure, a->figure) + ORDER(a->link, b->link);
 }
 
 static int hot_links_compare_rising(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
-    if (a->figure != b->figure)
-        return a->figure < b->figure ? -1 : 1;
-    return a->link < b->link ? -1 : a->link > b->link;
+    return 2 * ORDER(a->figure, b->figure) + ORDER(a->link, b->link);
 }
 
 /* Sort links by a figure; figures are computed once, not for each comparison. */

@@ -1,6 +1,8 @@
 /* Time columns and row order of the evolution strip. */
 #include "viewer/views/live/view_live_parts.h"
 
+#include "holter/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,11 +24,7 @@ struct weighed {
 static int evolution_compare_by_weight(const void *left, const void *right)
 {
     const struct weighed *a = left, *b = right;
-    if (a->trend != b->trend)
-        return a->trend > b->trend ? -1 : 1;
-    if (a->latency != b->latency)
-        return a->latency > b->latency ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return 4 * ORDER(b->trend, a->trend) + 2 * ORDER(b->latency, a->latency) + ORDER(a->id, b->id);
 }
 
 static int evolution_order_regions(const struct latency *l, uint64_t first, uint64_t last,
@@ -58,7 +56,7 @@ static int evolution_order_regions(const struct latency *l, uint64_t first, uint
 static int evolution_compare_by_begin(const void *left, const void *right)
 {
     const struct evolution_segment *a = left, *b = right;
-    return a->first < b->first ? -1 : a->first > b->first;
+    return ORDER(a->first, b->first);
 }
 
 /* Collect the periods of growth and the steady periods of all series; periods that touch, or are

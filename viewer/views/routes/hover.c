@@ -1,4 +1,5 @@
 /* Hover and tooltips of the route matrix. */
+#include "holter/order.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
@@ -9,9 +10,7 @@
 static int route_hover_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return a->to < b->to ? -1 : a->to > b->to;
+    return 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to);
 }
 
 static const struct route_hop *route_hover_find(const struct route_hop *hops, uint32_t count,

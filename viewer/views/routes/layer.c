@@ -2,6 +2,7 @@
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,9 +12,7 @@
 static int route_layer_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return a->to < b->to ? -1 : a->to > b->to;
+    return 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to);
 }
 
 /* Sort the hops and merge those between the same cells. @return number that remains */

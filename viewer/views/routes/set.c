@@ -5,6 +5,7 @@
 #include "viewer/layout/mix.h"
 
 #include "holter/bisect.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,9 +124,7 @@ struct heavy {
 static int route_set_compare_heavier(const void *left, const void *right)
 {
     const struct heavy *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return 2 * ORDER(b->bytes, a->bytes) + ORDER(a->number, b->number);
 }
 
 /* Histogram of bytes with eight buckets for each power of two. */

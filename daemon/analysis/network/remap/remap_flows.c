@@ -2,6 +2,7 @@
 #include "daemon/analysis/network/remap/remap_flows.h"
 
 #include "daemon/analysis/network/link_loads.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +10,7 @@
 static int remap_flows_compare_ends(const void *left, const void *right)
 {
     const struct remap_flow *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->destination > b->destination) - (a->destination < b->destination);
+    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
 static int remap_flows_compare_loads(const void *left, const void *right)

@@ -1,6 +1,8 @@
 /* The communication graph of a remapping problem: directed flows and rows of partners. */
 #include "daemon/analysis/network/remap/remap_graph.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +65,7 @@ static uint32_t remap_graph_copy_flows(struct remap_flow *flows,
 static int remap_graph_compare_partners(const void *a, const void *b)
 {
     const struct remap_partner *one = a, *other = b;
-    if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one->process < other->process ? -1 : one->process > other->process;
+    return 2 * ORDER(other->weight, one->weight) + ORDER(one->process, other->process);
 }
 
 /* Heaviest first. */

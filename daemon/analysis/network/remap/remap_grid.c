@@ -1,6 +1,7 @@
 /* Embedding of a grid of processes into the network, digit by digit: see remap_grid.h. */
 #include "daemon/analysis/network/remap/remap_grid.h"
 
+#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -129,9 +130,7 @@ struct offset {
 static int remap_grid_compare_offsets(const void *a, const void *b)
 {
     const struct offset *one = a, *other = b;
-    if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one->difference < other->difference ? -1 : one->difference > other->difference;
+    return 2 * ORDER(other->weight, one->weight) + ORDER(one->difference, other->difference);
 }
 
 /* Does a stride fit the others: is each a multiple of all smaller ones? */

@@ -1,6 +1,7 @@
 /* The seats of a remapping problem and their distances: see remap_places.h. */
 #include "daemon/analysis/network/remap/remap_places.h"
 
+#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -16,11 +17,8 @@ struct seat_entry {
 static int remap_places_compare_seats(const void *a, const void *b)
 {
     const struct seat_entry *one = a, *other = b;
-    if (one->spot != other->spot)
-        return one->spot < other->spot ? -1 : 1;
-    if (one->vertex != other->vertex)
-        return one->vertex < other->vertex ? -1 : 1;
-    return one->process < other->process ? -1 : one->process > other->process;
+    return 4 * ORDER(one->spot, other->spot) + 2 * ORDER(one->vertex, other->vertex) +
+           ORDER(one->process, other->process);
 }
 
 static int remap_places_make_slots(struct remap_places *places, const struct remap_problem *problem,
