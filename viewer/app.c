@@ -3,8 +3,8 @@
 #include "viewer/app.h"
 #include "viewer/app_state.h"
 
+#include "viewer/draw/canvas.h"
 #include "viewer/draw/painter.h"
-#include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
 #include "viewer/draw/window.h"
 #include "viewer/link/connection.h"

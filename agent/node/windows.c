@@ -4,8 +4,7 @@
 
 #include "agent/host/self.h"
 #include "agent/node/tick_clock_read.h"
-#include "agent/node/windows_close.h"
-#include "agent/node/windows_journal.h"
+#include "agent/node/windows_stages.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"

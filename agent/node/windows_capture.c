@@ -1,6 +1,6 @@
 /* Captures: the newest records of the rings, sent when the daemon asks for them. */
 #include "agent/node/node_capture.h"
-#include "agent/node/windows_journal.h"
+#include "agent/node/windows_stages.h"
 
 #include "holter/error.h"
 #include "proto/log.h"

@@ -1,9 +1,8 @@
 /* Windows, the stage `close`: the sums and matches of each job become window messages, which are
  * encoded (node_job) and appended to the journal (windows_journal). */
-#include "agent/node/windows_close.h"
+#include "agent/node/windows_stages.h"
 
 #include "agent/host/self.h"
-#include "agent/node/windows_journal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"

@@ -1,7 +1,7 @@
 /* Windows, the stage `journal`: messages are appended and committed with the state that belongs to
  * them; what a full journal drops is counted; windows that were numbered by a guess are numbered
  * again. */
-#include "agent/node/windows_journal.h"
+#include "agent/node/windows_stages.h"
 
 #include "holter/clock.h"
 #include "holter/error.h"

@@ -1,5 +1,5 @@
 /* One job: its parts are created, advanced in time, and queried here. */
-#include "daemon/job/job_close.h"
+#include "daemon/job/job_accept.h"
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
 #include "daemon/job/phases/picture.h"

@@ -1,7 +1,6 @@
 /* Messages of agents into a job: whether they were accepted before, then validated, then merged. */
 #include "daemon/job/job_accept.h"
 
-#include "daemon/job/job_merge.h"
 #include "daemon/job/job_state.h"
 #include "daemon/job/job_validate.h"
 #include "holter/error.h"

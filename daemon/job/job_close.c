@@ -1,7 +1,7 @@
 /* Windows of a job are closed. This is the fourth stage of the way of a window message, after
  * job_accept.c, job_validate.c and job_merge.c: when all nodes have reported a window, or it is
  * overdue, the analyses are brought up to date in a fixed order, and each publishes its results. */
-#include "daemon/job/job_close.h"
+#include "daemon/job/job_accept.h"
 
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"

@@ -1,8 +1,7 @@
 /* A message that was validated is added to the job: the third stage of its way, after job_accept.c
  * and job_validate.c and before job_close.c. */
-#include "daemon/job/job_merge.h"
+#include "daemon/job/job_accept.h"
 
-#include "daemon/job/job_close.h"
 #include "daemon/job/job_state.h"
 #include "daemon/job/job_validate.h"
 #include "holter/error.h"

@@ -1,5 +1,4 @@
 /* Going on with a job that a daemon before this one recorded. */
-#include "daemon/job/job_recovery.h"
 
 #include "daemon/job/job_accept.h"
 #include "daemon/storage/recording.h"

@@ -4,7 +4,7 @@
 #define HOLTER_DAEMON_SERVER_SEARCH_STATE_H
 
 #include "daemon/analysis/network/remap/remap.h"
-#include "daemon/server/search.h"
+#include "daemon/server/searches.h"
 #include "holter/wire.h"
 
 #define SEARCH_WHY 200u

@@ -13,8 +13,8 @@
  */
 #include "tests/viewer/synthetic_network.h"
 
+#include "viewer/draw/canvas.h"
 #include "viewer/draw/painter.h"
-#include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/frame/frame.h"

@@ -3,8 +3,8 @@
 #include "tests/viewer/synthetic.h"
 #include "tests/viewer/synthetic_commgram.h"
 
+#include "viewer/draw/canvas.h"
 #include "viewer/draw/painter.h"
-#include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/views.h"

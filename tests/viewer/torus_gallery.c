@@ -4,8 +4,8 @@
 #include "tests/data_file.h"
 #include "tests/viewer/torus_fixture.h"
 
+#include "viewer/draw/canvas.h"
 #include "viewer/draw/painter.h"
-#include "viewer/draw/png_file.h"
 #include "viewer/draw/type.h"
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/views.h"

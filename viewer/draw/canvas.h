@@ -42,4 +42,8 @@ void canvas_image(struct canvas *canvas, struct box box, const struct image *ima
 void canvas_mask(struct canvas *canvas, int x, int y, const uint8_t *mask, int w, int h,
                  color_t color);
 
+/** Write the canvas. The file appears complete or not at all (written beside it, then renamed).
+ *  @return 0 or -errno */
+int png_write(const struct canvas *canvas, const char *path);
+
 #endif

@@ -1,5 +1,5 @@
 /* Writes a picture as a PNG file. */
-#include "viewer/draw/png_file.h"
+#include "viewer/draw/canvas.h"
 
 #include <errno.h>
 #include <png.h>

@@ -1,7 +1,7 @@
 /* Captures: what a rank wrote last is told, exactly and within bounds, while it goes on writing. */
 #include "agent/node/node_capture.h"
 #include "agent/node/windows.h"
-#include "agent/node/windows_journal.h"
+#include "agent/node/windows_stages.h"
 
 #include "holter/error.h"
 #include "tests/agent/node/fake_rank.h"

@@ -1,5 +1,5 @@
 /* Building of the network's graph: units, paths, figures, stacks of routes. */
-#include "viewer/views/network/wiring.h"
+#include "viewer/views/network/view_network_parts.h"
 
 #include "daemon/analysis/tables/array.h"
 #include "viewer/layout/mix.h"

@@ -16,11 +16,8 @@ static int remap_flows_compare_ends(const void *left, const void *right)
 static int remap_flows_compare_loads(const void *left, const void *right)
 {
     const struct remap_flow *a = left, *b = right;
-    if (a->heaviest != b->heaviest)
-        return a->heaviest > b->heaviest ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return remap_flows_compare_ends(left, right);
+    return 8 * ORDER(b->heaviest, a->heaviest) + 4 * ORDER(b->bytes, a->bytes) +
+           2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
 static int remap_flows_load(struct remap_flows *flows)
