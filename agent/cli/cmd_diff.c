@@ -5,9 +5,7 @@
 #include "agent/terminal/terminal.h"
 #include "daemon/storage/recordings/diff.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 
 static const char help[] =
     "usage: holter diff [OPTION]... A.hrec B.hrec\n"

@@ -9,7 +9,6 @@
 #include "proto/log.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Find the endpoint and keys. @return 0, or the exit status */

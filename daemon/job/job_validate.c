@@ -7,7 +7,6 @@
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

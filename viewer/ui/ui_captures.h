@@ -7,7 +7,6 @@
 #include "viewer/ui/ui_command.h"
 
 struct ui;
-struct model;
 struct input;
 
 /** Choices about captures. */

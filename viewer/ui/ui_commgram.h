@@ -8,7 +8,6 @@
 #include "viewer/ui/ui_command.h"
 
 struct ui;
-struct model;
 
 /** The choices before a phase or a bar of the CommGram was opened. */
 struct ui_level {

@@ -9,7 +9,6 @@
 #include "viewer/ui/ui_command.h"
 
 struct ui;
-struct model;
 
 /** What a mapping minimises, as in request "remap". */
 enum remap_objective { REMAP_HOP_BYTES, REMAP_MAX_LINK, REMAP_INTER_NODE, REMAP_OBJECTIVES };

@@ -6,7 +6,6 @@
 #include "viewer/ui/ui_command.h"
 
 struct ui;
-struct model;
 
 /** Choices about the route matrix. */
 struct ui_routes_choice {

@@ -5,7 +5,6 @@
 #include "viewer/model/range.h"
 
 struct ui;
-struct model;
 
 /** What time is visible. */
 struct ui_time_choice {

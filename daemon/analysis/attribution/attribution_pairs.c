@@ -2,8 +2,6 @@
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/array.h"
 
-#include <errno.h>
-
 /* Time that messages take by the reference criterion, ns; 0: there is no criterion, and their
  * network time cannot be judged. */
 static uint64_t pairs_expected_ns(const struct latency_scale *scale, const struct transfer *row)

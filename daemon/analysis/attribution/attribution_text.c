@@ -2,7 +2,6 @@
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/rank_list.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SERIES_MEMORY 400.0f /* windows: references follow slow changes that are no fault */

@@ -3,7 +3,6 @@
 #include "holter/error.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define CONTACT_ROWS (1u << 18) /* rows of pairs examined for regions in one window */

@@ -3,7 +3,6 @@
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/torus/drawing.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
