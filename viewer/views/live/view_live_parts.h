@@ -1,10 +1,10 @@
 /* The parts of the live view. The evolution strip shows latency by rank region over time (PCLVis,
- * Fig. 6): a row for the job, for each locality and for each region, and circles for windows; colour
- * is the latency relative to the reference, size the number of delayed messages; periods of growth
- * and steady periods are marked. Time is linear as in the curve, or everything except these periods
- * is compressed to start, middle and end (PCLVis, section 5.1). In the heat map of waiting each row
- * is one or several ranks, each column one or several windows, the colour is the share of time spent
- * waiting. */
+ * Fig. 6): a row for the job, for each locality and for each region, and circles for windows;
+ * colour is the latency relative to the reference, size the number of delayed messages; periods of
+ * growth and steady periods are marked. Time is linear as in the curve, or everything except these
+ * periods is compressed to start, middle and end (PCLVis, section 5.1). In the heat map of waiting
+ * each row is one or several ranks, each column one or several windows, the colour is the share of
+ * time spent waiting. */
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_VIEW_LIVE_PARTS_H
 #define HOLTER_VIEWER_VIEWS_LIVE_VIEW_LIVE_PARTS_H
 
