@@ -31,7 +31,7 @@ int contexts_add(struct contexts *c, const struct context *row, uint64_t message
         c->left_out += messages;
         return 0;
     }
-    uint32_t number = key_table_number(&c->keys, key, c->last);
+    uint32_t number = key_table_number_after(&c->keys, key, c->last);
     if (number == KEY_NONE ||
         array_fit_zero(&c->sums, 2 * sizeof *c->sums, &c->capacity, (uint64_t)number + 1) != 0)
         return -ENOMEM;

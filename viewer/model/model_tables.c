@@ -160,7 +160,7 @@ static uint32_t model_tables_ranks_in(const struct wire_rank_row *rows, uint64_t
 /* Number of a key in a table whose sums have room for it, or KEY_NONE. */
 static uint32_t table_number(struct model *m, struct model_table *t, struct key key)
 {
-    uint32_t number = key_table_number(&t->keys, key, t->last);
+    uint32_t number = key_table_number_after(&t->keys, key, t->last);
     if (number == KEY_NONE || array_fit_zero(&t->sums, t->columns * sizeof *t->sums, &t->capacity,
                                              (uint64_t)number + 1) != 0)
         return KEY_NONE;

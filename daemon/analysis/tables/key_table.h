@@ -67,7 +67,8 @@ static inline uint32_t key_table_add(struct key_table *table, struct key key, ui
 
 /** As key_table_add(), which makes room. @param before  KEY_NONE: not known
  *  @return the number, or KEY_NONE without memory */
-static inline uint32_t key_table_number(struct key_table *table, struct key key, uint32_t before)
+static inline uint32_t key_table_number_after(struct key_table *table, struct key key,
+                                              uint32_t before)
 {
     return key_table_reserve(table, 1) == 0 ? key_table_add(table, key, before, KEY_NONE)
                                             : KEY_NONE;
