@@ -1,4 +1,4 @@
-/* Loads of all links, from nothing and after few changes, against walking every hop of every route.
+/* Loads of all links from the pairs of a window, and a window with the states of links.
  *
  * Pairs are drawn at random; `near` ones lie within two links of each other, as in a halo exchange
  * that is mapped well, `far` ones anywhere. */
@@ -43,29 +43,9 @@ static struct load_change *draw(const struct topology *topology, size_t count, b
         pairs[i] = (struct load_change){.source = source,
                                         .destination = partner(topology, source, near, &state),
                                         .bytes = 1 + random_next(&state) % 1000000,
-                                        .messages = 1 + random_next(&state) % 100,
-                                        .pairs = 1};
+                                        .messages = 1 + random_next(&state) % 100};
     }
     return pairs;
-}
-
-/* The reference. */
-static uint64_t walk(const struct topology *topology, const struct load_change *pairs, size_t count,
-                     struct link_load *values)
-{
-    uint32_t route[128];
-    uint64_t hops = 0;
-    memset(values, 0, topology_links(topology) * sizeof(*values));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t length =
-            topology_route(topology, pairs[i].source, pairs[i].destination, route, 128);
-        for (uint32_t k = 0; k < length; k++) {
-            values[route[k]].bytes += (uint64_t)pairs[i].bytes;
-            values[route[k]].messages += (uint64_t)pairs[i].messages;
-        }
-        hops += length;
-    }
-    return hops;
 }
 
 /* The fastest round: others were disturbed. */
@@ -77,66 +57,25 @@ static double least(const double *took)
     return least;
 }
 
-static void add_all(struct link_loads *loads, const struct load_change *pairs, size_t count)
-{
-    check(link_loads_add_many(loads, pairs, count) == 0, "no route");
-    link_loads_update(loads);
-}
-
-/* One in a hundred pairs sends something else than in the last window. */
-static size_t change(struct load_change *pairs, size_t count, uint64_t *state,
-                     struct load_change *out)
-{
-    size_t changed = count / 100;
-    for (size_t i = 0; i < changed; i++) {
-        struct load_change *pair = &pairs[(i * 100 + random_next(state) % 100) % count];
-        int64_t bytes = 1 + random_next(state) % 1000000;
-        out[i] = *pair;
-        out[i].bytes = bytes - pair->bytes;
-        out[i].messages = 0;
-        out[i].pairs = 0;
-        pair->bytes = bytes;
-    }
-    return changed;
-}
-
 static void run(const char *text, size_t count, bool near)
 {
     struct topology *topology = network(text);
-    struct load_change *pairs = draw(topology, count, near),
-                       *changes = calloc(count / 100 + 1, sizeof(*changes));
-    struct link_load *plain = calloc(topology_links(topology), sizeof(*plain));
+    struct load_change *pairs = draw(topology, count, near);
     struct link_loads *loads = NULL;
-    double from_scratch[ROUNDS], update[ROUNDS], naive[ROUNDS];
-    uint64_t state = 2, hops = 0;
-    check(changes != NULL && plain != NULL && link_loads_create(&loads, topology) == 0,
-          "no memory");
+    double took[ROUNDS];
+    check(link_loads_create(&loads, topology) == 0, "no memory");
     for (unsigned r = 0; r < ROUNDS; r++) {
         double begin = seconds();
         link_loads_clear(loads);
-        add_all(loads, pairs, count);
-        from_scratch[r] = seconds() - begin;
-        size_t changed = change(pairs, count, &state, changes);
-        begin = seconds();
-        add_all(loads, changes, changed);
-        update[r] = seconds() - begin;
-        begin = seconds();
-        hops = walk(topology, pairs, count, plain);
-        naive[r] = seconds() - begin;
-        check(memcmp(plain, link_loads_values(loads), topology_links(topology) * sizeof(*plain)) ==
-                  0,
-              "the loads differ from those of the walk");
+        for (size_t i = 0; i < count; i++)
+            check(link_loads_add(loads, &pairs[i]) == 0, "no route");
+        took[r] = seconds() - begin;
     }
-    double a = least(from_scratch), u = least(update), n = least(naive);
-    printf("%s, %zu %s pairs, %.1f links each: from nothing %.2f ms, 1 %% changed %.3f ms; walking "
-           "every hop %.2f ms: %.1f x, %.0f x; %.1f MB\n",
-           text, count, near ? "near" : "far", (double)hops / (double)count, 1e3 * a, 1e3 * u,
-           1e3 * n, n / a, n / u, 1e-6 * (double)link_loads_bytes(loads));
+    printf("%s, %zu %s pairs: %.2f ms; %.1f MB\n", text, count, near ? "near" : "far",
+           1e3 * least(took), 1e-6 * (double)link_loads_bytes(loads));
     link_loads_destroy(loads);
     topology_destroy(topology);
     free(pairs);
-    free(changes);
-    free(plain);
 }
 
 static struct congestion_pair *windows_pairs(const struct load_change *pairs, size_t count)
@@ -151,7 +90,7 @@ static struct congestion_pair *windows_pairs(const struct load_change *pairs, si
     return out;
 }
 
-/* Whole windows with states: all pairs are given, and compared with those before. */
+/* Whole windows with states. */
 static void run_states(const char *text, size_t count)
 {
     struct topology *topology = network(text);
@@ -182,11 +121,10 @@ static void run_states(const char *text, size_t count)
               "no memory");
         listed[r] = seconds() - begin;
     }
-    printf(
-        "%s, %zu far pairs: a window with states, 1 %% changed %.2f ms, the ten largest routes of "
-        "each of 64 links %.2f ms; %.1f MB\n",
-        text, count, 1e3 * least(took), 1e3 * least(listed),
-        1e-6 * (double)congestion_bytes(congestion));
+    printf("%s, %zu far pairs: a window with states %.2f ms, the ten largest routes of "
+           "each of 64 links %.2f ms; %.1f MB\n",
+           text, count, 1e3 * least(took), 1e3 * least(listed),
+           1e-6 * (double)congestion_bytes(congestion));
     congestion_destroy(congestion);
     topology_destroy(topology);
     free(changes);

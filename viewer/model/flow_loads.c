@@ -18,43 +18,25 @@ static double flow_loads_maximum(double a, double b)
     return a > b ? a : b;
 }
 
-/* Those whose way is not found after all are said to have none. */
-static void strike_out(struct flows *f, const struct topology *t, uint32_t first, uint32_t end)
+/* Routes as the topology has them. Those whose way is not found after all are said to have none. */
+static void add_routed(struct flows *f)
 {
-    for (uint32_t i = first; i < end; i++) {
+    link_loads_clear(f->work->sums);
+    for (uint32_t i = 0; i < f->route_count; i++) {
         struct flow *r = &f->routes[i];
+        const struct load_change change = {r->source, r->destination, (int64_t)r->bytes,
+                                           (int64_t)r->messages};
         if (r->given == FLOWS_NONE && r->length != TOPOLOGY_NONE &&
-            topology_route(t, r->source, r->destination, f->work->walk, f->work->walk_capacity) >
-                topology_diameter(t))
+            link_loads_add(f->work->sums, &change) != 0)
             r->length = TOPOLOGY_NONE;
-    }
-}
-
-/* Routes as the topology has them: summed up by segments, not by links, and many at a time. */
-static void add_routed(struct flows *f, const struct topology *t)
-{
-    enum { MANY = 1024 };
-    struct link_loads *sums = f->work->sums;
-    struct load_change changes[MANY];
-    link_loads_clear(sums);
-    for (uint32_t i = 0, end; i < f->route_count; i = end) {
-        size_t count = 0;
-        for (end = i; end < f->route_count && count < MANY; end++) {
-            const struct flow *r = &f->routes[end];
-            if (r->given == FLOWS_NONE && r->length != TOPOLOGY_NONE)
-                changes[count++] = (struct load_change){r->source, r->destination,
-                                                        (int64_t)r->bytes, (int64_t)r->messages, 1};
-        }
-        if (link_loads_add_many(sums, changes, count))
-            strike_out(f, t, i, end);
     }
 }
 
 /* Loads and figures as they were summed up. */
 static void flow_loads_adopt_loads(struct flows *f)
 {
-    struct link_loads *sums = f->work->sums;
-    const struct link_load *values = link_loads_update(sums);
+    const struct link_loads *sums = f->work->sums;
+    const struct link_load *values = link_loads_values(sums);
     const struct vertex_load *vertices = link_loads_vertices(sums);
     link_loads_transit(sums, f->work->through);
     for (uint32_t l = 0; l < f->link_count; l++) {
@@ -128,7 +110,7 @@ static void flow_loads_find_most(struct flows *f)
 
 void flow_loads_compute(struct flows *f, const struct model *m)
 {
-    add_routed(f, m->network.topology);
+    add_routed(f);
     flow_loads_adopt_loads(f);
     for (uint32_t i = 0; i < f->route_count; i++) {
         if (f->routes[i].given != FLOWS_NONE)

@@ -149,7 +149,7 @@ static void congestion_merge_pairs(struct congestion *c)
     c->pair_count = merged;
 }
 
-/* Put the pairs on the links of their routes. Those without a route are counted and dropped. */
+/* Put the pairs on the links of their routes. Those without a route are dropped. */
 static void congestion_load_links(struct congestion *c)
 {
     size_t routed = 0;
@@ -160,8 +160,7 @@ static void congestion_load_links(struct congestion *c)
         struct load_change load = {.source = pair.source,
                                    .destination = pair.destination,
                                    .bytes = (int64_t)pair.bytes,
-                                   .messages = (int64_t)pair.messages,
-                                   .pairs = 1};
+                                   .messages = (int64_t)pair.messages};
         if (link_loads_add(c->loads, &load) != 0)
             continue;
         c->pairs[routed++] = pair;
@@ -171,7 +170,6 @@ static void congestion_load_links(struct congestion *c)
         load.messages = (int64_t)pair.matched;
         link_loads_add(c->latencies, &load);
     }
-    c->skipped += c->pair_count - routed;
     c->pair_count = routed;
 }
 
@@ -295,11 +293,6 @@ const struct congestion_pair *congestion_pairs(const struct congestion *c, size_
 {
     *count = c->pair_count;
     return c->pairs;
-}
-
-uint64_t congestion_skipped(const struct congestion *c)
-{
-    return c->skipped;
 }
 
 size_t congestion_bytes(const struct congestion *c)

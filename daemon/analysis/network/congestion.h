@@ -128,7 +128,7 @@ int congestion_set_counter(struct congestion *congestion, uint32_t link, uint64_
  *  @param seconds  its length, above 0
  *  @param pairs    copied; sorted if they are not in ascending order of source, then destination;
  *                  those of the same vertices are added up. Pairs of vertices that do not exist or
- *                  have no route between them are counted (congestion_skipped()) and left out
+ *                  have no route between them are left out
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: window or seconds; then nothing was done */
 int congestion_update(struct congestion *congestion, uint64_t window, double seconds,
                       const struct congestion_pair *pairs, size_t count);
@@ -154,9 +154,6 @@ const struct link_loads *congestion_loads(const struct congestion *congestion);
 /** Pairs of the last window that have a route, ascending, each once. Borrowed until the next
  * update. */
 const struct congestion_pair *congestion_pairs(const struct congestion *congestion, size_t *count);
-
-/** Number of pairs that were left out in all windows so far. */
-uint64_t congestion_skipped(const struct congestion *congestion);
 
 /** A pair whose route crosses a link. */
 struct congestion_route {

@@ -145,8 +145,8 @@ static void judge_update_state(struct congestion *c, struct link_track *track, u
 
 void congestion_judge_links(struct congestion *c, struct congestion_fading fading)
 {
-    const struct link_load *loads = link_loads_update(c->loads),
-                           *latencies = link_loads_update(c->latencies);
+    const struct link_load *loads = link_loads_values(c->loads),
+                           *latencies = link_loads_values(c->latencies);
     for (uint32_t link = 0; link < c->link_count; link++) {
         struct link_track *track = &c->tracks[link];
         judge_update_averages(track, loads[link].bytes, &latencies[link], fading);

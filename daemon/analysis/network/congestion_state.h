@@ -52,7 +52,6 @@ struct congestion {
     double seconds;        /* length of the last window */
     double weight;         /* sum of the windows' weights in averages */
     double recent_seconds; /* weighted sum of the windows' lengths in recent loads */
-    uint64_t skipped;
 };
 
 #define CONGESTION_UNIT 0x1p20

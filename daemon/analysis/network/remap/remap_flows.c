@@ -27,12 +27,12 @@ static int remap_flows_load(struct remap_flows *flows)
     int code = link_loads_create(&loads, flows->topology);
     for (size_t i = 0; code == 0 && i < flows->count; i++) {
         const struct remap_flow *f = &flows->rows[i];
-        code = link_loads_add(loads,
-                              &(struct load_change){f->source, f->destination, (int64_t)f->bytes,
-                                                    (int64_t)f->messages, 1});
+        code =
+            link_loads_add(loads, &(struct load_change){f->source, f->destination,
+                                                        (int64_t)f->bytes, (int64_t)f->messages});
     }
     if (code == 0) {
-        const struct link_load *values = link_loads_update(loads);
+        const struct link_load *values = link_loads_values(loads);
         for (uint32_t l = 0; l < links; l++)
             flows->bytes[l] = values[l].bytes;
     }

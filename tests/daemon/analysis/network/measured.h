@@ -58,8 +58,7 @@ static inline int measures_add_pair(struct measures *out, const struct seating *
     struct load_change change = {.source = from,
                                  .destination = to,
                                  .bytes = (int64_t)pair->bytes,
-                                 .messages = (int64_t)pair->messages,
-                                 .pairs = 1};
+                                 .messages = (int64_t)pair->messages};
     return link_loads_add(loads, &change);
 }
 
@@ -83,7 +82,7 @@ static inline int measures_of(struct measures *out, const struct topology *topol
     for (size_t i = 0; code == 0 && i < count; i++)
         code = measures_add_pair(&sum, &seating, loads, &pairs[i]);
     if (code == 0) {
-        const struct link_load *values = link_loads_update(loads);
+        const struct link_load *values = link_loads_values(loads);
         for (uint32_t link = 0; link < topology_links(topology); link++)
             if ((double)values[link].bytes > sum.max_link)
                 sum.max_link = (double)values[link].bytes;

@@ -32,7 +32,7 @@ static void add(void *user, uint32_t source, uint32_t destination, uint64_t byte
 {
     const struct run *r = user;
     struct load_change change = {pf3d_node(r->mapping, source), pf3d_node(r->mapping, destination),
-                                 (int64_t)bytes, 1, 0};
+                                 (int64_t)bytes, 1};
     assert_int_equal(link_loads_add(r->loads, &change), 0);
 }
 
@@ -46,7 +46,7 @@ static double largest(const struct topology *t, enum pf3d_mapping mapping, unsig
     for (int phase = 0; phase < PF3D_PHASES; phase++)
         if (phases >> phase & 1)
             pf3d_pairs((enum pf3d_phase)phase, add, &r);
-    const struct link_load *loads = link_loads_update(r.loads);
+    const struct link_load *loads = link_loads_values(r.loads);
     memset(means, 0, 3 * sizeof *means);
     for (uint32_t link = 0; link < topology_links(t); link++) {
         uint32_t dimension;
