@@ -10,7 +10,7 @@ struct key_place {
     uint32_t place; /**< of what has this key, in the caller's array */
 };
 
-/** Sort by key; equal keys keep their order. By buckets or radix: the time is linear,
+/** Sort by key; equal keys keep their order. By radix: the time is linear,
  *  whatever the keys.
  *  @param spare  space for as many, overwritten
  *  @return where the sorted ones are: places or spare */
