@@ -65,8 +65,7 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
         for (uint32_t b = 0; b < bursts; b++) {
             int64_t t = w * WINDOW_NS + (int64_t)b * (WINDOW_NS / bursts);
             uint32_t from = EDGES / bursts * b, count = EDGES / bursts;
-            const struct burst_piece piece = {edges[w % 60 == 59] + from, count};
-            const struct phase_burst burst = {t, t, t, &piece, 1, 0, 0};
+            const struct phase_burst burst = {t, t, t, edges[w % 60 == 59] + from, count, 0, 0};
             double begin = bench_seconds();
             bench_check(phase_graphs_add(graphs, &burst), "add");
             double took = bench_seconds() - begin;
@@ -91,13 +90,12 @@ static void print_merge(void)
 {
     const struct phase_graphs_params params = PHASE_GRAPHS_DEFAULTS;
     const struct burst_pair edge = {0, 1, 3, 0, 1, 3};
-    const struct burst_piece piece = {&edge, 1};
     struct phase_graphs *graphs;
     bench_check(phase_graphs_create(&graphs, &params), "create");
     double begin = 0;
     for (int64_t t = 0; t < 54096; t++) {
         const struct phase_burst burst = {
-            t * WINDOW_NS, t * WINDOW_NS, t * WINDOW_NS, &piece, 1, 0, 0};
+            t * WINDOW_NS, t * WINDOW_NS, t * WINDOW_NS, &edge, 1, 0, 0};
         begin = t == 4096 ? bench_seconds() : begin;
         bench_check(phase_graphs_add(graphs, &burst), "add");
     }

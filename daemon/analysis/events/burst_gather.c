@@ -51,7 +51,7 @@ struct burst_gather {
 
 static int burst_gather_kind_init(struct kind *kind, uint32_t maximum, uint32_t pairs)
 {
-    struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS, 0};
+    struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS};
     return burst_log_init(&kind->log, maximum) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
 }
 

@@ -70,7 +70,7 @@ int burst_log_grow(struct burst_log *log)
 int burst_desk_create(struct burst_desk **out)
 {
     struct burst_desk *desk = calloc(1, sizeof *desk);
-    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_MINIMUM, BURST_LOG_CELL_NS, 0};
+    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_MINIMUM, BURST_LOG_CELL_NS};
     if (desk == NULL)
         return -ENOMEM;
     desk->stamp = FIRST_STAMP;

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY (2 * BURST_PAIRS_MINIMUM)
-#define FEW 64u           /* rows that are quicker to compare */
-#define MAXIMUM_RUNS 512u /* of rows in order */
+#define FEW 64u /* rows that are quicker to compare */
 
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
 {
@@ -142,106 +141,6 @@ static void burst_pairs_rearrange(struct burst_pair *rows, struct key_place *ord
     }
 }
 
-struct run {
-    uint32_t from, count;
-};
-
-struct runs {
-    struct run of[MAXIMUM_RUNS + 1];
-    uint32_t count; /* 0: there are none, or too many */
-    bool repeats;   /* a run has a pair more than once */
-};
-
-/* Runs of rows in order. */
-static void burst_pairs_find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t count)
-{
-    uint32_t from = 0;
-    runs->count = 0;
-    runs->repeats = false;
-    for (uint32_t i = 1; i <= count; i++) {
-        int order = i < count ? burst_pair_compare(&rows[i - 1], &rows[i]) : 1;
-        runs->repeats = runs->repeats || order == 0;
-        if (order <= 0)
-            continue;
-        if (runs->count == MAXIMUM_RUNS) {
-            runs->count = 0;
-            return;
-        }
-        runs->of[runs->count++] = (struct run){from, i - from};
-        from = i;
-    }
-}
-
-/* Runs, which are few, by what they begin with.
- * @return whether each ends before the next begins */
-static bool burst_pairs_order_runs(const struct burst_pair *rows, struct runs *runs)
-{
-    struct run *run = runs->of;
-    for (uint32_t i = 1; i < runs->count; i++) {
-        struct run moving = run[i];
-        uint32_t at = i;
-        for (;
-             at > 0 && burst_pairs_compare_by_key(&rows[moving.from], &rows[run[at - 1].from]) < 0;
-             at--)
-            run[at] = run[at - 1];
-        run[at] = moving;
-    }
-    for (uint32_t i = 1; i < runs->count; i++)
-        if (burst_pairs_compare_by_key(&rows[run[i - 1].from + run[i - 1].count - 1],
-                                       &rows[run[i].from]) >= 0)
-            return false;
-    return true;
-}
-
-static void burst_pairs_put_runs(struct burst_pair *out, const struct burst_pair *rows,
-                                 const struct runs *runs)
-{
-    for (uint32_t i = 0, at = 0; i < runs->count; at += runs->of[i++].count)
-        memcpy(out + at, rows + runs->of[i].from, runs->of[i].count * sizeof(*rows));
-}
-
-static void burst_pairs_merge(struct burst_pair *out, const struct burst_pair *left, uint32_t lefts,
-                              const struct burst_pair *right, uint32_t rights)
-{
-    while (lefts > 0 && rights > 0) {
-        if (burst_pairs_compare_by_key(right, left) < 0) {
-            *out++ = *right++;
-            rights--;
-        } else {
-            *out++ = *left++;
-            lefts--;
-        }
-    }
-    memcpy(out, left, lefts * sizeof(*left));
-    memcpy(out + lefts, right, rights * sizeof(*right));
-}
-
-/* Merge adjacent runs until one is left (Knuth, The Art of Computer
- * Programming 3, section 5.2.4, algorithm N).
- * @return whether there was memory for it */
-static bool burst_pairs_merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
-{
-    struct burst_pair *owned = malloc(count * sizeof(*rows)), *from = owned, *to = rows;
-    if (owned == NULL)
-        return false;
-    burst_pairs_put_runs(from, rows, runs);
-    for (burst_pairs_find_runs(runs, from, count); runs->count > 1;
-         burst_pairs_find_runs(runs, from, count)) {
-        struct run *run = runs->of;
-        run[runs->count] = (struct run){count, 0};
-        for (uint32_t i = 0; i < runs->count; i += 2)
-            burst_pairs_merge(to + run[i].from, from + run[i].from, run[i].count,
-                              from + run[i + 1].from, run[i + 1].count);
-        struct burst_pair *merged = to;
-        to = from;
-        from = merged;
-    }
-    if (from != rows)
-        memcpy(rows, from, count * sizeof(*rows));
-    free(owned);
-    return true;
-}
-
 /* Sort by bytes if asked for, then by key. */
 static void burst_pairs_sort(struct burst_pair *rows, uint32_t count, bool bytes)
 {
@@ -355,24 +254,6 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     burst_pairs_clear(from);
 }
 
-/* Nodes report their rows in order, and each those of its own ranks: often it is enough to
- * concatenate runs.
- * @return whether there may be several rows of a pair */
-static bool burst_pairs_copy_in_order(struct burst_pair *out, const struct burst_pair *rows,
-                                      uint32_t count)
-{
-    struct runs runs;
-    burst_pairs_find_runs(&runs, rows, count);
-    if (runs.count > 0 && burst_pairs_order_runs(rows, &runs)) {
-        burst_pairs_put_runs(out, rows, &runs);
-        return runs.repeats;
-    }
-    memcpy(out, rows, count * sizeof(*out));
-    if (runs.count == 0 || !burst_pairs_merge_runs(out, count, &runs))
-        burst_pairs_sort(out, count, false);
-    return true;
-}
-
 int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
                      struct burst_pairs *out)
 {
@@ -385,8 +266,9 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
         return -ENOMEM;
     out->count = pairs->count;
     out->others = pairs->others;
-    if (burst_pairs_copy_in_order(out->rows, pairs->rows, pairs->count))
-        burst_pairs_sum_sorted(out);
+    memcpy(out->rows, pairs->rows, pairs->count * sizeof(*out->rows));
+    burst_pairs_sort(out->rows, out->count, false);
+    burst_pairs_sum_sorted(out);
     if (out->count > work->limit) {
         burst_pairs_fold(out, work->limit);
         burst_pairs_sort(out->rows, out->count, false);

@@ -37,12 +37,6 @@ static inline int burst_pair_compare(const struct burst_pair *a, const struct bu
            ORDER(a->size_class, b->size_class);
 }
 
-/** Rows that follow each other. */
-struct burst_piece {
-    const struct burst_pair *rows;
-    size_t count;
-};
-
 /** Pairs that have no row. */
 struct burst_others {
     uint64_t messages;

@@ -2,7 +2,7 @@
  * shortest. */
 #include "daemon/analysis/events/bursts.h"
 
-#include "daemon/analysis/events/burst_parts.h"
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 #include "include/holter/size_class.h"
 
@@ -23,7 +23,6 @@ struct extent {
 struct cluster {
     struct extent extent;
     struct burst_pairs pairs;
-    struct burst_chain whole; /* further rows, as they were added */
 };
 
 struct bursts {
@@ -35,9 +34,9 @@ struct bursts {
     uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
     struct cluster *clusters; /* owned; budget + 1 */
     struct burst_pairs_work work;
-    struct burst_parts parts;
-    struct burst_pairs view;  /* as read last */
-    struct burst_piece piece; /* all of it */
+    struct burst_pair *reserved; /* owned; space for rows that are to be added next */
+    size_t reserved_capacity;
+    struct burst_pairs view; /* as read last */
 };
 
 static bool bursts_is_valid(const struct bursts_params *p)
@@ -57,7 +56,6 @@ static int bursts_allocate(struct bursts *set)
         return -ENOMEM;
     for (uint32_t i = 0; i < capacity; i++) {
         set->order[i] = i;
-        set->clusters[i].whole = BURST_CHAIN_EMPTY;
         if (burst_pairs_init(&set->clusters[i].pairs) != 0)
             return -ENOMEM;
     }
@@ -73,7 +71,6 @@ int bursts_create(struct bursts **out, const struct bursts_params *params)
         return -ENOMEM;
     set->params = *params;
     set->shift = (uint32_t)__builtin_ctzll(params->cell_ns);
-    set->parts.maximum = params->whole;
     if (bursts_allocate(set) != 0) {
         bursts_destroy(set);
         return -ENOMEM;
@@ -89,7 +86,7 @@ void bursts_destroy(struct bursts *set)
     for (uint32_t i = 0; set->clusters != NULL && i <= set->params.budget; i++)
         burst_pairs_finish(&set->clusters[i].pairs);
     burst_pairs_work_finish(&set->work);
-    burst_parts_finish(&set->parts);
+    free(set->reserved);
     burst_pairs_finish(&set->view);
     free(set->time);
     free(set->order);
@@ -99,11 +96,8 @@ void bursts_destroy(struct bursts *set)
 
 void bursts_clear(struct bursts *set)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
+    for (uint32_t i = 0; i < set->count; i++)
         burst_pairs_clear(&set->clusters[set->order[i]].pairs);
-        set->clusters[set->order[i]].whole = BURST_CHAIN_EMPTY;
-    }
-    burst_parts_clear(&set->parts);
     set->count = 0;
     set->messages = set->bytes = 0;
 }
@@ -160,21 +154,6 @@ static struct cluster *bursts_open_at(struct bursts *set, uint32_t position,
     return &set->clusters[unused];
 }
 
-/* Rows that were whole are added to the others, where more than the limit are folded. */
-static void bursts_break_up(struct bursts *set, struct cluster *one)
-{
-    for (uint32_t at = one->whole.head; at != BURST_PARTS_NONE; at = set->parts.list[at].next) {
-        const struct burst_piece part = burst_parts_rows(&set->parts, &set->parts.list[at]);
-        burst_pairs_append(&one->pairs, &set->work, part.rows, part.count);
-    }
-    one->whole = BURST_CHAIN_EMPTY;
-}
-
-static bool bursts_is_beyond(const struct bursts *set, const struct cluster *one, uint64_t more)
-{
-    return one->pairs.count + one->whole.rows + more > 2 * (uint64_t)set->work.limit;
-}
-
 /* Make one burst of this one and the next later one. */
 static void bursts_merge_at(struct bursts *set, uint32_t position)
 {
@@ -182,9 +161,6 @@ static void bursts_merge_at(struct bursts *set, uint32_t position)
     uint32_t unused = set->order[position + 1], later = set->count - position - 2;
     bursts_extend(&kept->extent, &gone->extent);
     burst_pairs_move(&kept->pairs, &gone->pairs, &set->work);
-    burst_parts_join(&set->parts, &kept->whole, &gone->whole);
-    if (bursts_is_beyond(set, kept, 0))
-        bursts_break_up(set, kept);
     set->time[position] = bursts_mean_of(&kept->extent);
     memmove(set->order + position + 1, set->order + position + 2, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position + 2, later * sizeof(*set->time));
@@ -253,18 +229,6 @@ static struct cluster *bursts_host_for(struct bursts *set, const struct extent *
     return host;
 }
 
-static void bursts_add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
-                            size_t count, bool ascends)
-{
-    if (count == 0)
-        return;
-    if (bursts_is_beyond(set, host, count))
-        bursts_break_up(set, host);
-    if (bursts_is_beyond(set, host, count) ||
-        !burst_parts_add(&set->parts, &host->whole, rows, count, ascends))
-        burst_pairs_append(&host->pairs, &set->work, rows, count);
-}
-
 /* Whether rows and others are the burst's messages and bytes. */
 static bool bursts_is_consistent(const struct burst_sums *burst)
 {
@@ -304,21 +268,23 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst)
     const struct extent extent = bursts_extent_of(burst);
     if (!bursts_is_possible(&extent) || !bursts_is_consistent(burst))
         return -EINVAL;
-    return bursts_add_known(set, burst, 0);
+    return bursts_add_known(set, burst);
 }
 
 struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows)
 {
-    return burst_parts_reserve(&set->parts, rows);
+    return array_fit(&set->reserved, sizeof(*set->reserved), &set->reserved_capacity, rows) == 0
+               ? set->reserved
+               : NULL;
 }
 
-int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst)
 {
     const struct extent extent = bursts_extent_of(burst);
     if (bursts_account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    bursts_add_rows(set, bursts_host_for(set, &extent, &burst->others), burst->pairs,
-                    burst->pair_count, ascends != 0);
+    burst_pairs_append(&bursts_host_for(set, &extent, &burst->others)->pairs, &set->work,
+                       burst->pairs, burst->pair_count);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -354,65 +320,17 @@ static struct burst_sums bursts_sums_of(const struct cluster *one)
     };
 }
 
-static bool bursts_find_pieces(struct bursts *set, const struct cluster *one,
-                               const struct burst_piece **pieces, size_t *count)
-{
-    return one->pairs.count == 0 && one->whole.rows <= set->work.limit &&
-           burst_parts_read(&set->parts, &one->whole, pieces, count);
-}
-
-/* Copy the pieces to the view, one after the other. @return 1: done; 0: there are none; or -ENOMEM
- */
-static int bursts_read_all_pieces(struct bursts *set, const struct cluster *one)
-{
-    const struct burst_piece *pieces;
-    size_t count, at = 0;
-    if (!bursts_find_pieces(set, one, &pieces, &count))
-        return 0;
-    if (burst_pairs_fit(&set->view, one->whole.rows) != 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; at += pieces[i++].count)
-        memcpy(set->view.rows + at, pieces[i].rows, pieces[i].count * sizeof(*pieces[i].rows));
-    set->view.count = one->whole.rows;
-    set->view.others = one->pairs.others;
-    return 1;
-}
-
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
 {
     if (number >= set->count)
         return -ERANGE;
     struct cluster *one = bursts_at(set, number);
-    int rc = bursts_read_all_pieces(set, one);
-    if (rc == 0) {
-        bursts_break_up(set, one);
-        rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
-    }
+    int rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
     if (rc < 0)
         return rc;
     *out = bursts_sums_of(one);
     out->others = set->view.others;
     out->pairs = set->view.rows;
     out->pair_count = set->view.count;
-    return 0;
-}
-
-int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
-                       const struct burst_piece **pieces, size_t *count)
-{
-    if (number >= set->count)
-        return -ERANGE;
-    const struct cluster *one = bursts_at(set, number);
-    if (bursts_find_pieces(set, one, pieces, count)) {
-        *out = bursts_sums_of(one);
-        out->pair_count = one->whole.rows;
-        return 0;
-    }
-    int rc = bursts_read(set, number, out);
-    if (rc != 0)
-        return rc;
-    set->piece = (struct burst_piece){out->pairs, out->pair_count};
-    *pieces = &set->piece;
-    *count = 1;
     return 0;
 }

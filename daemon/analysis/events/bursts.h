@@ -33,12 +33,11 @@
  * burst are those of its pairs and of its others together, always; bytes likewise.
  *
  * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
- * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16
- * a burst that was added. Rows are taken as they
- * are needed, and kept until the set is destroyed. Where memory is refused, pairs are folded as if
- * the limit were lower. To sort rows 32 bytes for each are borrowed.
+ * pair of the limit, and 144 bytes for each burst. Rows are taken as they are needed, and kept
+ * until the set is destroyed. Where memory is refused, pairs are folded as if the limit were lower.
+ * To sort rows 32 bytes for each are borrowed.
  *
- * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
+ * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURSTS_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURSTS_H
 
@@ -55,8 +54,6 @@ struct bursts_params {
     uint32_t budget;  /**< bursts; at least 1 */
     uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_MINIMUM */
     uint64_t cell_ns; /**< closer times are not distinguished; a power of two */
-    uint32_t whole;   /**< rows of added bursts that are stored as received, of all bursts together:
-                         they are not added up until they are read */
 };
 
 /** What an agent keeps for a window. A microsecond is what clocks of nodes agree to at best. */
@@ -92,15 +89,12 @@ void bursts_clear(struct bursts *set);
  *          and others that do not add up), or -EOVERFLOW; then nothing was added */
 int bursts_add(struct bursts *set, const struct burst_sums *burst);
 
-/** Reserve space for the rows of the burst that is added next: rows written there are not copied
- * when it is added, and are preserved when more space is reserved. @return NULL: more than
- * params.whole, or there is no memory */
+/** Reserve space for the rows of the burst that is added next; rows written there are preserved
+ * when more space is reserved. @return NULL: there is no memory */
 struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows);
 
-/** Add a burst of this process that is known to be right.
- *  @param ascends  nonzero: its pairs are known to ascend, each of them once
- *  @return 0 or -EOVERFLOW */
-int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
+/** Add a burst of this process that is known to be right. @return 0 or -EOVERFLOW */
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst);
 
 /** Merge nearest neighbours until there are at most so many bursts; at least one is kept. Later
  *  additions may again make as many as the budget allows. */
@@ -120,11 +114,5 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @param out     its pairs stay the set's, and valid until the next call for it
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
-
-/** The same, but without copying: the pairs are given as pieces, in order;
- * out->pairs is not set. Quick where no rows of a burst had to be added up.
- *  @param pieces  valid as the pairs are */
-int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
-                       const struct burst_piece **pieces, size_t *count);
 
 #endif

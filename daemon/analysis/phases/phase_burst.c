@@ -10,31 +10,22 @@
 
 /* ---- checking ------------------------------------------------------------------- */
 
-static int phase_burst_check_piece(const struct burst_piece *piece, struct phase_burst_sums *sums)
-{
-    for (size_t i = 0; i < piece->count; i++) {
-        const struct burst_pair *pair = &piece->rows[i];
-        if (pair->size_class >= SIZE_CLASSES || pair->modelled > 1 ||
-            __builtin_add_overflow(sums->messages, pair->messages, &sums->messages) ||
-            (pair->messages > 0 && __builtin_add_overflow(sums->bytes, pair->bytes, &sums->bytes)))
-            return -HOLTER_ERANGE;
-    }
-    return 0;
-}
-
 int phase_burst_check(const struct phase_burst *burst, struct phase_burst_sums *out)
 {
     struct phase_burst_sums sums = {burst->other_messages, burst->other_bytes};
-    int code = 0;
     if (burst->first_ns < -PHASE_GRAPHS_TIME_MAXIMUM ||
         burst->last_ns > PHASE_GRAPHS_TIME_MAXIMUM || burst->first_ns > burst->time_ns ||
         burst->time_ns > burst->last_ns)
         return -HOLTER_ERANGE;
-    for (size_t i = 0; code == 0 && i < burst->count; i++)
-        code = phase_burst_check_piece(&burst->pieces[i], &sums);
-    if (code == 0)
-        *out = sums;
-    return code;
+    for (size_t i = 0; i < burst->count; i++) {
+        const struct burst_pair *pair = &burst->pairs[i];
+        if (pair->size_class >= SIZE_CLASSES || pair->modelled > 1 ||
+            __builtin_add_overflow(sums.messages, pair->messages, &sums.messages) ||
+            (pair->messages > 0 && __builtin_add_overflow(sums.bytes, pair->bytes, &sums.bytes)))
+            return -HOLTER_ERANGE;
+    }
+    *out = sums;
+    return 0;
 }
 
 /* ---- numbering ------------------------------------------------------------------ */
@@ -91,12 +82,12 @@ static void numbered_pairs_finish(struct numbered_pairs *pairs)
     free(pairs->pairs);
 }
 
-static void phase_burst_number_piece(struct phase_edge_numbers *numbers,
-                                     const struct burst_piece *piece, struct numbered_pairs *out,
+static void phase_burst_number_pairs(struct phase_edge_numbers *numbers,
+                                     const struct phase_burst *burst, struct numbered_pairs *out,
                                      struct phase_excess *excess)
 {
-    for (size_t i = 0; i < piece->count; i++) {
-        const struct burst_pair *pair = &piece->rows[i];
+    for (size_t i = 0; i < burst->count; i++) {
+        const struct burst_pair *pair = &burst->pairs[i];
         if (pair->messages == 0)
             continue;
         uint32_t before = out->count > 0 ? (uint32_t)out->places[out->count - 1].key : KEY_NONE;
@@ -113,7 +104,7 @@ static void phase_burst_number_piece(struct phase_edge_numbers *numbers,
 
 /* ---- listing -------------------------------------------------------------------- */
 
-/* The table has space for one row per piece: sums need no more rows than that. */
+/* The table has space for the rows of each pair: sums need no more rows than that. */
 static void phase_burst_sum_pairs(const struct numbered_pairs *pairs, struct phase_rows *table,
                                   struct phase_excess *excess)
 {
@@ -133,12 +124,9 @@ static void phase_burst_sum_pairs(const struct numbered_pairs *pairs, struct pha
 int phase_burst_list(struct phase_edge_numbers *numbers, const struct phase_burst *burst,
                      struct phase_rows *table, struct phase_excess *excess)
 {
-    size_t count = 0, rows = 0;
-    for (size_t i = 0; i < burst->count; i++) {
-        count += burst->pieces[i].count;
-        for (size_t k = 0; k < burst->pieces[i].count; k++)
-            rows += phase_rows_needed(burst->pieces[i].rows[k].messages);
-    }
+    size_t count = burst->count, rows = 0;
+    for (size_t i = 0; i < count; i++)
+        rows += phase_rows_needed(burst->pairs[i].messages);
     if (rows == 0)
         return 0;
     size_t reserved = numbers->maximum - numbers->table.count;
@@ -152,8 +140,7 @@ int phase_burst_list(struct phase_edge_numbers *numbers, const struct phase_burs
         phase_rows_finish(table);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < burst->count; i++)
-        phase_burst_number_piece(numbers, &burst->pieces[i], &pairs, excess);
+    phase_burst_number_pairs(numbers, burst, &pairs, excess);
     phase_burst_sum_pairs(&pairs, table, excess);
     numbered_pairs_finish(&pairs);
     return 0;

@@ -1,4 +1,4 @@
-/* From a burst to the table of a segment: check the pieces of a burst, number its edges, add up
+/* From a burst to the table of a segment: check the pairs of a burst, number its edges, add up
  * what each edge sent.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
@@ -17,7 +17,7 @@ struct phase_edge_numbers {
 };
 
 struct phase_burst_sums {
-    uint64_t messages, bytes; /**< of all pieces, and of pairs that are not known */
+    uint64_t messages, bytes; /**< of all pairs, and of those that are not known */
 };
 
 /** Check the values of a burst and add up its messages and bytes.

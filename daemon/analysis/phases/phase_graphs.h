@@ -52,8 +52,8 @@ struct phase_burst {
     int64_t first_ns, last_ns; /**< extent; first_ns <= time_ns <= last_ns */
     /** Borrowed for the call. Rows in any order; several rows of an edge are added up, rows without
      *  messages are left out. */
-    const struct burst_piece *pieces;
-    size_t count;                         /**< pieces */
+    const struct burst_pair *pairs;
+    size_t count;                         /**< pairs */
     uint64_t other_messages, other_bytes; /**< of pairs that are not known */
 };
 

@@ -12,7 +12,6 @@
 #define MAXIMUM_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
 #define PAIR_CAPACITY_STEP 4096u /* rows that are reserved at a time */
-#define MAXIMUM_SORTED 64u       /* rows of one rank: a step of each doubling */
 
 int collective_table_create(struct collective_table **out)
 {
@@ -144,19 +143,6 @@ static void collective_put_pair(struct collective_table *t, uint32_t source, uin
     t->rows++;
 }
 
-/* By destination: so these rows can be merged with others in order. Long lists are not sorted here.
- */
-static void collective_sort_few(struct burst_pair *pairs, size_t count)
-{
-    for (size_t i = 1; count <= MAXIMUM_SORTED && i < count; i++) {
-        struct burst_pair moving = pairs[i];
-        size_t at = i;
-        for (; at > 0 && pairs[at - 1].destination > moving.destination; at--)
-            pairs[at] = pairs[at - 1];
-        pairs[at] = moving;
-    }
-}
-
 /* Space for further rows. @return 0 or -ENOMEM */
 static int collective_fit_pairs(struct collective_table *t, size_t rows)
 {
@@ -179,23 +165,11 @@ static int collective_model_position(struct collective_table *t, const struct co
         return 0;
     if (collective_fit_pairs(t, edges.count) != 0)
         return -ENOMEM;
-    size_t first = t->pair_count;
     for (uint32_t i = 0; i < edges.count; i++)
         collective_put_pair(t, collective_rank_at(g, call->position),
                             collective_rank_at(g, edges.edges[i].destination), &edges.edges[i]);
-    collective_sort_few(t->pairs + first, t->pair_count - first);
     collective_fold(t, edges.spread_messages, edges.spread_bytes);
     return 0;
-}
-
-/* Do the rows ascend strictly by their keys? */
-static int collective_pairs_ascend(const struct collective_table *t)
-{
-    for (size_t i = 1; i < t->pair_count; i++) {
-        if (burst_pair_compare(&t->pairs[i - 1], &t->pairs[i]) >= 0)
-            return 0;
-    }
-    return 1;
 }
 
 /* ---- calls ------------------------------------------------------------------------ */
@@ -291,7 +265,6 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
             code = collective_expand(t, world, number, calls, first, end);
         first = end;
     }
-    t->made.ascend = collective_pairs_ascend(t);
     t->made.pairs = t->pairs;
     t->made.count = t->pair_count;
     *out = t->made;

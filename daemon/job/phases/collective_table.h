@@ -44,7 +44,6 @@ struct collective_messages {
     size_t count;                   /**< of pairs */
     uint64_t messages, bytes;       /**< others included */
     struct burst_others others;
-    int ascend; /**< do the pairs ascend strictly by their keys? */
 };
 
 /** @param world  ranks of the job; 0: not known

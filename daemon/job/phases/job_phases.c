@@ -18,8 +18,6 @@
 #define LONG_PHASE_NS INT64_C(10000000000) /* length of one without a pause, 16 to 64 windows */
 #define BATCH_PHASES 8u                    /* whose graphs are held at one time */
 
-_Static_assert(BURST_ROWS_MODELLED >= COLLECTIVE_ROWS, "what is modelled may stay whole");
-
 __extension__ typedef unsigned __int128 wide;
 
 struct job_phases {
@@ -182,14 +180,13 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
                                       .pair_count = made.count};
         job_phases_set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        bursts_add_known(rows->messages.bursts, &modelled, made.ascend);
+        bursts_add_known(rows->messages.bursts, &modelled);
     }
     return code;
 }
 
 /* A burst of the whole job. */
-static int job_phases_add_burst(struct job_phases *p, const struct burst_sums *b,
-                                const struct burst_piece *pieces, size_t count)
+static int job_phases_add_burst(struct job_phases *p, const struct burst_sums *b)
 {
     struct burst burst = {(int64_t)b->time_ns, (int64_t)b->first_ns, (int64_t)b->last_ns,
                           b->messages, b->bytes};
@@ -198,8 +195,8 @@ static int job_phases_add_burst(struct job_phases *p, const struct burst_sums *b
     struct phase_burst graph = {.time_ns = burst.time_ns,
                                 .first_ns = burst.first_ns,
                                 .last_ns = burst.last_ns,
-                                .pieces = pieces,
-                                .count = count,
+                                .pairs = b->pairs,
+                                .count = b->pair_count,
                                 .other_messages = b->others.messages,
                                 .other_bytes = b->others.bytes};
     if (phase_graphs_add(p->graphs, &graph) == -ENOMEM || phases_add(p->phases, &burst) == -ENOMEM)
@@ -229,10 +226,8 @@ static int job_phases_add_bursts(struct job_phases *p, struct burst_rows *rows, 
     job_phases_reduce_bursts(p, all);
     for (uint32_t i = 0; i < bursts_count(all); i++) {
         struct burst_sums burst;
-        const struct burst_piece *pieces;
-        size_t count;
-        int failed = bursts_read_pieces(all, i, &burst, &pieces, &count);
-        failed = failed != 0 ? failed : job_phases_add_burst(p, &burst, pieces, count);
+        int failed = bursts_read(all, i, &burst);
+        failed = failed != 0 ? failed : job_phases_add_burst(p, &burst);
         code = code != 0 ? code : failed;
     }
     return code;

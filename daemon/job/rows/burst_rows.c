@@ -68,7 +68,6 @@ static struct bursts_params burst_rows_params(const struct burst_rows_size *size
                  : pairs > BURST_ROWS_PAIRS ? BURST_ROWS_PAIRS
                                             : (uint32_t)pairs,
         .cell_ns = cell,
-        .whole = BURST_ROWS_WINDOW + (calls ? 0 : BURST_ROWS_MODELLED),
     };
 }
 
@@ -141,12 +140,10 @@ int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_w
     return 0;
 }
 
-/* @param numbers  of the collectives that destinations name; NULL: destinations are ranks
- * @return whether rows ascend strictly by ranks, so that they need not be sorted */
-static bool burst_rows_convert(struct burst_pair *out, const struct wire_burst_pair_row *rows,
+/* @param numbers  of the collectives that destinations name; NULL: destinations are ranks */
+static void burst_rows_convert(struct burst_pair *out, const struct wire_burst_pair_row *rows,
                                uint64_t count, const uint32_t *numbers)
 {
-    bool ascend = true;
     for (uint64_t i = 0; i < count; i++) {
         out[i] = (struct burst_pair){
             .source = (uint32_t)rows[i].source,
@@ -156,11 +153,7 @@ static bool burst_rows_convert(struct burst_pair *out, const struct wire_burst_p
             .messages = rows[i].messages,
             .bytes = rows[i].bytes,
         };
-        ascend &=
-            i == 0 || out[i - 1].source < out[i].source ||
-            (out[i - 1].source == out[i].source && out[i - 1].destination < out[i].destination);
     }
-    return ascend;
 }
 
 static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
@@ -179,18 +172,17 @@ static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burs
         .pair_count = b->pairs,
     };
     struct burst_pair *capacity = NULL;
-    bool ascend = false;
     if (b->pairs > 0 && b->pairs <= BURST_ROWS_WINDOW - rows->rows)
         capacity = bursts_reserve_rows(set, b->pairs);
     if (capacity != NULL) {
-        ascend = burst_rows_convert(capacity, pairs, b->pairs, b->collective ? collectives : NULL);
+        burst_rows_convert(capacity, pairs, b->pairs, b->collective ? collectives : NULL);
         burst.pairs = capacity;
     } else if (b->pairs > 0) { /* counted, but not who with whom */
         burst.others = (struct burst_others){b->messages, b->bytes, b->other_pairs + b->pairs};
         burst.pair_count = 0;
     }
     rows->rows += burst.pair_count;
-    bursts_add_known(set, &burst, ascend); /* it was checked, and fits */
+    bursts_add_known(set, &burst); /* it was checked, and fits */
 }
 
 void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,

@@ -10,8 +10,7 @@
  * exceed that, times are rounded to that part of a window, so that the order in which nodes
  * report still does not matter. A burst keeps 64 rows of pairs for each rank, at most
  * BURST_ROWS_PAIRS; and a window takes at most BURST_ROWS_WINDOW rows, which is 32 bytes each; what
- * is more counts among its burst's others. Of messages that stand for collectives
- * BURST_ROWS_MODELLED rows may be added. */
+ * is more counts among its burst's others. */
 #ifndef HOLTER_DAEMON_JOB_PHASES_BURST_ROWS_H
 #define HOLTER_DAEMON_JOB_PHASES_BURST_ROWS_H
 
@@ -21,7 +20,6 @@
 #define BURST_ROWS_MAXIMUM_BURSTS 8192u
 #define BURST_ROWS_PAIRS (1u << 18)
 #define BURST_ROWS_WINDOW (1u << 22)
-#define BURST_ROWS_MODELLED (1u << 18)
 
 struct burst_set {
     struct bursts *bursts; /**< owned; NULL: there is none */

@@ -101,45 +101,17 @@ static inline void plain_of(struct plain *p, const struct burst_message *message
 
 /* ---- comparing ------------------------------------------------------------------------ */
 
-static uint32_t whole_rows; /* of the sets that are created */
-
 static inline struct bursts *create(uint32_t budget, uint32_t pairs, uint64_t cell)
 {
-    const struct bursts_params params = {budget, pairs, cell, whole_rows};
+    const struct bursts_params params = {budget, pairs, cell};
     struct bursts *set;
     assert_int_equal(bursts_create(&set, &params), 0);
     return set;
 }
 
-/* Two bursts have the same rows; one is read in pieces. */
-static inline void assert_same_burst(struct bursts *set, struct bursts *other, uint32_t number)
-{
-    static struct burst_pair rows[1 << 16];
-    const struct burst_piece *pieces;
-    struct burst_sums b, whole;
-    size_t count, at = 0;
-    assert_int_equal(bursts_read_pieces(set, number, &b, &pieces, &count), 0);
-    assert_true(b.pair_count <= sizeof(rows) / sizeof(rows[0]));
-    for (size_t i = 0; i < count; at += pieces[i++].count)
-        if (pieces[i].count > 0)
-            memcpy(rows + at, pieces[i].rows, pieces[i].count * sizeof(rows[0]));
-    assert_int_equal(bursts_read(other, number, &whole), 0);
-    assert_int_equal(at, whole.pair_count);
-    assert_int_equal(b.pair_count, whole.pair_count);
-    assert_true(b.time_ns == whole.time_ns && b.messages == whole.messages);
-    assert_true(b.others.pairs == whole.others.pairs && b.others.bytes == whole.others.bytes);
-    for (size_t i = 0; i < at; i++) {
-        const struct burst_pair *one = &rows[i], *two = &whole.pairs[i];
-        assert_true(one->source == two->source && one->destination == two->destination);
-        assert_true(one->size_class == two->size_class && one->modelled == two->modelled);
-        assert_true(one->messages == two->messages && one->bytes == two->bytes);
-    }
-}
-
 static inline struct item item_read(struct bursts *set, uint32_t number)
 {
     struct burst_sums b;
-    assert_same_burst(set, set, number);
     assert_int_equal(bursts_read(set, number, &b), 0);
     struct item item = {(wide)b.time_sum_high << 64 | b.time_sum_low,
                         b.first_ns,

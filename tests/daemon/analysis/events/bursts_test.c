@@ -366,10 +366,7 @@ static void reading_changes_nothing(void **state)
 {
     uint64_t random = 7, count = 0, bytes = 0;
     const size_t before = memory_used();
-    uint32_t had = whole_rows;
-    whole_rows = 0; /* what stays whole is added up by reading, or when there is too much of it */
     struct bursts *set = create(5, 20, 1), *other = create(5, 20, 1);
-    whole_rows = had;
     struct burst_sums a, b;
     (void)state;
     for (uint32_t i = 0; i < 20000; i++) {
@@ -504,78 +501,12 @@ static void an_empty_set_has_no_bursts_and_changes_none(void **state)
     bursts_destroy(NULL);
 }
 
-#define SOURCES 400u
-
-/* Rows of some sources, each with a few destinations, as a node tells them: in order, or not. */
-static size_t make_rows(struct burst_pair *rows, uint32_t first, uint32_t step, int shuffled,
-                        uint64_t *random)
-{
-    size_t count = 0;
-    for (uint32_t source = first; source < SOURCES; source += step)
-        for (uint32_t k = 0; k < 1 + source % 3; k++)
-            rows[count++] = (struct burst_pair){
-                source, source + 5 * k, k, first % 2, 1 + next(random) % 4, next(random) % 1000};
-    for (size_t i = count; shuffled && i-- > 1;) {
-        size_t other = next(random) % (i + 1);
-        struct burst_pair moved = rows[i];
-        rows[i] = rows[other];
-        rows[other] = moved;
-    }
-    return count;
-}
-
-/* Bursts that overlap in all ways, of sets that keep rows whole and such that do not: in both the
- * same, read in one or in pieces. */
-static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
-{
-    static struct burst_pair rows[3 * SOURCES];
-    uint64_t random = 8;
-    (void)state;
-    for (uint32_t round = 0; round < 60; round++) {
-        uint32_t had = whole_rows, nodes = 1 + next(&random) % 12;
-        struct bursts *whole = create(64, round % 4 == 0 ? 50 : 4096, 16);
-        whole_rows = 0;
-        struct bursts *plain = create(64, round % 4 == 0 ? 50 : 4096, 16);
-        whole_rows = had;
-        for (uint32_t i = 0; i < 30; i++) {
-            uint32_t node = next(&random) % nodes;
-            size_t count = make_rows(rows, node, nodes, round % 5 == 0, &random);
-            uint64_t at = next(&random) % 300;
-            struct burst_sums b = {.first_ns = at, .last_ns = at, .pairs = rows};
-            b.pair_count = round % 3 == 0 ? next(&random) % (count + 1) : count;
-            for (size_t k = 0; k < b.pair_count; k++) {
-                b.messages += rows[k].messages;
-                b.bytes += rows[k].bytes;
-            }
-            b.time_sum_low = at * b.messages;
-            struct burst_pair *capacity = bursts_reserve_rows(whole, b.pair_count);
-            assert_int_equal(bursts_add(plain, &b), b.messages > 0 ? 0 : -EINVAL);
-            if (capacity != NULL)
-                memcpy(capacity, rows, b.pair_count * sizeof(*capacity));
-            b.pairs = capacity != NULL && i % 2 == 0 ? capacity : rows;
-            assert_int_equal(bursts_add(whole, &b), b.messages > 0 ? 0 : -EINVAL);
-        }
-        for (uint32_t most = 64; most > 0; most /= 2) {
-            bursts_reduce(whole, most);
-            bursts_reduce(plain, most);
-            assert_int_equal(bursts_count(whole), bursts_count(plain));
-            for (uint32_t i = 0; i < bursts_count(whole) && round % 4 != 0; i++)
-                assert_same_burst(whole, plain, i);
-            if (most == 1)
-                assert_conserved(whole, bursts_messages(plain), bursts_bytes(plain));
-        }
-        bursts_destroy(whole);
-        bursts_destroy(plain);
-    }
-}
-
 static void parameters_out_of_range_are_refused(void **state)
 {
-    static const struct bursts_params bad[] = {
-        {0, 8, 1, 0},         {BURSTS_MAXIMUM + 1, 8, 1, 0},
-        {1, 7, 1, 0},         {1, BURSTS_MAXIMUM_PAIRS + 1, 1, 0},
-        {1, 8, 0, 0},         {1, 8, 3, 0},
-        {1, 8, 1ull << 41, 0}};
+    static const struct bursts_params bad[] = {{0, 8, 1},         {BURSTS_MAXIMUM + 1, 8, 1},
+                                               {1, 7, 1},         {1, BURSTS_MAXIMUM_PAIRS + 1, 1},
+                                               {1, 8, 0},         {1, 8, 3},
+                                               {1, 8, 1ull << 41}};
     struct bursts *set;
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -605,14 +536,7 @@ int main(void)
         cmocka_unit_test(sums_beyond_64_bits_are_refused_whole),
         cmocka_unit_test(bursts_that_cannot_be_are_refused),
         cmocka_unit_test(an_empty_set_has_no_bursts_and_changes_none),
-        cmocka_unit_test(rows_that_stay_whole_are_those_that_are_added_up),
         cmocka_unit_test(parameters_out_of_range_are_refused),
     };
-    static const uint32_t wholes[] = {0, 300, 1u << 16};
-    int failed = 0;
-    for (size_t i = 0; i < sizeof(wholes) / sizeof(wholes[0]); i++) {
-        whole_rows = wholes[i];
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

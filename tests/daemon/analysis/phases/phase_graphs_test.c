@@ -34,19 +34,16 @@ static struct phase_graphs_counts counts_of(const struct phase_graphs *graphs)
     return counts;
 }
 
-/* Add edges in two pieces, cut anywhere. */
 static int add_edges(struct phase_graphs *graphs, struct phase_burst burst,
                      const struct phase_edge *edges, size_t count)
 {
     static struct burst_pair pairs[1 << 15];
-    size_t cut = (size_t)burst.time_ns % (count + 1);
-    const struct burst_piece pieces[2] = {{pairs, cut}, {pairs + cut, count - cut}};
     assert_true(count <= sizeof(pairs) / sizeof(pairs[0]));
     for (size_t i = 0; i < count; i++)
         pairs[i] = (struct burst_pair){edges[i].source,   edges[i].destination, edges[i].size_class,
                                        edges[i].modelled, edges[i].messages,    edges[i].bytes};
-    burst.pieces = pieces;
-    burst.count = 2;
+    burst.pairs = pairs;
+    burst.count = count;
     return phase_graphs_add(graphs, &burst);
 }
 
