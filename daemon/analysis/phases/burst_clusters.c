@@ -1,4 +1,4 @@
-/* Live clusters of bursts: a list by time, a treap to search, a heap of the gaps that may merge. */
+/* Live clusters of bursts: a list by time, and a heap of the gaps that may merge. */
 #include "daemon/analysis/phases/burst_clusters.h"
 
 #include "holter/error.h"
@@ -18,8 +18,7 @@ struct burst_clusters {
     uint32_t maximum, count, candidates;
     uint32_t free; /* first free cluster; free ones are chained by `after` */
     uint32_t used; /* clusters ever used */
-    uint32_t head, tail, root;
-    uint32_t random;
+    uint32_t head, tail;
     int64_t limit_ns, closed_ns;
 };
 
@@ -37,8 +36,7 @@ int burst_clusters_create(struct burst_clusters **out, uint32_t maximum)
         return -ENOMEM;
     }
     c->maximum = maximum;
-    c->free = c->head = c->tail = c->root = BURST_NONE;
-    c->random = 2463534242u;
+    c->free = c->head = c->tail = BURST_NONE;
     c->limit_ns = INT64_MAX;
     c->closed_ns = INT64_MIN;
     *out = c;
@@ -173,92 +171,14 @@ static void burst_clusters_refresh(struct burst_clusters *c, uint32_t id)
                                        (struct candidate){c->at[id].first_ns, id});
 }
 
-/* ---- the treap ------------------------------------------------------------------ */
-
-/* The random priorities of the treap only have to be independent of the times: xorshift (Marsaglia
- * 2003). */
-static uint32_t burst_clusters_next_random(struct burst_clusters *c)
-{
-    c->random ^= c->random << 13;
-    c->random ^= c->random >> 17;
-    c->random ^= c->random << 5;
-    return c->random;
-}
-
-static void burst_clusters_attach(struct burst_clusters *c, uint32_t parent, uint32_t old,
-                                  uint32_t id)
-{
-    if (parent == BURST_NONE)
-        c->root = id;
-    else if (c->at[parent].low == old)
-        c->at[parent].low = id;
-    else
-        c->at[parent].high = id;
-    if (id != BURST_NONE)
-        c->at[id].parent = parent;
-}
-
-/* Rotates the treap: a cluster and its parent change places. */
-static void burst_clusters_rotate(struct burst_clusters *c, uint32_t id)
-{
-    struct burst_cluster *one = &c->at[id];
-    uint32_t parent = one->parent;
-    struct burst_cluster *up = &c->at[parent];
-    bool is_low = up->low == id;
-    uint32_t moved = is_low ? one->high : one->low;
-    burst_clusters_attach(c, up->parent, parent, id);
-    if (is_low) {
-        up->low = moved;
-        one->high = parent;
-    } else {
-        up->high = moved;
-        one->low = parent;
-    }
-    up->parent = id;
-    if (moved != BURST_NONE)
-        c->at[moved].parent = parent;
-}
-
-static void burst_clusters_grow(struct burst_clusters *c, uint32_t id)
-{
-    struct burst_cluster *one = &c->at[id];
-    one->low = one->high = one->parent = BURST_NONE;
-    one->priority = burst_clusters_next_random(c);
-    if (c->root == BURST_NONE) {
-        c->root = id;
-        return;
-    }
-    if (one->before != BURST_NONE && c->at[one->before].high == BURST_NONE) {
-        one->parent = one->before;
-        c->at[one->before].high = id;
-    } else { /* then the one after it has no lower child */
-        one->parent = one->after;
-        c->at[one->after].low = id;
-    }
-    while (one->parent != BURST_NONE && c->at[one->parent].priority < one->priority)
-        burst_clusters_rotate(c, id);
-}
-
-static void burst_clusters_detach(struct burst_clusters *c, uint32_t id)
-{
-    struct burst_cluster *one = &c->at[id];
-    while (one->low != BURST_NONE && one->high != BURST_NONE)
-        burst_clusters_rotate(c, c->at[one->low].priority > c->at[one->high].priority ? one->low
-                                                                                      : one->high);
-    burst_clusters_attach(c, one->parent, id, one->low != BURST_NONE ? one->low : one->high);
-}
+/* ---- search --------------------------------------------------------------------- */
 
 uint32_t burst_clusters_find(const struct burst_clusters *c, int64_t time_ns)
 {
-    if (c->tail != BURST_NONE && c->at[c->tail].first_ns <= time_ns)
-        return c->tail;
-    uint32_t id = c->root, found = BURST_NONE;
-    while (id != BURST_NONE) {
-        bool begins = c->at[id].first_ns <= time_ns;
-        found = begins ? id : found;
-        id = begins ? c->at[id].high : c->at[id].low;
-    }
-    return found;
+    uint32_t id = c->tail;
+    while (id != BURST_NONE && c->at[id].first_ns > time_ns)
+        id = c->at[id].before;
+    return id;
 }
 
 /* ---- changes -------------------------------------------------------------------- */
@@ -285,7 +205,6 @@ void burst_clusters_add(struct burst_clusters *c, uint32_t before, int64_t time_
     *(before == BURST_NONE ? &c->head : &c->at[before].after) = id;
     *(after == BURST_NONE ? &c->tail : &c->at[after].before) = id;
     c->count++;
-    burst_clusters_grow(c, id);
     burst_clusters_refresh(c, before);
     burst_clusters_refresh(c, id);
     burst_clusters_refresh(c, after);
@@ -299,7 +218,6 @@ void burst_clusters_merge(struct burst_clusters *c, uint32_t id)
     uint32_t left = gone->before, after = gone->after;
     struct burst_cluster *one = &c->at[left];
     burst_clusters_remove(c, id);
-    burst_clusters_detach(c, id);
     one->height_ns = gone->mean_ns - one->mean_ns;
     one->mean_ns += one->height_ns / 2;
     one->last_ns = gone->last_ns;

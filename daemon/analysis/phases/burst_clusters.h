@@ -1,13 +1,13 @@
 /* The live clusters of phases.h: what they are, to which one a burst belongs, which two merge next.
- * Clusters are ordered by time, with a treap for the search and a heap for the next merge. On a
+ * Clusters are a list in order of time, searched from its end, with a heap for the next merge. On a
  * line, the two nearest neighbours of all are not the only ones that can merge at once: wherever a
  * gap is smaller than the one on its left and not larger than the one on its right, the two
  * clusters on its sides merge with each other sooner or later, whatever happens elsewhere, because
  * merging only widens gaps. The resulting tree does not depend on the order in which such gaps are
  * merged. The oldest one is merged first, so that the youngest bursts stay apart for bursts that
  * arrive late. A gap at the open end, below which the next burst's gap may be, is not merged. A
- * search and a merge cost O(log M); a burst after all others O(1) and a merge. Part of phases.h.
- * Pure: no clock, no file, no socket. Not thread-safe. */
+ * merge costs O(log M); a search as many steps as there are clusters after the time. Part of
+ * phases.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_BURST_CLUSTERS_H
 #define HOLTER_DAEMON_ANALYSIS_PHASES_BURST_CLUSTERS_H
 
@@ -22,14 +22,12 @@ struct burst_cluster {
     int64_t first_ns, last_ns; /**< representative times of its first and last burst */
     int64_t height_ns;      /**< gap at which its last two parts merged; 0: it is a single burst */
     uint32_t before, after; /**< neighbours; BURST_NONE at the ends */
-    uint32_t low, high, parent; /**< of the treap, by first_ns */
-    uint32_t priority;          /**< of the treap */
     uint32_t at; /**< index in the heap, for the gap before it; BURST_NONE: not in the heap */
 };
 
 struct burst_clusters;
 
-/** @param maximum  clusters; at least 4. Memory is 88 bytes for each.
+/** @param maximum  clusters; at least 4. Memory is 56 bytes for each.
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int burst_clusters_create(struct burst_clusters **out, uint32_t maximum);
 void burst_clusters_destroy(struct burst_clusters *clusters);

@@ -42,7 +42,7 @@
  * that jump already stays; without a jump nothing changes. Until a jump is found, g is its start
  * value, or all is open. Where g has bounds, only the part of a jump that lies between them counts.
  * Whenever g changes, phases that are closed stay as they are. Memory: chunks of 512 items of 52
- * bytes, allocated as needed, for at most `items` of them; 128 bytes a live cluster and 72 a closed
+ * bytes, allocated as needed, for at most `items` of them; 96 bytes a live cluster and 72 a closed
  * phase, allocated with the state. With the defaults at most 159 MB. A day of 32 bursts a second
  * (2,764,800) in order takes 155 MB and stores every merge. When chunks are used up, the lowest
  * heights are folded until a quarter is free, of equal ones the oldest first: finer cuts are lost,
@@ -95,7 +95,7 @@ struct phases;
 int phases_create(struct phases **out, const struct phases_params *params);
 void phases_destroy(struct phases *phases);
 
-/** Adds one burst, in any order; cheap near the end. O(log clusters + log items).
+/** Adds one burst, in any order; cheap near the end. O(clusters after it + log items).
  *  @param burst  copied; first_ns <= time_ns <= last_ns
  *  @return 0, -HOLTER_ERANGE for times outside their range, or -ENOMEM: the burst was not added */
 int phases_add(struct phases *phases, const struct burst *burst);
