@@ -16,7 +16,6 @@
 #define MAXIMUM_ROUNDS 8u /* of moving at all levels; two to four are usual */
 #define MINIMUM_GAIN 1e-4 /* of modularity, for another round */
 #define EQUAL 1e-12       /* modularities that are so close are equal */
-#define ROUNDING 1e-6 /* of sums of weights: larger than all rounding errors of a sum together */
 
 /* All that an update makes. */
 struct result {
@@ -238,10 +237,10 @@ static int communities_improve_partition(struct result *r, const struct result *
     return rc;
 }
 
-enum made { MADE, SAME, WOULD_BE_COLD };
+enum made { MADE, SAME };
 
 /* @return enum made, or -ENOMEM */
-static int communities_make_result(struct communities *c, struct result *r, bool may_be_cold)
+static int communities_make_result(struct communities *c, struct result *r)
 {
     const struct result *before = &c->result;
     bool comparable = before->graph.vertices == r->graph.vertices && r->graph.vertices > 0;
@@ -254,7 +253,7 @@ static int communities_make_result(struct communities *c, struct result *r, bool
     double changed = comparable ? community_graph_compare(&before->graph, &r->graph, touched) : 0;
     double drift = c->drift + (changed > 0 ? changed / r->graph.total : 0);
     bool warm = comparable && drift <= c->params.restart; /* false where the total is 0 */
-    int rc = comparable && changed == 0 ? SAME : warm || may_be_cold ? MADE : WOULD_BE_COLD;
+    int rc = comparable && changed == 0 ? SAME : MADE;
     if (rc == 0)
         rc = warm ? communities_improve_partition(r, before, touched)
                   : communities_find_partition(&r->graph, r->label);
@@ -296,17 +295,6 @@ static bool communities_is_multiple(const struct communities *c, uint32_t vertic
     return true;
 }
 
-/* Whether the change of the total weight alone exceeds what a warm start allows. */
-static bool communities_is_far(const struct communities *c, uint32_t vertices,
-                               const struct communities_edge *edges, size_t count)
-{
-    double before = c->result.graph.total, now = 2 * communities_sum_weights(edges, count);
-    double changed = fabs(now - before) - ROUNDING * (now + before);
-    return vertices == c->result.graph.vertices &&
-           changed > (c->params.restart - c->drift + ROUNDING) * now &&
-           community_edges_are_valid(vertices, edges, count);
-}
-
 /* Stores the edges for the next warm start. Without memory the next graph has none. */
 static void communities_store_edges(struct communities *c, const struct communities_edge *edges,
                                     size_t count)
@@ -319,9 +307,8 @@ static void communities_store_edges(struct communities *c, const struct communit
     c->weight = communities_sum_weights(edges, count);
 }
 
-static int communities_update_communities(struct communities *c, uint32_t vertices,
-                                          const struct communities_edge *edges, size_t count,
-                                          bool may_be_cold)
+int communities_update(struct communities *c, uint32_t vertices,
+                       const struct communities_edge *edges, size_t count)
 {
     struct result result = {0};
     if (vertices > c->params.most_vertices || count > c->params.most_edges)
@@ -330,10 +317,8 @@ static int communities_update_communities(struct communities *c, uint32_t vertic
         c->started = COMMUNITIES_SAME;
         return 0;
     }
-    if (!may_be_cold && communities_is_far(c, vertices, edges, count))
-        return 1;
     int rc = community_graph_build(&result.graph, vertices, edges, count);
-    rc = rc == 0 ? communities_make_result(c, &result, may_be_cold) : rc;
+    rc = rc == 0 ? communities_make_result(c, &result) : rc;
     if (rc == 0) {
         result_finish(&c->result);
         c->result = result;
@@ -341,21 +326,10 @@ static int communities_update_communities(struct communities *c, uint32_t vertic
         return 0;
     }
     result_finish(&result);
-    if (rc == SAME)
-        c->started = COMMUNITIES_SAME;
-    return rc < 0 ? rc : rc == WOULD_BE_COLD;
-}
-
-int communities_update(struct communities *c, uint32_t vertices,
-                       const struct communities_edge *edges, size_t count)
-{
-    return communities_update_communities(c, vertices, edges, count, true);
-}
-
-int communities_continue(struct communities *c, uint32_t vertices,
-                         const struct communities_edge *edges, size_t count)
-{
-    return communities_update_communities(c, vertices, edges, count, false);
+    if (rc != SAME)
+        return rc;
+    c->started = COMMUNITIES_SAME;
+    return 0;
 }
 
 /* ---- results ------------------------------------------------------------------- */

@@ -103,11 +103,6 @@ void communities_destroy(struct communities *communities);
 int communities_update(struct communities *communities, uint32_t vertices,
                        const struct communities_edge *edges, size_t count);
 
-/** As communities_update(), unless that would begin cold.
- *  @return 1: it would; nothing has changed */
-int communities_continue(struct communities *communities, uint32_t vertices,
-                         const struct communities_edge *edges, size_t count);
-
 /** How the last update began. */
 enum communities_start communities_started(const struct communities *communities);
 

@@ -127,59 +127,18 @@ static int community_graph_fill_rows(struct community_graph *g,
     return 0;
 }
 
-static bool is_ascending(const struct communities_edge *edges, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (edges[i].a >= edges[i].b ||
-            (i > 0 && (edges[i].a < edges[i - 1].a ||
-                       (edges[i].a == edges[i - 1].a && edges[i].b <= edges[i - 1].b))))
-            return false;
-    return true;
-}
-
-/* Each edge once, a below b, by a, then b: a vertex's neighbours below it come before those above
- * it, and both ascend. */
-static void fill_ascending(struct community_graph *g, const struct communities_edge *edges,
-                           size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        g->first[edges[i].a + 2]++;
-        g->first[edges[i].b + 2]++;
-    }
-    community_graph_add_up(g->first, g->vertices);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t a = g->first[edges[i].a + 1]++, b = g->first[edges[i].b + 1]++;
-        g->to[a] = edges[i].b;
-        g->to[b] = edges[i].a;
-        g->weight[a] = g->weight[b] = edges[i].weight;
-    }
-}
-
-bool community_edges_are_valid(uint32_t vertices, const struct communities_edge *edges,
-                               size_t count)
-{
-    size_t valid = 0;
-    while (valid < count && community_graph_is_valid(vertices, &edges[valid]))
-        valid++;
-    return valid == count;
-}
-
 int community_graph_build(struct community_graph *out, uint32_t vertices,
                           const struct communities_edge *edges, size_t count)
 {
     struct community_graph g;
-    int rc = 0;
-    if (!community_edges_are_valid(vertices, edges, count))
-        return -HOLTER_ERANGE;
+    for (size_t i = 0; i < count; i++)
+        if (!community_graph_is_valid(vertices, &edges[i]))
+            return -HOLTER_ERANGE;
     if (community_graph_allocate(&g, vertices, 2 * count) != 0)
         return -ENOMEM;
-    if (is_ascending(edges, count))
-        fill_ascending(&g, edges, count);
-    else
-        rc = community_graph_fill_rows(&g, edges, count);
-    if (rc != 0) {
+    if (community_graph_fill_rows(&g, edges, count) != 0) {
         community_graph_finish(&g);
-        return rc;
+        return -ENOMEM;
     }
     sum_strengths(&g);
     *out = g;

@@ -17,10 +17,6 @@ struct community_graph {
     double total;     /**< all strengths: 2m */
 };
 
-/** Are vertices and weights those that a graph can have? */
-bool community_edges_are_valid(uint32_t vertices, const struct communities_edge *edges,
-                               size_t count);
-
 /** The rows ascend.
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex or weight */
 int community_graph_build(struct community_graph *out, uint32_t vertices,

@@ -278,6 +278,12 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
 
 /* ---- reading -------------------------------------------------------------------- */
 
+void phase_graph_finish(struct phase_graph *graph)
+{
+    free(graph->edges);
+    *graph = (struct phase_graph){0};
+}
+
 static void phase_graphs_sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
                                      struct phase_graph *out)
 {

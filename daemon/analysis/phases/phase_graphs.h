@@ -24,7 +24,6 @@
 #define HOLTER_DAEMON_ANALYSIS_PHASES_PHASE_GRAPHS_H
 
 #include "daemon/analysis/events/burst_pairs.h"
-#include "daemon/analysis/phases/phase_edges.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +55,29 @@ struct phase_burst {
     size_t count;                         /**< pairs */
     uint64_t other_messages, other_bytes; /**< of pairs that are not known */
 };
+
+/** Messages of one kind from one rank to another. No padding: rows may be compared as bytes. */
+struct phase_edge {
+    uint32_t source, destination; /**< ranks in MPI_COMM_WORLD */
+    uint32_t size_class;          /**< see holter/size_class.h */
+    uint32_t modelled;            /**< 1: they stand for a collective; else 0 */
+    uint64_t messages, bytes;
+};
+_Static_assert(sizeof(struct phase_edge) == 32, "no padding");
+
+/** Who sent to whom in an interval. Zero-initialised is empty. */
+struct phase_graph {
+    struct phase_edge *edges; /**< owned; by source, destination, modelled, size class; each once */
+    size_t count;
+    uint64_t messages, bytes; /**< sums of the edges */
+    uint64_t other_messages, other_bytes;
+    uint32_t segments;         /**< in the interval */
+    uint32_t across;           /**< of these, those with bursts from outside the interval as well */
+    int64_t first_ns, last_ns; /**< extent of the bursts in them; 0 without segments */
+};
+
+/** Release the edges of a graph, and empty it. */
+void phase_graph_finish(struct phase_graph *graph);
 
 struct phase_graphs_counts {
     uint64_t bursts;          /**< added */

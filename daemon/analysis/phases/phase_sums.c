@@ -43,7 +43,7 @@ int phase_sums_list(const struct phase_sums *sums, const struct phase_edge_numbe
     if (count == 0)
         return 0;
     struct key_place *places = malloc(2 * count * sizeof(*places)), *sorted;
-    struct phase_edge *edges = places == NULL ? NULL : phase_graph_capacity(out, count);
+    struct phase_edge *edges = places == NULL ? NULL : malloc(count * sizeof(*edges));
     if (edges == NULL) {
         free(places);
         return -ENOMEM;
@@ -63,6 +63,7 @@ int phase_sums_list(const struct phase_sums *sums, const struct phase_edge_numbe
         out->messages += sum->messages;
         out->bytes += sum->bytes;
     }
+    out->edges = edges;
     out->count = count;
     free(places);
     return 0;

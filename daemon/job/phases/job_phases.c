@@ -260,19 +260,17 @@ static void effort_spend(struct effort *e, const struct phase_graph *graph)
     e->owed += graph->count - paid;
 }
 
-/* Keep the patterns that give the colours of all pictures. Without space or memory the colour of a
+/* Keep the patterns that give the colours of all pictures. Without space the colour of a
  * pattern is computed for each picture. */
-static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph,
-                                    double height)
+static void job_phases_keep_pattern(struct job_phases *p, struct phase_graph *graph, double height)
 {
-    size_t count = graph->count;
-    if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
-        count > PATTERN_EDGES - p->pattern_edges)
+    if (p->pattern_count == JOB_PHASES_PATTERNS || graph->count == 0 ||
+        graph->count > PATTERN_EDGES - p->pattern_edges)
         return;
-    if (phase_graph_share(&p->patterns[p->pattern_count], graph) != 0)
-        return;
+    p->pattern_edges += graph->count;
+    p->patterns[p->pattern_count] = *graph;
+    *graph = (struct phase_graph){0};
     p->heights[p->pattern_count++] = height;
-    p->pattern_edges += count;
 }
 
 static uint32_t job_phases_count_ranks(const struct job_phases *p)
@@ -287,7 +285,7 @@ static int job_phases_finish_batch(struct job_phases *p)
     int code = 0;
     if (!phase_batch_is_started(p->batch))
         return 0;
-    const struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
+    struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
     for (size_t i = 0; i < count; i++) {
         double height;
         int failed = job_phase_rows_close(p->rows, &items[i]);

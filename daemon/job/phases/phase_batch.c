@@ -128,7 +128,7 @@ int phase_batch_is_done(struct phase_batch *b)
     return !b->beside;
 }
 
-const struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count)
+struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count)
 {
     phase_batch_join(b);
     *count = b->count;
@@ -141,7 +141,7 @@ size_t phase_batch_bytes(struct phase_batch *b)
     size_t bytes =
         sizeof(*b) + phase_labels_bytes(b->labels) + b->capacity * sizeof(struct phase_batch_item);
     for (size_t i = 0; i < b->count; i++)
-        bytes += phase_graph_bytes(&b->items[i].graph) +
+        bytes += b->items[i].graph.count * sizeof(struct phase_edge) +
                  (b->items[i].labels == NULL ? 0 : b->items[i].ranks * sizeof(uint32_t));
     return bytes;
 }

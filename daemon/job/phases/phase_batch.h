@@ -52,8 +52,9 @@ int phase_batch_is_started(const struct phase_batch *batch);
 /** Would phase_batch_finish() return at once? */
 int phase_batch_is_done(struct phase_batch *batch);
 
-/** Wait for the results. @return the items, which belong to the batch */
-const struct phase_batch_item *phase_batch_finish(struct phase_batch *batch, size_t *count);
+/** Wait for the results. @return the items, which belong to the batch; their
+ *  graphs may be taken out */
+struct phase_batch_item *phase_batch_finish(struct phase_batch *batch, size_t *count);
 
 /** Drop all items. */
 void phase_batch_clear(struct phase_batch *batch);

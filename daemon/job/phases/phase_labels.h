@@ -2,10 +2,7 @@
  *
  * The weight of two ranks is messages + bytes between them; what a rank sends to itself and ranks
  * from PHASE_LABELS_RANKS on count in the sums only. A phase that is like the one before it is
- * quick: see communities.h, which says what memory that takes, here twice. The last two graphs of
- * at most 2^18 edges are kept (8 MiB each, and 4 bytes a rank for their labels): a graph that is
- * equal to one of them, as when a job does something else now and then, has its results. The
- * results are the same, whatever is kept. */
+ * quick: see communities.h, which says what memory that takes. */
 #ifndef HOLTER_DAEMON_JOB_PHASES_PHASE_LABELS_H
 #define HOLTER_DAEMON_JOB_PHASES_PHASE_LABELS_H
 

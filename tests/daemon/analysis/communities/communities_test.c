@@ -449,52 +449,6 @@ static void changes_at_random_leave_a_dendrogram(void **state)
     }
 }
 
-/* Of other patterns and weights, told to who continues only; such that sums of weights tell it, and
- * such that only edges do. */
-static void only_what_would_begin_cold_is_not_continued(void **state)
-{
-    struct communities *c = create(0.2), *fresh = create(0.2);
-    struct edges e = edges_halo(6, 6, 6, false), other = edges_transpose(12, 18, 2);
-    const struct communities_edge beyond = {0, 216, 1e9};
-    uint32_t merges, continued = 0;
-    double sums[2] = {0, 0};
-    (void)state;
-    for (size_t i = 0; i < e.count; i++)
-        sums[0] += e.edge[i].weight;
-    for (size_t i = 0; i < other.count; i++)
-        sums[1] += other.edge[i].weight;
-    update(c, &e);
-    update(fresh, &e);
-    const struct communities_merge *before = communities_merges(c, &merges);
-    for (double factor = 1e-12; factor < 1e12; factor *= 1.1) {
-        struct edges scaled = {.vertices = other.vertices};
-        for (size_t i = 0; i < other.count; i++)
-            edges_add(&scaled, other.edge[i].a, other.edge[i].b,
-                      other.edge[i].weight * factor * sums[0] / sums[1]);
-        assert_int_equal(communities_continue(c, 216, scaled.edge, scaled.count), 1);
-        assert_ptr_equal(communities_merges(c, &merges), before);
-        edges_finish(&scaled);
-    }
-    assert_int_equal(communities_continue(c, 216, &beyond, 1), -HOLTER_ERANGE);
-    for (uint32_t i = 0; i < 100; i++) { /* of one edge less and less, or more and more */
-        double weight = e.edge[i].weight;
-        e.edge[i].weight *= pow(1.2, i < 50 ? -(double)i : (double)i);
-        update(fresh, &e);
-        update(c, &e);
-        e.edge[i].weight = weight;
-        int code = communities_continue(c, 216, e.edge, e.count);
-        continued += code == 0;
-        update(fresh, &e);
-        assert_int_equal(code, communities_started(fresh) == COMMUNITIES_COLD);
-        update(c, &e);
-    }
-    assert_in_range(continued, 50, 99);
-    communities_destroy(c);
-    communities_destroy(fresh);
-    edges_finish(&e);
-    edges_finish(&other);
-}
-
 static void hostile_graphs_are_refused_and_change_nothing(void **state)
 {
     const double wrong[] = {0, -1, NAN, INFINITY, -INFINITY, 1e101, 1e-101};
@@ -561,7 +515,6 @@ int main(void)
         cmocka_unit_test(warm_starts_stay_within_one_percent_of_cold_ones),
         cmocka_unit_test(what_changes_step_by_step_starts_cold_in_the_end),
         cmocka_unit_test(changes_at_random_leave_a_dendrogram),
-        cmocka_unit_test(only_what_would_begin_cold_is_not_continued),
         cmocka_unit_test(hostile_graphs_are_refused_and_change_nothing),
         cmocka_unit_test(extreme_weights_end),
     };
