@@ -1,7 +1,7 @@
 /* Gathering the messages and collectives of a window into bursts, and their rows. */
 #include "daemon/analysis/events/burst_gather.h"
 
-#include "daemon/analysis/tables/key_index.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "holter/call.h"
 #include "holter/order.h"
 #include "holter/size_class.h"
@@ -33,9 +33,9 @@ struct kind {
 struct burst_gather {
     struct kind messages, calls;
     struct burst_desk *desk;              /* owned */
-    struct key_index collectives;         /* call and communicator, root */
-    struct key_index call_rows;           /* rank and number of the collective, size class */
-    struct key_index made;                /* rank and request */
+    struct key_table collectives;         /* call and communicator, root */
+    struct key_table call_rows;           /* rank and number of the collective, size class */
+    struct key_table made;                /* rank and request */
     uint16_t *made_calls;                 /* owned; by number in made */
     struct wire_comm_member_row *members; /* owned; of any communicator */
     uint32_t member_count, member_capacity;
@@ -64,11 +64,7 @@ static int burst_gather_allocate(struct burst_gather *gather)
         burst_gather_kind_init(&gather->calls, MAXIMUM_CALLS, MAXIMUM_CALL_PAIRS) != 0 ||
         burst_desk_create(&gather->desk) != 0)
         return -ENOMEM;
-    return key_index_init(&gather->collectives, MAXIMUM_COLLECTIVES) != 0 ||
-                   key_index_init(&gather->call_rows, MAXIMUM_CALL_ROWS) != 0 ||
-                   key_index_init(&gather->made, MAXIMUM_CREATED) != 0
-               ? -ENOMEM
-               : 0;
+    return 0;
 }
 
 int burst_gather_create(struct burst_gather **out)
@@ -93,9 +89,9 @@ void burst_gather_destroy(struct burst_gather *gather)
     bursts_destroy(gather->messages.set);
     bursts_destroy(gather->calls.set);
     burst_desk_destroy(gather->desk);
-    key_index_finish(&gather->collectives);
-    key_index_finish(&gather->call_rows);
-    key_index_finish(&gather->made);
+    key_table_finish(&gather->collectives);
+    key_table_finish(&gather->call_rows);
+    key_table_finish(&gather->made);
     free(gather->made_calls);
     free(gather->members);
     free(gather->rows.bursts);
@@ -112,8 +108,8 @@ void burst_gather_clear(struct burst_gather *gather)
     gather->messages.unknown = gather->calls.unknown = 0;
     bursts_clear(gather->messages.set);
     bursts_clear(gather->calls.set);
-    key_index_clear(&gather->collectives);
-    key_index_clear(&gather->call_rows);
+    key_table_clear(&gather->collectives);
+    key_table_clear(&gather->call_rows);
     gather->member_count = 0;
 }
 
@@ -154,54 +150,43 @@ enum burst_kind burst_kind_of(uint16_t call)
     return call == CALL_Start || call == CALL_Startall ? BURST_STARTS : BURST_NO_COLLECTIVE;
 }
 
-static struct index_key burst_gather_request_key(const struct burst_call *call)
+static struct key burst_gather_request_key(const struct burst_call *call)
 {
-    return (struct index_key){call->rank, call->request};
+    return (struct key){call->rank, call->request};
 }
 
 static void burst_gather_store_request(struct burst_gather *gather, const struct burst_call *call)
 {
-    struct index_key key = burst_gather_request_key(call);
-    uint32_t number = key_index_find(&gather->made, key);
+    struct key key = burst_gather_request_key(call);
     if (call->request == 0)
         return;
-    if (number == KEY_INDEX_FULL)
-        number = key_index_add(&gather->made, key);
-    if (number ==
-        KEY_INDEX_FULL) { /* starts of calls that are no longer indexed are counted as such */
-        key_index_clear(&gather->made);
-        number = key_index_add(&gather->made, key);
+    uint32_t number = key_table_number(&gather->made, key, MAXIMUM_CREATED);
+    if (number == KEY_NONE) { /* starts of calls that are no longer indexed are counted as such */
+        key_table_clear(&gather->made);
+        number = key_table_number(&gather->made, key, MAXIMUM_CREATED);
     }
-    if (number != KEY_INDEX_FULL)
+    if (number != KEY_NONE)
         gather->made_calls[number] = call->call;
-}
-
-/* @return number of the key, which may be new; KEY_INDEX_FULL: there is no space */
-static uint32_t burst_gather_number_of(struct key_index *index, struct index_key key)
-{
-    uint32_t number = key_index_find(index, key);
-    return number != KEY_INDEX_FULL ? number : key_index_add(index, key);
 }
 
 static uint32_t burst_gather_call_row(struct burst_gather *gather, const struct burst_call *call,
                                       uint16_t number)
 {
-    struct index_key key = {(uint64_t)number << 32 | call->comm, (uint32_t)call->root};
-    uint32_t collective = burst_gather_number_of(&gather->collectives, key);
-    if (collective == KEY_INDEX_FULL)
+    struct key key = {(uint64_t)number << 32 | call->comm, (uint32_t)call->root};
+    uint32_t collective = key_table_number(&gather->collectives, key, MAXIMUM_COLLECTIVES);
+    if (collective == KEY_NONE)
         return BURST_LOG_NO_ROW;
-    return burst_gather_number_of(
-        &gather->call_rows,
-        (struct index_key){(uint64_t)call->rank << 32 | collective, size_class_of(call->bytes)});
+    key = (struct key){(uint64_t)call->rank << 32 | collective, size_class_of(call->bytes)};
+    return key_table_number(&gather->call_rows, key, MAXIMUM_CALL_ROWS);
 }
 
 static int burst_gather_call_pair(const void *user, uint32_t number, struct burst_pair *out)
 {
     const struct burst_gather *gather = user;
-    struct index_key key = gather->call_rows.keys[number];
-    out->source = (uint32_t)(key.a >> 32);
-    out->destination = (uint32_t)key.a;
-    out->size_class = (uint32_t)key.b;
+    struct key key = gather->call_rows.keys[number];
+    out->source = (uint32_t)(key.hi >> 32);
+    out->destination = (uint32_t)key.hi;
+    out->size_class = (uint32_t)key.lo;
     return 0;
 }
 
@@ -220,8 +205,8 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
         return;
     }
     if (kind == BURST_STARTS) {
-        uint32_t made = key_index_find(&gather->made, burst_gather_request_key(call));
-        number = made != KEY_INDEX_FULL ? gather->made_calls[made] : number;
+        uint32_t made = key_table_find(&gather->made, burst_gather_request_key(call));
+        number = made != KEY_NONE ? gather->made_calls[made] : number;
     }
     if (burst_log_full(&gather->calls.log))
         burst_gather_flush_calls(gather, BURST_GATHER_ROWS / 4);
@@ -416,11 +401,11 @@ static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint
     for (uint64_t i = first_pair; i < gather->rows.pair_count; i++)
         positions[gather->rows.pairs[i].destination] = 1;
     for (uint32_t i = 0; i < gather->collectives.count; i++) {
-        struct index_key key = gather->collectives.keys[i];
+        struct key key = gather->collectives.keys[i];
         if (positions[i] == 0)
             continue;
         gather->rows.collectives[count] =
-            (struct wire_collective_row){key.a >> 32, (uint32_t)key.a, (int32_t)(uint32_t)key.b};
+            (struct wire_collective_row){key.hi >> 32, (uint32_t)key.hi, (int32_t)(uint32_t)key.lo};
         positions[i] = (uint32_t)++count;
     }
     for (uint64_t i = first_pair; i < gather->rows.pair_count; i++)

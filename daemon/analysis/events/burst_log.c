@@ -1,7 +1,8 @@
 /* A log of messages, put in order of time and cut into bursts. */
 #include "daemon/analysis/events/burst_log.h"
 
-#include "daemon/analysis/tables/key_index.h"
+#include "daemon/analysis/tables/key_order.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -10,31 +11,23 @@
 
 #define FIRST_CAPACITY 1024u
 #define FIRST_NUMBERS 4096u
-#define DIGIT 11u /* bits of a cell that one pass of the sort uses */
-#define DIGITS (1u << DIGIT)
 #define FIRST_STAMP (1u << 31)  /* above all places of rows */
 #define UNKNOWN UINT32_MAX      /* in place of a pair: not known */
 #define NO_ROW (UINT32_MAX - 1) /* there are too many */
 
 __extension__ typedef unsigned __int128 wide;
 
-struct place {
-    uint32_t cell;  /* of the message's time, from the earliest */
-    uint32_t entry; /* in the log */
-};
-
 struct burst_desk {
-    struct place *order, *spare; /* owned */
-    uint32_t *pairs;             /* owned; of the messages, in order: position in index */
-    struct key_index index;      /* pairs of the log that may have rows */
-    uint32_t *pair_of;           /* owned; by number: the same plus 1; 0: not looked up yet */
-    uint32_t *marks;             /* owned; by pair: its row, or the stamp of a count */
-    struct burst_pair *rows;     /* owned; of one burst */
-    uint32_t *row_pairs;         /* owned; their pairs */
+    struct key_place *order, *spare; /* owned; entries of the log, by the cell of their time */
+    uint32_t *pairs;                 /* owned; of the messages, in order: position in index */
+    struct key_table index;          /* pairs of the log that may have rows */
+    uint32_t *pair_of;               /* owned; by number: the same plus 1; 0: not looked up yet */
+    uint32_t *marks;                 /* owned; by pair: its row, or the stamp of a count */
+    struct burst_pair *rows;         /* owned; of one burst */
+    uint32_t *row_pairs;             /* owned; their pairs */
     uint32_t order_capacity, number_capacity, stamp;
     struct bursts *shape; /* owned; times only */
     uint64_t unknown;     /* messages of the log that is put away */
-    uint32_t digits[DIGITS];
     uint32_t pauses[SIZE_CLASSES];
 };
 
@@ -78,7 +71,6 @@ int burst_desk_create(struct burst_desk **out)
     desk->rows = malloc(BURST_LOG_ROWS * sizeof *desk->rows);
     desk->row_pairs = malloc(BURST_LOG_ROWS * sizeof *desk->row_pairs);
     if (desk->marks == NULL || desk->rows == NULL || desk->row_pairs == NULL ||
-        key_index_init(&desk->index, BURST_LOG_ROWS) != 0 ||
         bursts_create(&desk->shape, &params) != 0) {
         burst_desk_destroy(desk);
         return -ENOMEM;
@@ -92,7 +84,7 @@ void burst_desk_destroy(struct burst_desk *desk)
     if (desk == NULL)
         return;
     bursts_destroy(desk->shape);
-    key_index_finish(&desk->index);
+    key_table_finish(&desk->index);
     free(desk->order);
     free(desk->spare);
     free(desk->pairs);
@@ -141,51 +133,14 @@ static void burst_log_reserve_numbers(struct burst_desk *desk, uint32_t count)
 
 /* ---- in order of time ---------------------------------------------------- */
 
-/* Cells are counted from the earliest message; of those more than an hour before the latest the
- * first cell takes all. */
-static void burst_log_find_cells(struct burst_desk *desk, const struct burst_log *log,
-                                 uint32_t *highest)
-{
-    uint64_t first = UINT64_MAX, last = 0, reach = (uint64_t)UINT32_MAX * BURST_LOG_CELL_NS;
-    for (uint32_t i = 0; i < log->count; i++) {
-        uint64_t time = log->entries[i].time_ns;
-        first = time < first ? time : first;
-        last = time > last ? time : last;
-    }
-    first = last > reach && first < last - reach ? last - reach : first;
-    first = first / BURST_LOG_CELL_NS;
-    for (uint32_t i = 0; i < log->count; i++) {
-        uint64_t cell = log->entries[i].time_ns / BURST_LOG_CELL_NS;
-        desk->order[i] = (struct place){cell > first ? (uint32_t)(cell - first) : 0, i};
-    }
-    *highest = (uint32_t)(last / BURST_LOG_CELL_NS - first);
-}
-
-/* Stable, so that what a rank did in one cell stays in its order. */
-static void burst_log_sort_pass(struct burst_desk *desk, uint32_t count, uint32_t shift)
-{
-    uint32_t sum = 0;
-    memset(desk->digits, 0, sizeof desk->digits);
-    for (uint32_t i = 0; i < count; i++)
-        desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++;
-    for (uint32_t d = 0; d < DIGITS; d++) {
-        uint32_t in_bucket = desk->digits[d];
-        desk->digits[d] = sum;
-        sum += in_bucket;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        desk->spare[desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++] = desk->order[i];
-    struct place *sorted = desk->spare;
-    desk->spare = desk->order;
-    desk->order = sorted;
-}
-
+/* By cells; stable, so that what a rank did in one cell stays in its order. */
 static void burst_log_sort(struct burst_desk *desk, const struct burst_log *log)
 {
-    uint32_t highest;
-    burst_log_find_cells(desk, log, &highest);
-    for (uint32_t shift = 0; shift < 32 && highest >> shift != 0; shift += DIGIT)
-        burst_log_sort_pass(desk, log->count, shift);
+    for (uint32_t i = 0; i < log->count; i++)
+        desk->order[i] = (struct key_place){log->entries[i].time_ns / BURST_LOG_CELL_NS, i};
+    struct key_place *sorted = key_order(desk->order, desk->spare, log->count);
+    desk->spare = sorted == desk->order ? desk->spare : desk->order;
+    desk->order = sorted;
 }
 
 /* ---- runs ---------------------------------------------------------------- */
@@ -195,9 +150,9 @@ struct cut {
     uint32_t class_, of_class;
 };
 
-static uint32_t burst_log_pause_before(const struct burst_desk *desk, uint32_t i)
+static uint64_t burst_log_pause_before(const struct burst_desk *desk, uint32_t i)
 {
-    return desk->order[i].cell - desk->order[i - 1].cell;
+    return desk->order[i].key - desk->order[i - 1].key;
 }
 
 static struct cut burst_log_find_cut(struct burst_desk *desk, uint32_t count)
@@ -214,7 +169,7 @@ static struct cut burst_log_find_cut(struct burst_desk *desk, uint32_t count)
     return cut;
 }
 
-static int burst_log_ends_run(struct cut *cut, uint32_t pause)
+static int burst_log_ends_run(struct cut *cut, uint64_t pause)
 {
     if (pause == 0)
         return 0;
@@ -225,7 +180,7 @@ static int burst_log_ends_run(struct cut *cut, uint32_t pause)
 static const struct burst_entry *burst_log_entry_at(const struct burst_desk *desk,
                                                     const struct burst_log *log, uint32_t i)
 {
-    return &log->entries[desk->order[i].entry];
+    return &log->entries[desk->order[i].place];
 }
 
 static void burst_log_extend(struct burst_sums *run, wide *sum, uint64_t time)
@@ -273,18 +228,16 @@ static uint32_t burst_log_find(struct burst_desk *desk, const struct burst_names
     struct burst_pair row = {0};
     if (names->pair(names->user, number, &row) != 0)
         return UNKNOWN;
-    struct index_key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
-    uint32_t pair = key_index_find(&desk->index, key);
-    if (pair == KEY_INDEX_FULL)
-        pair = key_index_add(&desk->index, key);
-    return pair == KEY_INDEX_FULL ? NO_ROW : pair;
+    struct key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
+    uint32_t pair = key_table_number(&desk->index, key, BURST_LOG_ROWS);
+    return pair == KEY_NONE ? NO_ROW : pair;
 }
 
 static void burst_log_find_pairs(struct burst_desk *desk, uint32_t count,
                                  const struct burst_names *names)
 {
     burst_log_reserve_numbers(desk, count);
-    key_index_clear(&desk->index);
+    key_table_clear(&desk->index);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = desk->pairs[i];
         if (number >= desk->number_capacity) {
@@ -354,11 +307,11 @@ static uint32_t burst_log_row_of(struct burst_desk *desk, uint32_t pair, uint32_
     uint32_t at = desk->marks[pair];
     if (at < *count && desk->row_pairs[at] == pair)
         return at;
-    struct index_key key = desk->index.keys[pair];
+    struct key key = desk->index.keys[pair];
     at = (*count)++;
-    desk->rows[at] = (struct burst_pair){.source = (uint32_t)(key.a >> 32),
-                                         .destination = (uint32_t)key.a,
-                                         .size_class = (uint32_t)key.b};
+    desk->rows[at] = (struct burst_pair){.source = (uint32_t)(key.hi >> 32),
+                                         .destination = (uint32_t)key.hi,
+                                         .size_class = (uint32_t)key.lo};
     desk->row_pairs[at] = pair;
     desk->marks[pair] = at;
     return at;

@@ -1,7 +1,7 @@
 /* The messages of a window one by one, until they are put into a set of bursts.
  *
  * A message takes a row of 24 bytes when it is logged. Later all messages are processed together:
- * they are put in order of time (radix sort by cells of BURST_LOG_CELL_NS), cut at their largest
+ * they are put in order of time (by cells of BURST_LOG_CELL_NS), cut at their largest
  * pauses into up to BURST_LOG_RUNS runs, those are merged by daemon/analysis/events/bursts.h
  * (CommGram, section III-F) into as few bursts as wanted, and only then what each pair sent in a
  * burst is added up. So neither clustering nor summing is done message by message.
@@ -10,7 +10,7 @@
  * the burst's sum is found without a search.
  *
  * Pure: no clock, no I/O. Memory: 24 bytes for each of `maximum` messages; in the desk, which logs
- * share, 20 bytes for each message of the largest, and 2 MiB. */
+ * share, 36 bytes for each message of the largest, and 2 MiB. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_LOG_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_LOG_H
 

@@ -36,11 +36,7 @@ int event_sum_create(struct event_sum **out, uint32_t most_pairs)
         sum->burst_kind_of[call] = (uint8_t)burst_kind_of((uint16_t)call);
     sum->most_pairs = most_pairs;
     sum->epoch = 1; /* 0 is what nothing has been resolved in */
-    if (key_index_init(&sum->pair_index, most_pairs + MAXIMUM_OVERFLOW_ROWS) != 0 ||
-        key_index_init(&sum->call_index, MAXIMUM_CALL_ROWS + MAXIMUM_OVERFLOW_ROWS) != 0 ||
-        key_index_init(&sum->comm_index, MAXIMUM_COMMS) != 0 ||
-        key_index_init(&sum->region_index, MAXIMUM_REGIONS) != 0 ||
-        burst_gather_create(&sum->bursts) != 0) {
+    if (burst_gather_create(&sum->bursts) != 0) {
         event_sum_destroy(sum);
         return -ENOMEM;
     }
@@ -59,10 +55,10 @@ void event_sum_destroy(struct event_sum *sum)
     if (sum == NULL)
         return;
     burst_gather_destroy(sum->bursts);
-    key_index_finish(&sum->pair_index);
-    key_index_finish(&sum->call_index);
-    key_index_finish(&sum->comm_index);
-    key_index_finish(&sum->region_index);
+    key_table_finish(&sum->pair_index);
+    key_table_finish(&sum->call_index);
+    key_table_finish(&sum->comm_index);
+    key_table_finish(&sum->region_index);
     free(sum->ranks);
     free(sum->pairs);
     free(sum->calls);
@@ -111,40 +107,36 @@ static void event_sum_copy_name(char out[NAME_BYTES], const char *name)
 
 uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
 {
-    struct index_key key = {row->id, row->parent};
-    uint32_t position = key_index_find(&sum->comm_index, key);
-    if (position != KEY_INDEX_FULL)
-        return position;
-    position = key_index_extend(&sum->comm_index, key, UINT32_MAX, &sum->comms, sizeof *sum->comms,
-                                &sum->comm_capacity);
-    if (position == KEY_INDEX_FULL)
-        return 0;
+    struct key key = {row->id, row->parent};
+    uint32_t known = sum->comm_index.count;
+    uint32_t position = key_table_extend(&sum->comm_index, key, MAXIMUM_COMMS, &sum->comms,
+                                         sizeof *sum->comms, &sum->comm_capacity);
+    if (position != known)
+        return position == KEY_NONE ? 0 : position;
     sum->comms[position].row = *row;
     event_sum_copy_name(sum->comms[position].name, row->name);
     return position;
 }
 
 /* FNV-1a, twice with different offsets: 128 bits stand for the name. */
-static struct index_key event_sum_name_key(const char *name)
+static struct key event_sum_name_key(const char *name)
 {
-    struct index_key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
+    struct key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
     for (; *name != '\0'; name++) {
-        key.a = (key.a ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-        key.b = (key.b ^ (uint8_t)*name) * UINT64_C(0x10000000233);
+        key.hi = (key.hi ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+        key.lo = (key.lo ^ (uint8_t)*name) * UINT64_C(0x10000000233);
     }
     return key;
 }
 
 uint32_t event_sum_region(struct event_sum *sum, const char *name)
 {
-    struct index_key key = event_sum_name_key(name);
-    uint32_t position = key_index_find(&sum->region_index, key);
-    if (position != KEY_INDEX_FULL)
-        return position;
-    position = key_index_extend(&sum->region_index, key, UINT32_MAX, &sum->regions,
-                                sizeof *sum->regions, &sum->region_capacity);
-    if (position == KEY_INDEX_FULL)
-        return 0;
+    struct key key = event_sum_name_key(name);
+    uint32_t known = sum->region_index.count;
+    uint32_t position = key_table_extend(&sum->region_index, key, MAXIMUM_REGIONS, &sum->regions,
+                                         sizeof *sum->regions, &sum->region_capacity);
+    if (position != known)
+        return position == KEY_NONE ? 0 : position;
     event_sum_copy_name(sum->regions[position].name, name);
     return position;
 }
@@ -175,23 +167,20 @@ static enum call_class event_sum_class_of(const struct event_sum *sum, uint16_t 
     return call < CALL_NUMBERS ? (enum call_class)sum->class_of[call] : CALL_OTHER;
 }
 
-static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct index_key key,
-                                            uint32_t limit)
+static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct key key, uint32_t limit)
 {
-    uint32_t number = key_index_find(&sum->pair_index, key);
-    if (number == KEY_INDEX_FULL)
-        number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
-                                  &sum->pair_capacity);
-    return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
+    uint32_t number = key_table_extend(&sum->pair_index, key, limit, &sum->pairs,
+                                       sizeof *sum->pairs, &sum->pair_capacity);
+    return number == KEY_NONE ? NULL : &sum->pairs[number];
 }
 
 /* source and destination fit 32 bits (ranks are checked when they are added), comm 16, region 14,
  * class 10 */
-static struct index_key event_sum_pair_key(uint64_t source, int64_t destination, uint64_t comm,
-                                           uint64_t region, uint64_t size_class)
+static struct key event_sum_pair_key(uint64_t source, int64_t destination, uint64_t comm,
+                                     uint64_t region, uint64_t size_class)
 {
-    return (struct index_key){source << 32 | (uint32_t)destination,
-                              comm << 32 | region << 16 | size_class};
+    return (struct key){source << 32 | (uint32_t)destination,
+                        comm << 32 | region << 16 | size_class};
 }
 
 /* ---- bursts -------------------------------------------------------------- */
@@ -199,11 +188,11 @@ static struct index_key event_sum_pair_key(uint64_t source, int64_t destination,
 static int event_sum_pair_of(const void *user, uint32_t number, struct burst_pair *out)
 {
     const struct event_sum *sum = user;
-    struct index_key key = sum->pair_index.keys[number];
-    out->source = (uint32_t)(key.a >> 32);
-    out->destination = (uint32_t)key.a;
-    out->size_class = (uint32_t)key.b & 0xffff;
-    return (int32_t)(uint32_t)key.a == OTHERS;
+    struct key key = sum->pair_index.keys[number];
+    out->source = (uint32_t)(key.hi >> 32);
+    out->destination = (uint32_t)key.hi;
+    out->size_class = (uint32_t)key.lo & 0xffff;
+    return (int32_t)(uint32_t)key.hi == OTHERS;
 }
 
 static struct burst_names event_sum_names_of(const struct event_sum *sum)
@@ -269,17 +258,18 @@ int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uin
 
 /* ---- records ------------------------------------------------------------- */
 
-/* @return number of the sum; KEY_INDEX_FULL: there is no memory for it */
-static uint32_t event_sum_add_pair(struct event_sum *sum, struct index_key key, uint64_t bytes)
+/* @return number of the sum; KEY_NONE: there is no memory for it */
+static uint32_t event_sum_add_pair(struct event_sum *sum, struct key key, uint64_t bytes)
 {
     struct pair_sum *pair = event_sum_find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
         sum->folded = 1;
-        pair = event_sum_find_pair(
-            sum, event_sum_pair_key(key.a >> 32, OTHERS, 0, 0, key.b & 0xffff), UINT32_MAX);
+        pair = event_sum_find_pair(sum,
+                                   event_sum_pair_key(key.hi >> 32, OTHERS, 0, 0, key.lo & 0xffff),
+                                   sum->most_pairs + MAXIMUM_OVERFLOW_ROWS);
     }
     if (pair == NULL)
-        return KEY_INDEX_FULL;
+        return KEY_NONE;
     pair->messages++;
     pair->bytes += bytes;
     return (uint32_t)(pair - sum->pairs);
@@ -297,11 +287,11 @@ static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
         row->sent_bytes += event->bytes;
         int64_t destination =
             event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
-        struct index_key key = event_sum_pair_key(
+        struct key key = event_sum_pair_key(
             row->rank, destination, event_sum_comm_position(tables, event->comm),
             event_sum_region_position(tables, event->region), size_class_of(event->bytes));
         uint32_t number = event_sum_add_pair(sum, key, event->bytes);
-        if (number != KEY_INDEX_FULL)
+        if (number != KEY_NONE)
             event_sum_log_message(sum, number, source->clock, event);
     }
     if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
@@ -311,25 +301,23 @@ static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
     }
 }
 
-static struct call_sum *event_sum_find_call(struct event_sum *sum, struct index_key key,
-                                            uint32_t limit)
+static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key key, uint32_t limit)
 {
-    uint32_t number = key_index_find(&sum->call_index, key);
-    if (number == KEY_INDEX_FULL)
-        number = key_index_extend(&sum->call_index, key, limit, &sum->calls, sizeof *sum->calls,
-                                  &sum->call_capacity);
-    return number == KEY_INDEX_FULL ? NULL : &sum->calls[number];
+    uint32_t number = key_table_extend(&sum->call_index, key, limit, &sum->calls,
+                                       sizeof *sum->calls, &sum->call_capacity);
+    return number == KEY_NONE ? NULL : &sum->calls[number];
 }
 
 static struct call_sum *event_sum_call_of(struct event_sum *sum, const struct rank_sum *rank,
                                           struct sum_tables *tables, const struct event *event)
 {
     uint64_t caller = rank->row.rank << 32, number = (uint64_t)event->call << 16;
-    struct index_key key = {caller | event_sum_comm_position(tables, event->comm),
-                            number | event_sum_region_position(tables, event->region)};
+    struct key key = {caller | event_sum_comm_position(tables, event->comm),
+                      number | event_sum_region_position(tables, event->region)};
     struct call_sum *call = event_sum_find_call(sum, key, MAXIMUM_CALL_ROWS);
     return call != NULL ? call
-                        : event_sum_find_call(sum, (struct index_key){caller, number}, UINT32_MAX);
+                        : event_sum_find_call(sum, (struct key){caller, number},
+                                              MAXIMUM_CALL_ROWS + MAXIMUM_OVERFLOW_ROWS);
 }
 
 static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *ring,
@@ -505,10 +493,10 @@ static void event_sum_begin_window(struct event_sum *sum)
 {
     sum->epoch++;
     burst_gather_clear(sum->bursts);
-    key_index_clear(&sum->pair_index);
-    key_index_clear(&sum->call_index);
-    key_index_clear(&sum->comm_index);
-    key_index_clear(&sum->region_index);
+    key_table_clear(&sum->pair_index);
+    key_table_clear(&sum->call_index);
+    key_table_clear(&sum->comm_index);
+    key_table_clear(&sum->region_index);
     sum->folded = 0;
     event_sum_init_dictionaries(sum);
 }

@@ -24,24 +24,24 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
     for (uint32_t i = 0; i < sum->rank_count; i++)
         sum->rows.ranks[i] = event_sum_rows_rank_row(&sum->ranks[i]);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
-        struct index_key key = sum->pair_index.keys[i];
+        struct key key = sum->pair_index.keys[i];
         sum->rows.pairs[i] = (struct wire_pair_row){
-            .source = key.a >> 32,
-            .destination = (int32_t)(uint32_t)key.a,
-            .comm = key.b >> 32,
-            .region = key.b >> 16 & 0xffff,
-            .size_class = key.b & 0xffff,
+            .source = key.hi >> 32,
+            .destination = (int32_t)(uint32_t)key.hi,
+            .comm = key.lo >> 32,
+            .region = key.lo >> 16 & 0xffff,
+            .size_class = key.lo & 0xffff,
             .messages = sum->pairs[i].messages,
             .bytes = sum->pairs[i].bytes,
         };
     }
     for (uint32_t i = 0; i < sum->call_index.count; i++) {
-        struct index_key key = sum->call_index.keys[i];
+        struct key key = sum->call_index.keys[i];
         sum->rows.calls[i] = (struct wire_call_row){
-            .rank = key.a >> 32,
-            .call = key.b >> 16,
-            .comm = (uint32_t)key.a,
-            .region = key.b & 0xffff,
+            .rank = key.hi >> 32,
+            .call = key.lo >> 16,
+            .comm = (uint32_t)key.hi,
+            .region = key.lo & 0xffff,
             .calls = sum->calls[i].calls,
             .bytes = sum->calls[i].bytes,
             .bytes_in = sum->calls[i].bytes_in,

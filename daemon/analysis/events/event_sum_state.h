@@ -3,7 +3,7 @@
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_EVENT_SUM_STATE_H
 
 #include "daemon/analysis/events/event_sum.h"
-#include "daemon/analysis/tables/key_index.h"
+#include "daemon/analysis/tables/key_table.h"
 
 #define NAME_BYTES 64u
 #define OTHERS (-1)
@@ -40,7 +40,7 @@ struct event_sum {
     struct region_entry *regions;
     uint32_t rank_count;
     size_t rank_capacity, pair_capacity, call_capacity, comm_capacity, region_capacity;
-    struct key_index pair_index, call_index, comm_index, region_index;
+    struct key_table pair_index, call_index, comm_index, region_index;
     uint32_t most_pairs;
     uint32_t epoch;
     int folded;

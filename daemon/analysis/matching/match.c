@@ -42,7 +42,7 @@ void match_destroy(struct match *match)
         match_free_member(match->members[i]);
     free(match->members);
     free(match->peers);
-    free(match->peer_slots);
+    key_table_finish(&match->peer_numbers);
     free(match->sends.nodes);
     free(match->sends.free);
     free(match->receives.nodes);

@@ -1,7 +1,7 @@
 /* Memory of the matcher: pools of nodes, ranks, channels and the ends in them. */
 #include "daemon/analysis/matching/match_state.h"
 
-#include "daemon/analysis/tables/key_index.h"
+#include "daemon/analysis/tables/key_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,56 +65,26 @@ void match_pool_release(struct pool *pool, uint32_t number)
 
 /* ---- ranks --------------------------------------------------------------- */
 
-static uint32_t match_peer_slot(const struct match *match, uint32_t rank)
-{
-    uint32_t mask = 2 * match->peer_capacity - 1;
-    uint32_t slot = key_index_hash((struct index_key){rank, 0}) & mask;
-    while (match->peer_slots[slot] != 0 && match->peers[match->peer_slots[slot] - 1].rank != rank)
-        slot = (slot + 1) & mask;
-    return slot;
-}
-
-static int match_grow_peers(struct match *match)
-{
-    uint32_t capacity = match->peer_capacity == 0 ? INITIAL_CAPACITY : 2 * match->peer_capacity;
-    if (capacity > MAXIMUM_PEERS)
-        return -ENOMEM;
-    uint32_t *slots = calloc(2 * (size_t)capacity, sizeof *slots);
-    struct peer *peers = slots == NULL ? NULL : realloc(match->peers, capacity * sizeof *peers);
-    if (peers == NULL) {
-        free(slots);
-        return -ENOMEM;
-    }
-    free(match->peer_slots);
-    match->peers = peers;
-    match->peer_slots = slots;
-    match->peer_capacity = capacity;
-    for (uint32_t i = 0; i < match->peer_count; i++)
-        match->peer_slots[match_peer_slot(match, peers[i].rank)] = i + 1;
-    return 0;
-}
-
 static struct peer *match_find_peer(const struct match *match, uint32_t rank)
 {
-    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[match_peer_slot(match, rank)];
-    return found == 0 ? NULL : &match->peers[found - 1];
+    uint32_t number = key_table_find(&match->peer_numbers, (struct key){rank, 0});
+    return number == KEY_NONE ? NULL : &match->peers[number];
 }
 
 struct peer *match_peer(struct match *match, uint32_t rank)
 {
-    if (match->peer_count == match->peer_capacity && match_grow_peers(match) != 0)
-        return match_find_peer(match, rank); /* the table is full */
-    uint32_t *slot = &match->peer_slots[match_peer_slot(match, rank)];
-    if (*slot == 0) {
-        match->peers[match->peer_count++] =
-            (struct peer){.rank = rank,
-                          .place = match->all_added ? PLACE_ELSEWHERE : PLACE_UNKNOWN,
-                          .since_ns = match->now_ns,
-                          .from = {NONE, NONE},
-                          .to = {NONE, NONE}};
-        *slot = match->peer_count;
-    }
-    return &match->peers[*slot - 1];
+    uint32_t number = key_table_extend(&match->peer_numbers, (struct key){rank, 0}, MAXIMUM_PEERS,
+                                       &match->peers, sizeof *match->peers, &match->peer_capacity);
+    if (number == KEY_NONE)
+        return NULL;
+    struct peer *peer = &match->peers[number];
+    if (peer->place == 0) /* it is new */
+        *peer = (struct peer){.rank = rank,
+                              .place = match->all_added ? PLACE_ELSEWHERE : PLACE_UNKNOWN,
+                              .since_ns = match->now_ns,
+                              .from = {NONE, NONE},
+                              .to = {NONE, NONE}};
+    return peer;
 }
 
 struct match_member *match_member_of(const struct match *match, uint32_t rank)
@@ -129,9 +99,9 @@ struct match_member *match_member_of(const struct match *match, uint32_t rank)
 static uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source,
                            uint32_t destination, int32_t tag)
 {
-    return key_index_hash(
-               (struct index_key){comm ^ (uint64_t)(uint32_t)tag * UINT64_C(0x9e3779b97f4a7c15),
-                                  (uint64_t)source << 32 | destination}) &
+    return key_table_hash_of(
+               (struct key){comm ^ (uint64_t)(uint32_t)tag * UINT64_C(0x9e3779b97f4a7c15),
+                            (uint64_t)source << 32 | destination}) &
            match->slot_mask;
 }
 
@@ -341,7 +311,7 @@ static int match_channel_forgettable(const struct match *match, const struct cha
 
 static void match_channel_rebuild_links(struct match *match)
 {
-    for (uint32_t i = 0; i < match->peer_count; i++)
+    for (uint32_t i = 0; i < match->peer_numbers.count; i++)
         match->peers[i].from = match->peers[i].to = (struct channel_list){NONE, NONE};
     for (uint32_t i = 0; i < match->channels.used; i++)
         if (match_channel_at(match, i)->flags & CHANNEL_USED)

@@ -7,6 +7,7 @@
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 
 #include "daemon/analysis/matching/match.h"
+#include "daemon/analysis/tables/key_table.h"
 
 #define NONE UINT32_MAX
 
@@ -197,9 +198,8 @@ struct match {
     uint32_t strict; /**< members with wildcards or several threads: order has to be checked */
 
     struct peer *peers; /**< owned */
-    uint32_t peer_count, peer_capacity;
-    uint32_t
-        *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_capacity */
+    size_t peer_capacity;
+    struct key_table peer_numbers; /**< by rank */
 
     struct pool sends, receives, groups, channels, early_ends;
     struct channel_link *links; /**< owned; by channel */

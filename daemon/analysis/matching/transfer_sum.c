@@ -3,7 +3,8 @@
 #include "daemon/analysis/matching/transfer_sum.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/analysis/tables/key_index.h"
+#include "daemon/analysis/tables/key_order.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 
@@ -12,10 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAXIMUM_OTHERS (1u << 20)  /* rows for messages that have no row of their own */
-#define MAXIMUM_BUCKETS (1u << 18) /* classes of sizes by classes of times */
-#define DIGIT_BITS 10u /* classes of sizes are below this, those of times twice as many bits */
-#define DIGIT_MASK ((1u << DIGIT_BITS) - 1)
+#define MAXIMUM_OTHERS (1u << 20)         /* rows for messages that have no row of their own */
+#define MAXIMUM_BUCKETS (1u << 18)        /* classes of sizes by classes of times */
 #define LOG_STEPS 1024u                   /* to an octave: at most 0.0007 from the logarithm */
 #define LONGEST_NS INT64_C(3600000000000) /* that a half row holds */
 
@@ -25,7 +24,7 @@ struct pair {
 };
 
 struct transfer_sum {
-    struct key_index pair_index, bucket_index;
+    struct key_table pair_index, bucket_index;
     struct pair *pairs;
     uint64_t *buckets;
     size_t pair_capacity, bucket_capacity;
@@ -39,8 +38,8 @@ struct transfer_sum {
     uint32_t pending_count;
     uint64_t recent_ns[SIZE_CLASSES]; /* 0: no criterion yet */
     uint32_t logs[LOG_STEPS];         /* of 1 to 2, in 1/65536 */
-    uint32_t *order, *other_order;    /* of buckets: capacity as theirs */
-    size_t order_capacity, other_capacity;
+    struct key_place *order;          /* of buckets, and as many to sort them */
+    size_t order_capacity;
     struct {
         struct wire_transfer_row *transfers;
         struct wire_latency_row *latencies;
@@ -61,9 +60,7 @@ int transfer_sum_create(struct transfer_sum **out, uint32_t most_pairs)
     sum->halves = malloc(TRANSFER_MAXIMUM_HALVES * sizeof *sum->halves);
     sum->rows.halves = malloc(TRANSFER_MAXIMUM_HALVES * sizeof *sum->rows.halves);
     sum->pending = malloc(TRANSFER_MAXIMUM_PENDING * sizeof *sum->pending);
-    if (sum->halves == NULL || sum->rows.halves == NULL || sum->pending == NULL ||
-        key_index_init(&sum->pair_index, most_pairs + MAXIMUM_OTHERS) != 0 ||
-        key_index_init(&sum->bucket_index, MAXIMUM_BUCKETS) != 0) {
+    if (sum->halves == NULL || sum->rows.halves == NULL || sum->pending == NULL) {
         transfer_sum_destroy(sum);
         return -ENOMEM;
     }
@@ -75,12 +72,11 @@ void transfer_sum_destroy(struct transfer_sum *sum)
 {
     if (sum == NULL)
         return;
-    key_index_finish(&sum->pair_index);
-    key_index_finish(&sum->bucket_index);
+    key_table_finish(&sum->pair_index);
+    key_table_finish(&sum->bucket_index);
     free(sum->pairs);
     free(sum->buckets);
     free(sum->order);
-    free(sum->other_order);
     free(sum->halves);
     free(sum->pending);
     free(sum->rows.transfers);
@@ -91,48 +87,43 @@ void transfer_sum_destroy(struct transfer_sum *sum)
 
 /* ---- messages within the node -------------------------------------------- */
 
-static struct index_key transfer_sum_pair_key(const struct match_message *message)
+static struct key transfer_sum_pair_key(const struct match_message *message)
 {
-    return (struct index_key){(uint64_t)message->source << 32 | message->destination,
-                              size_class_of(message->bytes)};
+    return (struct key){(uint64_t)message->source << 32 | message->destination,
+                        size_class_of(message->bytes)};
 }
 
-static struct index_key transfer_sum_bucket_key(const struct match_message *message)
+static struct key transfer_sum_bucket_key(const struct match_message *message)
 {
-    return (struct index_key){
+    return (struct key){
         (uint64_t)size_class_of(message->bytes) << 32 | time_class_of(message->transfer_ns), 0};
 }
 
-static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct index_key key,
-                                           uint32_t limit)
+static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
 {
-    uint32_t number = key_index_find(&sum->pair_index, key);
-    if (number == KEY_INDEX_FULL)
-        number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
-                                  &sum->pair_capacity);
-    return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
+    uint32_t number = key_table_extend(&sum->pair_index, key, limit, &sum->pairs,
+                                       sizeof *sum->pairs, &sum->pair_capacity);
+    return number == KEY_NONE ? NULL : &sum->pairs[number];
 }
 
 static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
                                          const struct match_message *message)
 {
-    struct index_key key = transfer_sum_pair_key(message);
+    struct key key = transfer_sum_pair_key(message);
     struct pair *pair = transfer_sum_find_pair(sum, key, sum->most_pairs);
     if (pair != NULL)
         return pair;
     sum->folded = 1;
-    key.a = (uint64_t)message->source << 32 | UINT32_MAX; /* ranks are below 2^31 */
-    return transfer_sum_find_pair(sum, key, UINT32_MAX);
+    key.hi = (uint64_t)message->source << 32 | UINT32_MAX; /* ranks are below 2^31 */
+    return transfer_sum_find_pair(sum, key, sum->most_pairs + MAXIMUM_OTHERS);
 }
 
 static void transfer_sum_add_bucket(struct transfer_sum *sum, const struct match_message *message)
 {
-    struct index_key key = transfer_sum_bucket_key(message);
-    uint32_t number = key_index_find(&sum->bucket_index, key);
-    if (number == KEY_INDEX_FULL)
-        number = key_index_extend(&sum->bucket_index, key, UINT32_MAX, &sum->buckets,
-                                  sizeof *sum->buckets, &sum->bucket_capacity);
-    if (number != KEY_INDEX_FULL)
+    struct key key = transfer_sum_bucket_key(message);
+    uint32_t number = key_table_extend(&sum->bucket_index, key, MAXIMUM_BUCKETS, &sum->buckets,
+                                       sizeof *sum->buckets, &sum->bucket_capacity);
+    if (number != KEY_NONE)
         sum->buckets[number]++;
 }
 
@@ -260,52 +251,30 @@ static int transfer_sum_reserve_rows(struct transfer_sum *sum)
         code = array_fit(&sum->rows.latencies, sizeof *sum->rows.latencies,
                          &sum->rows.latency_capacity, buckets);
     if (code == 0)
-        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_capacity, buckets);
-    if (code == 0)
-        code =
-            array_fit(&sum->other_order, sizeof *sum->other_order, &sum->other_capacity, buckets);
+        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_capacity, 2 * buckets);
     return code;
 }
 
-/* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5).
- */
-static void transfer_sum_sort_digit(const struct transfer_sum *sum, const uint32_t *from,
-                                    uint32_t *to, unsigned shift)
-{
-    uint32_t starts[1u << DIGIT_BITS] = {0}, count = sum->bucket_index.count, at = 0;
-    for (uint32_t i = 0; i < count; i++)
-        starts[sum->bucket_index.keys[i].a >> shift & DIGIT_MASK]++;
-    for (uint32_t digit = 0; digit <= DIGIT_MASK; digit++) {
-        uint32_t many = starts[digit];
-        starts[digit] = at;
-        at += many;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        to[starts[sum->bucket_index.keys[from[i]].a >> shift & DIGIT_MASK]++] = from[i];
-}
-
 /* By class of size, then by class of time: so rows pack to a third, in recordings. */
-static const uint32_t *transfer_sum_sort_buckets(struct transfer_sum *sum)
+static const struct key_place *transfer_sum_sort_buckets(struct transfer_sum *sum)
 {
-    for (uint32_t i = 0; i < sum->bucket_index.count; i++)
-        sum->order[i] = i;
-    transfer_sum_sort_digit(sum, sum->order, sum->other_order, 0);
-    transfer_sum_sort_digit(sum, sum->other_order, sum->order, DIGIT_BITS);
-    transfer_sum_sort_digit(sum, sum->order, sum->other_order, 32);
-    return sum->other_order;
+    const uint32_t count = sum->bucket_index.count;
+    for (uint32_t i = 0; i < count; i++)
+        sum->order[i] = (struct key_place){sum->bucket_index.keys[i].hi, i};
+    return key_order(sum->order, sum->order + count, count);
 }
 
 static void transfer_sum_fill_sums(struct transfer_sum *sum)
 {
-    const uint32_t *order = transfer_sum_sort_buckets(sum);
+    const struct key_place *order = transfer_sum_sort_buckets(sum);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
-        struct index_key key = sum->pair_index.keys[i];
+        struct key key = sum->pair_index.keys[i];
         const struct pair *pair = &sum->pairs[i];
-        uint32_t destination = (uint32_t)key.a;
+        uint32_t destination = (uint32_t)key.hi;
         sum->rows.transfers[i] = (struct wire_transfer_row){
-            .source = key.a >> 32,
+            .source = key.hi >> 32,
             .destination = destination == UINT32_MAX ? TRANSFER_OTHERS : destination,
-            .size_class = key.b,
+            .size_class = key.lo,
             .messages = pair->messages,
             .delayed = pair->delayed,
             .transfer_ns = pair->transfer_ns,
@@ -318,10 +287,10 @@ static void transfer_sum_fill_sums(struct transfer_sum *sum)
         };
     }
     for (uint32_t i = 0; i < sum->bucket_index.count; i++) {
-        struct index_key key = sum->bucket_index.keys[order[i]];
-        sum->rows.latencies[i] = (struct wire_latency_row){.size_class = key.a >> 32,
-                                                           .bucket = (uint32_t)key.a,
-                                                           .messages = sum->buckets[order[i]]};
+        sum->rows.latencies[i] =
+            (struct wire_latency_row){.size_class = order[i].key >> 32,
+                                      .bucket = (uint32_t)order[i].key,
+                                      .messages = sum->buckets[order[i].place]};
     }
 }
 
@@ -390,8 +359,8 @@ int transfer_sum_rows(struct transfer_sum *sum, const struct transfer_clock *clo
 
 void transfer_sum_clear(struct transfer_sum *sum)
 {
-    key_index_clear(&sum->pair_index);
-    key_index_clear(&sum->bucket_index);
+    key_table_clear(&sum->pair_index);
+    key_table_clear(&sum->bucket_index);
     sum->folded = 0;
     sum->half_count = 0;
     sum->keys_below = 0;

@@ -1,28 +1,14 @@
 /* The hash table of a key table: open addressing, at most half full. */
 #include "daemon/analysis/tables/key_table.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define INITIAL_CAPACITY 16u
 #define MAXIMUM_KEYS (1u << 31)
-
-/* Keys come from peers, so the hash must spread any pattern of ranks: both words go
- * through the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
- * generators", OOPSLA 2014), which changes half of the output bits for any changed input bit. */
-static uint64_t key_table_mix_bits(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-static uint32_t key_table_hash_of(struct key key)
-{
-    return (uint32_t)(key_table_mix_bits(
-                          key.hi + key_table_mix_bits(key.lo + UINT64_C(0x9e3779b97f4a7c15))) >>
-                      16);
-}
 
 void key_table_init(struct key_table *table)
 {
@@ -35,6 +21,16 @@ void key_table_finish(struct key_table *table)
     free(table->after);
     free(table->index);
     key_table_init(table);
+}
+
+/* What is held stands between the place that its hash names and the next empty one. */
+void key_table_clear(struct key_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        for (uint32_t at = key_table_hash_of(table->keys[i]) & table->mask; table->index[at] != 0;
+             at = (at + 1) & table->mask)
+            table->index[at] = 0;
+    table->count = 0;
 }
 
 static int key_table_grow_index(struct key_table *table, uint32_t capacity)
@@ -86,20 +82,6 @@ int key_table_reserve(struct key_table *table, size_t further)
     return code;
 }
 
-uint32_t key_table_find(const struct key_table *table, struct key key)
-{
-    if (table->index == NULL)
-        return KEY_NONE;
-    for (uint32_t at = key_table_hash_of(key) & table->mask;; at = (at + 1) & table->mask) {
-        uint32_t number = table->index[at];
-        if (number == 0)
-            return KEY_NONE;
-        const struct key *k = &table->keys[number - 1];
-        if (k->hi == key.hi && k->lo == key.lo)
-            return number - 1;
-    }
-}
-
 uint32_t key_table_add_hashed(struct key_table *table, struct key key)
 {
     uint32_t at = key_table_hash_of(key) & table->mask;
@@ -112,6 +94,27 @@ uint32_t key_table_add_hashed(struct key_table *table, struct key key)
     table->after[table->count] = KEY_NONE;
     table->index[at] = ++table->count;
     return table->count - 1;
+}
+
+uint32_t key_table_put(struct key_table *table, struct key key, uint32_t limit)
+{
+    if (table->count >= limit || key_table_reserve(table, 1) != 0)
+        return KEY_NONE;
+    return key_table_add_hashed(table, key);
+}
+
+uint32_t key_table_put_element(struct key_table *table, struct key key, uint32_t limit, void *array,
+                               size_t element, size_t *capacity)
+{
+    char *elements;
+    if (array_fit(array, element, capacity, table->count + (size_t)1) != 0)
+        return KEY_NONE;
+    uint32_t number = key_table_put(table, key, limit);
+    if (number == KEY_NONE)
+        return KEY_NONE;
+    memcpy(&elements, array, sizeof(elements)); /* the pointer is of any type */
+    memset(elements + number * element, 0, element);
+    return number;
 }
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits. */

@@ -34,8 +34,60 @@ void key_table_finish(struct key_table *table);
 /** Reserve space for this many further keys. @return 0, -ENOMEM, or -ERANGE beyond 2^31 keys */
 int key_table_reserve(struct key_table *table, size_t further);
 
+/** Forget all keys, and keep the memory; costs as much as there are keys. */
+void key_table_clear(struct key_table *table);
+
+/* Multiply and fold, after wyhash (W. Yi): both halves of a 64 x 64 bit product. Keys come from
+ * peers, so `hi` is added: no single `lo` makes all keys meet. */
+static inline uint32_t key_table_hash_of(struct key key)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product =
+        (wide)(key.hi ^ UINT64_C(0xa0761d6478bd642f)) * (key.lo ^ UINT64_C(0xe7037ed1a0b428db));
+    uint64_t folded = (uint64_t)product ^ (uint64_t)(product >> 64);
+    return (uint32_t)((folded + key.hi * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
 /** Number of a key. @return the number, or KEY_NONE */
-uint32_t key_table_find(const struct key_table *table, struct key key);
+static inline uint32_t key_table_find(const struct key_table *table, struct key key)
+{
+    if (table->index == NULL)
+        return KEY_NONE;
+    for (uint32_t at = key_table_hash_of(key) & table->mask;; at = (at + 1) & table->mask) {
+        uint32_t number = table->index[at];
+        if (number == 0)
+            return KEY_NONE;
+        const struct key *k = &table->keys[number - 1];
+        if (k->hi == key.hi && k->lo == key.lo)
+            return number - 1;
+    }
+}
+
+/** Give a key that is not there the next number, unless there are `limit` keys or more.
+ *  @return KEY_NONE: there are so many, or there is no memory */
+uint32_t key_table_put(struct key_table *table, struct key key, uint32_t limit);
+
+/** The same; the element of the number in an array of the caller is made zero.
+ *  @param array     address of the pointer to the array, which may move
+ *  @param capacity  elements there is space for; brought up to date */
+uint32_t key_table_put_element(struct key_table *table, struct key key, uint32_t limit, void *array,
+                               size_t element, size_t *capacity);
+
+/** Number of a key, which is given one when it is new as by key_table_put(). */
+static inline uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limit)
+{
+    uint32_t number = key_table_find(table, key);
+    return number != KEY_NONE ? number : key_table_put(table, key, limit);
+}
+
+/** Likewise, as by key_table_put_element(). */
+static inline uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit,
+                                        void *array, size_t element, size_t *capacity)
+{
+    uint32_t number = key_table_find(table, key);
+    return number != KEY_NONE ? number
+                              : key_table_put_element(table, key, limit, array, element, capacity);
+}
 
 /** Number of a key, which is given one when it is new. Room must have been reserved. */
 uint32_t key_table_add_hashed(struct key_table *table, struct key key);

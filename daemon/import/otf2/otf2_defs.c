@@ -16,27 +16,19 @@
 
 /* ---- rows ------------------------------------------------------------------ */
 
-static int otf2_defs_rows_init(struct otf2_rows *rows, size_t each)
-{
-    *rows = (struct otf2_rows){.each = each};
-    return key_index_init(&rows->index, MOST_ROWS);
-}
-
 static void otf2_defs_rows_finish(struct otf2_rows *rows)
 {
-    key_index_finish(&rows->index);
+    key_table_finish(&rows->index);
     free(rows->rows);
 }
 
 /* Find or add the row of a reference. @return the row, cleared if new; NULL: no memory */
 static void *otf2_defs_row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
 {
-    struct index_key key = {ref, 0};
-    uint32_t number = key_index_find(&rows->index, key);
-    if (number == KEY_INDEX_FULL)
-        number =
-            key_index_extend(&rows->index, key, UINT32_MAX, &rows->rows, rows->each, &rows->room);
-    if (number == KEY_INDEX_FULL) {
+    struct key key = {ref, 0};
+    uint32_t number =
+        key_table_extend(&rows->index, key, MOST_ROWS, &rows->rows, rows->each, &rows->room);
+    if (number == KEY_NONE) {
         defs->error = -ENOMEM;
         return NULL;
     }
@@ -52,8 +44,8 @@ static OTF2_CallbackCode otf2_defs_outcome(const struct otf2_defs *defs)
 
 const void *otf2_row(const struct otf2_rows *rows, uint64_t ref)
 {
-    uint32_t number = key_index_find(&rows->index, (struct index_key){ref, 0});
-    return number == KEY_INDEX_FULL ? NULL : (const char *)rows->rows + number * rows->each;
+    uint32_t number = key_table_find(&rows->index, (struct key){ref, 0});
+    return number == KEY_NONE ? NULL : (const char *)rows->rows + number * rows->each;
 }
 
 const char *otf2_text(const struct otf2_defs *defs, uint32_t ref)
@@ -62,21 +54,18 @@ const char *otf2_text(const struct otf2_defs *defs, uint32_t ref)
     return at == NULL ? "" : defs->text + *at;
 }
 
-int otf2_defs_init(struct otf2_defs *defs)
+void otf2_defs_init(struct otf2_defs *defs)
 {
-    *defs = (struct otf2_defs){.resolution = UINT64_C(1000000000)};
-    if (otf2_defs_rows_init(&defs->strings, sizeof(uint64_t)) == 0 &&
-        otf2_defs_rows_init(&defs->locations, sizeof(struct location)) == 0 &&
-        otf2_defs_rows_init(&defs->processes, sizeof(struct process)) == 0 &&
-        otf2_defs_rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
-        otf2_defs_rows_init(&defs->groups, sizeof(struct group)) == 0 &&
-        otf2_defs_rows_init(&defs->comms, sizeof(struct comm)) == 0 &&
-        otf2_defs_rows_init(&defs->windows, sizeof(uint32_t)) == 0 &&
-        otf2_defs_rows_init(&defs->region_defs, sizeof(struct region_def)) == 0 &&
-        otf2_defs_rows_init(&defs->contexts, sizeof(uint32_t)) == 0)
-        return 0;
-    otf2_defs_finish(defs);
-    return -ENOMEM;
+    *defs = (struct otf2_defs){.resolution = UINT64_C(1000000000),
+                               .strings = {.each = sizeof(uint64_t)},
+                               .locations = {.each = sizeof(struct location)},
+                               .processes = {.each = sizeof(struct process)},
+                               .nodes = {.each = sizeof(struct tree_node)},
+                               .groups = {.each = sizeof(struct group)},
+                               .comms = {.each = sizeof(struct comm)},
+                               .windows = {.each = sizeof(uint32_t)},
+                               .region_defs = {.each = sizeof(struct region_def)},
+                               .contexts = {.each = sizeof(uint32_t)}};
 }
 
 void otf2_defs_finish(struct otf2_defs *defs)
@@ -176,7 +165,7 @@ int otf2_defs_regions(struct otf2_defs *defs)
 {
     struct region_def *all = defs->region_defs.rows;
     for (uint32_t i = 0; i < defs->region_defs.index.count; i++) {
-        uint64_t ref = defs->region_defs.index.keys[i].a;
+        uint64_t ref = defs->region_defs.index.keys[i].hi;
         struct otf2_region *region = &all[i].made;
         *region = otf2_defs_region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
         if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&

@@ -3,7 +3,7 @@
 #ifndef HOLTER_DAEMON_IMPORT_OTF2_OTF2_DEFS_H
 #define HOLTER_DAEMON_IMPORT_OTF2_OTF2_DEFS_H
 
-#include "daemon/analysis/tables/key_index.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "daemon/import/otf2/otf2_job.h"
 
 #include <otf2/otf2.h>
@@ -20,7 +20,7 @@ void *otf2_arena_allocate(struct otf2_arena *arena, size_t count, size_t each);
 
 /** Rows of one kind of definition; an index maps references to their numbers. */
 struct otf2_rows {
-    struct key_index index;
+    struct key_table index;
     void *rows; /**< owned */
     size_t room, each;
 };
@@ -40,7 +40,7 @@ struct otf2_defs {
     int error; /**< -ENOMEM */
 };
 
-int otf2_defs_init(struct otf2_defs *defs);
+void otf2_defs_init(struct otf2_defs *defs);
 void otf2_defs_finish(struct otf2_defs *defs);
 
 /** Register the callbacks that collect the definitions. */
@@ -54,7 +54,7 @@ int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_
 /** Slot of a communicator. @return UINT32_MAX: it is undefined */
 static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref)
 {
-    return key_index_find(&defs->comms.index, (struct index_key){ref, 0});
+    return key_table_find(&defs->comms.index, (struct key){ref, 0});
 }
 
 /** Slot of the communicator of an RMA window. @return UINT32_MAX: it is undefined */

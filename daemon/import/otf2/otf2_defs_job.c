@@ -143,7 +143,7 @@ static int otf2_defs_job_make_streams(struct otf2_defs *defs, struct otf2_arena 
         rank_of[stream] = (uint32_t)location->rank;
         thread_of[stream] = threads_of[location->rank]++;
         cpu_threads_of[location->rank] += (uint32_t)location->is_thread;
-        ids[stream] = defs->locations.index.keys[i].a;
+        ids[stream] = defs->locations.index.keys[i].hi;
         events_of[stream] = location->events;
         if (__builtin_add_overflow(out->events, location->events, &out->events))
             out->events = 0;
@@ -170,12 +170,12 @@ static int otf2_job_is_host(const struct otf2_defs *defs, const struct tree_node
  * @return its number; UINT32_MAX: none */
 static uint32_t otf2_job_host_above(const struct otf2_defs *defs, uint32_t ref)
 {
-    uint32_t nearest = key_index_find(&defs->nodes.index, (struct index_key){ref, 0}), at = nearest;
+    uint32_t nearest = key_table_find(&defs->nodes.index, (struct key){ref, 0}), at = nearest;
     const struct tree_node *nodes = defs->nodes.rows;
-    for (unsigned depth = 0; at != KEY_INDEX_FULL && depth < DEEPEST_TREE; depth++) {
+    for (unsigned depth = 0; at != KEY_NONE && depth < DEEPEST_TREE; depth++) {
         if (otf2_job_is_host(defs, &nodes[at]))
             return at;
-        at = key_index_find(&defs->nodes.index, (struct index_key){nodes[at].parent, 0});
+        at = key_table_find(&defs->nodes.index, (struct key){nodes[at].parent, 0});
     }
     return nearest;
 }
@@ -206,7 +206,7 @@ static void otf2_defs_job_name_host(const struct otf2_defs *defs, uint32_t node,
     }
     otf2_defs_job_clean(out, 65, otf2_text(defs, nodes[node].name));
     if (out[0] == '\0')
-        snprintf(out, 65, "node%u", (unsigned)defs->nodes.index.keys[node].a);
+        snprintf(out, 65, "node%u", (unsigned)defs->nodes.index.keys[node].hi);
 }
 
 /* FNV-1a */
@@ -219,18 +219,18 @@ static uint64_t otf2_job_name_hash(const char *name)
 }
 
 /* Add a host; two hosts with the same name are distinguished by the number of the node. */
-static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_index *names,
+static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_table *names,
                                   char (*hosts)[65], uint32_t number, uint32_t node)
 {
     otf2_defs_job_name_host(defs, node, hosts[number]);
-    struct index_key key = {otf2_job_name_hash(hosts[number]), 0};
-    if (key_index_find(names, key) != KEY_INDEX_FULL) {
+    struct key key = {otf2_job_name_hash(hosts[number]), 0};
+    if (key_table_find(names, key) != KEY_NONE) {
         char name[65];
         memcpy(name, hosts[number], sizeof(name));
         snprintf(hosts[number], 65, "%.50s#%u", name, (unsigned)number);
-        key.b = number + 1;
+        key.lo = number + 1;
     }
-    return key_index_add(names, key) == KEY_INDEX_FULL ? -ENOMEM : 0;
+    return key_table_number(names, key, UINT32_MAX) == KEY_NONE ? -ENOMEM : 0;
 }
 
 static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena,
@@ -239,16 +239,13 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
     uint32_t *node_of = otf2_job_nodes_of_ranks(defs, out->ranks);
     uint32_t *host_of = otf2_arena_allocate(arena, out->ranks, sizeof(*host_of));
     char(*hosts)[65] = otf2_arena_allocate(arena, out->ranks, sizeof(*hosts));
-    struct key_index nodes = {0}, names = {0};
+    struct key_table nodes = {0}, names = {0};
     int code = node_of == NULL || host_of == NULL || hosts == NULL ? -ENOMEM : 0;
-    code = code != 0 ? code : key_index_init(&nodes, out->ranks + 1);
-    code = code != 0 ? code : key_index_init(&names, out->ranks + 1);
     for (uint32_t r = 0; code == 0 && r < out->ranks; r++) {
-        struct index_key key = {node_of[r], 0};
-        uint32_t number = key_index_find(&nodes, key);
-        if (number == KEY_INDEX_FULL) {
-            number = key_index_add(&nodes, key);
-            code = number == KEY_INDEX_FULL
+        struct key key = {node_of[r], 0};
+        uint32_t known = nodes.count, number = key_table_number(&nodes, key, UINT32_MAX);
+        if (number == known || number == KEY_NONE) {
+            code = number == KEY_NONE
                        ? -ENOMEM
                        : otf2_defs_job_add_host(defs, &names, hosts, number, node_of[r]);
         }
@@ -257,8 +254,8 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
     out->host_count = nodes.count;
     out->host_of = host_of;
     out->hosts = (const char(*)[65])hosts;
-    key_index_finish(&nodes);
-    key_index_finish(&names);
+    key_table_finish(&nodes);
+    key_table_finish(&names);
     free(node_of);
     return code;
 }
@@ -342,7 +339,7 @@ static int otf2_job_make_comm(const struct otf2_defs *defs, struct otf2_arena *a
                  *remote = otf2_defs_job_group_of(defs, comm->remote);
     uint32_t parent = otf2_defs_comm(defs, comm->parent);
     out->known.id = FIRST_COMM_ID + slot;
-    out->known.parent = parent == KEY_INDEX_FULL ? 0 : FIRST_COMM_ID + parent;
+    out->known.parent = parent == KEY_NONE ? 0 : FIRST_COMM_ID + parent;
     otf2_defs_job_clean(out->known.name, sizeof(out->known.name), otf2_text(defs, comm->name));
     if (group == NULL)
         return 0;

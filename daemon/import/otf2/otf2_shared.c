@@ -108,9 +108,8 @@ static int otf2_shared_read_definitions(struct otf2_shared *shared, const char *
 {
     struct otf2_source *source = NULL;
     int code = otf2_source_open(&source, anchor, shared->fault);
-    if (code == 0)
-        code = otf2_defs_init(defs);
     if (code == 0) {
+        otf2_defs_init(defs);
         code = otf2_source_definitions(source, defs, &shared->job, shared->fault);
         shared->definitions_broken = shared->fault[0] != '\0';
     }
