@@ -2,16 +2,16 @@
 #include "daemon/analysis/regions/contact.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define VERTICES_LIMIT (1u << 24)
 #define PAIRS_LIMIT (1u << 28)
-#define MINIMUM_SLOTS 64u /* of the index; a power of two */
 
 /* A pair is forgotten when less is left of its messages: of a single one after three horizons. */
 #define FORGOTTEN_MESSAGES 0.05
@@ -31,11 +31,9 @@ struct contact_vertex {
 
 struct contact {
     struct contact_params params;
-    struct contact_pair *pairs; /* owned */
-    uint32_t pair_count;
+    struct key_table numbers;   /* of pairs, by a and b */
+    struct contact_pair *pairs; /* owned; by number */
     size_t pair_capacity;
-    uint32_t *index;                 /* owned; open addressing: position of a pair + 1, 0: empty */
-    uint32_t index_mask;             /* slots less one; 0: no index yet */
     struct contact_vertex *vertices; /* owned */
     uint32_t vertex_capacity;
     struct contact_edge *edges; /* owned; those that changed with the last window */
@@ -61,82 +59,13 @@ void contact_destroy(struct contact *contact)
     if (contact == NULL)
         return;
     free(contact->pairs);
-    free(contact->index);
+    key_table_finish(&contact->numbers);
     free(contact->vertices);
     free(contact->edges);
     free(contact);
 }
 
 /* ---- the table of pairs --------------------------------------------------------- */
-
-/* Mixes with the finisher of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
- * number generators", 2014). */
-static uint32_t contact_hash_pair(uint32_t a, uint32_t b)
-{
-    uint64_t key = (uint64_t)a << 32 | b;
-    key ^= key >> 32;
-    key *= 0xbf58476d1ce4e5b9u;
-    key ^= key >> 29;
-    key *= 0x94d049bb133111ebu;
-    return (uint32_t)(key >> 32);
-}
-
-/* @return the slot of the pair, or the empty one where it belongs; there is an index */
-static uint32_t *contact_find_slot(const struct contact *contact, uint32_t a, uint32_t b)
-{
-    for (uint32_t slot = contact_hash_pair(a, b);; slot++) {
-        uint32_t *entry = &contact->index[slot & contact->index_mask];
-        if (*entry == 0)
-            return entry;
-        const struct contact_pair *pair = &contact->pairs[*entry - 1];
-        if (pair->a == a && pair->b == b)
-            return entry;
-    }
-}
-
-static void contact_fill_index(struct contact *contact)
-{
-    memset(contact->index, 0, ((size_t)contact->index_mask + 1) * sizeof(*contact->index));
-    for (uint32_t i = 0; i < contact->pair_count; i++)
-        *contact_find_slot(contact, contact->pairs[i].a, contact->pairs[i].b) = i + 1;
-}
-
-/* Reserve space for one pair more: the index is at most half full. @return 0 or -ENOMEM */
-static int contact_reserve_pair(struct contact *contact)
-{
-    int code = array_fit(&contact->pairs, sizeof(*contact->pairs), &contact->pair_capacity,
-                         (size_t)contact->pair_count + 1);
-    if (code != 0)
-        return code;
-    if (contact->index_mask != 0 && contact->pair_count < (contact->index_mask + 1) / 2)
-        return 0;
-    uint32_t slots = contact->index_mask == 0 ? MINIMUM_SLOTS : (contact->index_mask + 1) * 2;
-    uint32_t *index = malloc(slots * sizeof(*index));
-    if (index == NULL)
-        return -ENOMEM;
-    free(contact->index);
-    contact->index = index;
-    contact->index_mask = slots - 1;
-    contact_fill_index(contact);
-    return 0;
-}
-
-/* @return 0, -HOLTER_ELIMIT or -ENOMEM */
-static int contact_add_pair(struct contact *contact, uint32_t a, uint32_t b, uint64_t messages)
-{
-    if (contact->pair_count >= contact->params.max_pairs)
-        return -HOLTER_ELIMIT;
-    int code = contact_reserve_pair(contact);
-    if (code == 0)
-        code = array_fit_zero(&contact->vertices, sizeof(*contact->vertices),
-                              &contact->vertex_capacity, (uint64_t)b + 1);
-    if (code != 0)
-        return code;
-    *contact_find_slot(contact, a, b) = contact->pair_count + 1;
-    contact->pairs[contact->pair_count++] =
-        (struct contact_pair){.a = a, .b = b, .messages = messages};
-    return 0;
-}
 
 int contact_add(struct contact *contact, uint32_t source, uint32_t destination, uint64_t messages)
 {
@@ -146,11 +75,18 @@ int contact_add(struct contact *contact, uint32_t source, uint32_t destination, 
         return 0;
     uint32_t a = source < destination ? source : destination;
     uint32_t b = source < destination ? destination : source;
-    uint32_t entry = contact->index_mask == 0 ? 0 : *contact_find_slot(contact, a, b);
-    if (entry == 0)
-        return contact_add_pair(contact, a, b, messages);
-    uint64_t *sum = &contact->pairs[entry - 1].messages;
-    *sum = messages > UINT64_MAX - *sum ? UINT64_MAX : *sum + messages;
+    if (array_fit_zero(&contact->vertices, sizeof(*contact->vertices), &contact->vertex_capacity,
+                       (uint64_t)b + 1) != 0)
+        return -ENOMEM;
+    uint32_t number =
+        key_table_extend(&contact->numbers, (struct key){a, b}, contact->params.max_pairs,
+                         &contact->pairs, sizeof(*contact->pairs), &contact->pair_capacity);
+    if (number == KEY_NONE)
+        return contact->numbers.count < contact->params.max_pairs ? -ENOMEM : -HOLTER_ELIMIT;
+    struct contact_pair *pair = &contact->pairs[number];
+    pair->a = a;
+    pair->b = b;
+    pair->messages = saturated_sum(pair->messages, messages);
     return 0;
 }
 
@@ -160,7 +96,7 @@ static void contact_mark_active(struct contact *contact)
 {
     for (uint32_t v = 0; v < contact->vertex_capacity; v++)
         contact->vertices[v] = (struct contact_vertex){.active = false};
-    for (uint32_t i = 0; i < contact->pair_count; i++) {
+    for (uint32_t i = 0; i < contact->numbers.count; i++) {
         const struct contact_pair *pair = &contact->pairs[i];
         if (pair->messages > 0)
             contact->vertices[pair->a].active = contact->vertices[pair->b].active = true;
@@ -174,7 +110,7 @@ static void contact_raise_heaviest(struct contact_vertex *vertex, double weight)
 
 static void contact_update_weights(struct contact *contact)
 {
-    for (uint32_t i = 0; i < contact->pair_count; i++) {
+    for (uint32_t i = 0; i < contact->numbers.count; i++) {
         struct contact_pair *pair = &contact->pairs[i];
         struct contact_vertex *a = &contact->vertices[pair->a], *b = &contact->vertices[pair->b];
         if (a->active || b->active)
@@ -200,17 +136,17 @@ static bool contact_is_edge(const struct contact *contact, const struct contact_
            pair->weight >= share * (a < b ? a : b);
 }
 
-/* Drop the pairs that are forgotten. */
+/* Drop the pairs that are forgotten, and number the others anew: there is space for them. */
 static void contact_clear_pairs(struct contact *contact)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < contact->pair_count; i++)
-        if (!contact_is_forgotten(contact, &contact->pairs[i]))
-            contact->pairs[kept++] = contact->pairs[i];
-    if (kept == contact->pair_count)
-        return;
-    contact->pair_count = kept;
-    contact_fill_index(contact);
+    const uint32_t count = contact->numbers.count;
+    key_table_clear(&contact->numbers);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct contact_pair pair = contact->pairs[i];
+        if (!contact_is_forgotten(contact, &pair))
+            contact->pairs[key_table_add_hashed(&contact->numbers, (struct key){pair.a, pair.b})] =
+                pair;
+    }
 }
 
 static int contact_compare_edges(const void *left, const void *right)
@@ -223,11 +159,11 @@ int contact_close(struct contact *contact, const struct contact_edge **edges, si
 {
     size_t changed = 0;
     if (array_fit(&contact->edges, sizeof(*contact->edges), &contact->edge_capacity,
-                  (size_t)contact->pair_count + 1) != 0)
+                  (size_t)contact->numbers.count + 1) != 0)
         return -ENOMEM;
     contact_mark_active(contact);
     contact_update_weights(contact);
-    for (uint32_t i = 0; i < contact->pair_count; i++) {
+    for (uint32_t i = 0; i < contact->numbers.count; i++) {
         struct contact_pair *pair = &contact->pairs[i];
         bool edge = contact_is_edge(contact, pair);
         if (edge != pair->edge)
@@ -244,5 +180,5 @@ int contact_close(struct contact *contact, const struct contact_edge **edges, si
 
 size_t contact_pairs(const struct contact *contact)
 {
-    return contact->pair_count;
+    return contact->numbers.count;
 }

@@ -30,7 +30,7 @@ struct contact_params {
     double enter;          /**< share of the heaviest pair, above 0, at most 1 */
     double leave;          /**< likewise; at most enter */
     uint32_t max_vertices; /**< vertices are 0 to one less than this; at most 2^24 */
-    uint32_t max_pairs;    /**< pairs that are remembered, about 44 bytes each; at most 2^28 */
+    uint32_t max_pairs;    /**< pairs that are remembered, about 70 bytes each; at most 2^28 */
 };
 
 #define CONTACT_DEFAULTS                                                                           \
