@@ -11,6 +11,7 @@
 #include "daemon/analysis/latency/trend.h"
 #include "holter/clock.h"
 #include "holter/size_class.h"
+#include "tests/bench/bench.h"
 #include "tests/daemon/analysis/noise.h"
 
 #include <math.h>
@@ -71,11 +72,10 @@ static void bench_updates(void)
             plain[i % HISTOGRAMS][time_class_of(times[i])]++;
         arrays[run] = seconds_since(start);
     }
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < HISTOGRAMS; i++) {
-        bytes += sizeof(histograms[i]) + histogram_bytes(&histograms[i]);
+    size_t bytes = sizeof(histograms) + bench_heap();
+    for (uint32_t i = 0; i < HISTOGRAMS; i++)
         histogram_finish(&histograms[i]);
-    }
+    bytes -= bench_heap();
     double rate = TIMES / median_of(ours, RUNS) / 1e6;
     double plain_rate = TIMES / median_of(arrays, RUNS) / 1e6;
     printf("histogram updates      %8.0f million/s   (target 50; plain arrays: %.0f, ratio %.2f)\n",
@@ -127,10 +127,11 @@ static void bench_close(void)
         (void)criteria_close(criteria, w);
         took[w] = seconds_since(start);
     }
-    size_t bytes = criteria_bytes(criteria);
+    size_t bytes = bench_heap();
+    criteria_destroy(criteria);
+    bytes -= bench_heap();
     printf("criteria, a window     %8.0f us          (40 classes, 20,000 messages; %.1f MB)\n",
            median_of(took, 300) * 1e6, (double)bytes / 1e6);
-    criteria_destroy(criteria);
 }
 
 enum kind { GAUSS, STUDENT, LAPLACE, SPIKES, KINDS };

@@ -12,6 +12,7 @@
 #include "daemon/job/network/job_measured.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/topology/shared_network.h"
+#include "tests/bench/bench.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -223,8 +224,8 @@ static void measure(struct work *w, enum shape shape)
     }
     printf("%-14s network made in %.1f ms, told in %.1f ms (%.1f MB)\n", shapes[shape], make, tell,
            (double)told * 1e-6);
-    printf("    close: first %.1f ms, then %.2f ms, at most %.2f ms; %.1f MiB\n", first,
-           close / (w->windows - 1), most, (double)job_network_bytes(n) / 1048576);
+    printf("    close: first %.1f ms, then %.2f ms, at most %.2f ms; %.1f MiB on the heap\n", first,
+           close / (w->windows - 1), most, (double)bench_heap() / 1048576);
     printf("    links: %zu rows, made and encoded in %.2f ms, %.2f MB; kept in %.2f ms\n", rows,
            encode / w->windows, (double)sent / w->windows * 1e-6, keep / w->windows);
     measure_late(&measured, &out.buffer);

@@ -71,8 +71,7 @@ static void run(const char *text, size_t count, bool near)
             check(link_loads_add(loads, &pairs[i]) == 0, "no route");
         took[r] = seconds() - begin;
     }
-    printf("%s, %zu %s pairs: %.2f ms; %.1f MB\n", text, count, near ? "near" : "far",
-           1e3 * least(took), 1e-6 * (double)link_loads_bytes(loads));
+    printf("%s, %zu %s pairs: %.2f ms\n", text, count, near ? "near" : "far", 1e3 * least(took));
     link_loads_destroy(loads);
     topology_destroy(topology);
     free(pairs);
@@ -122,9 +121,8 @@ static void run_states(const char *text, size_t count)
         listed[r] = seconds() - begin;
     }
     printf("%s, %zu far pairs: a window with states %.2f ms, the ten largest routes of "
-           "each of 64 links %.2f ms; %.1f MB\n",
-           text, count, 1e3 * least(took), 1e3 * least(listed),
-           1e-6 * (double)congestion_bytes(congestion));
+           "each of 64 links %.2f ms\n",
+           text, count, 1e3 * least(took), 1e3 * least(listed));
     congestion_destroy(congestion);
     topology_destroy(topology);
     free(changes);

@@ -34,12 +34,6 @@ static void attribution_slice_finish(struct attribution_slice *slice)
     free(slice->pairs);
 }
 
-static size_t attribution_slice_bytes(const struct attribution_slice *slice)
-{
-    return slice->rank_capacity * sizeof(*slice->ranks) +
-           slice->pair_capacity * sizeof(*slice->pairs);
-}
-
 int attribution_create(struct attribution **out, const struct attribution_params *params)
 {
     struct attribution *a = calloc(1, sizeof(*a));
@@ -78,18 +72,6 @@ void attribution_destroy(struct attribution *a)
     free(a->nodes);
     free(a->partners);
     free(a);
-}
-
-size_t attribution_bytes(const struct attribution *a)
-{
-    size_t bytes = sizeof(*a) + a->params.windows * sizeof(*a->slices) + key_table_bytes(&a->pairs);
-    for (uint32_t i = 0; i < a->params.windows; i++)
-        bytes += attribution_slice_bytes(&a->slices[i]);
-    return bytes + attribution_slice_bytes(&a->next) +
-           a->base.rank_capacity * sizeof(*a->base.ranks) +
-           a->base.pair_capacity * sizeof(*a->base.pairs) +
-           a->place_capacity * sizeof(*a->node_of) + a->node_capacity * sizeof(*a->nodes) +
-           a->partner_capacity * sizeof(*a->partners);
 }
 
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name)

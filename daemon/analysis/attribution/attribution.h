@@ -133,7 +133,4 @@ struct attribution_result {
 int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out);
 
-/** Bytes on the heap. */
-size_t attribution_bytes(const struct attribution *a);
-
 #endif

@@ -443,21 +443,3 @@ size_t criteria_list(const struct criteria *criteria, struct criterion *out, siz
     }
     return count;
 }
-
-size_t criteria_bytes(const struct criteria *criteria)
-{
-    size_t bytes = sizeof(*criteria) + criteria->params.horizon * sizeof(*criteria->ring);
-    for (uint32_t i = 0; i < criteria->params.horizon; i++)
-        bytes += criteria->ring[i].count * sizeof(*criteria->ring[i].entries);
-    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
-        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-            const struct cell *cell = criteria->cells[l][s];
-            if (cell == NULL)
-                continue;
-            bytes += sizeof(*cell) + histogram_bytes(&cell->progress);
-            bytes += histogram_bytes(&cell->horizon) + histogram_bytes(&cell->pool);
-            bytes += histogram_bytes(&cell->history);
-        }
-    }
-    return bytes;
-}

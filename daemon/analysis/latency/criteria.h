@@ -114,7 +114,4 @@ size_t criteria_count(const struct criteria *criteria);
  *  @return how many were written, at most capacity */
 size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity);
 
-/** Bytes on the heap. */
-size_t criteria_bytes(const struct criteria *criteria);
-
 #endif

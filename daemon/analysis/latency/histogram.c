@@ -163,11 +163,3 @@ double histogram_quantile(const struct histogram *histogram, double q)
         return low; /* both neighbours are of this class, or there is but one */
     return low + part * (time_class_middle(histogram_next(histogram, c + 1)) - low);
 }
-
-size_t histogram_bytes(const struct histogram *histogram)
-{
-    size_t bytes = 0;
-    for (uint32_t p = 0; p < HISTOGRAM_PAGES; p++)
-        bytes += histogram->pages[p] == NULL ? 0 : sizeof(*histogram->pages[p]);
-    return bytes;
-}

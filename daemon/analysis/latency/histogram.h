@@ -91,7 +91,4 @@ double histogram_ranked(const struct histogram *histogram, uint64_t k);
  *  @return nanoseconds; NaN when empty or q is not within 0 to 1 */
 double histogram_quantile(const struct histogram *histogram, double q);
 
-/** Bytes on the heap. */
-size_t histogram_bytes(const struct histogram *histogram);
-
 #endif

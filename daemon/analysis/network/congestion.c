@@ -294,10 +294,3 @@ const struct congestion_pair *congestion_pairs(const struct congestion *c, size_
     *count = c->pair_count;
     return c->pairs;
 }
-
-size_t congestion_bytes(const struct congestion *c)
-{
-    return sizeof(*c) + link_loads_bytes(c->loads) + link_loads_bytes(c->latencies) +
-           c->link_count * sizeof(*c->tracks) + c->kind_count * sizeof(*c->kinds) +
-           c->pair_capacity * sizeof(*c->pairs);
-}

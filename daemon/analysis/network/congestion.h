@@ -174,7 +174,4 @@ int congestion_routes(const struct topology *topology, const struct congestion_p
                       size_t count, const uint32_t *links, size_t link_count, size_t top,
                       struct congestion_route *out, size_t *found);
 
-/** Bytes on the heap. */
-size_t congestion_bytes(const struct congestion *congestion);
-
 #endif

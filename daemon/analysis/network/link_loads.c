@@ -99,9 +99,3 @@ void link_loads_transit(const struct link_loads *l, struct link_load *out)
     for (uint32_t v = 0; v < l->vertex_count; v++)
         loads_add_to(&out[v], 0 - l->vertices[v].bytes_in, 0 - l->vertices[v].messages_in);
 }
-
-size_t link_loads_bytes(const struct link_loads *l)
-{
-    return sizeof(*l) + l->link_count * sizeof(*l->values) +
-           l->vertex_count * sizeof(*l->vertices) + l->capacity * sizeof(*l->route);
-}

@@ -61,7 +61,4 @@ const struct vertex_load *link_loads_vertices(const struct link_loads *loads);
  *  Costs a pass over all links. @param out  topology_vertices() of them */
 void link_loads_transit(const struct link_loads *loads, struct link_load *out);
 
-/** Bytes on the heap. */
-size_t link_loads_bytes(const struct link_loads *loads);
-
 #endif

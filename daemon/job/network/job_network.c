@@ -558,17 +558,3 @@ uint64_t job_network_made(const struct job_network *n)
 {
     return n->graph == NULL ? 0 : n->made;
 }
-
-size_t job_network_bytes(const struct job_network *n)
-{
-    return sizeof(*n) + n->node_capacity * sizeof(*n->nodes) +
-           n->rank_capacity * sizeof(*n->ranks) + n->seat_capacity * sizeof(*n->seats) +
-           n->rank_count * sizeof(*n->by_vertex) +
-           (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
-           n->counters.capacity * sizeof(*n->counters.list) + n->pair_capacity * sizeof(*n->pairs) +
-           n->link_capacity * sizeof(*n->links) + n->link_rows_capacity * sizeof(*n->link_rows) +
-           n->route_rows_capacity * sizeof(*n->route_rows) +
-           n->interface_rows_capacity * sizeof(*n->interface_rows) +
-           n->first_capacity * sizeof(*n->first) + n->grid.room * sizeof(*n->grid.place_of) +
-           n->measured_capacity * sizeof(*n->measured);
-}

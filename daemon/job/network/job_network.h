@@ -124,7 +124,4 @@ void job_network_name_link(const struct job_network *network, uint32_t link, cha
 /** How many networks the job has had: with a new one, routes change. */
 uint64_t job_network_made(const struct job_network *network);
 
-/** Bytes on the heap. */
-size_t job_network_bytes(const struct job_network *network);
-
 #endif

@@ -3,6 +3,7 @@
 #include "daemon/job/network/job_network.h"
 #include "daemon/topology/network_grid.h"
 #include "holter/error.h"
+#include "tests/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -304,9 +305,9 @@ static void a_grid_that_nobody_asked_for_is_not_kept(void **state)
     member(&t, cart(&t, 50, 0, (int[]){3, 0}), 0, 0);
     assert_int_equal(job_network_create(&n, &options), 0);
     assert_int_equal(job_network_place(n, 0, 0, "host", 1, 1), 0);
-    size_t bytes = job_network_bytes(n);
+    size_t bytes = memory_used();
     assert_int_equal(job_network_add_grids(n, &t.message), 0);
-    assert_int_equal(job_network_bytes(n), bytes);
+    assert_int_equal(memory_used(), bytes);
     job_network_destroy(n);
 }
 

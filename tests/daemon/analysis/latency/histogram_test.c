@@ -36,7 +36,8 @@ static void assert_same(const struct histogram *a, const struct histogram *b)
     assert_int_equal(a->messages, b->messages);
     for (uint32_t c = 0; c < TIME_CLASSES; c++)
         assert_int_equal(histogram_count(a, c), histogram_count(b, c));
-    assert_int_equal(histogram_bytes(a), histogram_bytes(b));
+    for (uint32_t p = 0; p < HISTOGRAM_PAGES; p++)
+        assert_true((a->pages[p] == NULL) == (b->pages[p] == NULL));
 }
 
 static void what_is_added_and_expires_leaves_the_empty_state_bit_for_bit(void **state)
@@ -197,11 +198,14 @@ static void shifting_halves_and_keeps_what_is_rare(void **state)
 
 static void memory_goes_by_octaves_not_by_messages(void **state)
 {
+    uint32_t pages = 0;
     (void)state;
     struct histogram h = {0};
     for (uint64_t ns = 1024; ns < 8192; ns++)
         histogram_add(&h, time_class_of(ns), UINT64_C(1) << 40);
-    assert_int_equal(histogram_bytes(&h), 3 * sizeof(struct histogram_page));
+    for (uint32_t p = 0; p < HISTOGRAM_PAGES; p++)
+        pages += h.pages[p] != NULL;
+    assert_int_equal(pages, 3);
     histogram_finish(&h);
     assert_memory_equal(&h, &empty, sizeof(h));
 }
