@@ -17,9 +17,9 @@
  *
  * In fat trees and dragonflies no route passes through a node; elsewhere nodes forward.
  *
- * Memory: 20 bytes a link (24 if the network is not Cartesian), 75 a vertex and 4 more a dimension.
- * About 20 microseconds for a route of length 10 on 2,048 nodes with 18,432 directed links and
- * delta 0 or 1, 60 with 2 or 3. Pure: no clock, no file, no socket. Not thread-safe. */
+ * Memory: 24 bytes a link, 80 a vertex.
+ * About 40 microseconds for a route of length 10 on 2,048 nodes with 18,432 directed links and
+ * delta 0 or 1, 130 with 2 or 3. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REROUTE_H
 #define HOLTER_ANALYSIS_NETWORK_REROUTE_H
 

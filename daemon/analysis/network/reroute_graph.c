@@ -22,20 +22,17 @@ static void graph_sort_links(struct reroute_graph *g, const struct topology *top
             continue;
         g->begin[link] = from;
         g->first[from + 1]++;
-        if (g->first_in != NULL)
-            g->first_in[to + 1]++;
+        g->first_in[to + 1]++;
     }
     for (uint32_t v = 0; v < g->vertex_count; v++) {
         g->first[v + 1] += g->first[v];
-        if (g->first_in != NULL)
-            g->first_in[v + 1] += g->first_in[v];
+        g->first_in[v + 1] += g->first_in[v];
     }
     for (uint32_t link = links; link-- > 0;) { /* each row fills from its end: see the caller */
         if (!topology_link(topology, link, &from, &to))
             continue;
         g->edges[--g->first[from + 1]] = (struct reroute_edge){to, link};
-        if (g->first_in != NULL)
-            g->in[--g->first_in[to + 1]] = from;
+        g->in[--g->first_in[to + 1]] = from;
     }
 }
 
@@ -53,40 +50,16 @@ static int graph_init_links(struct reroute_graph *g, const struct topology *topo
     g->first = graph_allocate(g->vertex_count + 1, sizeof(*g->first));
     g->edges = graph_allocate(links, sizeof(*g->edges));
     g->begin = graph_allocate(links, sizeof(*g->begin));
-    if (g->first == NULL || g->edges == NULL || g->begin == NULL)
+    g->first_in = graph_allocate(g->vertex_count + 1, sizeof(*g->first_in));
+    g->in = graph_allocate(links, sizeof(*g->in));
+    if (g->first == NULL || g->edges == NULL || g->begin == NULL || g->first_in == NULL ||
+        g->in == NULL)
         return -ENOMEM;
-    if (g->dimensions == 0) {
-        g->first_in = graph_allocate(g->vertex_count + 1, sizeof(*g->first_in));
-        g->in = graph_allocate(links, sizeof(*g->in));
-        if (g->first_in == NULL || g->in == NULL)
-            return -ENOMEM;
-    }
     graph_sort_links(g, topology);
     for (uint32_t link = 0; link < links; link++)
         end += topology_link(topology, link, &from, &to) != 0;
     graph_shift_first(g->first, g->vertex_count, end);
-    if (g->first_in != NULL)
-        graph_shift_first(g->first_in, g->vertex_count, end);
-    return 0;
-}
-
-static int graph_init_grid(struct reroute_graph *g, const struct topology_spec *spec)
-{
-    uint32_t stride = 1;
-    g->dimensions = spec->dimension_count;
-    g->coordinates =
-        graph_allocate((size_t)g->vertex_count * g->dimensions, sizeof(*g->coordinates));
-    if (g->coordinates == NULL)
-        return -ENOMEM;
-    for (uint32_t d = g->dimensions; d-- > 0;) {
-        uint32_t size = spec->dimensions[d].size;
-        g->leg[d] = graph_allocate(size, sizeof(*g->leg[d]));
-        if (g->leg[d] == NULL)
-            return -ENOMEM;
-        for (uint32_t v = 0; v < g->vertex_count; v++)
-            g->coordinates[(size_t)v * g->dimensions + d] = v / stride % size;
-        stride *= size;
-    }
+    graph_shift_first(g->first_in, g->vertex_count, end);
     return 0;
 }
 
@@ -105,8 +78,9 @@ int reroute_graph_init(struct reroute_graph *g, const struct topology *topology)
     memset(g->distance, 0xff, g->vertex_count * sizeof(*g->distance));
     if (spec->kind == TOPOLOGY_FAT_TREE || spec->kind == TOPOLOGY_DRAGONFLY)
         memset(g->closed, 1, topology_nodes(topology));
-    int code = spec->kind == TOPOLOGY_CARTESIAN ? graph_init_grid(g, spec) : 0;
-    return code != 0 ? code : graph_init_links(g, topology);
+    /* There a route by the rule is a shortest path; one that is given need not be. */
+    g->measured = spec->kind == TOPOLOGY_CARTESIAN && spec->route_count == 0;
+    return graph_init_links(g, topology);
 }
 
 void reroute_graph_finish(struct reroute_graph *g)
@@ -117,19 +91,8 @@ void reroute_graph_finish(struct reroute_graph *g)
     free(g->closed);
     free(g->distance);
     free(g->known);
-    free(g->coordinates);
-    for (uint32_t d = 0; d < TOPOLOGY_DIMENSIONS; d++)
-        free(g->leg[d]);
     free(g->first_in);
     free(g->in);
-}
-
-static uint32_t graph_leg_length(const struct topology_dimension *along, uint32_t a, uint32_t b)
-{
-    uint32_t up = a < b ? b - a : a - b, round = along->size - up;
-    if (along->connection == TOPOLOGY_ALL)
-        return up != 0;
-    return along->connection == TOPOLOGY_TORUS && round < up ? round : up;
 }
 
 /* Search breadth first, against the links. */
@@ -159,29 +122,18 @@ void reroute_graph_towards(struct reroute_graph *g, uint32_t destination)
     if (destination == g->destination)
         return;
     g->destination = destination;
-    if (g->dimensions == 0) {
+    if (!g->measured) {
         graph_search_back(g);
         return;
     }
-    const struct topology_spec *spec = topology_spec(g->topology);
     for (uint32_t i = 0; i < g->known_count; i++)
         g->distance[g->known[i]] = NONE;
     g->known_count = 0;
-    for (uint32_t d = 0; d < g->dimensions; d++) {
-        const struct topology_dimension *along = &spec->dimensions[d];
-        uint32_t to = g->coordinates[(size_t)destination * g->dimensions + d];
-        for (uint32_t a = 0; a < along->size; a++)
-            g->leg[d][a] = graph_leg_length(along, a, to);
-    }
 }
 
 uint32_t reroute_graph_measure(struct reroute_graph *g, uint32_t vertex)
 {
-    const uint32_t *at = &g->coordinates[(size_t)vertex * g->dimensions];
-    uint32_t distance = 0;
-    for (uint32_t d = 0; d < g->dimensions; d++)
-        distance += g->leg[d][at[d]];
-    g->distance[vertex] = distance;
+    g->distance[vertex] = topology_distance(g->topology, vertex, g->destination);
     g->known[g->known_count++] = vertex;
-    return distance;
+    return g->distance[vertex];
 }

@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/network/topology.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,20 +22,13 @@ struct reroute_graph {
     uint8_t *closed;            /**< owned; 1: no route passes through this vertex */
 
     uint32_t destination; /**< of the distances; TOPOLOGY_NONE: none yet */
-    uint32_t *distance; /**< owned; links to the destination; TOPOLOGY_NONE: unknown (Cartesian) or
-                           no path */
-    uint32_t *known; /**< owned; Cartesian: vertices whose distance is known; else the queue of the
+    uint32_t *distance;   /**< owned; links to the destination; TOPOLOGY_NONE: not asked for yet */
+    uint32_t *known; /**< owned; measured: vertices whose distance is known; else the queue of the
                         search */
     uint32_t known_count;
 
-    /* Cartesian: the distance is the sum over the dimensions */
-    uint32_t dimensions;                /**< 0: not Cartesian */
-    uint32_t *coordinates;              /**< owned; by vertex and dimension */
-    uint32_t *leg[TOPOLOGY_DIMENSIONS]; /**< owned; links to the destination's coordinate, by
-                                           coordinate */
-
-    /* else links by the vertex that they enter */
-    uint32_t *first_in, *in; /**< owned; vertices where they come from */
+    bool measured; /**< the topology knows the distance: it is asked for vertices that matter */
+    uint32_t *first_in, *in; /**< owned; by the vertex that links enter: where they come from */
 };
 
 /** @return 0 or -ENOMEM; reroute_graph_finish() is due in either case */
@@ -44,7 +38,7 @@ void reroute_graph_finish(struct reroute_graph *graph);
 /** Distances are to this vertex from now on. */
 void reroute_graph_towards(struct reroute_graph *graph, uint32_t destination);
 
-/** For reroute_graph_far(). */
+/** For reroute_graph_distance(). */
 uint32_t reroute_graph_measure(struct reroute_graph *graph, uint32_t vertex);
 
 /** Links from a vertex to the destination, whatever the routing; longer than any route if there is
