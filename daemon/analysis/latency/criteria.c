@@ -86,22 +86,19 @@ void criteria_destroy(struct criteria *criteria)
     free(criteria);
 }
 
-/* Add the first messages of a class, or of a class and an octave of times. */
-static __attribute__((noinline)) int add_first(struct criteria *criteria, unsigned locality,
-                                               unsigned size_class, uint32_t time_class,
-                                               uint64_t messages)
+/* The cell of a class, made where there is none. @return NULL: no memory */
+static struct cell *criteria_cell(struct criteria *criteria, unsigned locality, unsigned size_class)
 {
-    struct cell *cell = criteria->cells[locality][size_class];
-    if (cell == NULL) {
-        cell = calloc(1, sizeof(*cell));
-        if (cell == NULL)
-            return -ENOMEM;
-        cell->latest = cell->fresh = cell->own_recent = cell->own_reference = NAN;
-        criteria->cells[locality][size_class] = cell;
-        struct used *used = &criteria->used[locality];
-        used->of[used->count++] = (uint16_t)size_class;
-    }
-    return histogram_add(&cell->progress, time_class, messages);
+    struct cell **cell = &criteria->cells[locality][size_class];
+    if (*cell != NULL)
+        return *cell;
+    *cell = calloc(1, sizeof(**cell));
+    if (*cell == NULL)
+        return NULL;
+    (*cell)->latest = (*cell)->fresh = (*cell)->own_recent = (*cell)->own_reference = NAN;
+    struct used *used = &criteria->used[locality];
+    used->of[used->count++] = (uint16_t)size_class;
+    return *cell;
 }
 
 int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
@@ -111,45 +108,25 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
         return -HOLTER_ERANGE;
     if (messages == 0)
         return 0;
-    struct cell *cell = criteria->cells[locality][size_class];
-    /* The limit keeps sums over horizons and pools below 2^64 whatever an agent sends. */
-    if (messages > MAXIMUM_MESSAGES ||
-        (cell != NULL && cell->progress.messages > MAXIMUM_MESSAGES - messages))
-        return -HOLTER_ERANGE;
-    struct histogram_page *page =
-        cell == NULL ? NULL : cell->progress.pages[time_class / HISTOGRAM_PAGE];
-    if (page == NULL)
-        return add_first(criteria, locality, size_class, time_class, messages);
-    page->counts[time_class % HISTOGRAM_PAGE] += messages;
-    page->messages += messages;
-    cell->progress.messages += messages;
-    return 0;
+    struct cell *cell = criteria_cell(criteria, locality, size_class);
+    if (cell == NULL)
+        return -ENOMEM;
+    /* The limit keeps sums over horizons and pools below 2^64 whatever an agent sends: at most so
+     * many are counted, and the error reports that there were more. */
+    uint64_t capacity = MAXIMUM_MESSAGES - cell->progress.messages;
+    int code =
+        histogram_add(&cell->progress, time_class, messages < capacity ? messages : capacity);
+    return code == 0 && messages > capacity ? -HOLTER_ERANGE : code;
 }
 
-/* Move the messages of a class into its cell. Mostly they are the only ones of the window, and the
- * histogram is exchanged. */
+/* Move the messages of a class into its cell. */
 static int criteria_ingest_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
                                 struct histogram *times)
 {
-    struct cell *cell = criteria->cells[locality][size_class];
-    if (cell != NULL && cell->progress.messages == 0 && times->messages <= MAXIMUM_MESSAGES) {
-        struct histogram empty = cell->progress;
-        cell->progress = *times;
-        *times = empty;
-        return 0;
-    }
     int code = 0;
     for (uint32_t c = histogram_next(times, 0); c < TIME_CLASSES;
          c = histogram_next(times, c + 1)) {
-        /* At most MAXIMUM_MESSAGES are counted; the error reports that there were more. */
-        uint64_t messages = histogram_count(times, c),
-                 had = criteria->cells[locality][size_class] == NULL
-                           ? 0
-                           : criteria->cells[locality][size_class]->progress.messages,
-                 capacity = MAXIMUM_MESSAGES - had;
-        int failed = criteria_add(criteria, locality, size_class, c,
-                                  messages < capacity ? messages : capacity);
-        failed = failed == 0 && messages > capacity ? -HOLTER_ERANGE : failed;
+        int failed = criteria_add(criteria, locality, size_class, c, histogram_count(times, c));
         code = code == 0 ? failed : code;
     }
     histogram_finish(times);

@@ -71,7 +71,8 @@ void criteria_destroy(struct criteria *criteria);
  *  @param size_class  below SIZE_CLASSES
  *  @param time_class  of the transfer time, see holter/time_class.h; below TIME_CLASSES
  *  @param messages    together with those of the class in this window below 2^41
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE; then nothing was counted */
+ *  @return 0; -ENOMEM: nothing was counted; or -HOLTER_ERANGE: a class, or more messages than that,
+ *          of which as many are counted */
 int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
                  uint32_t time_class, uint64_t messages);
 
