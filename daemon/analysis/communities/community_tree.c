@@ -50,20 +50,13 @@ struct place {
     uint32_t merge;
 };
 
-/* Stable, highest keys first; linear where they are in order already. */
-static void community_tree_sort(struct place *places, struct place *scratch, uint32_t count)
+/* Highest keys first; equal ones keep their order. */
+static int community_tree_compare(const void *left, const void *right)
 {
-    for (uint32_t width = 1; width < count; width *= 2)
-        for (uint32_t begin = 0; begin + width < count; begin += 2 * width) {
-            uint32_t middle = begin + width, i = begin, j = middle, at = 0;
-            uint32_t end = count - middle < width ? count : middle + width;
-            if (places[middle - 1].key >= places[middle].key)
-                continue;
-            while (i < middle && j < end)
-                scratch[at++] = places[i].key >= places[j].key ? places[i++] : places[j++];
-            memcpy(scratch + at, places + i, (middle - i) * sizeof(*places));
-            memcpy(places + begin, scratch, (at + middle - i) * sizeof(*places));
-        }
+    const struct place *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    return a->merge < b->merge ? -1 : a->merge > b->merge;
 }
 
 /* A merge's key is at most those of the merges that made its clusters: it cannot come before. */
@@ -105,21 +98,19 @@ int community_tree_order(struct community_tree *tree, uint32_t within)
 {
     size_t capacity = (size_t)tree->count + 1;
     struct place *places = malloc(capacity * sizeof(*places));
-    struct place *scratch = malloc(capacity * sizeof(*scratch));
     struct community_join *join = malloc(((size_t)tree->leaves + 1) * sizeof(*join));
     uint32_t *place_of = malloc(capacity * sizeof(*place_of));
-    bool ok = places != NULL && scratch != NULL && join != NULL && place_of != NULL;
+    bool ok = places != NULL && join != NULL && place_of != NULL;
     if (ok) {
         community_tree_set_keys(tree, places, within);
-        community_tree_sort(places, scratch, within);
-        community_tree_sort(places + within, scratch, tree->count - within);
+        qsort(places, within, sizeof(*places), community_tree_compare);
+        qsort(places + within, tree->count - within, sizeof(*places), community_tree_compare);
         community_tree_renumber(tree, places, join, place_of);
         free(tree->join);
         tree->join = join;
         join = NULL;
     }
     free(places);
-    free(scratch);
     free(join);
     free(place_of);
     return ok ? 0 : -ENOMEM;

@@ -164,19 +164,25 @@ static void match_insert_channel(struct match *match, uint32_t number)
     match->slot_used++;
 }
 
-/* Enter all channels into a new table of so many slots. @return 0 or -ENOMEM */
-static int match_rebuild_slots(struct match *match, uint32_t count)
+static void match_fill_slots(struct match *match)
 {
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return -ENOMEM;
-    free(match->slots);
-    match->slots = slots;
-    match->slot_mask = count - 1;
+    memset(match->slots, 0, ((size_t)match->slot_mask + 1) * sizeof *match->slots);
     match->slot_used = 0;
     for (uint32_t i = 0; i < match->channels.used; i++)
         if (match_channel_at(match, i)->flags & CHANNEL_USED)
             match_insert_channel(match, i);
+}
+
+/* Enter all channels into a table of twice the slots. @return 0 or -ENOMEM */
+static int match_grow_slots(struct match *match)
+{
+    uint32_t count = match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1);
+    uint32_t *slots = realloc(match->slots, count * sizeof *slots);
+    if (slots == NULL)
+        return -ENOMEM;
+    match->slots = slots;
+    match->slot_mask = count - 1;
+    match_fill_slots(match);
     return 0;
 }
 
@@ -225,9 +231,7 @@ static uint32_t match_make_channel(struct match *match, uint64_t comm, uint32_t 
     int waits = 0;
     uint32_t flags = match_initial_flags(match, source, destination, &waits);
     if (flags == 0 ||
-        (2 * (match->slot_used + 1) > match->slot_mask &&
-         match_rebuild_slots(match,
-                             match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1)) != 0))
+        (2 * (match->slot_used + 1) > match->slot_mask && match_grow_slots(match) != 0))
         return NONE;
     uint32_t number = match_pool_allocate(&match->channels);
     if (number == NONE)
@@ -330,16 +334,10 @@ void match_sweep(struct match *match)
         match_pool_release(&match->channels, i);
         forgotten++;
     }
-    if (forgotten > 0)
-        match_channel_rebuild_links(match);
-    if (forgotten > 0 && match_rebuild_slots(match, match->slot_mask + 1) != 0) {
-        /* No memory for a new table: enter what is left into the old one. */
-        memset(match->slots, 0, ((size_t)match->slot_mask + 1) * sizeof *match->slots);
-        match->slot_used = 0;
-        for (uint32_t i = 0; i < match->channels.used; i++)
-            if (match_channel_at(match, i)->flags & CHANNEL_USED)
-                match_insert_channel(match, i);
-    }
+    if (forgotten == 0)
+        return;
+    match_channel_rebuild_links(match);
+    match_fill_slots(match);
 }
 
 /* ---- ends ---------------------------------------------------------------- */

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int given_compare_ends(const struct topology_given *a, const struct topology_given *b)
+static int given_compare_ends(const void *left, const void *right)
 {
+    const struct topology_given *a = left, *b = right;
     return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
 }
 
@@ -16,7 +17,7 @@ static int given_compare_ends(const struct topology_given *a, const struct topol
 static int given_compare_routes(const void *a, const void *b)
 {
     const struct topology_given *first = a, *second = b;
-    int order = given_compare_ends(first, second);
+    int order = given_compare_ends(a, b);
     return order ? order : (first->path > second->path) - (first->path < second->path);
 }
 
@@ -110,19 +111,10 @@ int topology_given_make(struct topology *topology, const struct topology_why *wh
 const struct topology_given *topology_given_find(const struct topology *topology, uint32_t source,
                                                  uint32_t destination)
 {
-    struct topology_given key = {.source = source, .destination = destination};
-    uint32_t low = 0, high = topology->given_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = given_compare_ends(&topology->given[middle], &key);
-        if (order == 0)
-            return &topology->given[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const struct topology_given key = {.source = source, .destination = destination};
+    return topology->given_count == 0 ? NULL
+                                      : bsearch(&key, topology->given, topology->given_count,
+                                                sizeof(key), given_compare_ends);
 }
 
 uint32_t topology_given_route(const struct topology *topology, const struct topology_given *given,

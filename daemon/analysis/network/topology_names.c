@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int names_compare_texts(const void *a, const void *b)
+{
+    return strcmp(((const struct topology_label *)a)->name,
+                  ((const struct topology_label *)b)->name);
+}
+
 static int names_compare_labels(const void *a, const void *b)
 {
     const struct topology_label *first = a, *second = b;
-    int order = strcmp(first->name, second->name);
+    int order = names_compare_texts(a, b);
     return order ? order : (first->vertex > second->vertex) - (first->vertex < second->vertex);
 }
 
@@ -155,17 +161,13 @@ static uint32_t names_find_numbered(const struct topology *topology, const char 
 
 uint32_t topology_find(const struct topology *topology, const char *name)
 {
-    uint32_t low = 0, high = topology->label_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = strcmp(topology->labels[middle].name, name);
-        if (order == 0)
-            return topology->labels[middle].vertex;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct topology_label key = {.name = name};
+    const struct topology_label *label =
+        topology->label_count == 0 ? NULL
+                                   : bsearch(&key, topology->labels, topology->label_count,
+                                             sizeof(key), names_compare_texts);
+    if (label != NULL)
+        return label->vertex;
     return name[0] == '(' ? names_find_coordinates(topology, name)
                           : names_find_numbered(topology, name);
 }

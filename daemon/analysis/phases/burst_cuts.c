@@ -116,24 +116,6 @@ static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
     h->heap[at] = one;
 }
 
-/* A height that enough boundaries reach, derived from the highest boundary of each chunk. The first
- * chunk of a view and chunks that are partly inside it are left out. */
-static int64_t burst_cuts_find_floor(const struct burst_items *items, const struct burst_view *view,
-                                     struct highest *h)
-{
-    struct walk walk = walk_begin(items, view);
-    const struct chunk *c;
-    bool first = true;
-    for (; (c = walk_chunk(&walk)) != NULL; first = false) {
-        if (!first && walk_has_all(&walk, c))
-            burst_cuts_offer(h, (struct burst_cutoff){walk_highest(&walk, c), walk.slot});
-        walk_pass(&walk, c->time[c->count - 1]);
-    }
-    int64_t floor = h->count == h->capacity ? h->heap[0].height : -1;
-    h->count = 0;
-    return floor;
-}
-
 /* Offers the boundaries of a chunk at or above a floor. The first boundary of the view is skipped:
  * nothing of the view is before it. */
 static void burst_cuts_offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor,
@@ -162,11 +144,9 @@ int burst_items_cutoff(const struct burst_items *items, const struct burst_view 
     h.heap = malloc(h.capacity * sizeof(*h.heap));
     if (h.heap == NULL)
         return -ENOMEM;
-    int64_t floor = burst_cuts_find_floor(items, view, &h);
     struct walk walk = walk_begin(items, view);
     while ((c = walk_chunk(&walk)) != NULL) {
-        if (h.count == h.capacity && h.heap[0].height > floor)
-            floor = h.heap[0].height;
+        int64_t floor = h.count == h.capacity ? h.heap[0].height : -1;
         if (first || walk_highest(&walk, c) >= floor)
             burst_cuts_offer_chunk(&walk, c, floor, &first, &h);
         walk_pass(&walk, c->time[c->count - 1]);
