@@ -195,11 +195,6 @@ int assignment_row(struct assignment *a, const struct assignment_entry *entries,
     return 0;
 }
 
-uint64_t assignment_bound(const struct assignment *a)
-{
-    return a->row_bound < a->column_bound ? a->row_bound : a->column_bound;
-}
-
 static void assignment_assign(struct assignment *a, uint32_t row, uint32_t column)
 {
     a->row[row].column = column;
@@ -412,7 +407,7 @@ int assignment_solve(struct assignment *a, uint64_t minimum, uint64_t *matched)
     if (assignment_fit(&a->heap, a->entry_capacity, a->heap_capacity, sizeof(*a->heap)) != 0)
         return -ENOMEM;
     a->heap_capacity = a->entry_capacity;
-    if (assignment_bound(a) < minimum)
+    if (a->row_bound < minimum || a->column_bound < minimum) /* no sum exceeds either */
         return 1;
     assignment_start(a);
     uint32_t left = bid_all(a, minimum);

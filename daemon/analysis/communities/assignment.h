@@ -54,10 +54,6 @@ void assignment_clear(struct assignment *assignment);
 int assignment_row(struct assignment *assignment, const struct assignment_entry *entries,
                    uint32_t count);
 
-/** What no assignment's sum exceeds, without solving: the sum of the largest entries of the rows,
- * or of the columns, whichever is less. */
-uint64_t assignment_bound(const struct assignment *assignment);
-
 /** Find the best assignment.
  *  @param minimum    sums below this are of no interest; 0: all are
  *  @param matched  set to the best sum when 0 is returned

@@ -3,6 +3,15 @@
 
 #include <stdlib.h>
 
+static void time_counts_clear(struct time_counts *counts)
+{
+    for (size_t i = 0; counts->cells != NULL && i < counts->cells->count; i++) {
+        struct histogram *cell = counts->cells->of[counts->cells->used[i]];
+        if (cell->messages > 0)
+            histogram_finish(cell);
+    }
+}
+
 void time_counts_finish(struct time_counts *counts)
 {
     time_counts_clear(counts);
@@ -10,15 +19,6 @@ void time_counts_finish(struct time_counts *counts)
         free(counts->cells->of[counts->cells->used[i]]);
     free(counts->cells);
     *counts = (struct time_counts){0};
-}
-
-void time_counts_clear(struct time_counts *counts)
-{
-    for (size_t i = 0; counts->cells != NULL && i < counts->cells->count; i++) {
-        struct histogram *cell = counts->cells->of[counts->cells->used[i]];
-        if (cell->messages > 0)
-            histogram_finish(cell);
-    }
 }
 
 uint64_t time_counts_messages(const struct time_counts *counts)

@@ -29,9 +29,6 @@ static inline unsigned time_counts_class(unsigned locality, unsigned size_class)
 
 void time_counts_finish(struct time_counts *counts);
 
-/** Set all counts to 0, and keep the memory. */
-void time_counts_clear(struct time_counts *counts);
-
 /** @return number of messages of all classes */
 uint64_t time_counts_messages(const struct time_counts *counts);
 

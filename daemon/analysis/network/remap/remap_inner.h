@@ -100,8 +100,6 @@ void remap_offer(struct remap *remap, const uint32_t *slots);
 void remap_plan_begin(struct remap *remap);
 void remap_plan_step(struct remap *remap);
 
-/** Use the best of what is there: the work is used up. */
-void remap_plan_stop(struct remap *remap);
 void remap_plan_finish(struct remap *remap);
 
 #endif

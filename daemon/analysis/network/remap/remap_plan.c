@@ -295,6 +295,21 @@ static void plan_begin_links(struct remap *r)
     plan_enter_stage(r, STAGE_LINKS, 1);
 }
 
+/* Use the best of what is there: the work is used up. */
+static void plan_stop(struct remap *r)
+{
+    if (r->stage != STAGE_DONE && !r->proven) {
+        if (r->exact != NULL)
+            remap_offer(r, remap_exact_slots(r->exact));
+        if (r->descending || r->run.length > 0)
+            plan_add_to_pool(r, true);
+        plan_offer_pool(r);
+        if (r->links != NULL)
+            remap_offer(r, remap_links_slots(r->links));
+    }
+    r->stage = STAGE_DONE;
+}
+
 static void plan_step_links(struct remap *r)
 {
     const uint64_t all = r->limit > r->stage_begin ? r->limit - r->stage_begin : 1;
@@ -302,7 +317,7 @@ static void plan_step_links(struct remap *r)
     remap_links_step(r->links, done < 1 ? done : 1, REMAP_STEP, &r->work);
     if (r->work < r->stage_end)
         return;
-    remap_plan_stop(r);
+    plan_stop(r);
 }
 
 /* ---- annealing ------------------------------------------------------------------ */
@@ -480,24 +495,10 @@ void remap_plan_begin(struct remap *r)
         plan_begin_descent(r, r->given);
 }
 
-void remap_plan_stop(struct remap *r)
-{
-    if (r->stage != STAGE_DONE && !r->proven) {
-        if (r->exact != NULL)
-            remap_offer(r, remap_exact_slots(r->exact));
-        if (r->descending || r->run.length > 0)
-            plan_add_to_pool(r, true);
-        plan_offer_pool(r);
-        if (r->links != NULL)
-            remap_offer(r, remap_links_slots(r->links));
-    }
-    r->stage = STAGE_DONE;
-}
-
 void remap_plan_step(struct remap *r)
 {
     if (r->proven || r->work >= r->limit)
-        remap_plan_stop(r);
+        plan_stop(r);
     else if (r->descending)
         plan_descend(r);
     else if (r->stage == STAGE_EXACT)
