@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -76,6 +77,37 @@ static void more_keys_than_numbers_are_refused(void **state)
     key_table_finish(&table);
 }
 
+/* Rounds of other keys, as windows are; elements of numbers begin at zero each time. */
+static void a_table_that_was_cleared_begins_anew(void **state)
+{
+    struct key_table table;
+    uint64_t *sums = NULL;
+    size_t capacity = 0;
+    (void)state;
+    key_table_init(&table);
+    key_table_clear(&table);
+    for (uint32_t round = 0; round < 20; round++) {
+        uint32_t count = round % 3 == 0 ? 5000 : 100 * round, limit = count - count / 10;
+        for (uint32_t i = 0; i < 2 * count; i++) {
+            struct key key = key_of(round * 1000 + i % count);
+            uint32_t number = key_table_extend(&table, key, limit, &sums, sizeof(*sums), &capacity);
+            assert_int_equal(number, i % count < limit ? i % count : KEY_NONE);
+            if (number != KEY_NONE)
+                sums[number]++;
+        }
+        assert_int_equal(table.count, limit);
+        assert_int_equal(key_table_number(&table, key_of(round * 1000), limit), 0);
+        for (uint32_t i = 0; i < limit; i++)
+            assert_int_equal(sums[i], 2);
+        key_table_clear(&table);
+        assert_int_equal(table.count, 0);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(key_table_find(&table, key_of(round * 1000 + i)), KEY_NONE);
+    }
+    key_table_finish(&table);
+    free(sums);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +115,7 @@ int main(void)
         cmocka_unit_test(an_unknown_key_has_no_number),
         cmocka_unit_test(hints_change_no_number),
         cmocka_unit_test(more_keys_than_numbers_are_refused),
+        cmocka_unit_test(a_table_that_was_cleared_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
