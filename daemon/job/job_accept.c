@@ -28,11 +28,6 @@ const char *job_message_job(const struct wire_message *message)
                                               : message->captured.job;
 }
 
-uint64_t job_message_world(const struct wire_message *message)
-{
-    return message->type == WIRE_TYPE_RANKS ? message->ranks.world : 0;
-}
-
 int job_has_accepted(const struct job *job, uint64_t instance, uint64_t seq)
 {
     const struct job_agent *agent = job_nodes_find_agent(&job->nodes, instance);

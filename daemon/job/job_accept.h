@@ -14,9 +14,6 @@ uint64_t job_message_seq(const struct wire_message *message);
 /** Id of the job that a message that is recorded is about; borrowed. */
 const char *job_message_job(const struct wire_message *message);
 
-/** Ranks of that job; 0: not in this message. */
-uint64_t job_message_world(const struct wire_message *message);
-
 /** Validate a message that was not accepted before, and merge it into the job.
  *  @param capture  set to the number of the capture, when the message is of type CAPTURED
  *  @param fault    set on failure

@@ -199,7 +199,7 @@ static void jobs_drop_ended(struct jobs *jobs)
 
 /* ---- adding -------------------------------------------------------------- */
 
-static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, uint64_t ranks)
+static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance)
 {
     char path[512];
     int exists = 0;
@@ -211,12 +211,11 @@ static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, u
     job_set_recording(job, path);
     if (exists)
         job_recover(job, jobs->options.sinks, path);
-    recorder_open(jobs->recorder, job_id(job), path, ranks);
+    recorder_open(jobs->recorder, job_id(job), path);
 }
 
-/* @param ranks  of the job; 0: not known */
-static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, uint64_t ranks,
-                    struct job **out, struct job_fault *fault)
+static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, struct job **out,
+                    struct job_fault *fault)
 {
     if (!job_id_valid(id)) {
         snprintf(fault->text, sizeof(fault->text),
@@ -236,7 +235,7 @@ static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, uint64
     jobs->last = jobs->count++;
     log_info("job %s begins", id);
     if (jobs->recorder != NULL)
-        jobs_record(jobs, *out, instance, ranks);
+        jobs_record(jobs, *out, instance);
     return 0;
 }
 
@@ -255,7 +254,7 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
         *out = jobs->list[i].job;
         return 0;
     }
-    return jobs_add(jobs, id, instance, job_message_world(message), out, fault);
+    return jobs_add(jobs, id, instance, out, fault);
 }
 
 /* ---- accepting ----------------------------------------------------------- */
@@ -355,7 +354,7 @@ static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *d
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
 {
     struct job *job;
-    int code = jobs_add(jobs, id, 0, 0, &job, fault);
+    int code = jobs_add(jobs, id, 0, &job, fault);
     if (code != 0)
         return code;
     jobs->list[jobs->count - 1].replayed = 1;
@@ -389,7 +388,7 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
         return code;
     jobs->options.record = directory;
     jobs->stopped = stopped;
-    recorder_open(jobs->recorder, id, path, 0);
+    recorder_open(jobs->recorder, id, path);
     log_info("recording the replay in %s", path);
     return 0;
 }

@@ -145,7 +145,7 @@ static struct record_track *record_find_track(const struct recorder *r, const ch
 }
 
 /* @return 0, or -ENOMEM: the job is not recorded */
-static int record_open_track(struct recorder *r, const char *job, const char *path, uint64_t ranks)
+static int record_open_track(struct recorder *r, const char *job, const char *path)
 {
     struct record_item *item = record_item_create(RECORD_OPEN, job);
     struct record_track *track =
@@ -163,14 +163,13 @@ static int record_open_track(struct recorder *r, const char *job, const char *pa
         r->open_tracks = track;
         item->track = track;
     }
-    item->ranks = ranks;
     record_push_item(r, item);
     return 0;
 }
 
-void recorder_open(struct recorder *r, const char *job, const char *path, uint64_t ranks)
+void recorder_open(struct recorder *r, const char *job, const char *path)
 {
-    int code = record_open_track(r, job, path, ranks);
+    int code = record_open_track(r, job, path);
     if (code == 0)
         return;
     log_error("job %s is not recorded: %s", job, holter_strerror(code));

@@ -41,10 +41,8 @@ struct recorder_options {
 int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
                     const struct recorder_events *events);
 
-/** Begin the recording of a job, or continue it.
- * @param path   of its first part
- * @param ranks  number of ranks of the job; 0: not known */
-void recorder_open(struct recorder *recorder, const char *job, const char *path, uint64_t ranks);
+/** Begin the recording of a job, or continue it. @param path  of its first part */
+void recorder_open(struct recorder *recorder, const char *job, const char *path);
 
 /** Queue a message of an agent. @param message  moved: empty afterwards */
 void recorder_queue_message(struct recorder *recorder, const char *job, const struct recorded *head,

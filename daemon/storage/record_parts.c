@@ -216,7 +216,7 @@ static int record_parts_begin_next(struct record_parts *p, struct recording **ou
                                    char *fault, size_t capacity)
 {
     struct recording *next = NULL;
-    int code = recording_open_paged(&next, path, recording_page_size(old), fault, capacity);
+    int code = recording_open(&next, path, fault, capacity);
     if (code != 0) {
         snprintf(fault, capacity, "%s", recording_error_without_path(fault, path));
         return code;

@@ -29,7 +29,6 @@ struct record_item {
     enum record_action action;
     char job[65];
     struct record_track *track; /* RECORD_OPEN: of a job that has no track yet; borrowed */
-    uint64_t ranks;             /* RECORD_OPEN: of the job; 0: not known */
     struct recorded head;
     zmq_msg_t message; /* RECORD_MESSAGE: as received; RECORD_RESULT: encoded; RECORD_OPEN: path;
                           RECORD_STOP: reason */
@@ -50,7 +49,6 @@ struct record_track {
     _Atomic int lost;               /* set by the loop: an item was lost for lack of memory */
     char job[65];
     char path[520];
-    uint64_t ranks;
     struct recording *recording; /* NULL: closed or stopped */
     int stopped;
     struct record_parts parts;

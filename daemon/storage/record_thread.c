@@ -89,9 +89,7 @@ static int record_thread_open_recording(struct recorder *r, struct record_track 
     char why[256];
     if (t->stopped || t->path[0] == '\0')
         return 0;
-    if (recording_open_paged(&t->recording, t->path,
-                             recording_choose_page_size(t->ranks, r->options.most_bytes), why,
-                             sizeof(why)) != 0) {
+    if (recording_open(&t->recording, t->path, why, sizeof(why)) != 0) {
         record_thread_stop(r, t, why);
         return 0;
     }
@@ -100,11 +98,9 @@ static int record_thread_open_recording(struct recorder *r, struct record_track 
     return 1;
 }
 
-static int record_thread_begin_track(struct record_track *t, const char *path, size_t length,
-                                     uint64_t ranks)
+static int record_thread_begin_track(struct record_track *t, const char *path, size_t length)
 {
     char base[520];
-    t->ranks = ranks;
     snprintf(base, sizeof(base), "%.*s", (int)length, path);
     int code = record_parts_begin(&t->parts, base, t->path, sizeof(t->path));
     if (code != 0)
@@ -142,29 +138,6 @@ static void record_thread_remember_message(struct recorder *r, struct record_tra
         log_warn("job %s: the next part of the recording will lack some ranks", t->job);
 }
 
-static void record_thread_release_message(void *owner)
-{
-    zmq_msg_close(owner);
-    free(owner);
-}
-
-/* Hand the item's message over to the recording. */
-static int record_thread_write_message(struct recording *recording, struct record_item *item)
-{
-    zmq_msg_t *message = malloc(sizeof(*message));
-    if (message == NULL)
-        return -ENOMEM;
-    zmq_msg_init(message);
-    zmq_msg_move(message, &item->message);
-    const struct block_source source = {
-        .bytes = zmq_msg_data(message),
-        .length = zmq_msg_size(message),
-        .release = record_thread_release_message,
-        .owner = message,
-    };
-    return recording_write_source(recording, &item->head, &source);
-}
-
 /* An earlier item was lost for lack of memory: the recording must not continue without it. */
 static void record_thread_stop_if_lost(struct recorder *r, struct record_track *t)
 {
@@ -179,8 +152,7 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
     size_t length = zmq_msg_size(&item->message);
     int code = 0;
     record_thread_stop_if_lost(r, t);
-    if (item->action == RECORD_OPEN &&
-        record_thread_begin_track(t, bytes, length, item->ranks) != 0)
+    if (item->action == RECORD_OPEN && record_thread_begin_track(t, bytes, length) != 0)
         record_thread_stop(r, t, "its path is too long");
     if (item->action == RECORD_STOP) {
         char why[256];
@@ -199,7 +171,7 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
         return;
     if (item->action == RECORD_MESSAGE) {
         record_thread_remember_message(r, t, &item->head, NULL, bytes, length);
-        code = record_thread_write_message(t->recording, item);
+        code = recording_write_message(t->recording, &item->head, bytes, length);
         t->newest_ns = item->head.received_ns;
     } else if (item->action == RECORD_RESULT) {
         struct wire_message message;

@@ -22,19 +22,12 @@
 
 /* At each commit the new messages are written as a small block (a part), with a fast level of
  * Zstandard. When a block is full, it replaces its parts; this level decides how large files are.
- * Where a block fills within two commits, speed matters more: negative levels do without Huffman
- * codes, which makes files 10 to 20 % larger and saves 5 % of the time of recording and 4 % of
- * replaying. */
+ */
 #define LEVEL_PART (-5)
 #define LEVEL_BLOCK 1
-#define LEVEL_FLOOD (-1)
 #define MIN_BLOCK_BYTES                                                                            \
     (BLOCK_BYTES /                                                                                 \
      4) /* so many bytes since the last commit are written as a block of their own at once */
-/* Larger pages take 300 kB more in a new file (a page for each table and index) and more of the
- * log. They pay off where that much is written within seconds, and parts are large enough. */
-#define MANY_RANKS 512u
-#define LARGE_BYTES (UINT64_C(256) << 20)
 #define MAX_PARTS 256u /* of one block; then the block is written */
 #define MAX_AGENTS (1u << 22)
 
@@ -54,6 +47,7 @@ struct recording {
     int lock;
     int identity_fd; /* O_PATH: identifies the file even when its name changes; -1: none */
     int open;        /* a transaction is open */
+    int fault;       /* errno of a commit that failed: sqlite3_system_errno() does not know it */
     char path[520], lock_path[530];
 };
 
@@ -124,7 +118,7 @@ static int recording_make_tables(struct recording *r)
         return -EIO;
     int code = recording_run(db, schema);
     code = code != 0 ? code : recording_run(db, others_index);
-    code = code != 0 ? code : recording_tables_create(&r->tables, db, r->file.version);
+    code = code != 0 ? code : recording_tables_create(&r->tables, db);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
         code = recording_run(db, mark);
     return code != 0 ? code : recording_run(db, "COMMIT");
@@ -178,17 +172,13 @@ static int recording_find_end(struct recording *r)
     return code;
 }
 
-static int recording_set_up(struct recording *r, unsigned page, char *why, size_t capacity)
+static int recording_set_up(struct recording *r, char *why, size_t capacity)
 {
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
-    char manner[160];
-    snprintf(manner, sizeof(manner),
-             "PRAGMA page_size=%u; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
-             "PRAGMA synchronous=NORMAL;",
-             page);
-    int code = recording_run(db, manner);
+    int code = recording_run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+                                 "PRAGMA synchronous=NORMAL;");
     code = code != 0 ? code : recording_make_tables(r);
     code = code != 0 ? code : recording_prepare(r);
     code = code != 0 ? code : recording_load_agents(r);
@@ -202,26 +192,6 @@ static int recording_set_up(struct recording *r, unsigned page, char *why, size_
 }
 
 int recording_open(struct recording **out, const char *path, char *why, size_t capacity)
-{
-    return recording_open_paged(out, path, RECORDING_PAGE, why, capacity);
-}
-
-unsigned recording_choose_page_size(uint64_t ranks, uint64_t max_bytes)
-{
-    int is_large = ranks >= MANY_RANKS && (max_bytes == 0 || max_bytes >= LARGE_BYTES);
-    return is_large ? RECORDING_MAX_PAGE : RECORDING_PAGE;
-}
-
-unsigned recording_page_size(struct recording *r)
-{
-    int64_t bytes = 0;
-    return recording_file_number(&r->file, "PRAGMA page_size", &bytes) == 0 && bytes > 0
-               ? (unsigned)bytes
-               : RECORDING_PAGE;
-}
-
-int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
-                         size_t capacity)
 {
     struct recording *r = calloc(1, sizeof(*r));
     if (r == NULL) {
@@ -245,7 +215,7 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
     int code = block_writer_create(&r->block);
     code = code != 0 ? code
                      : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
-    code = code != 0 ? code : recording_set_up(r, page, fault, sizeof(fault));
+    code = code != 0 ? code : recording_set_up(r, fault, sizeof(fault));
     if (code != 0) {
         snprintf(why, capacity, "%s: %s", path, fault);
         recording_abandon_file(r, made);
@@ -278,19 +248,13 @@ int recording_begin(struct recording *r)
     return 0;
 }
 
-static int recording_level(const struct recording *r, int part)
-{
-    int flood = r->parts <= 1 && block_writer_bytes(r->block) >= MIN_BLOCK_BYTES;
-    return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
-}
-
 /* Write the block, or the messages since the last commit as a part of it. */
 static int recording_put_block(struct recording *r, int part)
 {
     const void *packed;
     size_t length,
         messages = part ? block_writer_messages_marked(r->block) : block_writer_messages(r->block);
-    int code = block_writer_pack(r->block, part, recording_level(r, part), &packed, &length);
+    int code = block_writer_pack(r->block, part, part ? LEVEL_PART : LEVEL_BLOCK, &packed, &length);
     if (code != 0)
         return code;
     if (recording_begin(r) != 0)
@@ -350,9 +314,14 @@ static int recording_number_agent(struct recording *r, const struct recorded *he
     return agent < 0 ? (int)agent : 0;
 }
 
-/* Account for a message that was added to the block. */
-static int recording_on_added(struct recording *r, const struct recorded *head)
+int recording_write_message(struct recording *r, const struct recorded *head, const void *bytes,
+                            size_t length)
 {
+    struct recorded numbered;
+    int code = recording_number_agent(r, head, &numbered);
+    code = code != 0 ? code : block_writer_add(r->block, &numbered, bytes, length);
+    if (code != 0)
+        return code;
     if (block_writer_messages(r->block) == 1)
         r->begin_ns = head->received_ns;
     if (block_writer_messages_marked(r->block) == 1)
@@ -364,28 +333,6 @@ static int recording_on_added(struct recording *r, const struct recorded *head)
     int full = block_writer_bytes(r->block) >= BLOCK_BYTES ||
                block_writer_messages(r->block) >= BLOCK_MAX_MESSAGES;
     return full ? recording_put_block(r, 0) : 0;
-}
-
-int recording_write_message(struct recording *r, const struct recorded *head, const void *bytes,
-                            size_t length)
-{
-    struct recorded numbered;
-    int code = recording_number_agent(r, head, &numbered);
-    code = code != 0 ? code : block_writer_add(r->block, &numbered, bytes, length);
-    return code != 0 ? code : recording_on_added(r, head);
-}
-
-int recording_write_source(struct recording *r, const struct recorded *head,
-                           const struct block_source *source)
-{
-    struct recorded numbered;
-    int code = recording_number_agent(r, head, &numbered);
-    if (code != 0) {
-        source->release(source->owner);
-        return code;
-    }
-    code = block_writer_add_source(r->block, &numbered, source);
-    return code != 0 ? code : recording_on_added(r, head);
 }
 
 int recording_write_result(struct recording *r, enum wire_type type, const void *message)
@@ -411,8 +358,11 @@ int recording_commit(struct recording *r)
                                           block_writer_bytes_marked(r->block) < MIN_BLOCK_BYTES);
     if (code != 0 || !r->open)
         return code;
-    if (recording_run(r->file.db, "COMMIT") != 0)
+    errno = 0;
+    if (recording_run(r->file.db, "COMMIT") != 0) {
+        r->fault = errno;
         return -EIO;
+    }
     r->open = 0;
     return recording_is_removed(r) ? -EIO : 0;
 }
@@ -455,6 +405,7 @@ const char *recording_error(const struct recording *r)
     int code = sqlite3_errcode(r->file.db);
     int of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
     int fault = of_system ? sqlite3_system_errno(r->file.db) : 0;
+    fault = of_system && fault == 0 ? r->fault : fault;
     if (recording_is_removed(r))
         return "its file was removed";
     return fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(r->file.db);

@@ -34,18 +34,6 @@ struct recording_progress {
  *          -ENOMEM, or -EIO for what SQLite reports */
 int recording_open(struct recording **out, const char *path, char *why, size_t capacity);
 
-/** Like recording_open(). @param page  size of a page in bytes if the file is created, see
- * recording_choose_page_size() */
-int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
-                         size_t capacity);
-
-/** Size of a page for the recording of a job. Large pages are faster where much is written, and
- * need more space where little is.
- * @param ranks      number of ranks of the job; 0: not known
- * @param max_bytes  maximum size of all parts together; 0: no limit */
-unsigned recording_choose_page_size(uint64_t ranks, uint64_t max_bytes);
-unsigned recording_page_size(struct recording *recording);
-
 /** The sentence of a failed recording_open() or recording_cursor_open() without the path at its
  * begin, for callers that name the path themselves. */
 const char *recording_error_without_path(const char *why, const char *path);
@@ -53,13 +41,6 @@ const char *recording_error_without_path(const char *why, const char *path);
 /** Write a message, byte for byte. @return 0, or -EIO or -ENOMEM: see recording_error() */
 int recording_write_message(struct recording *recording, const struct recorded *head,
                             const void *bytes, size_t length);
-
-struct block_source;
-
-/** Like recording_write_message() for a message that is handed over, also on failure: see
- * block_writer_add_source(). */
-int recording_write_source(struct recording *recording, const struct recorded *head,
-                           const struct block_source *source);
 
 /** Write a published result into the plain tables, see recording_tables.h; other types are
  * ignored.

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,26 +29,6 @@
  * writing; for reading where no file can be created beside it; for reading without its missing
  * end. */
 enum open_mode { READ, RECOVER, WRITE, READ_ONLY_MEDIA, TRUNCATED };
-
-/* ---- pages --------------------------------------------------------------- */
-
-#define LINE 64u              /* bytes of a cache line */
-#define PAGES_BYTES (4 << 20) /* of the pages that are aligned */
-
-static pthread_once_t aligned = PTHREAD_ONCE_INIT;
-
-/* Align SQLite's pages to cache lines: the kernel then copies into them in half the time. Pages
- * for which there is no space, and larger ones, are allocated as usual. This has to be configured
- * before the first use of SQLite (sqlite.org/malloc.html, section 3.3). */
-static void recording_file_align_pages(void)
-{
-    static _Alignas(LINE) unsigned char pages[PAGES_BYTES];
-    int head = 0;
-    if (sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &head) != SQLITE_OK)
-        return;
-    int slot = (int)((RECORDING_MAX_PAGE + (unsigned)head + LINE - 1) / LINE * LINE);
-    sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, slot, (int)sizeof(pages) / slot);
-}
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -308,7 +287,6 @@ static int recording_file_open_as(struct recording_file *file, const char *path,
     char name[3 * PATH_MAX + 40];
     recording_file_make_name(path, open_mode, name, sizeof(name));
     recording_file_close(file);
-    pthread_once(&aligned, recording_file_align_pages);
     int code = sqlite3_open_v2(name, &file->db, flags[open_mode], NULL) == SQLITE_OK
                    ? 0
                    : recording_file_error(file);

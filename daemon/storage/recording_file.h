@@ -7,10 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bytes of a page in new files: default, and maximum (sqlite.org/intern-v-extern-blob.html). */
-#define RECORDING_PAGE 4096u
-#define RECORDING_MAX_PAGE 16384u
-
 struct recording_file {
     sqlite3 *db;
     int64_t version;           /**< of the schema; 0: nothing has been written yet */

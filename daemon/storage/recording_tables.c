@@ -50,7 +50,7 @@ static const struct plain plains[PLAIN_TABLES] = {
     [CURVE] = {"curve", "phase", WIRE_TYPE_CURVE, "points", " "},
 };
 
-enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, MOVED, FIXED_TABLES };
+enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, FIXED_TABLES };
 
 static const char fixed_schema[] =
     "CREATE TABLE IF NOT EXISTS job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT,"
@@ -75,8 +75,6 @@ static const char *const fixed[FIXED_TABLES] = {
     [MEMBER] = "INSERT OR REPLACE INTO region_member(rank, region, since) SELECT ?1, ?2, ?3"
                " WHERE ?2 IS NOT (SELECT region FROM region_member WHERE rank = ?1 AND since <= ?3"
                " ORDER BY since DESC LIMIT 1)",
-    /* The same if it is known that the region has changed. */
-    [MOVED] = "INSERT OR REPLACE INTO region_member(rank, region, since) VALUES(?1, ?2, ?3)",
 };
 
 struct recording_tables {
@@ -90,9 +88,7 @@ struct recording_tables {
     struct network_tables *network;
     struct capture_tables *captures;
     /** By rank: region in its last row, plus 1; 0: no row since the file was opened. */
-    uint64_t *regions;      /* owned */
-    uint64_t member_window; /* newest window of a row of region_member */
-    int is_new;             /* the file was empty when it was opened */
+    uint64_t *regions; /* owned */
     uint32_t region_capacity;
 };
 
@@ -218,13 +214,12 @@ static int recording_tables_make_all(struct recording_tables *t)
     return code != 0 ? code : capture_tables_create(&t->captures, t->db);
 }
 
-int recording_tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
+int recording_tables_create(struct recording_tables **out, sqlite3 *db)
 {
     struct recording_tables *t = calloc(1, sizeof(*t));
     if (t == NULL)
         return -ENOMEM;
     t->db = db;
-    t->is_new = version == 0;
     int code = recording_tables_make_all(t);
     if (code != 0) {
         recording_tables_destroy(t);
@@ -381,8 +376,7 @@ static int recording_tables_put_member(struct recording_tables *t,
         array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_capacity, m->rank + 1) == 0;
     if (known && t->regions[m->rank] == m->region + 1)
         return 0;
-    int moved = known && window >= t->member_window && (t->is_new || t->regions[m->rank] != 0);
-    sqlite3_stmt *s = t->fixed[moved ? MOVED : MEMBER];
+    sqlite3_stmt *s = t->fixed[MEMBER];
     bind_number(s, 1, m->rank);
     bind_number(s, 2, m->region);
     bind_number(s, 3, window);
@@ -390,7 +384,6 @@ static int recording_tables_put_member(struct recording_tables *t,
         return -EIO;
     if (known)
         t->regions[m->rank] = m->region + 1;
-    t->member_window = window > t->member_window ? window : t->member_window;
     return 0;
 }
 

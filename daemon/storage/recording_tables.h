@@ -15,9 +15,8 @@ struct recording_tables;
 
 /** Create the tables if they do not exist, and prepare the statements that write them, within the
  * caller's transaction.
- * @param version  of the schema in the file; 0: the file is empty
  * @return 0, -ENOMEM, or -EIO: see sqlite3_errmsg() */
-int recording_tables_create(struct recording_tables **out, sqlite3 *db, int64_t version);
+int recording_tables_create(struct recording_tables **out, sqlite3 *db);
 
 /** NULL is fine. */
 void recording_tables_destroy(struct recording_tables *tables);

@@ -5,7 +5,6 @@
  *   record_bench FILE [OUT]
  *
  * OUT is overwritten; without it a file in the temporary directory is made and removed. */
-#include "daemon/storage/block/block.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -62,11 +61,6 @@ static int pass_over(void *user, const struct wire_alert *alert)
     return 0;
 }
 
-static void stay(void *owner)
-{
-    (void)owner; /* all messages stay where they are */
-}
-
 static uint64_t record(const struct stream *s, const char *path)
 {
     struct recording *recording;
@@ -77,9 +71,7 @@ static uint64_t record(const struct stream *s, const char *path)
     for (size_t i = 0; i < s->count; i++) {
         const struct message *m = &s->messages[i];
         uint64_t begun = clock_process_cpu_ns();
-        const struct block_source source = {
-            .bytes = s->bytes + m->at, .length = m->length, .release = stay};
-        int code = recording_write_source(recording, &m->head, &source);
+        int code = recording_write_message(recording, &m->head, s->bytes + m->at, m->length);
         if (code == 0 && m->head.received_ns >= committed + COMMIT_NS) {
             code = recording_commit(recording);
             committed = m->head.received_ns;

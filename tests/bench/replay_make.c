@@ -576,8 +576,7 @@ int replay_make_file(const struct replay_make *s, const char *path, uint64_t *by
 {
     struct file file = {.window_ns = s->window_ns};
     char why[256];
-    int code = recording_open_paged(&file.recording, path, recording_choose_page_size(s->ranks, 0),
-                                    why, sizeof(why));
+    int code = recording_open(&file.recording, path, why, sizeof(why));
     if (code != 0)
         return code;
     const struct wire_job job = {.job = REPLAY_MAKE_JOB,

@@ -38,18 +38,6 @@ void block_writer_destroy(struct block_writer *writer);
 int block_writer_add(struct block_writer *writer, const struct recorded *head, const void *bytes,
                      size_t length);
 
-/** A message that is handed over to the writer instead of copied. */
-struct block_source {
-    const void *bytes; /**< the message; they stay valid until the release */
-    size_t length;
-    void (*release)(void *owner); /**< called when the bytes are no longer needed */
-    void *owner;
-};
-
-/** Like block_writer_add(). The source is handed over, also when this fails. */
-int block_writer_add_source(struct block_writer *writer, const struct recorded *head,
-                            const struct block_source *source);
-
 /** Number of messages added since block_writer_clear(), and their bytes. */
 size_t block_writer_messages(const struct block_writer *writer);
 size_t block_writer_bytes(const struct block_writer *writer);

@@ -13,7 +13,8 @@
 
 struct block_item {
     struct recorded head;
-    struct block_source source; /* owned */
+    void *bytes; /* owned */
+    size_t length;
 };
 
 struct block_writer {
@@ -56,50 +57,28 @@ void block_writer_destroy(struct block_writer *w)
     free(w);
 }
 
-static int block_writer_reserve(struct block_writer *w)
-{
-    if (w->count < w->capacity)
-        return 0;
-    size_t capacity = w->capacity == 0 ? 64 : 2 * w->capacity;
-    struct block_item *items = realloc(w->items, capacity * sizeof(*items));
-    if (items == NULL)
-        return -ENOMEM;
-    w->items = items;
-    w->capacity = capacity;
-    return 0;
-}
-
-/* Is there no place for a message of this length? */
-static int block_writer_is_full(const struct block_writer *w, size_t length)
-{
-    return w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
-           length > BLOCK_MAX_BYTES - BLOCK_BYTES;
-}
-
-int block_writer_add_source(struct block_writer *w, const struct recorded *head,
-                            const struct block_source *source)
-{
-    int code = block_writer_is_full(w, source->length) ? -HOLTER_ELIMIT : block_writer_reserve(w);
-    if (code != 0) {
-        source->release(source->owner);
-        return code;
-    }
-    w->items[w->count++] = (struct block_item){*head, *source};
-    w->bytes += source->length;
-    return 0;
-}
-
 int block_writer_add(struct block_writer *w, const struct recorded *head, const void *bytes,
                      size_t length)
 {
-    if (block_writer_is_full(w, length))
+    if (w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
+        length > BLOCK_MAX_BYTES - BLOCK_BYTES)
         return -HOLTER_ELIMIT;
+    if (w->count == w->capacity) {
+        size_t capacity = w->capacity == 0 ? 64 : 2 * w->capacity;
+        struct block_item *items = realloc(w->items, capacity * sizeof(*items));
+        if (items == NULL)
+            return -ENOMEM;
+        w->items = items;
+        w->capacity = capacity;
+    }
     void *copy = malloc(length + 1);
     if (copy == NULL)
         return -ENOMEM;
     if (length > 0)
         memcpy(copy, bytes, length);
-    return block_writer_add_source(w, head, &(struct block_source){copy, length, free, copy});
+    w->items[w->count++] = (struct block_item){*head, copy, length};
+    w->bytes += length;
+    return 0;
 }
 
 size_t block_writer_messages(const struct block_writer *w)
@@ -131,7 +110,7 @@ void block_writer_mark(struct block_writer *w)
 void block_writer_clear(struct block_writer *w)
 {
     for (size_t i = 0; i < w->count; i++)
-        w->items[i].source.release(w->items[i].source.owner);
+        free(w->items[i].bytes);
     w->count = w->bytes = w->mark = w->mark_bytes = 0;
 }
 
@@ -270,10 +249,10 @@ static int block_writer_add_decoded(struct block_writer *w, const struct wire_me
     return code;
 }
 
-static int block_writer_add_bytes(struct block_writer *w, const struct block_source *source)
+static int block_writer_add_bytes(struct block_writer *w, const struct block_item *item)
 {
     struct block_column *column = block_columns_of(&w->columns, 0, BLOCK_HEAD_BYTES, 1);
-    return column == NULL ? -ENOMEM : block_column_add_bytes(column, source->bytes, source->length);
+    return column == NULL ? -ENOMEM : block_column_add_bytes(column, item->bytes, item->length);
 }
 
 /* Take one message apart. @param as_bytes  keep its bytes */
@@ -283,8 +262,7 @@ static int block_writer_add_message(struct block_writer *w, const struct block_i
     struct wire_message message;
     const struct wire_table *table = NULL;
     uint64_t fields = 0;
-    if (!as_bytes &&
-        wire_decode(&message, &w->arena, item->source.bytes, item->source.length, NULL) == 0) {
+    if (!as_bytes && wire_decode(&message, &w->arena, item->bytes, item->length, NULL) == 0) {
         table = wire_table(message.type);
         if (!is_canonical(&message, table, &fields))
             table = NULL;
@@ -292,7 +270,7 @@ static int block_writer_add_message(struct block_writer *w, const struct block_i
     const uint64_t heads[BLOCK_HEADS] = {
         [BLOCK_HEAD_MESSAGE] = table == NULL ? 0 : (uint64_t)table->type,
         [BLOCK_HEAD_FIELDS] = table == NULL ? 0 : fields,
-        [BLOCK_HEAD_LENGTH] = item->source.length,
+        [BLOCK_HEAD_LENGTH] = item->length,
         [BLOCK_HEAD_TYPE] = item->head.type,
         [BLOCK_HEAD_AGENT] = item->head.instance,
         [BLOCK_HEAD_SEQ] = item->head.seq,
@@ -305,7 +283,7 @@ static int block_writer_add_message(struct block_writer *w, const struct block_i
         code = block_writer_add_head(w, (enum block_head)key, heads[key]);
     if (code != 0)
         return code;
-    return table == NULL ? block_writer_add_bytes(w, &item->source)
+    return table == NULL ? block_writer_add_bytes(w, item)
                          : block_writer_add_decoded(w, &message, table, fields);
 }
 

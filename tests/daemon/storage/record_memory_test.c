@@ -14,8 +14,8 @@ static void a_message_that_is_not_kept_ends_its_recording_and_no_other(void **st
 {
     struct record_bed *b = *state;
     record_bed_begin(b, NULL);
-    recorder_open(b->r, "job.0", b->path, 0);
-    recorder_open(b->r, "job.1", b->other_path, 0);
+    recorder_open(b->r, "job.0", b->path);
+    recorder_open(b->r, "job.1", b->other_path);
     record_bed_keep(b, "job.0", 1, 100);
     record_bed_rest(b, 1);
     memory_fail(1);
@@ -37,7 +37,7 @@ static void a_recording_whose_last_message_is_lost_is_reported_as_stopped(void *
 {
     struct record_bed *b = *state;
     record_bed_begin(b, NULL);
-    recorder_open(b->r, "job.0", b->path, 0);
+    recorder_open(b->r, "job.0", b->path);
     record_bed_keep(b, "job.0", 1, 100);
     record_bed_rest(b, 1);
     memory_fail(1);
@@ -55,7 +55,7 @@ static void a_row_of_a_table_that_is_not_kept_ends_the_recording(void **state)
     const struct wire_totals totals = {.job = "job.0", .window = 1, .length_ns = 1000000000};
     for (unsigned long number = 1, failed = 1; failed != 0; number++) {
         record_bed_begin(b, NULL);
-        recorder_open(b->r, "job.0", b->path, 0);
+        recorder_open(b->r, "job.0", b->path);
         record_bed_keep(b, "job.0", 1, 100);
         record_bed_rest(b, 1);
         memory_fail(number);
@@ -76,7 +76,7 @@ static void a_recording_that_cannot_begin_is_reported(void **state)
     for (unsigned long number = 1; number <= 2; number++) {
         record_bed_begin(b, NULL);
         memory_fail(number);
-        recorder_open(b->r, "job.0", b->path, 0);
+        recorder_open(b->r, "job.0", b->path);
         assert_true(memory_failed());
         memory_fail(0);
         record_bed_keep(b, "job.0", 1, 100);

@@ -106,18 +106,6 @@ static void a_part_is_full_at_an_eighth_of_the_size(void **state)
     assert_false(record_parts_is_full(UINT64_MAX, 0));
 }
 
-static void the_next_part_has_pages_as_large(void **state)
-{
-    (void)state;
-    assert_int_equal(recording_close(recording), 0);
-    assert_int_equal(recording_remove(path), 0);
-    assert_int_equal(recording_open_paged(&recording, path, 16384, why, sizeof(why)), 0);
-    keep_ranks();
-    next();
-    assert_non_null(strstr(path, ".part2.hrec"));
-    assert_int_equal(kept_ask(path, "PRAGMA page_size"), 16384);
-}
-
 /* Each commit writes whole pages to the log, however little it has. */
 static void small_commits_make_no_part_over_before_it_is_large(void **state)
 {
@@ -396,7 +384,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_part_is_full_at_an_eighth_of_the_size),
-        TEST(the_next_part_has_pages_as_large),
         TEST(small_commits_make_no_part_over_before_it_is_large),
         TEST(a_part_that_is_read_is_over_at_its_size),
         TEST(the_next_part_begins_with_what_was_said_before),

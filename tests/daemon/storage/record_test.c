@@ -19,7 +19,7 @@
 static void begin(struct record_bed *b, const struct recorder_options *options)
 {
     record_bed_begin(b, options);
-    recorder_open(b->r, "job.0", b->path, 0);
+    recorder_open(b->r, "job.0", b->path);
 }
 
 static void keep(struct record_bed *b, uint64_t seq, size_t length)
@@ -192,24 +192,6 @@ static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void
 }
 
 /* Small jobs have small files; large ones are less work. */
-static void recordings_of_many_ranks_have_larger_pages(void **state)
-{
-    static const struct {
-        uint64_t ranks, max_mib;
-        int64_t bytes;
-    } cases[] = {{0, 0, 4096},     {511, 0, 4096},    {512, 0, 16384},    {4096, 0, 16384},
-                 {4096, 16, 4096}, {4096, 255, 4096}, {4096, 256, 16384}, {511, 256, 4096}};
-    struct record_bed *b = *state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        record_bed_begin(b, &(struct recorder_options){.most_bytes = cases[i].max_mib << 20});
-        recorder_open(b->r, "job.0", b->path, cases[i].ranks);
-        keep(b, 1, 100);
-        record_bed_end(b);
-        assert_int_equal(kept_ask(b->path, "PRAGMA page_size"), cases[i].bytes);
-        record_bed_clear(b);
-    }
-}
-
 static void a_closed_recording_opens_again_for_a_late_message(void **state)
 {
     struct record_bed *b = *state;
@@ -247,7 +229,6 @@ int main(void)
         WITH_BED(a_file_that_is_renamed_is_written_on),
         WITH_BED(a_full_queue_ends_the_recording),
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
-        WITH_BED(recordings_of_many_ranks_have_larger_pages),
         WITH_BED(a_closed_recording_opens_again_for_a_late_message),
         WITH_BED(a_file_that_cannot_be_created_is_reported),
     };
