@@ -1,8 +1,8 @@
-/* Recordings in parts: remembers what each further part has to begin with, begins parts and
- * removes the oldest ones. See record_parts.h. */
+/* Recordings in parts: begins parts with the state that the earlier ones have left, and removes the
+ * oldest ones. See record_parts.h. */
 #include "daemon/storage/record_parts.h"
 
-#include "daemon/analysis/tables/array.h"
+#include "daemon/storage/recording_blocks.h"
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/table_copy.h"
 #include "holter/error.h"
@@ -11,104 +11,20 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOG_TOPIC "record"
 #define SIZE_SHARES                                                                                \
     8u /* the maximum size is divided into so many: a part takes one, and two stay free, for the   \
           part that grows and for a commit that is larger than expected */
-#define MAX_RANKS_BYTES ((size_t)256 << 20) /* of remembered messages about ranks */
-
-struct record_message {
-    struct recorded head;
-    void *bytes; /* owned */
-    size_t length;
-};
-
-static void record_parts_clear(struct record_message *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(list[i].bytes);
-}
-
-void record_parts_finish(struct record_parts *p)
-{
-    record_parts_clear(p->ranks, p->ranks_count);
-    record_parts_clear(p->network, p->network_count);
-    free(p->ranks);
-    free(p->network);
-    *p = (struct record_parts){.number = 0};
-}
-
-/* ---- what is remembered -------------------------------------------------- */
-
-static int record_parts_remember(struct record_message **list, size_t *count, size_t *capacity,
-                                 const struct recorded *head, const void *bytes, size_t length)
-{
-    void *copy = malloc(length + 1);
-    if (copy == NULL || array_fit(list, sizeof(**list), capacity, *count + 1) != 0) {
-        free(copy);
-        return -ENOMEM;
-    }
-    memcpy(copy, bytes, length);
-    (*list)[(*count)++] = (struct record_message){*head, copy, length};
-    return 0;
-}
-
-int record_parts_add_ranks(struct record_parts *p, const struct recorded *head, const void *bytes,
-                           size_t length)
-{
-    if (length > MAX_RANKS_BYTES - p->ranks_bytes)
-        return -ENOMEM;
-    int code =
-        record_parts_remember(&p->ranks, &p->ranks_count, &p->ranks_capacity, head, bytes, length);
-    p->ranks_bytes += code == 0 ? length : 0;
-    return code;
-}
-
-int record_parts_add_network(struct record_parts *p, const struct wire_topology *network,
-                             const void *bytes, size_t length)
-{
-    static const struct recorded none = {0};
-    if (!p->network_more) {
-        record_parts_clear(p->network, p->network_count);
-        p->network_count = 0;
-    }
-    p->network_more = network->more != 0;
-    return record_parts_remember(&p->network, &p->network_count, &p->network_capacity, &none, bytes,
-                                 length);
-}
-
-/* Remember the messages about ranks in a file that is continued. If it cannot be read, the next
- * part lacks them, and nothing else is lost. */
-static void record_parts_load(struct record_parts *p, const char *path)
-{
-    struct recording_cursor *cursor;
-    struct recorded head;
-    const void *bytes;
-    size_t length;
-    char why[600];
-    if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
-        return;
-    while (recording_cursor_next(cursor, &head, &bytes, &length) == 1) {
-        if (head.type == WIRE_TYPE_RANKS)
-            record_parts_add_ranks(p, &head, bytes, length);
-    }
-    recording_cursor_close(cursor);
-}
-
 int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t capacity)
 {
     unsigned first, last;
-    record_parts_finish(p);
+    *p = (struct record_parts){.number = 0};
     snprintf(p->base, sizeof(p->base), "%s", base);
     recording_parts_find(base, &first, &last);
     p->number = last == 0 ? 1 : last;
-    int code = recording_part_path(base, p->number, path, capacity);
-    if (code == 0 && last > 0)
-        record_parts_load(p, path);
-    return code;
+    return recording_part_path(base, p->number, path, capacity);
 }
 
 /* ---- the next part ------------------------------------------------------- */
@@ -190,40 +106,50 @@ int record_parts_write_row(const struct record_parts *p, struct recording *to)
     return sqlite3_exec(recording_database(to), sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* Write the remembered messages as if they had arrived now. */
-static int record_parts_write_remembered(struct record_parts *p, struct recording *to,
-                                         uint64_t now_ns)
+/* Write the messages about ranks of the part before as if they had arrived now. If that cannot be
+ * read, the next part lacks them, and nothing else is lost. */
+static int record_parts_copy_ranks(struct recording *to, const char *from, uint64_t now_ns)
 {
-    struct wire_arena arena = {0};
-    struct wire_message message;
+    struct recording_cursor *cursor;
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    uint64_t first = 0, last = 0;
+    char why[600];
     int code = 0;
-    for (size_t i = 0; code == 0 && i < p->network_count; i++) {
-        code = wire_decode(&message, &arena, p->network[i].bytes, p->network[i].length, NULL);
-        code = code != 0 ? code : recording_write_result(to, WIRE_TYPE_TOPOLOGY, &message.topology);
+    if (recording_cursor_salvage(&cursor, from, why, sizeof(why)) != 0) {
+        log_warn("the next part of the recording lacks ranks: %s", why);
+        return 0;
     }
-    for (size_t i = 0; code == 0 && i < p->ranks_count; i++) {
-        struct recorded head = p->ranks[i].head;
-        head.received_ns = head.time_ns = now_ns;
-        code = recording_write_message(to, &head, p->ranks[i].bytes, p->ranks[i].length);
+    while (code == 0 && recording_block_with_other_messages(cursor, &first, &last) == 1) {
+        recording_cursor_seek(cursor, first - 1);
+        while (code == 0 && recording_cursor_number(cursor) < last &&
+               recording_cursor_next(cursor, &head, &bytes, &length) == 1) {
+            head.received_ns = head.time_ns = now_ns;
+            if (head.type == WIRE_TYPE_RANKS)
+                code = recording_write_message(to, &head, bytes, length);
+        }
     }
-    wire_arena_finish(&arena);
+    recording_cursor_close(cursor);
     return code;
 }
 
-/* Create the next part with the remembered state; nothing is committed. */
-static int record_parts_begin_next(struct record_parts *p, struct recording **out,
+/* Create the next part with the state that the others have left; nothing is committed. */
+static int record_parts_begin_next(const struct record_parts *p, struct recording **out,
                                    struct recording *old, const char *path, uint64_t now_ns,
                                    char *fault, size_t capacity)
 {
     struct recording *next = NULL;
-    int code = recording_open(&next, path, fault, capacity);
+    char old_path[560];
+    int code = recording_part_path(p->base, p->number, old_path, sizeof(old_path));
+    code = code != 0 ? code : recording_open(&next, path, fault, capacity);
     if (code != 0) {
         snprintf(fault, capacity, "%s", recording_error_without_path(fault, path));
         return code;
     }
     *out = next;
     code = table_copy_state(next, recording_file_of(old));
-    return code != 0 ? code : record_parts_write_remembered(p, next, now_ns);
+    return code != 0 ? code : record_parts_copy_ranks(next, old_path, now_ns);
 }
 
 static int record_parts_commit_next(struct record_parts *p, struct recording *next,

@@ -17,17 +17,10 @@
     (UINT64_C(16) << 20) /**< smallest maximum size of all parts together                          \
                           */
 
-struct record_message;
-
 /** Zero-initialised is empty. */
 struct record_parts {
-    char base[520];  /**< path of part 1 */
-    unsigned number; /**< number of the part that is written; 0: none yet */
-    struct record_message *ranks,
-        *network; /**< owned: messages that each further part begins with */
-    size_t ranks_count, ranks_capacity, network_count, network_capacity;
-    size_t ranks_bytes;  /**< bytes of the messages about ranks */
-    int network_more;    /**< more messages of the network follow */
+    char base[520];      /**< path of part 1 */
+    unsigned number;     /**< number of the part that is written; 0: none yet */
     uint64_t removed_ns; /**< arrival of the first message in the oldest part, if older parts were
                             removed; else 0 */
     uint64_t
@@ -35,21 +28,11 @@ struct record_parts {
     uint64_t missed; /**< messages of agents that were not received. Set by the caller */
 };
 
-void record_parts_finish(struct record_parts *parts);
-
 /** Begin the recording of a job, or continue its newest part.
  * @param base  path of part 1
  * @param path  set to the file to be written
  * @return 0 or -ENAMETOOLONG */
 int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t capacity);
-
-/** Remember a message that further parts have to begin with: one about ranks, or a part of the
- * network as it is published.
- * @return 0 or -ENOMEM */
-int record_parts_add_ranks(struct record_parts *parts, const struct recorded *head,
-                           const void *bytes, size_t length);
-int record_parts_add_network(struct record_parts *parts, const struct wire_topology *network,
-                             const void *bytes, size_t length);
 
 /** Has a file reached the size of a part? @param bytes  of the file and its log */
 int record_parts_is_full(uint64_t bytes, uint64_t max_bytes);

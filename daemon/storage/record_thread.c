@@ -121,23 +121,6 @@ static void record_thread_continue_part(struct recorder *r, struct record_track 
         record_thread_report_moved(r, t);
 }
 
-/* Remember the messages that the next part has to begin with. */
-static void record_thread_remember_message(struct recorder *r, struct record_track *t,
-                                           const struct recorded *head,
-                                           const struct wire_message *table, const void *bytes,
-                                           size_t length)
-{
-    int code = 0;
-    if (r->options.most_bytes == 0)
-        return;
-    if (table != NULL && table->type == WIRE_TYPE_TOPOLOGY)
-        code = record_parts_add_network(&t->parts, &table->topology, bytes, length);
-    if (table == NULL && head->type == WIRE_TYPE_RANKS)
-        code = record_parts_add_ranks(&t->parts, head, bytes, length);
-    if (code != 0)
-        log_warn("job %s: the next part of the recording will lack some ranks", t->job);
-}
-
 /* An earlier item was lost for lack of memory: the recording must not continue without it. */
 static void record_thread_stop_if_lost(struct recorder *r, struct record_track *t)
 {
@@ -170,7 +153,6 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
     if (!record_thread_open_recording(r, t))
         return;
     if (item->action == RECORD_MESSAGE) {
-        record_thread_remember_message(r, t, &item->head, NULL, bytes, length);
         code = recording_write_message(t->recording, &item->head, bytes, length);
         t->newest_ns = item->head.received_ns;
     } else if (item->action == RECORD_RESULT) {
@@ -178,8 +160,6 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
         code = wire_decode(&message, &r->arena, bytes, length, NULL);
         /* All messages of the union begin at the same address. */
         code = code != 0 ? code : recording_write_result(t->recording, message.type, &message.job);
-        if (code == 0)
-            record_thread_remember_message(r, t, NULL, &message, bytes, length);
     }
     if (code != 0)
         record_thread_stop_on_error(r, t, code);
@@ -278,10 +258,8 @@ void *record_thread_run(void *user)
         if (r->oldest_ns != 0 && (stopping || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
             record_thread_commit(r);
     }
-    for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
+    for (struct record_track *t = r->tracks; t != NULL; t = t->next)
         recording_close(t->recording);
-        record_parts_finish(&t->parts);
-    }
     wire_arena_finish(&r->arena);
     commit_acks_clear(&r->pending);
     return NULL;

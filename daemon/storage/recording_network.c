@@ -53,6 +53,7 @@ struct network_tables {
     struct network_parts parts;
     int64_t part;
     struct topology *topology; /* for the names of vertices; NULL: there is no network */
+    int loaded;                /* a network that the file has is known */
     struct wire_buffer buffer;
     struct hot_link *hot;  /* owned: hot links of the window before, by number */
     struct hot_link *next; /* owned: hot links of this window */
@@ -100,10 +101,26 @@ void network_tables_destroy(struct network_tables *t)
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static void recording_network_bind_name(const struct network_tables *t, sqlite3_stmt *s, int at,
+/* The network of a file that is continued, or that another part was copied to. */
+static void recording_network_load(struct network_tables *t)
+{
+    struct network_parts parts;
+    char why[160];
+    t->loaded = 1;
+    if (network_tables_read(t->db, &parts) != 0)
+        return;
+    if (network_parts_has(&parts) &&
+        topology_create(&t->topology, &parts.spec, why, sizeof(why)) != 0)
+        t->topology = NULL;
+    network_parts_finish(&parts);
+}
+
+static void recording_network_bind_name(struct network_tables *t, sqlite3_stmt *s, int at,
                                         uint64_t vertex)
 {
     char name[TOPOLOGY_NAME + 1] = "";
+    if (!t->loaded)
+        recording_network_load(t);
     if (t->topology == NULL || vertex >= topology_vertices(t->topology)) {
         sqlite3_bind_null(s, at);
         return;
@@ -162,6 +179,7 @@ static int recording_network_put_whole(struct network_tables *t)
     struct network_parts *p = &t->parts;
     topology_destroy(t->topology);
     t->topology = NULL;
+    t->loaded = 1;
     if (network_parts_has(p) && topology_create(&t->topology, &p->spec, why, sizeof(why)) != 0)
         t->topology = NULL;
     recording_network_describe(t, text, sizeof(text));

@@ -35,7 +35,6 @@ struct attach {
     struct numbers numbers;                 /* numbers of the recorded messages */
     struct wire_buffer joined;              /* fragments of a long message received so far */
     uint64_t joined_instance, joined_seq;
-    struct wire_buffer network; /* encoded part of the network, for the next file */
     struct windows totals, latencies;
 };
 
@@ -43,10 +42,8 @@ struct attach {
 
 static void attach_destroy(struct attach *a)
 {
-    record_parts_finish(&a->parts);
     numbers_finish(&a->numbers);
     wire_buffer_finish(&a->joined);
-    wire_buffer_finish(&a->network);
     free(a);
 }
 
@@ -130,8 +127,6 @@ static int attach_write_message(struct attach *a, const struct wire_recorded *m,
     if (head.type == WIRE_TYPE_RANKS)
         head.time_ns = head.received_ns;
     int code = recording_write_message(a->recording, &head, bytes, length);
-    if (code == 0 && a->max_bytes != 0 && head.type == WIRE_TYPE_RANKS)
-        code = record_parts_add_ranks(&a->parts, &head, bytes, length);
     a->messages += code == 0;
     a->uncommitted_bytes += length;
     return code;
@@ -185,16 +180,6 @@ static int attach_write_links(struct attach *a, const struct wire_links *m)
     return code;
 }
 
-static int attach_write_topology(struct attach *a, const struct wire_topology *m)
-{
-    int code = recording_write_result(a->recording, WIRE_TYPE_TOPOLOGY, m);
-    if (code == 0 && a->max_bytes != 0)
-        code = wire_encode(&a->network, WIRE_TYPE_TOPOLOGY, m);
-    if (code == 0 && a->max_bytes != 0)
-        code = record_parts_add_network(&a->parts, m, a->network.bytes, a->network.length);
-    return code;
-}
-
 /* Windows that had ended before the recording began are not part of it. A daemon that was
  * unreachable publishes all windows again: those in earlier parts are not written a second time. */
 static int attach_write_window(struct attach *a, const struct wire_message *m, int snapshot)
@@ -225,8 +210,6 @@ int attach_write(struct attach *a, const struct wire_message *m, int snapshot)
         return m->capture.at_ns < a->parts.attached_ns
                    ? 0
                    : recording_write_result(a->recording, m->type, &m->capture);
-    case WIRE_TYPE_TOPOLOGY:
-        return attach_write_topology(a, &m->topology);
     default:
         return wire_topic(m->type) ? recording_write_result(a->recording, m->type, &m->job) : 0;
     }
