@@ -85,15 +85,13 @@ static uint64_t record_parts_read_begin(const struct record_parts *p, unsigned n
 {
     struct recording_file file = {0};
     char path[560], why[256];
-    int64_t begin_ns = 0;
+    uint64_t begin_ns;
     if (recording_part_path(p->base, number, path, sizeof(path)) != 0 ||
         recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
         return 0;
-    if (recording_file_number(&file, "SELECT begin_ns FROM block ORDER BY first LIMIT 1",
-                              &begin_ns) != 0)
-        begin_ns = 0;
+    begin_ns = recording_file_count(&file, "SELECT begin_ns FROM block ORDER BY first LIMIT 1");
     recording_file_close(&file);
-    return begin_ns > 0 ? (uint64_t)begin_ns : 0;
+    return begin_ns;
 }
 
 int record_parts_write_row(const struct record_parts *p, struct recording *to)
@@ -103,7 +101,7 @@ int record_parts_write_row(const struct record_parts *p, struct recording *to)
              "INSERT OR REPLACE INTO part(one, part, removed_ns, attached_ns, missed)"
              " VALUES(1, %u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")",
              p->number > 1 ? p->number : 0, p->removed_ns, p->attached_ns, p->missed);
-    return sqlite3_exec(recording_database(to), sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+    return recording_file_exec(recording_database(to), sql);
 }
 
 /* Write the messages about ranks of the part before as if they had arrived now. If that cannot be

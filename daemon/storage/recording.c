@@ -31,9 +31,11 @@
 #define MAX_PARTS 256u /* of one block; then the block is written */
 #define MAX_AGENTS (1u << 22)
 
+enum statement { PUT_BLOCK, DROP_PARTS, PUT_AGENT, STATEMENTS };
+
 struct recording {
     struct recording_file file;
-    sqlite3_stmt *put_block, *drop_parts, *put_agent;
+    sqlite3_stmt *statements[STATEMENTS];
     struct recording_tables *tables;
     struct block_writer *block;
     struct key_table agents; /* hi: instance; index: number of the agent in the file */
@@ -59,21 +61,16 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
     " since_ns INTEGER);"
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
-    " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
-
-/* Finds the blocks that have messages other than windows without reading all rows. */
-static const char others_index[] =
+    " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);"
+    /* Finds the blocks that have messages other than windows without reading all rows. */
     "CREATE INDEX IF NOT EXISTS block_others ON block(others) WHERE others IS NOT 0";
 
-static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, "
-                                   "data, others) VALUES(?,?,?,?,?,?,?)";
-static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
-static const char insert_agent[] = "INSERT INTO agent(agent, instance, since_ns) VALUES(?,?,?)";
-
-static int recording_run(sqlite3 *db, const char *text)
-{
-    return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-}
+static const char *const texts[STATEMENTS] = {
+    [PUT_BLOCK] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, data, others)"
+                  " VALUES(?,?,?,?,?,?,?)",
+    [DROP_PARTS] = "DELETE FROM block WHERE first >= ?",
+    [PUT_AGENT] = "INSERT INTO agent(agent, instance, since_ns) VALUES(?,?,?)",
+};
 
 /* A file without a name is lost when it is closed. */
 static int recording_is_removed(const struct recording *r)
@@ -88,10 +85,9 @@ static void recording_abandon_file(struct recording *r, int made)
     if (r == NULL)
         return;
     if (r->open)
-        recording_run(r->file.db, "ROLLBACK");
-    sqlite3_finalize(r->put_block);
-    sqlite3_finalize(r->drop_parts);
-    sqlite3_finalize(r->put_agent);
+        recording_file_exec(r->file.db, "ROLLBACK");
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(r->statements[i]);
     recording_tables_destroy(r->tables);
     recording_file_close(&r->file);
     block_writer_destroy(r->block);
@@ -114,30 +110,13 @@ static int recording_make_tables(struct recording *r)
     char mark[128];
     snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
              RECORDING_APPLICATION, RECORDING_SCHEMA);
-    if (recording_run(db, "BEGIN IMMEDIATE") != 0)
+    if (recording_file_exec(db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
-    int code = recording_run(db, schema);
-    code = code != 0 ? code : recording_run(db, others_index);
+    int code = recording_file_make(db, schema, texts, STATEMENTS, r->statements);
     code = code != 0 ? code : recording_tables_create(&r->tables, db);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
-        code = recording_run(db, mark);
-    return code != 0 ? code : recording_run(db, "COMMIT");
-}
-
-static int recording_prepare(struct recording *r)
-{
-    const struct {
-        sqlite3_stmt **out;
-        const char *text;
-    } all[] = {{&r->put_block, insert_block},
-               {&r->drop_parts, delete_parts},
-               {&r->put_agent, insert_agent}};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (sqlite3_prepare_v3(r->file.db, all[i].text, -1, SQLITE_PREPARE_PERSISTENT, all[i].out,
-                               NULL) != SQLITE_OK)
-            return -EIO;
-    }
-    return 0;
+        code = recording_file_exec(db, mark);
+    return code != 0 ? code : recording_file_exec(db, "COMMIT");
 }
 
 /* Load the agents of a file that is continued. */
@@ -177,10 +156,9 @@ static int recording_set_up(struct recording *r, char *why, size_t capacity)
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
-    int code = recording_run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
-                                 "PRAGMA synchronous=NORMAL;");
+    int code = recording_file_exec(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+                                       "PRAGMA synchronous=NORMAL;");
     code = code != 0 ? code : recording_make_tables(r);
-    code = code != 0 ? code : recording_prepare(r);
     code = code != 0 ? code : recording_load_agents(r);
     code = code != 0 ? code : recording_find_end(r);
     sqlite3_progress_handler(db, 0, NULL, NULL);
@@ -242,7 +220,7 @@ int recording_begin(struct recording *r)
 {
     if (r->open)
         return 0;
-    if (recording_run(r->file.db, "BEGIN IMMEDIATE") != 0)
+    if (recording_file_exec(r->file.db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
     r->open = 1;
     return 0;
@@ -261,11 +239,11 @@ static int recording_put_block(struct recording *r, int part)
         return -EIO;
     uint64_t first = r->next - messages;
     if (!part && r->parts > 0) {
-        bind_number(r->drop_parts, 1, first);
-        if (bind_put_row(r->drop_parts) != 0)
+        bind_number(r->statements[DROP_PARTS], 1, first);
+        if (bind_put_row(r->statements[DROP_PARTS]) != 0)
             return -EIO;
     }
-    sqlite3_stmt *s = r->put_block;
+    sqlite3_stmt *s = r->statements[PUT_BLOCK];
     bind_number(s, 1, first);
     bind_number(s, 2, messages);
     bind_number(s, 3, part ? r->begin_part_ns : r->begin_ns);
@@ -298,10 +276,10 @@ static int64_t recording_agent_number(struct recording *r, uint64_t instance, ui
     if (recording_begin(r) != 0)
         return -EIO;
     known = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
-    bind_number(r->put_agent, 1, known);
-    bind_number(r->put_agent, 2, instance);
-    bind_number(r->put_agent, 3, now_ns);
-    return bind_put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
+    bind_number(r->statements[PUT_AGENT], 1, known);
+    bind_number(r->statements[PUT_AGENT], 2, instance);
+    bind_number(r->statements[PUT_AGENT], 3, now_ns);
+    return bind_put_row(r->statements[PUT_AGENT]) != 0 ? -EIO : (int64_t)known;
 }
 
 /* Replace the instance by the agent's number in the file. @return 0, -EIO or -ENOMEM */
@@ -359,7 +337,7 @@ int recording_commit(struct recording *r)
     if (code != 0 || !r->open)
         return code;
     errno = 0;
-    if (recording_run(r->file.db, "COMMIT") != 0) {
+    if (recording_file_exec(r->file.db, "COMMIT") != 0) {
         r->fault = errno;
         return -EIO;
     }
@@ -390,10 +368,10 @@ int recording_close_with_error(struct recording *r, char *why, size_t capacity)
         snprintf(why, capacity, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
     /* Free the pages of the parts that blocks have replaced. */
     if (code == 0)
-        recording_run(r->file.db, "PRAGMA incremental_vacuum");
+        recording_file_exec(r->file.db, "PRAGMA incremental_vacuum");
     /* Leave one plain file without a log, which can be copied. A reader may prevent that: then
      * the log stays, and whoever opens the file next checkpoints it. */
-    recording_run(r->file.db, "PRAGMA journal_mode=DELETE");
+    recording_file_exec(r->file.db, "PRAGMA journal_mode=DELETE");
     recording_abandon(r);
     return code;
 }
@@ -415,7 +393,7 @@ void recording_limit(struct recording *r, unsigned pages)
 {
     char text[64];
     snprintf(text, sizeof(text), "PRAGMA max_page_count=%u", pages);
-    recording_run(r->file.db, text);
+    recording_file_exec(r->file.db, text);
 }
 
 uint64_t recording_bytes(const struct recording *r)

@@ -1,15 +1,15 @@
 /* Writes the tables captures and capture_events. */
 #include "daemon/storage/recording_captures.h"
-#include "daemon/storage/recording_bind.h"
 
+#include "daemon/storage/recording_bind.h"
+#include "daemon/storage/recording_file.h"
 #include "holter/call.h"
 #include "holter/event.h"
 #include "proto/event_text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-enum statement { CAPTURE, EVENT, STATEMENTS };
+enum statement { CAPTURE, EVENT };
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS captures(id INTEGER PRIMARY KEY, asked_ns INTEGER, at_ns INTEGER,"
@@ -20,7 +20,7 @@ static const char schema[] =
     " region TEXT, request INTEGER, state TEXT, posted_ns INTEGER, source INTEGER,"
     " source_tag INTEGER, PRIMARY KEY(capture, rank, thread, number)) WITHOUT ROWID;";
 
-static const char *const texts[STATEMENTS] = {
+static const char *const texts[CAPTURE_STATEMENTS] = {
     /* The parts of a capture come from several nodes: the first time, the newest counts, and all
      * reasons why something is missing are combined. */
     [CAPTURE] =
@@ -36,43 +36,17 @@ static const char *const texts[STATEMENTS] = {
               " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
-struct capture_tables {
-    sqlite3_stmt *put[STATEMENTS];
-};
-
-int capture_tables_create(struct capture_tables **out, sqlite3 *db)
+int capture_tables_create(sqlite3_stmt *put[CAPTURE_STATEMENTS], sqlite3 *db)
 {
-    struct capture_tables *t = calloc(1, sizeof(*t));
-    if (t == NULL)
-        return -ENOMEM;
-    int code = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-    for (int i = 0; code == 0 && i < STATEMENTS; i++) {
-        if (sqlite3_prepare_v3(db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->put[i], NULL) !=
-            SQLITE_OK)
-            code = -EIO;
-    }
-    if (code != 0) {
-        capture_tables_destroy(t);
-        return code;
-    }
-    *out = t;
-    return 0;
-}
-
-void capture_tables_destroy(struct capture_tables *t)
-{
-    if (t == NULL)
-        return;
-    for (int i = 0; i < STATEMENTS; i++)
-        sqlite3_finalize(t->put[i]);
-    free(t);
+    return recording_file_make(db, schema, texts, CAPTURE_STATEMENTS, put);
 }
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static int recording_captures_put_row(struct capture_tables *t, const struct wire_capture *m)
+static int recording_captures_put_row(sqlite3_stmt *const put[CAPTURE_STATEMENTS],
+                                      const struct wire_capture *m)
 {
-    sqlite3_stmt *s = t->put[CAPTURE];
+    sqlite3_stmt *s = put[CAPTURE];
     bind_number(s, 1, m->id);
     bind_number(s, 2, m->asked_ns);
     bind_number(s, 3, m->at_ns);
@@ -102,11 +76,12 @@ static const char *recording_captures_kind_name(uint64_t kind, int64_t peer)
                                   : "region ends";
 }
 
-static int recording_captures_put_event(struct capture_tables *t, const struct wire_capture *m,
+static int recording_captures_put_event(sqlite3_stmt *const put[CAPTURE_STATEMENTS],
+                                        const struct wire_capture *m,
                                         const struct wire_capture_event_row *e)
 {
     char state[EVENT_STATE_ROOM];
-    sqlite3_stmt *s = t->put[EVENT];
+    sqlite3_stmt *s = put[EVENT];
     const struct wire_capture_thread_row *thread = &m->threads[e->thread];
     uint64_t enter = m->at_ns + (uint64_t)e->begin_ns;
     const struct wire_comm_row *comm = e->comm < m->comms_count ? &m->comms[e->comm] : NULL;
@@ -137,12 +112,12 @@ static int recording_captures_put_event(struct capture_tables *t, const struct w
     return bind_put_row(s);
 }
 
-int capture_tables_put(struct capture_tables *t, const struct wire_capture *m)
+int capture_tables_put(sqlite3_stmt *const put[CAPTURE_STATEMENTS], const struct wire_capture *m)
 {
-    int code = recording_captures_put_row(t, m);
+    int code = recording_captures_put_row(put, m);
     for (uint64_t i = 0; code == 0 && i < m->events_count; i++) {
         if (m->events[i].thread < m->threads_count)
-            code = recording_captures_put_event(t, m, &m->events[i]);
+            code = recording_captures_put_event(put, m, &m->events[i]);
     }
     return code;
 }

@@ -6,17 +6,14 @@
 
 #include <sqlite3.h>
 
-struct capture_tables;
+#define CAPTURE_STATEMENTS 2
 
 /** Create the tables if they do not exist, and prepare the statements that write them, within the
- * caller's transaction.
- * @return 0, -ENOMEM or -EIO */
-int capture_tables_create(struct capture_tables **out, sqlite3 *db);
-
-/** NULL is fine. */
-void capture_tables_destroy(struct capture_tables *tables);
+ * caller's transaction. @param put  to be finalised, also on failure @return 0 or -EIO */
+int capture_tables_create(sqlite3_stmt *put[CAPTURE_STATEMENTS], sqlite3 *db);
 
 /** Write what a node has captured, or a part of it. @return 0 or -EIO */
-int capture_tables_put(struct capture_tables *tables, const struct wire_capture *message);
+int capture_tables_put(sqlite3_stmt *const put[CAPTURE_STATEMENTS],
+                       const struct wire_capture *message);
 
 #endif

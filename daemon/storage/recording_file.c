@@ -114,19 +114,40 @@ int recording_file_number(struct recording_file *file, const char *sql, int64_t 
     return code == 1 ? 0 : code == 0 ? -HOLTER_EEMPTY : code;
 }
 
+uint64_t recording_file_count(struct recording_file *file, const char *sql)
+{
+    int64_t number = 0;
+    return recording_file_number(file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
+}
+
 int recording_file_has(struct recording_file *file, const char *table)
 {
     char sql[160];
-    int64_t count = 0;
     snprintf(sql, sizeof(sql),
              "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'", table);
-    return recording_file_number(file, sql, &count) == 0 && count == 1;
+    return recording_file_count(file, sql) == 1;
 }
 
 int recording_file_run(struct recording_file *file, const char *sql)
 {
     file->steps = 0;
-    return sqlite3_exec(file->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+    return recording_file_exec(file->db, sql);
+}
+
+int recording_file_exec(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+int recording_file_make(sqlite3 *db, const char *schema, const char *const *texts, size_t count,
+                        sqlite3_stmt **out)
+{
+    int code = schema == NULL ? 0 : recording_file_exec(db, schema);
+    for (size_t i = 0; code == 0 && i < count; i++)
+        if (sqlite3_prepare_v3(db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &out[i], NULL) !=
+            SQLITE_OK)
+            code = -EIO;
+    return code;
 }
 
 /* ---- opening ------------------------------------------------------------- */

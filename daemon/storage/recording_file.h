@@ -52,11 +52,24 @@ int recording_file_step(struct recording_file *file, sqlite3_stmt *statement);
  */
 int recording_file_number(struct recording_file *file, const char *sql, int64_t *out);
 
+/** The same. @return 0 also where there is no row, or it cannot be read, or the number is negative
+ */
+uint64_t recording_file_count(struct recording_file *file, const char *sql);
+
 /** Does the file have this table? */
 int recording_file_has(struct recording_file *file, const char *table);
 
 /** Run a statement without result. @return 0 or -EIO */
 int recording_file_run(struct recording_file *file, const char *sql);
+
+/** The same for a database. */
+int recording_file_exec(sqlite3 *db, const char *sql);
+
+/** Create tables, and prepare the statements that write their rows.
+ *  @param schema  NULL: there are no tables to create
+ *  @param out     `count` statements, to be finalised also on failure @return 0 or -EIO */
+int recording_file_make(sqlite3 *db, const char *schema, const char *const *texts, size_t count,
+                        sqlite3_stmt **out);
 
 /** Checkpoint and truncate the write-ahead log as far as no reader prevents it, without waiting. */
 void recording_file_checkpoint(struct recording_file *file);

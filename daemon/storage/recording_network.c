@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_bind.h"
+#include "daemon/storage/recording_file.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -60,23 +61,13 @@ struct network_tables {
     size_t hot_count, next_count, hot_capacity, next_capacity;
 };
 
-static int recording_network_run(sqlite3 *db, const char *text)
-{
-    return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-}
-
 int network_tables_create(struct network_tables **out, sqlite3 *db)
 {
     struct network_tables *t = calloc(1, sizeof(*t));
     if (t == NULL)
         return -ENOMEM;
     t->db = db;
-    int code = recording_network_run(db, schema);
-    for (int i = 0; code == 0 && i < STATEMENTS; i++) {
-        if (sqlite3_prepare_v3(db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->put[i], NULL) !=
-            SQLITE_OK)
-            code = -EIO;
-    }
+    int code = recording_file_make(db, schema, texts, STATEMENTS, t->put);
     if (code != 0) {
         network_tables_destroy(t);
         return code;
@@ -207,7 +198,7 @@ int network_tables_put_topology(struct network_tables *t, const struct wire_topo
     if (!t->parts.more) {
         t->part = 0;
         t->hot_count = 0; /* links of another network have other numbers */
-        code = recording_network_run(
+        code = recording_file_exec(
             t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
     }
     code = code != 0 ? code : network_parts_add(&t->parts, m);

@@ -7,18 +7,6 @@
 
 #define PROGRESS_INTERVAL 256u /* messages between two reports of progress */
 
-/* Number after the last message; 0: there is none. */
-static uint64_t recording_scan_read_end(struct recording_cursor *cursor)
-{
-    int64_t end = 0;
-    return recording_file_number(recording_cursor_file(cursor),
-                                 "SELECT first + messages FROM block ORDER BY first DESC LIMIT 1",
-                                 &end) == 0 &&
-                   end > 0
-               ? (uint64_t)end
-               : 0;
-}
-
 static void recording_scan_show_progress(const struct recording_progress *progress, uint64_t number,
                                          uint64_t end)
 {
@@ -30,7 +18,9 @@ int recording_scan(struct recording_cursor *cursor, const struct recording_progr
                    recording_visit *visit, void *user)
 {
     int shown = progress != NULL && progress->show != NULL;
-    uint64_t end = shown ? recording_scan_read_end(cursor) : 0;
+    uint64_t end = !shown ? 0
+                          : recording_file_count(recording_cursor_file(cursor),
+                                                 "SELECT max(first + messages) FROM block");
     struct wire_arena arena = {0};
     struct wire_message message;
     struct recorded head;

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_bind.h"
 #include "daemon/storage/recording_captures.h"
+#include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_network.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -86,7 +87,7 @@ struct recording_tables {
     } plain[PLAIN_TABLES];
     sqlite3_stmt *fixed[FIXED_TABLES];
     struct network_tables *network;
-    struct capture_tables *captures;
+    sqlite3_stmt *captures[CAPTURE_STATEMENTS];
     /** By rank: region in its last row, plus 1; 0: no row since the file was opened. */
     uint64_t *regions; /* owned */
     uint32_t region_capacity;
@@ -158,11 +159,6 @@ static size_t recording_tables_list_columns(const struct plain *plain,
 
 /* ---- making -------------------------------------------------------------- */
 
-static int recording_tables_run(sqlite3 *db, const char *text)
-{
-    return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-}
-
 __attribute__((format(printf, 3, 4))) static void
 recording_tables_append(char *out, size_t capacity, const char *format, ...)
 {
@@ -192,26 +188,17 @@ static int recording_tables_make_plain(struct recording_tables *t, enum plain_ta
     recording_tables_append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
                             plain->rows == NULL ? "" : " WITHOUT ROWID");
     recording_tables_append(put, sizeof(put), ") VALUES(%s)", marks);
-    if (recording_tables_run(t->db, make) != 0)
-        return -EIO;
-    return sqlite3_prepare_v3(t->db, put, -1, SQLITE_PREPARE_PERSISTENT, &t->plain[which].put,
-                              NULL) == SQLITE_OK
-               ? 0
-               : -EIO;
+    const char *const text = put;
+    return recording_file_make(t->db, make, &text, 1, &t->plain[which].put);
 }
 
 static int recording_tables_make_all(struct recording_tables *t)
 {
-    int code = recording_tables_run(t->db, fixed_schema);
+    int code = recording_file_make(t->db, fixed_schema, fixed, FIXED_TABLES, t->fixed);
     for (int i = 0; code == 0 && i < PLAIN_TABLES; i++)
         code = recording_tables_make_plain(t, (enum plain_table)i);
-    for (int i = 0; code == 0 && i < FIXED_TABLES; i++) {
-        if (sqlite3_prepare_v3(t->db, fixed[i], -1, SQLITE_PREPARE_PERSISTENT, &t->fixed[i],
-                               NULL) != SQLITE_OK)
-            code = -EIO;
-    }
     code = code != 0 ? code : network_tables_create(&t->network, t->db);
-    return code != 0 ? code : capture_tables_create(&t->captures, t->db);
+    return code != 0 ? code : capture_tables_create(t->captures, t->db);
 }
 
 int recording_tables_create(struct recording_tables **out, sqlite3 *db)
@@ -238,7 +225,8 @@ void recording_tables_destroy(struct recording_tables *t)
     for (int i = 0; i < FIXED_TABLES; i++)
         sqlite3_finalize(t->fixed[i]);
     network_tables_destroy(t->network);
-    capture_tables_destroy(t->captures);
+    for (int i = 0; i < CAPTURE_STATEMENTS; i++)
+        sqlite3_finalize(t->captures[i]);
     free(t->regions);
     free(t);
 }

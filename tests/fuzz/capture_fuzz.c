@@ -16,7 +16,7 @@
 
 struct told {
     struct capture_view view;
-    struct capture_tables *tables;
+    sqlite3_stmt *tables[CAPTURE_STATEMENTS];
     unsigned count;
 };
 
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int is_one =
         wire_decode(&message, &arena, data, size, NULL) == 0 && message.type == WIRE_TYPE_CAPTURED;
     if (is_one && sqlite3_open(":memory:", &db) == SQLITE_OK &&
-        capture_tables_create(&told.tables, db) == 0 &&
+        capture_tables_create(told.tables, db) == 0 &&
         job_create(&job, "fuzz.0", &options, &output) == 0) {
         take(job, &message.captured);
         job_finish(job, 2 * S);
@@ -105,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         print(&told.view);
     }
     job_destroy(job);
-    capture_tables_destroy(told.tables);
+    for (int i = 0; i < CAPTURE_STATEMENTS; i++)
+        sqlite3_finalize(told.tables[i]);
     sqlite3_close(db);
     capture_view_finish(&told.view);
     wire_arena_finish(&arena);

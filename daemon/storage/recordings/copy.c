@@ -49,14 +49,6 @@ static int copy_begin(struct target *t)
     return recording_open(&t->recording, t->path, t->why, t->capacity);
 }
 
-static int copy_put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
-{
-    int code = recording_write_message(t->recording, head, bytes, length);
-    if (code == 0 && ++t->counts->messages % COMMIT_INTERVAL == 0)
-        code = recording_commit(t->recording);
-    return code == 0 ? 0 : copy_fail_writing(t, code);
-}
-
 /* Write the row of the table "part": begin of an attached recording and what is missing in it;
  * time before which parts were removed. */
 static int copy_write_part(struct target *t, int attached, uint64_t attached_ns,
@@ -97,9 +89,9 @@ static int copy_end(struct target *t, int code)
 struct source {
     const char *path;
     struct recording_cursor *cursor;
-    struct recorded head; /* of the next message */
-    const void *bytes;
-    size_t length;
+    struct recorded head;        /* of the next message */
+    struct wire_message message; /* that one, decoded; it points into the arena */
+    struct wire_arena arena;
     uint64_t messages;          /* number of messages as far as it is known, for progress */
     uint64_t first_ns, last_ns; /* arrival of the first and of the newest message that was read */
     int more;                   /* there is a next message */
@@ -107,13 +99,21 @@ struct source {
     int windows; /* it has windows */
 };
 
+static void copy_close_source(struct source *s)
+{
+    recording_cursor_close(s->cursor);
+    wire_arena_finish(&s->arena);
+}
+
 /* Read the next message; damaged ones are skipped and counted. @return 0 or negative */
 static int copy_next(struct source *s, struct target *t)
 {
     uint64_t skipped;
-    int code;
+    size_t length;
+    int code, fault;
     for (;;) {
-        code = recording_cursor_next(s->cursor, &s->head, &s->bytes, &s->length);
+        code = recording_cursor_next_decoded(s->cursor, &s->head, &s->message, &s->arena, &length,
+                                             &fault);
         s->more = code == 1;
         if (s->more && s->head.received_ns > s->last_ns)
             s->last_ns = s->head.received_ns;
@@ -129,10 +129,31 @@ static int copy_next(struct source *s, struct target *t)
     return copy_fail(t, code, s->path, holter_strerror(code));
 }
 
+/* Write the message that was read, unless its bytes are damaged.
+ * @param once  not if it was written before */
+static int copy_put(struct target *t, struct source *s, const struct recorded *head, int once)
+{
+    const void *bytes;
+    size_t length;
+    int code = recording_cursor_bytes(s->cursor, &bytes, &length);
+    if (code == -HOLTER_ECORRUPT) {
+        t->counts->damaged++;
+        return 0;
+    }
+    int is_known = code != 0 ? code : numbers_add(&t->numbers, head);
+    if (is_known < 0)
+        return copy_fail(t, is_known, s->path, holter_strerror(is_known));
+    is_known &= once;
+    t->counts->twice += (uint64_t)is_known;
+    code = is_known ? 0 : recording_write_message(t->recording, head, bytes, length);
+    if (code == 0 && !is_known && ++t->counts->messages % COMMIT_INTERVAL == 0)
+        code = recording_commit(t->recording);
+    return code == 0 ? 0 : copy_fail_writing(t, code);
+}
+
 /* @param empty  whether a file without windows is accepted */
 static int copy_open_source(struct source *s, const char *path, int empty, struct target *t)
 {
-    int64_t end = 0;
     s->path = path;
     int code = recording_cursor_salvage(&s->cursor, path, t->why, t->capacity);
     if (code != 0)
@@ -148,31 +169,24 @@ static int copy_open_source(struct source *s, const char *path, int empty, struc
     if (code != 0)
         return copy_fail(t, code, path, holter_strerror(code));
     t->counts->lacking += file->lacking;
-    if (recording_file_number(file, "SELECT max(first + messages) FROM block", &end) == 0 &&
-        end > 0)
-        s->messages = (uint64_t)end;
+    s->messages = recording_file_count(file, "SELECT max(first + messages) FROM block");
     code = copy_next(s, t);
     s->first_ns = s->last_ns;
     return code;
 }
 
-static uint64_t copy_read_part_number(const struct source *s, const char *sql)
-{
-    struct recording_file *file = recording_cursor_file(s->cursor);
-    int64_t found = 0;
-    return recording_file_number(file, sql, &found) == 0 && found > 0 ? (uint64_t)found : 0;
-}
-
 /* @return begin of an attached recording; 0: begin of the job */
 static uint64_t copy_read_attached_ns(const struct source *s)
 {
-    return copy_read_part_number(s, "SELECT attached_ns FROM part WHERE one = 1");
+    return recording_file_count(recording_cursor_file(s->cursor),
+                                "SELECT attached_ns FROM part WHERE one = 1");
 }
 
 /* @return time before which parts were removed; 0: none were */
 static uint64_t copy_read_removed_ns(const struct source *s)
 {
-    return copy_read_part_number(s, "SELECT removed_ns FROM part WHERE one = 1");
+    return recording_file_count(recording_cursor_file(s->cursor),
+                                "SELECT removed_ns FROM part WHERE one = 1");
 }
 
 static void copy_show_progress(const struct recording_progress *p, uint64_t done, uint64_t of)
@@ -188,40 +202,38 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
     struct copy_counts counts = {0};
     struct target t = {.path = path, .counts = &counts, .why = why, .capacity = capacity};
     struct source s = {0};
-    int64_t first = 0, last = 0;
+    uint64_t first = 0, last = 0;
     int code = copy_open_source(&s, path, 0, &t);
     uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    struct recording_file *file = code == 0 ? recording_cursor_file(s.cursor) : NULL;
     *begin_ns = UINT64_MAX;
     *end_ns = 0;
-    struct recording_file *file = code == 0 ? recording_cursor_file(s.cursor) : NULL;
-    /* Published windows determine the span, where there are any. */
-    if (code == 0 && recording_file_number(file, "SELECT min(window) FROM totals", &first) == 0 &&
-        recording_file_number(file, "SELECT max(window) FROM totals", &last) == 0 && first > 0 &&
-        last >= first && (uint64_t)last < INT64_MAX / window_ns) {
-        *begin_ns = (uint64_t)first * window_ns;
-        *end_ns = ((uint64_t)last + 1) * window_ns;
-    } else if (code == 0 &&
-               recording_file_number(file, "SELECT start_ns FROM job WHERE state = 'ended'",
-                                     &first) == 0 &&
-               recording_file_number(file, "SELECT end_ns FROM job WHERE state = 'ended'", &last) ==
-                   0 &&
-               first > 0 && last > first) { /* otherwise all messages have to be read */
-        *begin_ns = (uint64_t)first;
-        *end_ns = (uint64_t)last;
+    if (code == 0) { /* published windows determine the span, where there are any */
+        first = recording_file_count(file, "SELECT min(window) FROM totals");
+        last = recording_file_count(file, "SELECT max(window) FROM totals");
     }
-    for (last = *end_ns == 0 ? 0 : last; code == 0 && *end_ns == 0 && s.more;
-         code = copy_next(&s, &t)) {
+    if (first > 0 && last >= first && last < INT64_MAX / window_ns) {
+        *begin_ns = first * window_ns;
+        *end_ns = (last + 1) * window_ns;
+    } else if (code == 0) {
+        first = recording_file_count(file, "SELECT start_ns FROM job WHERE state = 'ended'");
+        last = recording_file_count(file, "SELECT end_ns FROM job WHERE state = 'ended'");
+        if (first > 0 && last > first) { /* otherwise all messages have to be read */
+            *begin_ns = first;
+            *end_ns = last;
+        }
+    }
+    for (last = 0; code == 0 && *end_ns == 0 && s.more; code = copy_next(&s, &t)) {
         if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
             continue;
-        first = (int64_t)s.head.time_ns;
-        *begin_ns = (uint64_t)first < *begin_ns ? (uint64_t)first : *begin_ns;
-        last = first > last ? first : last;
+        *begin_ns = s.head.time_ns < *begin_ns ? s.head.time_ns : *begin_ns;
+        last = s.head.time_ns > last ? s.head.time_ns : last;
     }
     if (code == 0 && *begin_ns == UINT64_MAX)
         code = copy_fail(&t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
     else if (code == 0 && *end_ns == 0)
-        *end_ns = saturated_sum((uint64_t)last, window_ns);
-    recording_cursor_close(s.cursor);
+        *end_ns = saturated_sum(last, window_ns);
+    copy_close_source(&s);
     return code;
 }
 
@@ -238,18 +250,8 @@ struct cut {
         start; /* number of the first message to read; there are no windows of the cut before it */
     uint64_t stop_ns;  /* no window of the cut is received later */
     uint64_t first_ns; /* arrival of the first window of the cut */
-    int found;         /* the cut has a window */
-    uint64_t windows;
-    /* Runs of messages to be read from `start` on: others do not belong to the cut. */
-    struct run {
-        uint64_t first, last; /* numbers of messages, ascending */
-    } * runs;                 /* owned */
-    size_t run_count, run_capacity;
-    uint64_t done, of; /* number of messages read, and to be read */
+    uint64_t done, of; /* number of messages read, and to be read, for progress */
 };
-
-#define RUN_GAP                                                                                    \
-    1024u /* runs with a smaller gap are joined: reading the gap is faster than seeking */
 
 static int copy_is_window_in_cut(const struct cut *cut, const struct recorded *head)
 {
@@ -268,8 +270,9 @@ static int copy_is_in_cut(const struct cut *cut, const struct recorded *head)
             head->time_ns >= cut->from_ns); /* a capture belongs to its time */
 }
 
-/* Messages from before the first window are written as if they had arrived with it: otherwise the
- * job would seem to have been silent in between. */
+/* Write what belongs to the cut, from the message that was read last to another one. Messages from
+ * before the first window are written as if they had arrived with it: otherwise the job would seem
+ * to have been silent in between. */
 static int copy_put_cut(struct target *t, struct source *s,
                         const struct recording_progress *progress, struct cut *cut, uint64_t last)
 {
@@ -278,18 +281,15 @@ static int copy_put_cut(struct target *t, struct source *s,
            s->head.received_ns <= cut->stop_ns;
          code = code != 0 ? code : copy_next(s, t)) {
         struct recorded head = s->head;
-        int window = copy_is_window_in_cut(cut, &head);
         copy_show_progress(progress, ++cut->done, cut->of);
         if (!copy_is_in_cut(cut, &head))
             continue;
+        int early = cut->from_ns > 0 && !copy_is_window_in_cut(cut, &head);
         if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
             head.received_ns = cut->first_ns;
-        if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
+        if (early && head.time_ns < cut->first_ns)
             head.time_ns = cut->first_ns;
-        int met = numbers_add(&t->numbers, &head);
-        code = met < 0 ? copy_fail(t, met, s->path, holter_strerror(met))
-                       : copy_put(t, &head, s->bytes, s->length);
-        cut->windows += (uint64_t)window;
+        code = copy_put(t, s, &head, 0);
     }
     return code;
 }
@@ -299,7 +299,6 @@ static int copy_put_cut(struct target *t, struct source *s,
 static int copy_is_whole(struct source *s, const struct cut *cut)
 {
     char sql[300];
-    int64_t whole = 0;
     uint64_t first = cut->from_ns / cut->window_ns, last = (cut->to_ns - 1) / cut->window_ns;
     if (cut->to_ns == 0 || last >= INT64_MAX)
         return 0;
@@ -307,7 +306,7 @@ static int copy_is_whole(struct source *s, const struct cut *cut)
              "SELECT count(*) = %" PRIu64 " AND sum(late) = 0 AND sum(agents_missing) = 0"
              " FROM totals WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
              last - first + 1, first, last);
-    return recording_file_number(recording_cursor_file(s->cursor), sql, &whole) == 0 && whole == 1;
+    return recording_file_count(recording_cursor_file(s->cursor), sql) == 1;
 }
 
 /* Bound the span of messages to be read: most of a long recording is not needed. */
@@ -333,9 +332,29 @@ static int copy_seek(struct target *t, struct source *s, uint64_t number)
     return copy_next(s, t);
 }
 
-/* Write the messages before `start` that are not windows, then the runs. */
-static int copy_put_runs(struct target *t, struct source *s,
-                         const struct recording_progress *progress, struct cut *cut)
+/* Find the first window of the cut, and how many messages are to be read. */
+static int copy_find_first(struct target *t, struct source *s, struct cut *cut)
+{
+    char sql[160];
+    uint64_t stop_ns = cut->stop_ns < INT64_MAX ? cut->stop_ns : INT64_MAX;
+    int code = copy_seek(t, s, cut->start);
+    while (code == 0 && s->more && s->head.received_ns <= cut->stop_ns &&
+           !copy_is_window_in_cut(cut, &s->head))
+        code = copy_next(s, t);
+    if (code == 0 && (!s->more || !copy_is_window_in_cut(cut, &s->head)))
+        code = copy_fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
+    cut->first_ns = s->head.received_ns;
+    snprintf(sql, sizeof(sql),
+             "SELECT sum(messages) FROM block WHERE first >= %" PRIu64 " AND begin_ns <= %" PRIu64,
+             cut->start, stop_ns);
+    cut->of = recording_file_count(recording_cursor_file(s->cursor), sql);
+    t->counts->damaged = 0; /* damage is counted when it is read again */
+    return code;
+}
+
+/* Write the messages before `start` that are not windows, then those from there on. */
+static int copy_put_all(struct target *t, struct source *s,
+                        const struct recording_progress *progress, struct cut *cut)
 {
     uint64_t at = 0, last = 0;
     int code = 0;
@@ -348,74 +367,8 @@ static int copy_put_runs(struct target *t, struct source *s,
                    ? code
                    : copy_put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
     }
-    for (size_t i = 0; code == 0 && i < cut->run_count; i++) {
-        code = copy_seek(t, s, cut->runs[i].first);
-        code = code != 0 ? code : copy_put_cut(t, s, progress, cut, cut->runs[i].last);
-    }
-    return code;
-}
-
-/* ---- what a cut has to read ------------------------------------------------ */
-
-static int copy_add_run(struct cut *cut, uint64_t first, uint64_t last)
-{
-    struct run *before = cut->run_count == 0 ? NULL : &cut->runs[cut->run_count - 1];
-    if (before != NULL && first <= before->last + RUN_GAP) {
-        before->last = last;
-        return 0;
-    }
-    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_capacity, cut->run_count + 1) != 0)
-        return -ENOMEM;
-    cut->runs[cut->run_count++] = (struct run){first, last};
-    return 0;
-}
-
-/* Find the messages of the cut. Damaged messages are included, as they are counted when they are
- * read again. */
-static int copy_find_runs(struct source *heads, struct cut *cut)
-{
-    struct wire_arena arena = {0};
-    struct wire_message message;
-    struct recorded head;
-    size_t length;
-    int code = 0, more = 1, fault;
-    uint64_t skipped;
-    while (code == 0 && more == 1) {
-        more =
-            recording_cursor_next_decoded(heads->cursor, &head, &message, &arena, &length, &fault);
-        uint64_t number = recording_cursor_number(heads->cursor);
-        if (more == -HOLTER_ECORRUPT) {
-            more = recording_cursor_skip(heads->cursor, &skipped);
-            code = copy_add_run(cut, number + 1, number + (skipped == 0 ? 1 : skipped));
-        } else if (more == 1 && head.received_ns > cut->stop_ns) {
-            break;
-        } else if (more == 1 && copy_is_in_cut(cut, &head)) {
-            if (!cut->found && copy_is_window_in_cut(cut, &head)) {
-                cut->first_ns = head.received_ns;
-                cut->found = 1;
-            }
-            code = copy_add_run(cut, number, number);
-        }
-    }
-    wire_arena_finish(&arena);
-    return code != 0 ? code : more == -HOLTER_ECORRUPT ? 0 : more < 0 ? more : 0;
-}
-
-static int copy_plan(struct target *t, struct source *s, struct cut *cut)
-{
-    struct source heads = {.path = s->path};
-    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->capacity);
-    if (code != 0)
-        return code;
-    recording_cursor_seek(heads.cursor, cut->start - 1);
-    code = copy_find_runs(&heads, cut);
-    recording_cursor_close(heads.cursor);
-    for (size_t i = 0; i < cut->run_count; i++)
-        cut->of += cut->runs[i].last - cut->runs[i].first + 1;
-    if (code != 0)
-        return copy_fail(t, code, s->path, holter_strerror(code));
-    return cut->found ? 0
-                      : copy_fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
+    code = code != 0 ? code : copy_seek(t, s, cut->start);
+    return code != 0 ? code : copy_put_cut(t, s, progress, cut, UINT64_MAX);
 }
 
 /* Adjust the row of the job to the span of the cut. */
@@ -428,7 +381,7 @@ static int copy_update_job(struct target *t, const struct cut *cut)
     if (cut->to_ns <= INT64_MAX - length)
         snprintf(end, sizeof(end), "%" PRIu64, ((cut->to_ns - 1) / length + 1) * length);
     snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %s, end_ns = %s", start, end);
-    return sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) == SQLITE_OK
+    return recording_file_exec(recording_database(t->recording), sql) == 0
                ? 0
                : copy_fail_writing(t, -EIO);
 }
@@ -443,12 +396,11 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     *counts = (struct copy_counts){0};
     int code = copy_open_source(&s, path, 0, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
-    counts->damaged = 0; /* damage at the begin is counted when it is read again */
     if (code == 0)
         copy_bound_span(&s, &cut);
-    code = code != 0 ? code : copy_plan(&t, &s, &cut);
+    code = code != 0 ? code : copy_find_first(&t, &s, &cut);
     code = code != 0 ? code : copy_begin(&t);
-    code = code != 0 ? code : copy_put_runs(&t, &s, progress, &cut);
+    code = code != 0 ? code : copy_put_all(&t, &s, progress, &cut);
     if (code == 0) {
         code = table_copy_span(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
                                cut.window_ns);
@@ -456,15 +408,14 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
         uint64_t since = copy_read_attached_ns(&s);
         code = code != 0 ? code : copy_write_part(&t, since != 0, since, copy_read_removed_ns(&s));
     }
-    recording_cursor_close(s.cursor);
-    free(cut.runs);
+    copy_close_source(&s);
     return copy_end(&t, code);
 }
 
 /* ---- merge ---------------------------------------------------------------- */
 
 struct merge {
-    struct source *sources;
+    struct source **sources; /* owned, as each of them */
     size_t count;
     uint64_t done, of;
 };
@@ -474,7 +425,7 @@ static struct source *copy_earliest(struct merge *m)
 {
     struct source *found = NULL;
     for (size_t i = 0; i < m->count; i++) {
-        struct source *s = &m->sources[i];
+        struct source *s = m->sources[i];
         if (s->more && (found == NULL || s->head.received_ns < found->head.received_ns))
             found = s;
     }
@@ -487,11 +438,7 @@ static int copy_put_merged(struct target *t, struct merge *m,
     int code = 0;
     for (struct source *s; code == 0 && (s = copy_earliest(m)) != NULL;) {
         copy_show_progress(progress, ++m->done, m->of);
-        int is_known = numbers_add(&t->numbers, &s->head);
-        if (is_known < 0)
-            return copy_fail(t, is_known, s->path, holter_strerror(is_known));
-        t->counts->twice += (uint64_t)is_known;
-        code = is_known ? 0 : copy_put(t, &s->head, s->bytes, s->length);
+        code = copy_put(t, s, &s->head, 1);
         code = code != 0 ? code : copy_next(s, t);
     }
     return code;
@@ -499,7 +446,7 @@ static int copy_put_merged(struct target *t, struct merge *m,
 
 static int copy_order_by_first(const void *a, const void *b)
 {
-    const struct source *x = a, *y = b;
+    const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
     return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
 }
 
@@ -507,7 +454,7 @@ static int copy_order_by_first(const void *a, const void *b)
  * later may have ended earlier. */
 static int copy_order_by_last(const void *a, const void *b)
 {
-    const struct source *x = a, *y = b;
+    const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
     return x->last_ns == y->last_ns ? copy_order_by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
 }
 
@@ -531,19 +478,22 @@ static int copy_open_sources(struct target *t, struct merge *m, const char *cons
     size_t of = m->count;
     m->count = 0;
     for (size_t i = 0; code == 0 && i < of; i++) {
-        struct source *this = &m->sources[m->count];
+        struct source *this = m->sources[m->count] = calloc(1, sizeof(*this));
+        if (this == NULL)
+            return copy_fail(t, -ENOMEM, paths[i], "no memory");
         code = copy_open_source(this, paths[i], 1, t);
         if (code == -HOLTER_EEMPTY &&
             (this->cursor == NULL || table_copy_is_empty(recording_cursor_file(this->cursor)))) {
-            recording_cursor_close(this->cursor);
-            *this = (struct source){0};
+            copy_close_source(this);
+            free(this);
+            m->sources[m->count] = NULL;
             code = 0;
             continue;
         }
         m->count += code == 0;
         m->of += this->messages;
         windows |= this->windows;
-        code = code != 0 ? code : copy_check_same_job(t, &m->sources[0], this);
+        code = code != 0 ? code : copy_check_same_job(t, m->sources[0], this);
     }
     if (code != 0)
         return code;
@@ -557,7 +507,7 @@ static int copy_merge_parts(struct target *t, const struct merge *m)
     uint64_t earliest = UINT64_MAX, first = UINT64_MAX, removed = 0;
     int any = 0;
     for (size_t i = 0; i < m->count; i++) {
-        const struct source *s = &m->sources[i];
+        const struct source *s = m->sources[i];
         uint64_t since = copy_read_attached_ns(s), before = copy_read_removed_ns(s);
         any |= since != 0;
         earliest = since < earliest ? since : earliest;
@@ -571,24 +521,22 @@ static int copy_merge_parts(struct target *t, const struct merge *m)
 
 static int copy_merge_tables(struct target *t, struct merge *m)
 {
-    int64_t start = 0, least = INT64_MAX;
+    uint64_t least = INT64_MAX;
     int code = 0;
     qsort(m->sources, m->count, sizeof(*m->sources),
           copy_order_by_last); /* all have been read to their ends */
     for (size_t i = 0; code == 0 && i < m->count; i++) {
-        struct recording_file *file = recording_cursor_file(m->sources[i].cursor);
+        struct recording_file *file = recording_cursor_file(m->sources[i]->cursor);
         code = table_copy_span(t->recording, file, 0, UINT64_MAX,
-                               recording_cursor_window_ns(m->sources[i].cursor));
-        if (recording_file_number(file, "SELECT start_ns FROM job", &start) == 0 && start > 0 &&
-            start < least)
-            least = start;
+                               recording_cursor_window_ns(m->sources[i]->cursor));
+        uint64_t start = recording_file_count(file, "SELECT start_ns FROM job");
+        least = start > 0 && start < least ? start : least;
     }
     if (code != 0)
         return copy_fail_writing(t, code);
     char sql[120];
-    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %" PRId64, least);
-    if (least != INT64_MAX &&
-        sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) != SQLITE_OK)
+    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %" PRIu64, least);
+    if (least != INT64_MAX && recording_file_exec(recording_database(t->recording), sql) != 0)
         return copy_fail_writing(t, -EIO);
     return 0;
 }
@@ -608,8 +556,10 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
     code = code != 0 ? code : copy_merge_parts(&t, &m);
     counts->missing = code == 0 ? numbers_count_missing(&t.numbers) : 0;
     code = copy_end(&t, code);
-    for (size_t i = 0; m.sources != NULL && i < count; i++)
-        recording_cursor_close(m.sources[i].cursor);
+    for (size_t i = 0; m.sources != NULL && i < count && m.sources[i] != NULL; i++) {
+        copy_close_source(m.sources[i]);
+        free(m.sources[i]);
+    }
     free(m.sources);
     return code;
 }

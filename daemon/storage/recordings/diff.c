@@ -281,15 +281,9 @@ static int diff_compare_table(struct comparing *c, size_t which)
 /* Number of messages in both; 0: not known. */
 static uint64_t diff_count_messages(const struct comparing *c)
 {
-    uint64_t sum = 0;
-    for (int i = 0; i < 2; i++) {
-        int64_t count = 0;
-        if (recording_file_number(c->sides[i].file, "SELECT sum(messages) FROM block", &count) ==
-                0 &&
-            count > 0)
-            sum += (uint64_t)count;
-    }
-    return sum;
+    static const char sql[] = "SELECT sum(messages) FROM block";
+    return recording_file_count(c->sides[0].file, sql) +
+           recording_file_count(c->sides[1].file, sql);
 }
 
 /* ---- all ----------------------------------------------------------------- */

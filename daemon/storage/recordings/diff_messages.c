@@ -1,5 +1,6 @@
 /* Compares the messages of two recordings. Both are read in parallel, in the order of arrival; a
- * message without its match in the other recording yet is stored in a hash table. */
+ * message that the other recording does not have at the same place is kept, and those that were
+ * kept are sorted and matched in the end. */
 #include "daemon/storage/recordings/diff_messages.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -11,14 +12,12 @@
 #include <string.h>
 
 #define PROGRESS_INTERVAL 256u
-#define NONE UINT32_MAX
 
-/* A message of one recording whose match in the other has not been read yet. */
+/* A message of one recording that the other does not have at the same place. */
 struct unmatched {
     struct recorded head;
     uint64_t hash; /* of its bytes */
     size_t length;
-    uint32_t next; /* next in its chain, or in the list of free entries */
 };
 
 struct message {
@@ -32,10 +31,7 @@ struct side {
     struct recording_cursor *cursor;
     struct message message;      /* message read last */
     struct unmatched *unmatched; /* owned */
-    size_t capacity;
-    uint32_t count, left, free; /* entries in use or free; messages in them; first free entry */
-    uint32_t *chains;           /* owned: first entry of each chain */
-    uint32_t mask;              /* number of chains - 1; their number is a power of two */
+    size_t count, capacity;
 };
 
 struct matching {
@@ -67,83 +63,15 @@ static uint64_t diff_messages_hash_bytes(const void *bytes, size_t length)
     return diff_messages_mix_hash(hash, word);
 }
 
-static uint32_t diff_messages_chain(const struct side *s, const struct recorded *head)
-{
-    return (uint32_t)(diff_messages_mix_hash(
-                          diff_messages_mix_hash(diff_messages_mix_hash(head->type, head->instance),
-                                                 head->window),
-                          head->seq) >>
-                      8) &
-           s->mask;
-}
-
 static int diff_messages_have_same_number(const struct recorded *a, const struct recorded *b)
 {
     return a->seq == b->seq && a->instance == b->instance && a->window == b->window &&
            a->type == b->type;
 }
 
-/* Chains are as many as entries: about half of them are empty. */
-static int diff_messages_reserve(struct side *s)
+static struct unmatched diff_messages_entry(const struct message *m)
 {
-    if (s->free != NONE)
-        return 0;
-    if (s->count == NONE - 1 ||
-        array_fit(&s->unmatched, sizeof(*s->unmatched), &s->capacity, s->count + (size_t)1) != 0)
-        return -ENOMEM;
-    if (s->chains != NULL && s->count <= s->mask)
-        return 0;
-    uint32_t chains = s->chains == NULL ? 1024 : 2 * (s->mask + 1);
-    uint32_t *grown = realloc(s->chains, chains * sizeof(*grown));
-    if (grown == NULL)
-        return -ENOMEM;
-    s->chains = grown;
-    s->mask = chains - 1;
-    memset(grown, 0xff, chains * sizeof(*grown));
-    for (uint32_t i = 0; i < s->count; i++) { /* no entry is free: all have messages */
-        uint32_t chain = diff_messages_chain(s, &s->unmatched[i].head);
-        s->unmatched[i].next = s->chains[chain];
-        s->chains[chain] = i;
-    }
-    return 0;
-}
-
-static int diff_messages_store_unmatched(struct side *s)
-{
-    const struct message *m = &s->message;
-    if (diff_messages_reserve(s) != 0)
-        return -ENOMEM;
-    uint32_t place = s->free, chain = diff_messages_chain(s, &m->head);
-    if (place != NONE)
-        s->free = s->unmatched[place].next;
-    else
-        place = s->count++;
-    s->unmatched[place] = (struct unmatched){m->head, diff_messages_hash_bytes(m->bytes, m->length),
-                                             m->length, s->chains[chain]};
-    s->chains[chain] = place;
-    s->left++;
-    return 0;
-}
-
-/* Find and remove the message of the same number. @return 0: there is none */
-static int diff_messages_remove_match(struct side *s, const struct recorded *head,
-                                      struct unmatched *out)
-{
-    if (s->left == 0)
-        return 0;
-    uint32_t *link = &s->chains[diff_messages_chain(s, head)];
-    while (*link != NONE && !diff_messages_have_same_number(&s->unmatched[*link].head, head))
-        link = &s->unmatched[*link].next;
-    if (*link == NONE)
-        return 0;
-    uint32_t place = *link;
-    *out = s->unmatched[place];
-    *link = out->next;
-    s->unmatched[place].next = s->free;
-    s->unmatched[place].head.type = 0; /* no message has this type */
-    s->free = place;
-    s->left--;
-    return 1;
+    return (struct unmatched){m->head, diff_messages_hash_bytes(m->bytes, m->length), m->length};
 }
 
 /* ---- differences ----------------------------------------------------------- */
@@ -233,10 +161,7 @@ static int diff_messages_read_both(struct matching *m)
     const struct message *a = &m->sides[0].message, *b = &m->sides[1].message;
     if (a->length != b->length || memcmp(&a->head, &b->head, sizeof(a->head)) != 0 ||
         memcmp(a->bytes, b->bytes, a->length) != 0) {
-        struct unmatched x = {a->head, diff_messages_hash_bytes(a->bytes, a->length), a->length,
-                              NONE};
-        struct unmatched y = {b->head, diff_messages_hash_bytes(b->bytes, b->length), b->length,
-                              NONE};
+        struct unmatched x = diff_messages_entry(a), y = diff_messages_entry(b);
         diff_messages_compare(m, &x, &y);
     }
     int code = diff_messages_next(m, 0);
@@ -246,15 +171,10 @@ static int diff_messages_read_both(struct matching *m)
 static int diff_messages_read_one(struct matching *m, int which)
 {
     struct side *s = &m->sides[which];
-    struct unmatched other, this = {s->message.head, 0, s->message.length, NONE};
-    int code = 0;
-    if (diff_messages_remove_match(&m->sides[1 - which], &this.head, &other)) {
-        this.hash = diff_messages_hash_bytes(s->message.bytes, s->message.length);
-        diff_messages_compare(m, which == 0 ? &this : &other, which == 0 ? &other : &this);
-    } else {
-        code = diff_messages_store_unmatched(s);
-    }
-    return code != 0 ? code : diff_messages_next(m, which);
+    if (array_fit(&s->unmatched, sizeof(*s->unmatched), &s->capacity, s->count + 1) != 0)
+        return -ENOMEM;
+    s->unmatched[s->count++] = diff_messages_entry(&s->message);
+    return diff_messages_next(m, which);
 }
 
 /* Read the recording whose message arrived earlier. */
@@ -288,36 +208,43 @@ static int diff_messages_compare_by_number(const void *left, const void *right)
     return order != 0 ? order : diff_messages_compare_u64(a->head.seq, b->head.seq);
 }
 
-/* Sort the unmatched messages and remove the free entries. */
-static void diff_messages_sort_rest(struct side *s)
+/* Compare messages of the same window, or, with `exact`, of the same number. Those with a match are
+ * removed from both sides; the others stay. */
+static void diff_messages_join(struct matching *m, int exact)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->unmatched[i].head.type != 0)
-            s->unmatched[count++] = s->unmatched[i];
-    if (count > 1)
-        qsort(s->unmatched, count, sizeof(*s->unmatched), diff_messages_compare_by_number);
-    s->count = count;
+    struct side *a = &m->sides[0], *b = &m->sides[1];
+    size_t left[2] = {0, 0};
+    for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
+        const struct unmatched *x = i < a->count ? &a->unmatched[i] : NULL;
+        const struct unmatched *y = k < b->count ? &b->unmatched[k] : NULL;
+        int order = x == NULL   ? 1
+                    : y == NULL ? -1
+                    : exact     ? diff_messages_compare_by_number(x, y)
+                                : diff_messages_compare_by_window(&x->head, &y->head);
+        if (order == 0)
+            diff_messages_compare(m, x, y);
+        else if (order < 0)
+            a->unmatched[left[0]++] = *x;
+        else
+            b->unmatched[left[1]++] = *y;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    a->count = left[0];
+    b->count = left[1];
 }
 
 static void diff_messages_compare_rest(struct matching *m)
 {
-    struct side *a = &m->sides[0], *b = &m->sides[1];
-    diff_messages_sort_rest(a);
-    diff_messages_sort_rest(b);
-    for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
-        int order = i == a->count   ? 1
-                    : k == b->count ? -1
-                                    : diff_messages_compare_by_window(&a->unmatched[i].head,
-                                                                      &b->unmatched[k].head);
-        if (order == 0)
-            diff_messages_compare(m, &a->unmatched[i], &b->unmatched[k]);
-        else
-            diff_messages_add_only(m, order > 0,
-                                   order < 0 ? &a->unmatched[i].head : &b->unmatched[k].head);
-        i += (uint32_t)(order <= 0);
-        k += (uint32_t)(order >= 0);
-    }
+    for (int i = 0; i < 2; i++)
+        if (m->sides[i].count > 1)
+            qsort(m->sides[i].unmatched, m->sides[i].count, sizeof(*m->sides[i].unmatched),
+                  diff_messages_compare_by_number);
+    diff_messages_join(m, 1);
+    diff_messages_join(m, 0);
+    for (int i = 0; i < 2; i++)
+        for (size_t n = 0; n < m->sides[i].count; n++)
+            diff_messages_add_only(m, i, &m->sides[i].unmatched[n].head);
 }
 
 int diff_messages(struct diff *diff, const struct diff_options *options, struct diff_table *table,
@@ -325,7 +252,7 @@ int diff_messages(struct diff *diff, const struct diff_options *options, struct 
 {
     struct matching m = {.diff = diff, .options = options, .table = table};
     for (int i = 0; i < 2; i++)
-        m.sides[i] = (struct side){.cursor = cursors[i], .free = NONE};
+        m.sides[i] = (struct side){.cursor = cursors[i]};
     int code = diff_messages_next(&m, 0);
     code = code != 0 ? code : diff_messages_next(&m, 1);
     while (code == 0 && (m.sides[0].message.more || m.sides[1].message.more)) {
@@ -334,9 +261,7 @@ int diff_messages(struct diff *diff, const struct diff_options *options, struct 
     }
     if (code == 0)
         diff_messages_compare_rest(&m);
-    for (int i = 0; i < 2; i++) {
-        free(m.sides[i].unmatched);
-        free(m.sides[i].chains);
-    }
+    free(m.sides[0].unmatched);
+    free(m.sides[1].unmatched);
     return code;
 }

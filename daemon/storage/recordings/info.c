@@ -51,13 +51,6 @@ static void info_add_damage(struct info *info, uint64_t after, uint64_t messages
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* @return the number; 0: the table has no row or cannot be read */
-static uint64_t info_query_number(struct reading *r, const char *sql)
-{
-    int64_t number = 0;
-    return recording_file_number(r->file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
-}
-
 static void info_copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);
@@ -166,16 +159,16 @@ static int info_read_tables(struct reading *r)
     info_read_network(r);
     info_read_part(r);
     info_read_captures(r);
-    i->windows = info_query_number(r, "SELECT count(*) FROM totals");
-    i->missing = info_query_number(r, "SELECT sum(agents_missing) FROM totals");
-    i->late = info_query_number(r, "SELECT sum(late) FROM totals");
-    i->phases = info_query_number(r, "SELECT count(*) FROM phase");
-    i->regions = info_query_number(r, "SELECT count(*) FROM region");
-    i->hot_links = info_query_number(
-        r, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
-    i->blocks = info_query_number(r, "SELECT count(*) FROM block");
-    i->packed_bytes = info_query_number(r, "SELECT sum(length(data)) FROM block");
-    i->raw_bytes = info_query_number(r, "SELECT sum(length) FROM block");
+    i->windows = recording_file_count(r->file, "SELECT count(*) FROM totals");
+    i->missing = recording_file_count(r->file, "SELECT sum(agents_missing) FROM totals");
+    i->late = recording_file_count(r->file, "SELECT sum(late) FROM totals");
+    i->phases = recording_file_count(r->file, "SELECT count(*) FROM phase");
+    i->regions = recording_file_count(r->file, "SELECT count(*) FROM region");
+    i->hot_links = recording_file_count(
+        r->file, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
+    i->blocks = recording_file_count(r->file, "SELECT count(*) FROM block");
+    i->packed_bytes = recording_file_count(r->file, "SELECT sum(length(data)) FROM block");
+    i->raw_bytes = recording_file_count(r->file, "SELECT sum(length) FROM block");
     int code = recording_tables_read_alerts(r->file->db, info_add_alert, r);
     if (code != -HOLTER_ECORRUPT)
         return code;
