@@ -197,7 +197,7 @@ int import_trace_csv(const struct import_options *options)
     struct import_csv_counts counts;
     if (import_trace_begin(&wishes, &network, &showing, options) != 0)
         return 1;
-    int code = import_csv(options->output, options->source, &wishes, 0, &counts);
+    int code = import_csv(options->output, options->source, &wishes, &counts);
     progress_end(&showing.progress);
     topology_file_finish(&network);
     if (code == 0)

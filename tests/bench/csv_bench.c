@@ -55,7 +55,7 @@ static int measure(uint64_t rows, int shuffled)
     if (write_table(table, rows, shuffled) != 0)
         return 1;
     double time = processor();
-    int code = import_csv(recording, table, &wishes, 0, &counts);
+    int code = import_csv(recording, table, &wishes, &counts);
     time = processor() - time;
     directory_remove(folder);
     if (code != 0 || counts.rows != rows || counts.counts.matched != rows)

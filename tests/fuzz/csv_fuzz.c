@@ -100,7 +100,7 @@ static void import(const uint8_t *data, size_t size)
     struct trace_wishes wishes = {
         .threads = 1, .per_node = (uint32_t)(size % 3), .fault = on_fault, .user = &faults};
     if (write(fd, data, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0) {
-        int code = import_csv(recording, table, &wishes, size % 2 ? 5 : 0, &counts);
+        int code = import_csv(recording, table, &wishes, &counts);
         FUZZ_HOLDS(code <= 0 && (code == 0 || faults > 0));
         FUZZ_HOLDS(counts.bad == 0 || faults > 0);
         FUZZ_HOLDS(code != 0 || counts.counts.lost > 0 || counts.counts.sent == counts.rows);

@@ -1,13 +1,11 @@
-/* A sorter for ends of messages: added in any order, read by rank and time, in bounded memory. It
- * is a merge sort that writes what does not fit into CSV_SPOOL_RUN ends to files without names. */
+/* A sorter for ends of messages: added in any order, read by rank and time. They are in a file
+ * without a name that is mapped into memory, so that the system can store what does not fit there.
+ */
 #ifndef HOLTER_IMPORT_CSV_SPOOL_H
 #define HOLTER_IMPORT_CSV_SPOOL_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define CSV_SPOOL_RUN (1u << 20) /**< ends in memory, 56 MiB; tests use a smaller number */
-#define CSV_SPOOL_RUNS 1024u     /**< maximum number of runs */
 
 enum csv_end_kind {
     CSV_END_POST, /**< the post of a receive: it takes its place in the order of messages when its
@@ -39,22 +37,21 @@ typedef int csv_compare_names(const void *user, unsigned first, unsigned second)
 struct csv_spool;
 
 struct csv_spool_options {
-    const char *folder; /**< for files without a name */
-    size_t run;         /**< ends in memory; 0: CSV_SPOOL_RUN */
+    const char *folder; /**< for the file; not needed after the creation */
     csv_compare_names *communicators, *regions;
     const void *user;
 };
 
-/** @return 0 or -ENOMEM */
+/** @return 0, or -errno: no file can be created */
 int csv_spool_create(struct csv_spool **out, const struct csv_spool_options *options);
 
 /** NULL is fine. */
 void csv_spool_destroy(struct csv_spool *spool);
 
-/** @return 0, -HOLTER_ELIMIT when there are too many ends, or the error of write(2) */
+/** @return 0, or -errno: the file cannot grow */
 int csv_spool_add(struct csv_spool *spool, const struct csv_end *end);
 
-/** Sort, after all ends are added. @return 0 or a negative error */
+/** Sort, after all ends are added. @return 0 or -ENOMEM */
 int csv_spool_sort(struct csv_spool *spool, uint32_t ranks);
 
 /** Read ends of a rank, starting at a position; after sorting. Thread-safe. @return their number */

@@ -241,9 +241,7 @@ static int import_csv_read_rows(struct import *m)
             w->on_progress(w->user, m->job.read, 2 * m->job.size, 0);
     }
     if (code != 0) {
-        fault_at(&m->faults, 0,
-                 code == -HOLTER_ELIMIT ? "too many messages" : "cannot be sorted: %s",
-                 holter_strerror(code));
+        fault_at(&m->faults, 0, "cannot be sorted: %s", holter_strerror(code));
         return code;
     }
     if (got < 0) {
@@ -273,7 +271,7 @@ static int import_csv_compare_regions(const void *user, unsigned first, unsigned
                   second == 0 ? "" : job->regions.names[second - 1]);
 }
 
-static int import_csv_begin_spool(struct import *m, const char *path, size_t run)
+static int import_csv_begin_spool(struct import *m, const char *path)
 {
     char folder[4096];
     const char *temporary = getenv("TMPDIR"), *slash = strrchr(path, '/');
@@ -283,12 +281,12 @@ static int import_csv_begin_spool(struct import *m, const char *path, size_t run
         snprintf(folder, sizeof(folder), ".");
     else
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
-    struct csv_spool_options options = {folder, run, import_csv_compare_communicators,
+    struct csv_spool_options options = {folder, import_csv_compare_communicators,
                                         import_csv_compare_regions, &m->job};
     m->job.seen = calloc(CSV_MAX_RANKS / 64, sizeof(*m->job.seen));
     int code = m->job.seen == NULL ? -ENOMEM : csv_spool_create(&m->job.spool, &options);
     if (code != 0)
-        fault_at(&m->faults, 0, "%s", holter_strerror(code));
+        fault_at(&m->faults, 0, "cannot be sorted in %s: %s", folder, holter_strerror(code));
     return code;
 }
 
@@ -391,16 +389,13 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
                                   .host_count = places->host_count,
                                   .begin_ns = job->zero,
                                   .window_ns = w->window_ns,
-                                  .length_ns = job->last - job->zero,
-                                  .network = w->network,
-                                  .network_source = w->network_source};
+                                  .length_ns = job->last - job->zero};
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
                                   csv_stream_comm, csv_stream_region, import_csv_on_progress};
-    struct trace_options options = {w->threads, w->on_progress, w->fault, w->user};
     m->out->ranks = job->seen_count;
     m->out->world = job->ranks;
     m->out->hosts = places->host_count;
-    int code = trace_import(path, &described, &reader, &options, &m->out->counts);
+    int code = trace_import(path, &described, &reader, w, &m->out->counts);
     m->out->window_ns = m->out->counts.window_ns;
     return code;
 }
@@ -438,7 +433,7 @@ static void import_csv_finish(struct import *m)
     free(job->host_of);
 }
 
-int import_csv(const char *path, const char *source, const struct trace_wishes *wishes, size_t run,
+int import_csv(const char *path, const char *source, const struct trace_wishes *wishes,
                struct import_csv_counts *out)
 {
     struct import m = {.job = {.first = UINT64_MAX},
@@ -453,7 +448,7 @@ int import_csv(const char *path, const char *source, const struct trace_wishes *
     csv_names_init(&m.job.hosts, CSV_MAX_RANKS);
     int code = import_csv_open_table(&m, source);
     code = code != 0 ? code : import_csv_read_header(&m);
-    code = code != 0 ? code : import_csv_begin_spool(&m, path, run);
+    code = code != 0 ? code : import_csv_begin_spool(&m, path);
     code = code != 0 ? code : import_csv_read_rows(&m);
     code = code != 0 ? code : import_csv_sort(&m);
     code = code != 0 ? code : import_csv_place_and_write(&m, path, source);

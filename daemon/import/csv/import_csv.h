@@ -28,16 +28,15 @@ struct import_csv_counts {
     int broken; /**< the file could not be read to its end */
 };
 
-/** Memory: ranks, names, CSV_SPOOL_RUN ends of messages, and what trace_import() needs. Longer
- * tables temporarily take 112 to 336 bytes a message in $TMPDIR, or beside the recording.
+/** Memory: ranks, names, 16 bytes for each end of a message, and what trace_import() needs. A file
+ * in $TMPDIR, or beside the recording, temporarily has 56 to 168 bytes for each message.
  * @param path  of the recording
  * @param source  of the table, which is read once from begin to end: it may be a pipe;
  *                "-": standard input
  * @param wishes  requested hosts and ranks a host, where the table names no hosts; none and 0: as
  * few as fit
- * @param run  ends of messages sorted in memory; 0: CSV_SPOOL_RUN
  * @return 0, or a negative error, reported; well-formed rows are imported in any case */
-int import_csv(const char *path, const char *source, const struct trace_wishes *wishes, size_t run,
+int import_csv(const char *path, const char *source, const struct trace_wishes *wishes,
                struct import_csv_counts *out);
 
 #endif

@@ -568,22 +568,16 @@ int dumpi_import(const char *path, const char *source, const struct trace_wishes
                  struct dumpi_counts *out)
 {
     struct dumpi_trace *trace;
-    struct trace_options options = {.threads = wishes->threads,
-                                    .on_progress = wishes->on_progress,
-                                    .fault = wishes->fault,
-                                    .user = wishes->user};
     *out = (struct dumpi_counts){0};
     int code = dumpi_trace_open(&trace, source, wishes->threads, wishes->fault, wishes->user);
     if (code != 0)
         return code;
     struct trace_job *job = &trace->job;
     job->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
-    job->network = wishes->network;
-    job->network_source = wishes->network_source;
     out->facts = trace->facts;
     out->hosts = job->host_count;
     out->window_ns = job->window_ns;
-    code = trace_import(path, job, &trace->reader, &options, &out->counts);
+    code = trace_import(path, job, &trace->reader, wishes, &out->counts);
     dumpi_trace_close(trace);
     return code;
 }

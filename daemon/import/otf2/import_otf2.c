@@ -123,9 +123,7 @@ static int import_otf2_import_job(const char *path, const char *anchor,
                                   .begin_ns = job->begin_ns,
                                   .window_ns = wishes->window_ns,
                                   .length_ns = length_ns != 0 ? length_ns : job->length_ns,
-                                  .length_is_claim = length_ns == 0,
-                                  .network = wishes->network,
-                                  .network_source = wishes->network_source};
+                                  .length_is_claim = length_ns == 0};
     if (places->host_count > 0) {
         described.host_of = places->host_of;
         described.hosts = (const char(*)[65])places->hosts;
@@ -136,15 +134,13 @@ static int import_otf2_import_job(const char *path, const char *anchor,
                                   .comm = otf2_process_comm,
                                   .region = otf2_process_region,
                                   .progress = otf2_process_progress};
-    struct trace_options options = {import_otf2_threads_of(wishes), wishes->on_progress,
-                                    wishes->fault, wishes->user};
     out->ranks = job->ranks;
     out->hosts = described.host_count;
     out->streams = job->stream_count;
     out->left_out = job->left_out;
     out->by_process = job->by_process;
     out->definitions_broken = otf2_process_definitions_broken(process);
-    int code = trace_import(path, &described, &reader, &options, &out->counts);
+    int code = trace_import(path, &described, &reader, wishes, &out->counts);
     out->window_ns = out->counts.window_ns;
     import_otf2_sum_reports(process, out);
     import_otf2_sum_early(process, out);

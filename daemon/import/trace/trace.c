@@ -26,7 +26,7 @@
 struct import {
     const struct trace_job *job;
     const struct trace_reader *reader;
-    const struct trace_options *options;
+    const struct trace_wishes *wishes;
     const char *path;
     struct import_job file_job;
     struct import_file *file;
@@ -63,7 +63,7 @@ uint64_t trace_window_ns(uint64_t length_ns)
 
 static int trace_report_fault(const struct import *m, int code, const char *what)
 {
-    struct faults faults = {m->path, m->options->fault, m->options->user, 0};
+    struct faults faults = {m->path, m->wishes->fault, m->wishes->user, 0};
     fault_at(&faults, 0, "%s", what);
     return code;
 }
@@ -215,8 +215,8 @@ static int trace_begin_file(struct import *m, uint64_t first_ns)
                                       .host_count = job->host_count,
                                       .window_ns = m->window_ns,
                                       .begin_ns = m->zero_ns + first_ns,
-                                      .network = job->network,
-                                      .network_source = job->network_source};
+                                      .network = m->wishes->network,
+                                      .network_source = m->wishes->network_source};
     int code = import_file_create(&m->file, m->path, &m->file_job, why, sizeof(why));
     return code != 0 ? trace_report_fault(m, code, why) : 0;
 }
@@ -328,11 +328,11 @@ static int trace_continue(const struct import *m)
 static void trace_report_progress(const struct import *m)
 {
     uint64_t read = 0, all = 0;
-    if (m->options->on_progress == NULL)
+    if (m->wishes->on_progress == NULL)
         return;
     if (m->reader->progress != NULL)
         m->reader->progress(m->reader->user, &read, &all);
-    m->options->on_progress(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
+    m->wishes->on_progress(m->wishes->user, read, all, m->window * m->window_ns - m->zero_ns);
 }
 
 /* Examine records far beyond the stated length: a few of them have invalid times, many show that
@@ -406,7 +406,7 @@ static void trace_report_lost(const struct import *m, const struct trace_counts 
 
 static int trace_run(struct import *m)
 {
-    int code = trace_pool_create(&m->pool, m->options->threads);
+    int code = trace_pool_create(&m->pool, m->wishes->threads);
     code = code != 0 ? code : trace_make_tables(m);
     if (code != 0)
         return trace_report_fault(m, code, holter_strerror(code));
@@ -453,9 +453,9 @@ static int trace_is_complete(const struct trace_job *job)
 }
 
 int trace_import(const char *path, const struct trace_job *job, const struct trace_reader *reader,
-                 const struct trace_options *options, struct trace_counts *out)
+                 const struct trace_wishes *wishes, struct trace_counts *out)
 {
-    struct import m = {.job = job, .reader = reader, .options = options, .path = path};
+    struct import m = {.job = job, .reader = reader, .wishes = wishes, .path = path};
     if (!trace_is_complete(job))
         return trace_report_fault(&m, -HOLTER_ERANGE, "there are no ranks in the trace");
     int code = trace_run(&m);

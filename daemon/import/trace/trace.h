@@ -73,8 +73,6 @@ struct trace_job {
     uint64_t length_ns;  /**< from its zero to its end, if known in advance; 0: unknown */
     int length_is_claim; /**< the length was stated by the trace itself, and may be wrong: see
                             trace_counts.beyond_ns */
-    const struct topology *network; /**< NULL: none */
-    const char *network_source;     /**< the file that it was read from */
 };
 
 /** What was imported, summed over ranks as in the recording. */
@@ -104,23 +102,17 @@ uint64_t trace_window_ns(uint64_t length_ns);
  * imported so far */
 typedef void trace_on_progress(void *user, uint64_t read, uint64_t all, uint64_t until_ns);
 
-/** The user's options of an import. */
+/** The user's options of an import. trace_import() does not use hosts, per_node and window_ns: the
+ * job has what was made of them. */
 struct trace_wishes {
     uint64_t window_ns; /**< 0: chosen */
-    unsigned threads;   /**< 0: one for each processor */
+    unsigned threads;   /**< that read streams; 0: one for each processor */
     uint32_t per_node;  /**< ranks a host, see trace_places.h; 0: not given */
     const char *hosts;  /**< list of hosts in the order of ranks; NULL: those of the trace */
     const struct topology *network; /**< NULL: none */
-    const char *network_source;
+    const char *network_source;     /**< the file that it was read from */
     trace_on_progress *on_progress; /**< may be NULL */
-    file_fault *fault;
-    void *user;
-};
-
-struct trace_options {
-    unsigned threads;               /**< that read streams; 0: one for each processor */
-    trace_on_progress *on_progress; /**< may be NULL */
-    file_fault *fault;              /**< called with each fault of the recording */
+    file_fault *fault;              /**< called with each fault of the source and the recording */
     void *user;
 };
 
@@ -130,6 +122,6 @@ struct trace_options {
  * @return 0, -HOLTER_ERANGE when the trace has too many windows of that length, -EEXIST, -ENOMEM,
  * -EIO or another negative error, reported */
 int trace_import(const char *path, const struct trace_job *job, const struct trace_reader *reader,
-                 const struct trace_options *options, struct trace_counts *out);
+                 const struct trace_wishes *wishes, struct trace_counts *out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,13 +11,9 @@
 #define THREADS_MOST 64u
 
 struct trace_pool {
-    pthread_mutex_t lock;
-    pthread_cond_t begun, done;
+    sem_t begun, done;
     pthread_t threads[THREADS_MOST];
     unsigned count; /* threads besides the caller's */
-    /* Protected by the lock: */
-    uint64_t task; /* number of the newest task */
-    unsigned busy; /* threads that have not finished it */
     int ends;
     /* The newest task: */
     trace_pool_work *work;
@@ -24,6 +21,12 @@ struct trace_pool {
     uint32_t pieces;
     atomic_uint next;
 };
+
+static void trace_pool_wait(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        continue;
+}
 
 static void trace_pool_work_on(struct trace_pool *p)
 {
@@ -35,22 +38,13 @@ static void trace_pool_work_on(struct trace_pool *p)
 static void *trace_pool_follow(void *user)
 {
     struct trace_pool *p = user;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (p->task == seen && !p->ends)
-            pthread_cond_wait(&p->begun, &p->lock);
+        trace_pool_wait(&p->begun);
         if (p->ends)
-            break;
-        seen = p->task;
-        pthread_mutex_unlock(&p->lock);
+            return NULL;
         trace_pool_work_on(p);
-        pthread_mutex_lock(&p->lock);
-        if (--p->busy == 0)
-            pthread_cond_signal(&p->done);
+        sem_post(&p->done);
     }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
 }
 
 int trace_pool_create(struct trace_pool **out, unsigned threads)
@@ -59,9 +53,8 @@ int trace_pool_create(struct trace_pool **out, unsigned threads)
     struct trace_pool *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->begun, NULL);
-    pthread_cond_init(&p->done, NULL);
+    sem_init(&p->begun, 0, 0);
+    sem_init(&p->done, 0, 0);
     if (threads == 0)
         threads = processors > 0 ? (unsigned)processors : 1;
     if (threads > THREADS_MOST)
@@ -77,15 +70,13 @@ void trace_pool_destroy(struct trace_pool *p)
 {
     if (p == NULL)
         return;
-    pthread_mutex_lock(&p->lock);
     p->ends = 1;
-    pthread_cond_broadcast(&p->begun);
-    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < p->count; i++)
+        sem_post(&p->begun);
     for (unsigned i = 0; i < p->count; i++)
         pthread_join(p->threads[i], NULL);
-    pthread_cond_destroy(&p->begun);
-    pthread_cond_destroy(&p->done);
-    pthread_mutex_destroy(&p->lock);
+    sem_destroy(&p->begun);
+    sem_destroy(&p->done);
     free(p);
 }
 
@@ -96,23 +87,15 @@ unsigned trace_pool_threads(const struct trace_pool *p)
 
 void trace_pool_run(struct trace_pool *p, trace_pool_work *work, void *user, uint32_t pieces)
 {
-    if (pieces < 2 || p->count == 0) {
-        for (uint32_t i = 0; i < pieces; i++)
-            work(user, i);
-        return;
-    }
-    pthread_mutex_lock(&p->lock);
+    unsigned helpers =
+        pieces < 2 ? 0 : p->count; /* a thread may be woken twice: no piece is left */
     p->work = work;
     p->user = user;
     p->pieces = pieces;
     atomic_store_explicit(&p->next, 0, memory_order_relaxed);
-    p->task++;
-    p->busy = p->count;
-    pthread_cond_broadcast(&p->begun);
-    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < helpers; i++)
+        sem_post(&p->begun);
     trace_pool_work_on(p);
-    pthread_mutex_lock(&p->lock);
-    while (p->busy > 0)
-        pthread_cond_wait(&p->done, &p->lock);
-    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < helpers; i++)
+        trace_pool_wait(&p->done);
 }

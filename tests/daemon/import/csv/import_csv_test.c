@@ -26,7 +26,6 @@ struct desk {
     char directory[DIRECTORY_ROOM], table[64], recording[64], told[30000];
     unsigned faults;
     struct trace_wishes wishes;
-    size_t run;
     struct import_csv_counts counts;
     struct recorded_sums sums;
 };
@@ -75,7 +74,7 @@ static int import(struct desk *d)
     d->told[0] = '\0';
     d->faults = 0;
     remove(d->recording);
-    int code = import_csv(d->recording, d->table, &d->wishes, d->run, &d->counts);
+    int code = import_csv(d->recording, d->table, &d->wishes, &d->counts);
     if (code == 0)
         recorded_sums_read(&d->sums, d->recording);
     return code;
@@ -418,7 +417,6 @@ static void random_tables_have_the_sums_of_their_rows(void **state)
             order[i] = order[at];
             order[at] = swapped;
         }
-        d->run = times % 2 ? 777 : 0; /* in files; in memory */
         d->wishes.threads = 1 + times / 2;
         write_rows(d, rows, order);
         assert_int_equal(import(d), 0);

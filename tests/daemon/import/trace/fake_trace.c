@@ -182,12 +182,12 @@ int fake_trace_import(struct fake_trace *f, unsigned threads, struct trace_count
                                   .next_before = f->waits ? fake_next_before : NULL,
                                   .comm = fake_comm,
                                   .region = fake_region};
-    struct trace_options options = {
+    struct trace_wishes wishes = {
         .threads = threads, .on_progress = count_window, .fault = fault, .user = f};
     f->closed = 0;
     memset(counts, 0, sizeof(*counts));
     memset(f->at, 0, sizeof(f->at));
-    return trace_import(f->path, &f->job, &reader, &options, counts);
+    return trace_import(f->path, &f->job, &reader, &wishes, counts);
 }
 
 struct recorded_sums fake_trace_import_all(struct fake_trace *f, unsigned threads,
