@@ -66,9 +66,7 @@ static void report_put_head(const struct page *p)
     }
     fputs("</p>\n", p->out);
     if (d->command[0] != '\0') {
-        fputs("<p><code>", p->out);
-        html_text(p->out, d->command);
-        fputs("</code></p>\n", p->out);
+        html_put(p->out, "<p><code>", d->command, "</code></p>\n");
     }
 }
 
@@ -151,9 +149,7 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
                                                              : "";
     fprintf(p->out, "<div class=\"alert%s\"><h3>", class_);
     html_text(p->out, a->title);
-    fputs("</h3>\n<p class=\"second\">", p->out);
-    html_text(p->out, a->severity);
-    fputs(", ", p->out);
+    html_put(p->out, "</h3>\n<p class=\"second\">", a->severity, ", ");
     page_since(p, a->since_ns);
     fprintf(p->out, ", for %s, ",
             quantity_duration(
@@ -244,16 +240,13 @@ static void report_put_advice(const struct page *p)
         fputs("</section>\n", p->out);
         return;
     }
-    fputs("<p>The same ranks on the same nodes of ", p->out);
-    html_text(p->out, x->mapping_network);
-    fputs(", placed otherwise:</p>\n<table><tr><th>measure</th><th class=\"n\">as it ran</th>"
-          "<th class=\"n\">suggested</th><th class=\"n\">gain</th><th></th></tr>\n",
-          p->out);
+    html_put(p->out, "<p>The same ranks on the same nodes of ", x->mapping_network,
+             ", placed otherwise:</p>\n<table><tr><th>measure</th><th class=\"n\">as it ran</th>"
+             "<th class=\"n\">suggested</th><th class=\"n\">gain</th><th></th></tr>\n");
     for (size_t i = 0; i < x->measure_count; i++)
         report_put_measure(p->out, &x->measures[i]);
-    fputs("</table>\n<p>The file for the launcher is made by <code>", p->out);
-    html_text(p->out, x->mapping_command);
-    fputs("</code></p></section>\n", p->out);
+    html_put(p->out, "</table>\n<p>The file for the launcher is made by <code>", x->mapping_command,
+             "</code></p></section>\n");
 }
 
 static void report_put_base64(FILE *out, const unsigned char *bytes, size_t length)
@@ -279,13 +272,9 @@ static void report_put_pictures(const struct page *p)
     fputs("<section><h2>As the viewer shows it</h2>\n", p->out);
     for (size_t i = 0; i < x->picture_count; i++) {
         const struct report_picture *picture = &x->pictures[i];
-        fputs("<figure><img alt=\"", p->out);
-        html_text(p->out, picture->title);
-        fputs("\" src=\"data:image/png;base64,", p->out);
+        html_put(p->out, "<figure><img alt=\"", picture->title, "\" src=\"data:image/png;base64,");
         report_put_base64(p->out, picture->png, picture->length);
-        fputs("\"><figcaption>", p->out);
-        html_text(p->out, picture->text);
-        fputs("</figcaption></figure>\n", p->out);
+        html_put(p->out, "\"><figcaption>", picture->text, "</figcaption></figure>\n");
     }
     fputs("</section>\n", p->out);
 }

@@ -14,6 +14,8 @@
 
 void html_text(FILE *out, const char *text)
 {
+    static const char specials[] = "<>&\"'";
+    static const char *const escapes[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
     size_t left = strlen(text);
     while (left > 0) {
         size_t valid = utf8_prefix(text, left);
@@ -24,29 +26,22 @@ void html_text(FILE *out, const char *text)
             continue;
         }
         for (size_t i = 0; i < valid; i++) {
-            switch (text[i]) {
-            case '<':
-                fputs("&lt;", out);
-                break;
-            case '>':
-                fputs("&gt;", out);
-                break;
-            case '&':
-                fputs("&amp;", out);
-                break;
-            case '"':
-                fputs("&quot;", out);
-                break;
-            case '\'':
-                fputs("&#39;", out);
-                break;
-            default: /* XML does not allow control characters */
+            const char *special = strchr(specials, text[i]);
+            if (special != NULL && *special != '\0')
+                fputs(escapes[special - specials], out);
+            else /* XML does not allow control characters */
                 fputc((unsigned char)text[i] < 0x20 && text[i] != '\n' ? ' ' : text[i], out);
-            }
         }
         text += valid;
         left -= valid;
     }
+}
+
+void html_put(FILE *out, const char *before, const char *text, const char *after)
+{
+    fputs(before, out);
+    html_text(out, text);
+    fputs(after, out);
 }
 
 /* ---- the plane --------------------------------------------------------------------- */
@@ -238,9 +233,7 @@ void chart_area(const struct chart *c, const double *low, const double *high, co
         if (i == 0 || low[i - 1] != low[i])
             fprintf(c->out, "H%.1f", report_chart_bin_x(i));
     }
-    fputs("Z\"><title>", c->out);
-    html_text(c->out, title);
-    fputs("</title></path>\n", c->out);
+    html_put(c->out, "Z\"><title>", title, "</title></path>\n");
 }
 
 void chart_span(const struct chart *c, int64_t begin_ns, int64_t end_ns, const char *class_,

@@ -61,4 +61,7 @@ int chart_bins(const struct chart *chart, int64_t begin_ns, int64_t end_ns, unsi
 /** Write a text with the escapes of HTML and SVG, also valid in quotes. */
 void html_text(FILE *out, const char *text);
 
+/** The same between two pieces of HTML. */
+void html_put(FILE *out, const char *before, const char *text, const char *after);
+
 #endif

@@ -16,9 +16,7 @@
 
 static void report_tables_put_text_cell(FILE *out, const char *text)
 {
-    fputs("<td>", out);
-    html_text(out, text);
-    fputs("</td>", out);
+    html_put(out, "<td>", text, "</td>");
 }
 
 static void report_tables_put_number_cell(FILE *out, const char *text)
@@ -26,25 +24,28 @@ static void report_tables_put_number_cell(FILE *out, const char *text)
     fprintf(out, "<td class=\"n\">%s</td>", text);
 }
 
+/* A number that is not finite has an empty cell. */
+static void report_tables_put_real_cell(FILE *out, double number, int decimals, const char *unit)
+{
+    char text[60] = "";
+    if (isfinite(number))
+        snprintf(text, sizeof(text), "%.*f%s", decimals, number, unit);
+    report_tables_put_number_cell(out, text);
+}
+
 /* ---- links --------------------------------------------------------------------------- */
 
 static void report_tables_put_link(FILE *out, const struct report_link *l)
 {
     struct quantity q;
-    char text[60];
     fputs("<tr>", out);
     report_tables_put_text_cell(out, l->name);
-    snprintf(text, sizeof(text), "%.0f", l->hot);
-    report_tables_put_number_cell(out, text);
-    snprintf(text, sizeof(text), "%.0f", l->congested);
-    report_tables_put_number_cell(out, text);
+    report_tables_put_real_cell(out, l->hot, 0, "");
+    report_tables_put_real_cell(out, l->congested, 0, "");
     report_tables_put_number_cell(out, quantity_bytes(&q, l->most_bytes));
-    snprintf(text, sizeof(text), "%.0f %%", 100 * l->share);
-    report_tables_put_number_cell(out, isfinite(l->share) ? text : "");
-    snprintf(text, sizeof(text), "%.2fx", l->ratio);
-    report_tables_put_number_cell(out, isfinite(l->ratio) ? text : "");
-    snprintf(text, sizeof(text), "%.1fx", l->latency);
-    report_tables_put_number_cell(out, isfinite(l->latency) ? text : "");
+    report_tables_put_real_cell(out, 100 * l->share, 0, " %");
+    report_tables_put_real_cell(out, l->ratio, 2, "x");
+    report_tables_put_real_cell(out, l->latency, 1, "x");
     report_tables_put_text_cell(out, l->ranks);
     fputs("</tr>\n", out);
 }
@@ -54,13 +55,10 @@ void page_links(const struct page *p)
     const struct report_data *d = p->data;
     if (d->network[0] == '\0' && d->network_fault[0] == '\0')
         return;
-    fputs("<section><h2>Hot links</h2>\n<p class=\"second\">Network: ", p->out);
-    html_text(p->out, d->network);
-    fputs("</p>\n", p->out);
+    html_put(p->out, "<section><h2>Hot links</h2>\n<p class=\"second\">Network: ", d->network,
+             "</p>\n");
     if (d->network_fault[0] != '\0') {
-        fputs("<p class=\"worse\">", p->out);
-        html_text(p->out, d->network_fault);
-        fputs("</p>\n", p->out);
+        html_put(p->out, "<p class=\"worse\">", d->network_fault, "</p>\n");
     }
     if (d->link_count == 0) {
         fputs("<p>No link was hot in any window.</p></section>\n", p->out);
@@ -91,15 +89,12 @@ void page_captures(const struct page *p)
           p->out);
     for (size_t i = 0; i < d->capture_count; i++) {
         const struct report_capture *c = &d->captures[i];
-        char text[60];
         fputs("<tr><td>", p->out);
         page_since(p, c->at_ns);
         fputs("</td>", p->out);
         report_tables_put_text_cell(p->out, c->reason);
-        snprintf(text, sizeof(text), "%.0f", c->ranks);
-        report_tables_put_number_cell(p->out, text);
-        snprintf(text, sizeof(text), "%.0f", c->records);
-        report_tables_put_number_cell(p->out, text);
+        report_tables_put_real_cell(p->out, c->ranks, 0, "");
+        report_tables_put_real_cell(p->out, c->records, 0, "");
         report_tables_put_text_cell(p->out, c->calls);
         fputs("</tr>\n", p->out);
     }
