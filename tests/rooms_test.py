@@ -49,7 +49,7 @@ MATRIX = {
     "daemon/import/trace": "tables network daemon/encoding daemon/topology daemon/import",
     "daemon/import/otf2": "proto tables daemon/storage daemon/import/trace",
     "daemon/import/dumpi": "tables daemon/import/trace daemon/import/otf2",
-    "daemon/import/csv": "proto daemon/import daemon/import/trace",
+    "daemon/import/csv": "proto tables daemon/import daemon/import/trace",
     "daemon/export": "proto tables daemon/storage",
     "daemon/alert": "proto tables daemon/topology",
     "daemon/job/rows": "tables matching events sums latency hang",

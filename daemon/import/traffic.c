@@ -2,6 +2,7 @@
  * network: see traffic.h. */
 #include "daemon/import/traffic.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/import/traffic_sums.h"
 #include "daemon/topology/network_tree.h"
 #include "holter/error.h"
@@ -67,10 +68,9 @@ static const char *traffic_route_line(const char *at, const char *end, struct pa
 /* A route whose first hop is missing counts as well. */
 static void traffic_count_routes(struct pair_sums *sums)
 {
-    for (size_t i = 0; i < sums->room; i++) {
-        struct pair_sum *slot = &sums->slots[i];
-        if (slot->messages != 0)
-            slot->bytes = slot->messages = slot->bytes == 0 ? 1 : slot->bytes;
+    for (uint32_t i = 0; i < sums->keys.count; i++) {
+        struct pair_sum *sum = &sums->list[i];
+        sum->bytes = sum->messages = sum->bytes == 0 ? 1 : sum->bytes;
     }
 }
 
@@ -89,14 +89,8 @@ static int traffic_add_hops(struct pairs *out, size_t *room, const struct pair_s
 {
     if (hops == UINT64_MAX)
         return 0;
-    if (out->hop_count == *room) {
-        size_t wanted = *room * 2 + 1024;
-        struct pair_hops *list = realloc(out->hops, wanted * sizeof(*list));
-        if (list == NULL)
-            return -ENOMEM;
-        out->hops = list;
-        *room = wanted;
-    }
+    if (array_fit(&out->hops, sizeof(*out->hops), room, out->hop_count + 1) != 0)
+        return -ENOMEM;
     out->hops[out->hop_count++] =
         (struct pair_hops){(uint32_t)pair->from, (uint32_t)pair->to,
                            hops < UINT32_MAX ? (uint32_t)hops : UINT32_MAX, line};
@@ -134,9 +128,9 @@ static int traffic_parse(struct pairs *out, const char *text, size_t length, int
     struct pair_sums sums = {0};
     int routes = traffic_is_routes(text, length);
     int code = traffic_add_lines(out, &sums, text, length, routes, faults);
-    if (code == 0 && faults->count == 0 && sums.count == 0)
+    if (code == 0 && faults->count == 0 && sums.keys.count == 0)
         fault_at(faults, 0, "no pair stands in it");
-    int usable = faults->count == 0 || (lenient && sums.count > 0);
+    int usable = faults->count == 0 || (lenient && sums.keys.count > 0);
     out->wrong_lines = faults->count;
     if (code == 0 && usable) {
         code = pair_sums_result(&sums, UINT32_MAX, out);

@@ -1,5 +1,7 @@
 /* Pairs and places from a recording: sums over all its windows. */
 #include "daemon/import/traffic_sums.h"
+
+#include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
 
@@ -48,14 +50,8 @@ static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ra
     }
     if (p->host_count == MOST_HOSTS)
         return -HOLTER_ELIMIT;
-    if (p->host_count == r->host_room) {
-        size_t room = r->host_room * 2 + 16;
-        struct pair_host *hosts = realloc(p->hosts, room * sizeof(*hosts));
-        if (hosts == NULL)
-            return -ENOMEM;
-        p->hosts = hosts;
-        r->host_room = room;
-    }
+    if (array_fit(&p->hosts, sizeof(*p->hosts), &r->host_room, p->host_count + (size_t)1) != 0)
+        return -ENOMEM;
     struct pair_host *host = &p->hosts[p->host_count];
     *host = (struct pair_host){.cores = ranks->cores};
     snprintf(host->name, sizeof(host->name), "%s", ranks->host);

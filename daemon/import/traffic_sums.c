@@ -1,6 +1,7 @@
-/* Hash table of sums by pair, and the lists of processes and edges that result from it. */
+/* Sums by pair, and the lists of processes and edges that result from it. */
 #include "daemon/import/traffic_sums.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
 #include "holter/order.h"
@@ -8,53 +9,28 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The hash needs no protection against collisions on purpose: ids come from the user's own file. */
-static size_t traffic_sums_slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)
-{
-    uint64_t key = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(key ^ key >> 29) & (s->room - 1);
-    while (s->slots[at].messages != 0 && (s->slots[at].from != from || s->slots[at].to != to))
-        at = (at + 1) & (s->room - 1);
-    return at;
-}
-
-static int traffic_sums_grow(struct pair_sums *s)
-{
-    struct pair_sums larger = {.room = s->room == 0 ? 1024 : 2 * s->room, .count = s->count};
-    if (larger.room / 2 > REMAP_MAXIMUM_EDGES)
-        return -HOLTER_ELIMIT;
-    larger.slots = calloc(larger.room, sizeof(*larger.slots));
-    if (larger.slots == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < s->room; i++) {
-        if (s->slots[i].messages != 0)
-            larger.slots[traffic_sums_slot_of(&larger, s->slots[i].from, s->slots[i].to)] =
-                s->slots[i];
-    }
-    free(s->slots);
-    *s = larger;
-    return 0;
-}
-
 int pair_sums_add(struct pair_sums *s, const struct pair_sum *pair)
 {
-    int code = 2 * (s->count + 1) > s->room ? traffic_sums_grow(s) : 0;
+    uint32_t known = s->keys.count;
+    int code = key_table_reserve(&s->keys, 1);
+    code = code != 0 ? code
+                     : array_fit_zero(&s->list, sizeof(*s->list), &s->room, (uint64_t)known + 1);
     if (code != 0)
-        return code;
-    struct pair_sum *slot = &s->slots[traffic_sums_slot_of(s, pair->from, pair->to)];
-    if (slot->messages == 0) {
-        *slot = *pair;
-        s->count++;
-        return 0;
+        return -ENOMEM;
+    uint32_t at = key_table_add_hashed(&s->keys, (struct key){pair->from, pair->to});
+    if (at == known) {
+        s->list[at] = *pair;
+        return at < REMAP_MAXIMUM_EDGES ? 0 : -HOLTER_ELIMIT;
     }
-    slot->bytes = saturated_sum(slot->bytes, pair->bytes);
-    slot->messages = saturated_sum(slot->messages, pair->messages);
+    s->list[at].bytes = saturated_sum(s->list[at].bytes, pair->bytes);
+    s->list[at].messages = saturated_sum(s->list[at].messages, pair->messages);
     return 0;
 }
 
 void pair_sums_finish(struct pair_sums *s)
 {
-    free(s->slots);
+    key_table_finish(&s->keys);
+    free(s->list);
     *s = (struct pair_sums){0};
 }
 
@@ -75,15 +51,13 @@ static int traffic_sums_compare_by_pair(const void *left, const void *right)
 /* Ids that occur in pairs, each once, ascending. */
 static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)
 {
-    uint64_t *ids = calloc(2 * s->count + 1, sizeof(*ids));
+    uint64_t *ids = calloc(2 * (size_t)s->keys.count + 1, sizeof(*ids));
     size_t used = 0, kept = 0;
     if (ids == NULL)
         return NULL;
-    for (size_t i = 0; i < s->room; i++) {
-        if (s->slots[i].messages != 0) {
-            ids[used++] = s->slots[i].from;
-            ids[used++] = s->slots[i].to;
-        }
+    for (uint32_t i = 0; i < s->keys.count; i++) {
+        ids[used++] = s->list[i].from;
+        ids[used++] = s->list[i].to;
     }
     qsort(ids, used, sizeof(*ids), traffic_sums_compare_by_id);
     for (size_t i = 0; i < used; i++) {
@@ -116,12 +90,12 @@ static int traffic_sums_find_edges(const struct pair_sums *s, const struct pairs
                                    struct remap_edge **edges, size_t *count)
 {
     struct remap_edge *found =
-        calloc((selves ? of->processes : s->count) + (size_t)1, sizeof(*found));
+        calloc((selves ? of->processes : s->keys.count) + (size_t)1, sizeof(*found));
     if (found == NULL)
         return -ENOMEM;
-    for (size_t i = 0; i < s->room; i++) {
-        const struct pair_sum *sum = &s->slots[i];
-        if (sum->messages == 0 || (sum->from == sum->to) != selves)
+    for (uint32_t i = 0; i < s->keys.count; i++) {
+        const struct pair_sum *sum = &s->list[i];
+        if ((sum->from == sum->to) != selves)
             continue;
         struct remap_edge edge = {traffic_sums_position(of->ids, of->processes, sum->from),
                                   traffic_sums_position(of->ids, of->processes, sum->to),
@@ -149,8 +123,7 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
     }
     if (ids == NULL)
         return -ENOMEM;
-    if (ranks > REMAP_MOST_PROCESSES || count > REMAP_MOST_PROCESSES ||
-        s->count > REMAP_MAXIMUM_EDGES) {
+    if (ranks > REMAP_MOST_PROCESSES || count > REMAP_MOST_PROCESSES) {
         free(ids);
         return -HOLTER_ELIMIT;
     }

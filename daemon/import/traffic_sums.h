@@ -2,6 +2,7 @@
 #ifndef HOLTER_DAEMON_IMPORT_TRAFFIC_SUMS_H
 #define HOLTER_DAEMON_IMPORT_TRAFFIC_SUMS_H
 
+#include "daemon/analysis/tables/key_table.h"
 #include "daemon/import/traffic.h"
 
 struct pair_sum {
@@ -11,9 +12,9 @@ struct pair_sum {
 
 /** Zero-initialised is empty. */
 struct pair_sums {
-    struct pair_sum *slots; /* hash table; messages 0: free */
-    size_t room;            /* a power of two */
-    size_t count;
+    struct key_table keys; /* hi: from, lo: to */
+    struct pair_sum *list; /* owned: by number of the key */
+    uint32_t room;
 };
 
 /** Add to the sum of a pair. Sums saturate at the largest number. @param pair  messages above 0

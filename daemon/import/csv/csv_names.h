@@ -2,13 +2,14 @@
 #ifndef HOLTER_IMPORT_CSV_NAMES_H
 #define HOLTER_IMPORT_CSV_NAMES_H
 
+#include "daemon/analysis/tables/key_table.h"
 #include "daemon/import/csv/csv_message.h"
 
 struct csv_names {
     char (*names)[CSV_NAME]; /**< owned */
-    uint32_t count, room;
-    uint32_t *slots; /**< owned; number + 1 by hash, 0: empty; twice the capacity */
-    uint32_t most;
+    size_t room;
+    struct key_table keys; /**< hi: hash of the name; lo: number among those with this hash */
+    uint32_t count, most;
 };
 
 #define CSV_NAMES_FULL UINT32_MAX
