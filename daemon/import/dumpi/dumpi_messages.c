@@ -140,59 +140,44 @@ static void dumpi_messages_start(struct dumpi_events *events, const int32_t *han
     }
 }
 
+/* Flags of the message that a function posts or prepares; 0: it is no such function. */
+static const uint32_t posts[DUMPI_FUNCTIONS + 1] = {
+    [DUMPI_Send] = SENT,
+    [DUMPI_Bsend] = SENT,
+    [DUMPI_Ssend] = SENT,
+    [DUMPI_Rsend] = SENT,
+    [DUMPI_Isend] = EVENT_SEND | EVENT_POST,
+    [DUMPI_Ibsend] = EVENT_SEND | EVENT_POST,
+    [DUMPI_Issend] = EVENT_SEND | EVENT_POST,
+    [DUMPI_Irsend] = EVENT_SEND | EVENT_POST,
+    [DUMPI_Recv] = RECEIVED,
+    [DUMPI_Irecv] = EVENT_RECV | EVENT_POST,
+    [DUMPI_Send_init] = EVENT_SEND | EVENT_PERSISTENT,
+    [DUMPI_Bsend_init] = EVENT_SEND | EVENT_PERSISTENT,
+    [DUMPI_Ssend_init] = EVENT_SEND | EVENT_PERSISTENT,
+    [DUMPI_Rsend_init] = EVENT_SEND | EVENT_PERSISTENT,
+    [DUMPI_Recv_init] = EVENT_RECV | EVENT_PERSISTENT,
+};
+
 void dumpi_record_message(struct dumpi_events *events)
 {
-    int32_t handle;
-    switch (events->stream.call.function) {
-    case DUMPI_Send:
-    case DUMPI_Bsend:
-    case DUMPI_Ssend:
-    case DUMPI_Rsend:
-        dumpi_messages_post(events, SENT);
-        break;
-    case DUMPI_Isend:
-    case DUMPI_Ibsend:
-    case DUMPI_Issend:
-    case DUMPI_Irsend:
-        dumpi_messages_post(events, EVENT_SEND | EVENT_POST);
-        break;
-    case DUMPI_Recv:
-        dumpi_messages_post(events, RECEIVED);
+    uint32_t function = events->stream.call.function;
+    int32_t handle = (int32_t)dumpi_value_of(events, 0);
+    uint64_t out_bytes = dumpi_bytes_of(events, 0, 1);
+    if (posts[function] != 0)
+        dumpi_messages_post(events, posts[function]);
+    if (function == DUMPI_Recv)
         dumpi_messages_put_received(events, &events->queue[0], dumpi_messages_status_of(events, 5));
-        break;
-    case DUMPI_Irecv:
-        dumpi_messages_post(events, EVENT_RECV | EVENT_POST);
-        break;
-    case DUMPI_Send_init:
-    case DUMPI_Bsend_init:
-    case DUMPI_Ssend_init:
-    case DUMPI_Rsend_init:
-        dumpi_messages_post(events, EVENT_SEND | EVENT_PERSISTENT);
-        break;
-    case DUMPI_Recv_init:
-        dumpi_messages_post(events, EVENT_RECV | EVENT_PERSISTENT);
-        break;
-    case DUMPI_Sendrecv:
-        dumpi_messages_send_and_receive(events, 2, 6, 8, dumpi_bytes_of(events, 0, 1),
-                                        dumpi_bytes_of(events, 4, 5));
-        break;
-    case DUMPI_Sendrecv_replace:
-        dumpi_messages_send_and_receive(events, 2, 4, 6, dumpi_bytes_of(events, 0, 1),
-                                        dumpi_bytes_of(events, 0, 1));
-        break;
-    case DUMPI_Probe:
+    else if (function == DUMPI_Sendrecv)
+        dumpi_messages_send_and_receive(events, 2, 6, 8, out_bytes, dumpi_bytes_of(events, 4, 5));
+    else if (function == DUMPI_Sendrecv_replace)
+        dumpi_messages_send_and_receive(events, 2, 4, 6, out_bytes, out_bytes);
+    else if (function == DUMPI_Probe)
         dumpi_messages_record_probe(events, dumpi_messages_status_of(events, 3));
-        break;
-    case DUMPI_Start:
-        handle = (int32_t)dumpi_value_of(events, 0);
+    else if (function == DUMPI_Start)
         dumpi_messages_start(events, &handle, 1);
-        break;
-    case DUMPI_Startall:
+    else if (function == DUMPI_Startall)
         dumpi_messages_start(events, dumpi_words(&events->stream, 1), dumpi_value_of(events, 1));
-        break;
-    default:
-        break;
-    }
 }
 
 /* ---- completing ------------------------------------------------------------------- */
@@ -293,14 +278,8 @@ static void dumpi_messages_complete_some(struct dumpi_events *events, int io)
     dumpi_messages_complete_several(events, &all);
 }
 
-static void dumpi_messages_complete_all(struct dumpi_events *events, unsigned statuses, int io)
-{
-    struct several all = dumpi_messages_array_argument(events, statuses, io);
-    dumpi_messages_complete_several(events, &all);
-}
-
 /* MPI_Request_get_status: name the request without completing it. */
-static void dumpi_messages_name_request(struct dumpi_events *events, uint32_t flags)
+static void dumpi_messages_name_request(struct dumpi_events *events)
 {
     const struct dumpi_request *request =
         dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
@@ -308,84 +287,58 @@ static void dumpi_messages_name_request(struct dumpi_events *events, uint32_t fl
         return;
     dumpi_messages_note_request(&events->queue[0], request, 0);
     events->queue[0].bytes = 0;
-    events->queue[0].flags = (uint16_t)flags;
+    events->queue[0].flags = 0;
 }
 
-static void dumpi_messages_end_io_request(struct dumpi_events *events)
-{
-    switch (events->stream.call.function) {
-    case DUMPIO_Wait:
-        dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)),
-                                dumpi_messages_status_of(events, 1));
-        break;
-    case DUMPIO_Test:
-        if (dumpi_value_of(events, 1))
-            dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)),
-                                    dumpi_messages_status_of(events, 2));
-        break;
-    case DUMPIO_Waitall:
-        dumpi_messages_complete_all(events, 2, 1);
-        break;
-    case DUMPIO_Testall:
-        if (dumpi_value_of(events, 2))
-            dumpi_messages_complete_all(events, 3, 1);
-        break;
-    case DUMPIO_Waitany:
-        dumpi_messages_complete_any(events, dumpi_value_of(events, 2), 3, 1);
-        break;
-    case DUMPIO_Testany:
-        if (dumpi_value_of(events, 2))
-            dumpi_messages_complete_any(events, dumpi_value_of(events, 3), 4, 1);
-        break;
-    case DUMPIO_Waitsome:
-    case DUMPIO_Testsome:
-        dumpi_messages_complete_some(events, 1);
-        break;
-    default:
-        break;
-    }
-}
+/* How a function completes requests. Numbers are those of arguments. */
+struct completion {
+    enum { NONE, ONE, ANY, SOME, ALL, NAME, PROBE } how;
+    unsigned flag;     /* it completes nothing if this one is 0; 0: it always does */
+    unsigned index;    /* ANY: which one */
+    unsigned statuses; /* of what it completed */
+    int io;            /* 1: requests of MPI-IO as in MPI 1, which have handles of their own */
+};
+
+static const struct completion completions[DUMPI_FUNCTIONS + 1] = {
+    [DUMPI_Wait] = {.how = ONE, .statuses = 1},
+    [DUMPI_Test] = {.how = ONE, .flag = 1, .statuses = 2},
+    [DUMPI_Waitall] = {.how = ALL, .statuses = 2},
+    [DUMPI_Testall] = {.how = ALL, .flag = 2, .statuses = 3},
+    [DUMPI_Waitany] = {.how = ANY, .index = 2, .statuses = 3},
+    [DUMPI_Testany] = {.how = ANY, .flag = 3, .index = 2, .statuses = 4},
+    [DUMPI_Waitsome] = {.how = SOME},
+    [DUMPI_Testsome] = {.how = SOME},
+    [DUMPI_Request_get_status] = {.how = NAME, .flag = 1},
+    [DUMPI_Iprobe] = {.how = PROBE, .flag = 3, .statuses = 4},
+    [DUMPIO_Wait] = {.how = ONE, .statuses = 1, .io = 1},
+    [DUMPIO_Test] = {.how = ONE, .flag = 1, .statuses = 2, .io = 1},
+    [DUMPIO_Waitall] = {.how = ALL, .statuses = 2, .io = 1},
+    [DUMPIO_Testall] = {.how = ALL, .flag = 2, .statuses = 3, .io = 1},
+    [DUMPIO_Waitany] = {.how = ANY, .index = 2, .statuses = 3, .io = 1},
+    [DUMPIO_Testany] = {.how = ANY, .flag = 2, .index = 3, .statuses = 4, .io = 1},
+    [DUMPIO_Waitsome] = {.how = SOME, .io = 1},
+    [DUMPIO_Testsome] = {.how = SOME, .io = 1},
+};
 
 void dumpi_record_request(struct dumpi_events *events)
 {
-    switch (events->stream.call.function) {
-    case DUMPI_Wait:
-        dumpi_messages_complete(events, dumpi_value_of(events, 0),
-                                dumpi_messages_status_of(events, 1));
-        break;
-    case DUMPI_Test:
-        if (dumpi_value_of(events, 1))
-            dumpi_messages_complete(events, dumpi_value_of(events, 0),
-                                    dumpi_messages_status_of(events, 2));
-        break;
-    case DUMPI_Waitall:
-        dumpi_messages_complete_all(events, 2, 0);
-        break;
-    case DUMPI_Testall:
-        if (dumpi_value_of(events, 2))
-            dumpi_messages_complete_all(events, 3, 0);
-        break;
-    case DUMPI_Waitany:
-        dumpi_messages_complete_any(events, dumpi_value_of(events, 2), 3, 0);
-        break;
-    case DUMPI_Testany:
-        if (dumpi_value_of(events, 3))
-            dumpi_messages_complete_any(events, dumpi_value_of(events, 2), 4, 0);
-        break;
-    case DUMPI_Waitsome:
-    case DUMPI_Testsome:
-        dumpi_messages_complete_some(events, 0);
-        break;
-    case DUMPI_Request_get_status:
-        if (dumpi_value_of(events, 1))
-            dumpi_messages_name_request(events, 0);
-        break;
-    case DUMPI_Iprobe:
-        if (dumpi_value_of(events, 3))
-            dumpi_messages_record_probe(events, dumpi_messages_status_of(events, 4));
-        break;
-    default:
-        dumpi_messages_end_io_request(events);
-        break;
+    const struct completion *c = &completions[events->stream.call.function];
+    int64_t handle = dumpi_value_of(events, 0);
+    if (c->how == NONE || (c->flag != 0 && dumpi_value_of(events, c->flag) == 0))
+        return;
+    if (c->how == ONE) {
+        dumpi_messages_complete(events, c->io ? io_handle(handle) : handle,
+                                dumpi_messages_status_of(events, c->statuses));
+    } else if (c->how == ANY) {
+        dumpi_messages_complete_any(events, dumpi_value_of(events, c->index), c->statuses, c->io);
+    } else if (c->how == SOME) {
+        dumpi_messages_complete_some(events, c->io);
+    } else if (c->how == ALL) {
+        struct several all = dumpi_messages_array_argument(events, c->statuses, c->io);
+        dumpi_messages_complete_several(events, &all);
+    } else if (c->how == NAME) {
+        dumpi_messages_name_request(events);
+    } else {
+        dumpi_messages_record_probe(events, dumpi_messages_status_of(events, c->statuses));
     }
 }

@@ -66,72 +66,54 @@ static void dumpi_others_record_one_sided(struct dumpi_events *events)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-enum transfer { READS, WRITES };
+struct transfer {
+    enum { NEITHER, READS, WRITES } way;
+    unsigned count; /* argument: number of elements; their type and a request follow */
+    int immediate;  /* the call only starts the transfer */
+};
 
-/* @param count  argument index of the number of elements, followed by their type and a request
- * @param immediate  the call only starts the transfer */
-static void dumpi_others_transfer(struct dumpi_events *events, enum transfer way, unsigned count,
-                                  int immediate)
-{
-    struct event *record = &events->queue[0];
-    uint64_t bytes = dumpi_bytes_of(events, count, count + 1);
-    record->bytes = way == WRITES ? bytes : 0;
-    record->bytes_in = way == READS ? bytes : 0;
-    if (!immediate)
-        return;
-    record->flags = EVENT_POST;
-    dumpi_store_request(events, record, io_handle(dumpi_value_of(events, count + 2)), 0);
-}
+static const struct transfer transfers[DUMPI_FUNCTIONS + 1] = {
+    [DUMPI_File_read_at] = {READS, 2, 0},
+    [DUMPI_File_read_at_all] = {READS, 2, 0},
+    [DUMPI_File_read_at_all_begin] = {READS, 2, 0},
+    [DUMPI_File_write_at] = {WRITES, 2, 0},
+    [DUMPI_File_write_at_all] = {WRITES, 2, 0},
+    [DUMPI_File_write_at_all_begin] = {WRITES, 2, 0},
+    [DUMPI_File_iread_at] = {READS, 2, 1},
+    [DUMPI_File_iwrite_at] = {WRITES, 2, 1},
+    [DUMPI_File_read] = {READS, 1, 0},
+    [DUMPI_File_read_all] = {READS, 1, 0},
+    [DUMPI_File_read_shared] = {READS, 1, 0},
+    [DUMPI_File_read_ordered] = {READS, 1, 0},
+    [DUMPI_File_read_all_begin] = {READS, 1, 0},
+    [DUMPI_File_read_ordered_begin] = {READS, 1, 0},
+    [DUMPI_File_write] = {WRITES, 1, 0},
+    [DUMPI_File_write_all] = {WRITES, 1, 0},
+    [DUMPI_File_write_shared] = {WRITES, 1, 0},
+    [DUMPI_File_write_ordered] = {WRITES, 1, 0},
+    [DUMPI_File_write_all_begin] = {WRITES, 1, 0},
+    [DUMPI_File_write_ordered_begin] = {WRITES, 1, 0},
+    [DUMPI_File_iread] = {READS, 1, 1},
+    [DUMPI_File_iread_shared] = {READS, 1, 1},
+    [DUMPI_File_iwrite] = {WRITES, 1, 1},
+    [DUMPI_File_iwrite_shared] = {WRITES, 1, 1},
+};
 
 static void dumpi_others_record_file(struct dumpi_events *events)
 {
-    switch (events->stream.call.function) {
-    case DUMPI_File_open:
-        events->queue[0].comm = dumpi_view_of(events, dumpi_value_of(events, 0)).slot;
-        break;
-    case DUMPI_File_read_at:
-    case DUMPI_File_read_at_all:
-    case DUMPI_File_read_at_all_begin:
-        dumpi_others_transfer(events, READS, 2, 0);
-        break;
-    case DUMPI_File_write_at:
-    case DUMPI_File_write_at_all:
-    case DUMPI_File_write_at_all_begin:
-        dumpi_others_transfer(events, WRITES, 2, 0);
-        break;
-    case DUMPI_File_iread_at:
-        dumpi_others_transfer(events, READS, 2, 1);
-        break;
-    case DUMPI_File_iwrite_at:
-        dumpi_others_transfer(events, WRITES, 2, 1);
-        break;
-    case DUMPI_File_read:
-    case DUMPI_File_read_all:
-    case DUMPI_File_read_shared:
-    case DUMPI_File_read_ordered:
-    case DUMPI_File_read_all_begin:
-    case DUMPI_File_read_ordered_begin:
-        dumpi_others_transfer(events, READS, 1, 0);
-        break;
-    case DUMPI_File_write:
-    case DUMPI_File_write_all:
-    case DUMPI_File_write_shared:
-    case DUMPI_File_write_ordered:
-    case DUMPI_File_write_all_begin:
-    case DUMPI_File_write_ordered_begin:
-        dumpi_others_transfer(events, WRITES, 1, 0);
-        break;
-    case DUMPI_File_iread:
-    case DUMPI_File_iread_shared:
-        dumpi_others_transfer(events, READS, 1, 1);
-        break;
-    case DUMPI_File_iwrite:
-    case DUMPI_File_iwrite_shared:
-        dumpi_others_transfer(events, WRITES, 1, 1);
-        break;
-    default:
-        break;
-    }
+    struct event *record = &events->queue[0];
+    const struct transfer *t = &transfers[events->stream.call.function];
+    if (events->stream.call.function == DUMPI_File_open)
+        record->comm = dumpi_view_of(events, dumpi_value_of(events, 0)).slot;
+    if (t->way == NEITHER)
+        return;
+    uint64_t bytes = dumpi_bytes_of(events, t->count, t->count + 1);
+    record->bytes = t->way == WRITES ? bytes : 0;
+    record->bytes_in = t->way == READS ? bytes : 0;
+    if (!t->immediate)
+        return;
+    record->flags = EVENT_POST;
+    dumpi_store_request(events, record, io_handle(dumpi_value_of(events, t->count + 2)), 0);
 }
 
 /* ---- others ------------------------------------------------------------------------- */
