@@ -11,16 +11,9 @@
 #include <string.h>
 
 #define MOST_ROWS (1u << 28)
-#define NEAR_REGIONS (1u << 20) /* references below this limit are looked up in an array */
 #define MOST_SLOTS 65000u
 
 /* ---- rows ------------------------------------------------------------------ */
-
-static void otf2_defs_rows_finish(struct otf2_rows *rows)
-{
-    key_table_finish(&rows->index);
-    free(rows->rows);
-}
 
 /* Find or add the row of a reference. @return the row, cleared if new; NULL: no memory */
 static void *otf2_defs_row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
@@ -66,24 +59,6 @@ void otf2_defs_init(struct otf2_defs *defs)
                                .windows = {.each = sizeof(uint32_t)},
                                .region_defs = {.each = sizeof(struct region_def)},
                                .contexts = {.each = sizeof(uint32_t)}};
-}
-
-void otf2_defs_finish(struct otf2_defs *defs)
-{
-    otf2_defs_rows_finish(&defs->strings);
-    otf2_defs_rows_finish(&defs->locations);
-    otf2_defs_rows_finish(&defs->processes);
-    otf2_defs_rows_finish(&defs->nodes);
-    otf2_defs_rows_finish(&defs->groups);
-    otf2_defs_rows_finish(&defs->comms);
-    otf2_defs_rows_finish(&defs->windows);
-    otf2_defs_rows_finish(&defs->region_defs);
-    otf2_defs_rows_finish(&defs->contexts);
-    free(defs->text);
-    free(defs->members);
-    free(defs->regions);
-    free(defs->region_names);
-    *defs = (struct otf2_defs){.error = 0};
 }
 
 /* ---- regions --------------------------------------------------------------- */
@@ -161,11 +136,10 @@ static OTF2_CallbackCode otf2_defs_on_context(void *user, OTF2_CallingContextRef
     return otf2_defs_outcome(defs);
 }
 
-int otf2_defs_regions(struct otf2_defs *defs)
+void otf2_defs_regions(struct otf2_defs *defs)
 {
     struct region_def *all = defs->region_defs.rows;
     for (uint32_t i = 0; i < defs->region_defs.index.count; i++) {
-        uint64_t ref = defs->region_defs.index.keys[i].hi;
         struct otf2_region *region = &all[i].made;
         *region = otf2_defs_region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
         if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
@@ -174,19 +148,10 @@ int otf2_defs_regions(struct otf2_defs *defs)
             region->slot = (uint16_t)++defs->code_regions;
             defs->region_names[region->slot] = all[i].name;
         }
-        if (ref >= NEAR_REGIONS)
-            continue;
-        if (array_fit_zero(&defs->regions, sizeof(*defs->regions), &defs->region_room, ref + 1) !=
-            0)
-            return -ENOMEM;
-        defs->regions[ref] = *region;
-        defs->region_count =
-            (uint32_t)ref >= defs->region_count ? (uint32_t)ref + 1 : defs->region_count;
     }
-    return 0;
 }
 
-struct otf2_region otf2_defs_far_region(const struct otf2_defs *defs, uint32_t ref)
+struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref)
 {
     static const struct otf2_region none;
     const struct region_def *region = otf2_row(&defs->region_defs, ref);

@@ -34,14 +34,12 @@ struct otf2_defs {
         contexts;      /**< definitions of regions; regions of calling contexts */
     uint64_t *members; /**< owned: members of groups */
     size_t member_used, member_room;
-    struct otf2_region *regions; /**< owned; by reference, for references that are small numbers */
-    uint32_t *region_names;      /**< owned; by slot of code regions */
-    uint32_t region_count, region_room, code_regions, code_region_room;
+    uint32_t *region_names; /**< owned; by slot of code regions */
+    uint32_t code_regions, code_region_room;
     int error; /**< -ENOMEM */
 };
 
 void otf2_defs_init(struct otf2_defs *defs);
-void otf2_defs_finish(struct otf2_defs *defs);
 
 /** Register the callbacks that collect the definitions. */
 OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
@@ -60,17 +58,11 @@ static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref
 /** Slot of the communicator of an RMA window. @return UINT32_MAX: it is undefined */
 uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref);
 
-/** Determine the kinds of the regions, after all definitions. @return 0 or -ENOMEM */
-int otf2_defs_regions(struct otf2_defs *defs);
-
-/** As otf2_defs_region(), for large references too. */
-struct otf2_region otf2_defs_far_region(const struct otf2_defs *defs, uint32_t ref);
+/** Determine the kinds of the regions, after all definitions. */
+void otf2_defs_regions(struct otf2_defs *defs);
 
 /** @return the region; of kind OTF2_REGION_UNDEFINED when there is none */
-static inline struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref)
-{
-    return ref < defs->region_count ? defs->regions[ref] : otf2_defs_far_region(defs, ref);
-}
+struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref);
 
 /** The innermost region of a calling context. @param region  set to its reference */
 struct otf2_region otf2_defs_context(const struct otf2_defs *defs, uint32_t ref, uint32_t *region);
