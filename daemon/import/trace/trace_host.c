@@ -146,46 +146,24 @@ static uint64_t trace_host_match_comm(void *user, uint32_t slot, int *fresh)
     return rank->comm_ids[slot] - 1;
 }
 
-/* @return the array with capacity for slot, its new part cleared; NULL: no memory */
-static void *trace_host_grow(void *array, uint32_t count, uint32_t room, size_t each)
-{
-    char *grown = realloc(array, room * each);
-    if (grown != NULL)
-        memset(grown + count * each, 0, (room - count) * each);
-    return grown;
-}
-
 static int trace_host_reserve_comms(struct trace_rank *rank, uint32_t slot)
 {
     struct sum_tables *tables = &rank->tables;
-    uint32_t count = tables->comm_count, room = slot < 8 ? 8 : 2 * slot;
-    if (slot < count || slot >= COMM_SLOT_OTHER)
+    uint32_t room = tables->comm_count;
+    if (slot >= COMM_SLOT_OTHER)
         return 0;
-    void *comms = trace_host_grow(tables->comms, count, room, sizeof(*tables->comms));
-    if (comms != NULL)
-        tables->comms = comms;
-    void *ids = trace_host_grow(rank->comm_ids, count, room, sizeof(*rank->comm_ids));
-    if (ids != NULL)
-        rank->comm_ids = ids;
-    if (comms == NULL || ids == NULL)
-        return -ENOMEM;
-    tables->comm_count = room;
-    return 0;
+    int code = array_fit_zero(&rank->comm_ids, sizeof(*rank->comm_ids), &room, slot + UINT64_C(1));
+    return code != 0 ? code
+                     : array_fit_zero(&tables->comms, sizeof(*tables->comms), &tables->comm_count,
+                                      slot + UINT64_C(1));
 }
 
 static int trace_host_reserve_regions(struct trace_rank *rank, uint32_t slot)
 {
     struct sum_tables *tables = &rank->tables;
-    uint32_t room = slot < 8 ? 8 : 2 * slot;
-    if (slot == 0 || slot < tables->region_count)
-        return 0;
-    void *regions =
-        trace_host_grow(tables->regions, tables->region_count, room, sizeof(*tables->regions));
-    if (regions == NULL)
-        return -ENOMEM;
-    tables->regions = regions;
-    tables->region_count = room;
-    return 0;
+    return slot == 0 ? 0
+                     : array_fit_zero(&tables->regions, sizeof(*tables->regions),
+                                      &tables->region_count, slot + UINT64_C(1));
 }
 
 /* ---- streams --------------------------------------------------------------- */
