@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum statement { TOPOLOGY, PART, SEAT, LINK, ROUTE, STATEMENTS };
+enum statement { TOPOLOGY, PART, SEAT, LINK, WAS_HOT, COOLED, ROUTE, STATEMENTS };
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS topology(one INTEGER PRIMARY KEY CHECK(one = 1), name TEXT,"
@@ -35,18 +35,20 @@ static const char *const texts[STATEMENTS] = {
         "INSERT OR REPLACE INTO link(window, link, source, destination, state, since, messages,"
         " bytes, average, peak, share, latency, measured, unit, ratio)"
         " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [WAS_HOT] =
+        "SELECT 1 FROM link WHERE window = ? AND link = ? AND state IN ('hot', 'congested')",
+    /* Links that were hot in the window before and have no row in this one are idle. */
+    [COOLED] =
+        "INSERT OR IGNORE INTO link(window, link, source, destination, state, since, messages,"
+        " bytes, average, peak, unit) SELECT ?1, link, source, destination, 'idle', ?1, 0, 0,"
+        " 0, 0, 'bytes' FROM link"
+        " WHERE window = ?2 AND state IN ('hot', 'congested')",
     [ROUTE] =
         "INSERT OR REPLACE INTO link_route(window, link, source, destination, messages, bytes,"
         " length) VALUES(?,?,?,?,?,?,?)",
 };
 
 static const char *const states[] = {"idle", "busy", "hot", "congested"};
-
-/* A link that was hot in the newest window. */
-struct hot_link {
-    uint64_t link, from, to;
-    int written; /* it has a row in this window */
-};
 
 struct network_tables {
     sqlite3 *db;
@@ -56,9 +58,7 @@ struct network_tables {
     struct topology *topology; /* for the names of vertices; NULL: there is no network */
     int loaded;                /* a network that the file has is known */
     struct wire_buffer buffer;
-    struct hot_link *hot;  /* owned: hot links of the window before, by number */
-    struct hot_link *next; /* owned: hot links of this window */
-    size_t hot_count, next_count, hot_capacity, next_capacity;
+    uint64_t window; /* the last one whose links were written; 0: none of this network */
 };
 
 int network_tables_create(struct network_tables **out, sqlite3 *db)
@@ -85,8 +85,6 @@ void network_tables_destroy(struct network_tables *t)
     network_parts_finish(&t->parts);
     topology_destroy(t->topology);
     wire_buffer_finish(&t->buffer);
-    free(t->hot);
-    free(t->next);
     free(t);
 }
 
@@ -197,7 +195,7 @@ int network_tables_put_topology(struct network_tables *t, const struct wire_topo
     int code = 0;
     if (!t->parts.more) {
         t->part = 0;
-        t->hot_count = 0; /* links of another network have other numbers */
+        t->window = 0; /* links of another network have other numbers */
         code = recording_file_exec(
             t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
     }
@@ -213,20 +211,6 @@ int network_tables_put_topology(struct network_tables *t, const struct wire_topo
 }
 
 /* ---- links ------------------------------------------------------------------------------- */
-
-static int recording_network_compare_hot(const void *a, const void *b)
-{
-    const struct hot_link *x = a, *y = b;
-    return x->link < y->link ? -1 : x->link > y->link;
-}
-
-static struct hot_link *recording_network_find_hot(const struct network_tables *t, uint64_t link)
-{
-    struct hot_link key = {.link = link};
-    return t->hot_count == 0
-               ? NULL
-               : bsearch(&key, t->hot, t->hot_count, sizeof(key), recording_network_compare_hot);
-}
 
 static int recording_network_put_link(struct network_tables *t, uint64_t window,
                                       const struct wire_link_row *l)
@@ -253,51 +237,15 @@ static int recording_network_put_link(struct network_tables *t, uint64_t window,
     return bind_put_row(s);
 }
 
-static int recording_network_write_link_if_changed(struct network_tables *t, uint64_t window,
-                                                   const struct wire_link_row *l)
+/* Was a link hot or congested in the window before? @return 1, 0 or -EIO */
+static int recording_network_was_hot(struct network_tables *t, uint64_t link)
 {
-    struct hot_link *before = recording_network_find_hot(t, l->link);
-    if (l->state >= LINK_HOT) {
-        if (array_fit(&t->next, sizeof(*t->next), &t->next_capacity, t->next_count + 1) != 0)
-            return -ENOMEM;
-        t->next[t->next_count++] = (struct hot_link){l->link, l->from, l->to, 0};
-    } else if (before == NULL) {
-        return 0;
-    }
-    if (before != NULL)
-        before->written = 1;
-    return recording_network_put_link(t, window, l);
-}
-
-/* Write rows for the links that are not hot any more and have no row in this window: they are
- * idle. */
-static int recording_network_end_window(struct network_tables *t, uint64_t window)
-{
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < t->hot_count; i++) {
-        if (t->hot[i].written)
-            continue;
-        const struct wire_link_row idle = {.link = t->hot[i].link,
-                                           .from = t->hot[i].from,
-                                           .to = t->hot[i].to,
-                                           .since = window,
-                                           .share = __builtin_nan(""),
-                                           .latency = __builtin_nan(""),
-                                           .measured = UINT64_MAX,
-                                           .ratio = __builtin_nan("")};
-        code = recording_network_put_link(t, window, &idle);
-    }
-    struct hot_link *list = t->hot;
-    size_t capacity = t->hot_capacity;
-    t->hot = t->next;
-    t->hot_capacity = t->next_capacity;
-    t->hot_count = t->next_count;
-    t->next = list;
-    t->next_capacity = capacity;
-    t->next_count = 0;
-    if (t->hot_count > 1)
-        qsort(t->hot, t->hot_count, sizeof(*t->hot), recording_network_compare_hot);
-    return code;
+    sqlite3_stmt *s = t->put[WAS_HOT];
+    bind_number(s, 1, t->window);
+    bind_number(s, 2, link);
+    int step = sqlite3_step(s);
+    sqlite3_reset(s);
+    return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : -EIO;
 }
 
 static int recording_network_put_route(struct network_tables *t, uint64_t window,
@@ -314,11 +262,19 @@ static int recording_network_put_route(struct network_tables *t, uint64_t window
 int network_tables_put_links(struct network_tables *t, const struct wire_links *m)
 {
     int code = 0;
-    for (uint64_t i = 0; code == 0 && i < m->links_count; i++)
-        code = recording_network_write_link_if_changed(t, m->window, &m->links[i]);
+    for (uint64_t i = 0; code == 0 && i < m->links_count; i++) {
+        const struct wire_link_row *link = &m->links[i];
+        code = link->state >= LINK_HOT ? 1 : recording_network_was_hot(t, link->link);
+        code = code == 1 ? recording_network_put_link(t, m->window, link) : code;
+    }
     for (uint64_t i = 0; code == 0 && i < m->routes_count; i++)
         code = recording_network_put_route(t, m->window, &m->routes[i]);
-    return code != 0 || m->more ? code : recording_network_end_window(t, m->window);
+    if (code != 0 || m->more)
+        return code;
+    bind_number(t->put[COOLED], 1, m->window);
+    bind_number(t->put[COOLED], 2, t->window);
+    t->window = m->window;
+    return bind_put_row(t->put[COOLED]);
 }
 
 int network_tables_select_links(const struct wire_links *m, struct wire_links *out,
