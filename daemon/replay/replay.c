@@ -106,8 +106,6 @@ static int replay_server_read_recording(struct replay_server *server, char *why,
     if (recording_cursor_last(recording, &server->last) != 0)
         log_debug("%s: replayed up to its end when it is read", options->file);
     code = recording_cursor_span(recording, &server->begin_ns, &end_ns);
-    if (code == 0 && recording_weights_read(&server->weights, recording) != 0)
-        log_debug("%s: seeks have no previews", options->file);
     recording_cursor_close(recording);
     if (code != 0)
         snprintf(why, capacity, "%s: %s", options->file, holter_strerror(code));
@@ -262,7 +260,6 @@ int replay_serve(struct replay_options *options, struct rules *rules)
         log_error("no random number: %s", holter_strerror(-errno));
     else
         status = replay_server_serve(&server);
-    recording_weights_finish(&server.weights);
     network_finish(&server.network);
     rules_finish(rules);
     return status;

@@ -10,7 +10,6 @@
 #include "daemon/server/relay.h"
 #include "daemon/server/sockets.h"
 #include "daemon/server/zap.h"
-#include "daemon/storage/recording_blocks.h"
 #include "daemon/topology/shared_network.h"
 
 #include <uv.h>
@@ -45,7 +44,6 @@ struct replay_server {
     struct replay_server_worker next;     /* on its way to a target */
     struct replay_server_worker preview;  /* on its way to the same target, with less to feed */
     struct replay_server_worker previous; /* was replaced, and sends what it has left to send */
-    struct recording_weights weights;
     enum { REPLAY_SERVER_RUNS, REPLAY_SERVER_LEAVES, REPLAY_SERVER_STOPPED } phase;
     int status; /* exit status */
 };

@@ -1,6 +1,7 @@
 /* Workers: each seek has another one forked from a checkpoint, which takes over at its target. */
 #include "daemon/replay/replay_server.h"
 
+#include "daemon/storage/recording_blocks.h"
 #include "holter/error.h"
 #include "proto/log.h"
 #include "proto/moment.h"
@@ -78,14 +79,18 @@ static int replay_server_needs_preview(const struct replay_server *server,
                                        const struct replay_target *target)
 {
     struct replay_place from;
+    struct recording_cursor *recording;
+    uint64_t messages, bytes;
+    char why[512];
     if (target->kind != REPLAY_TO_TIME || server->options->record != NULL ||
         replay_checkpoints_find(server->checkpoints, target, &from) != 0)
         return 0;
-    struct recording_weight way =
-        recording_weights_between(&server->weights, from.time_ns, target->value);
-    return way.messages > PREVIEW_FROM_NS / FEED_MESSAGE_NS ||
-           way.bytes > PREVIEW_FROM_NS / FEED_BYTE_NS ||
-           way.messages * FEED_MESSAGE_NS + way.bytes * FEED_BYTE_NS > PREVIEW_FROM_NS;
+    if (recording_cursor_open(&recording, server->options->file, why, sizeof(why)) != 0)
+        return 0;
+    recording_blocks_between(recording, from.time_ns, target->value, &messages, &bytes);
+    recording_cursor_close(recording);
+    return messages > PREVIEW_FROM_NS / FEED_MESSAGE_NS || bytes > PREVIEW_FROM_NS / FEED_BYTE_NS ||
+           messages * FEED_MESSAGE_NS + bytes * FEED_BYTE_NS > PREVIEW_FROM_NS;
 }
 
 static void replay_server_fork_preview(struct replay_server *server, const struct replay_note *seek)

@@ -8,23 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How much was received up to a time. Zero-initialised: nothing is known, all sums are 0. */
-struct recording_weights {
-    struct recording_weight {
-        uint64_t begin_ns;        /**< of a block; ascending */
-        uint64_t messages, bytes; /**< sums of all blocks before it; bytes as received */
-    } * list; /**< owned; one more than there are blocks: the last has the sums of all */
-    size_t count, capacity;
-};
-
-/** @return 0, -ENOMEM, -HOLTER_ECORRUPT or -EIO */
-int recording_weights_read(struct recording_weights *out, struct recording_cursor *cursor);
-/** Zero-initialised is fine. */
-void recording_weights_finish(struct recording_weights *weights);
-
-/** Messages, and their bytes, in the blocks that begin from one time up to another. */
-struct recording_weight recording_weights_between(const struct recording_weights *weights,
-                                                  uint64_t from_ns, uint64_t to_ns);
+/** Messages, and their bytes as received, in the blocks that begin from one time up to another.
+ * @return 0; otherwise nothing is known, and both are 0 */
+int recording_blocks_between(struct recording_cursor *cursor, uint64_t from_ns, uint64_t to_ns,
+                             uint64_t *messages, uint64_t *bytes);
 
 /** Find the block from which to read so that at least `bytes` bytes are received before a time;
  * not a block before `least_ns`. All earlier blocks only have messages received before that time.

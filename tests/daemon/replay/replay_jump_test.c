@@ -130,34 +130,35 @@ static void nonsense_in_the_table_of_blocks_is_survived(void **state)
     }
     replay_feeder_destroy(feeder, 0);
     struct recording_cursor *cursor = open_cursor();
-    struct recording_weights weights = {0};
-    assert_int_equal(recording_weights_read(&weights, cursor), 0);
-    recording_weights_between(&weights, begin_ns, end_ns);
-    recording_weights_finish(&weights);
+    uint64_t messages, bytes;
+    assert_int_equal(recording_blocks_between(cursor, begin_ns, end_ns, &messages, &bytes), 0);
     run_sql("DROP TABLE block; CREATE TABLE block(x)");
     recording_cursor_close(cursor);
 }
 
+static uint64_t bytes_between(uint64_t from_ns, uint64_t to_ns, uint64_t *messages)
+{
+    uint64_t bytes;
+    struct recording_cursor *cursor = open_cursor();
+    assert_int_equal(recording_blocks_between(cursor, from_ns, to_ns, messages, &bytes), 0);
+    recording_cursor_close(cursor);
+    return bytes;
+}
+
 static void weights_add_up(void **state)
 {
+    uint64_t all, first, second, none, middle = begin_ns + 40 * S;
     (void)state;
-    struct recording_cursor *cursor = open_cursor();
-    struct recording_weights weights = {0};
-    assert_int_equal(recording_weights_read(&weights, cursor), 0);
-    struct recording_weight all = recording_weights_between(&weights, 0, UINT64_MAX);
-    assert_int_equal(all.messages, NODES * (WINDOWS + 1));
-    assert_true(all.bytes > (UINT64_C(4) << 20));
-    uint64_t middle = begin_ns + 40 * S;
-    struct recording_weight first = recording_weights_between(&weights, 0, middle),
-                            second = recording_weights_between(&weights, middle, UINT64_MAX);
-    assert_int_equal(first.messages + second.messages, all.messages);
-    assert_int_equal(first.bytes + second.bytes, all.bytes);
-    assert_true(first.bytes > all.bytes / 3 && second.bytes > all.bytes / 3);
-    assert_int_equal(recording_weights_between(&weights, middle, middle).bytes, 0);
-    assert_int_equal(recording_weights_between(&weights, middle, 0).bytes, 0);
-    recording_weights_finish(&weights);
-    assert_int_equal(recording_weights_between(&weights, 0, UINT64_MAX).bytes, 0);
-    recording_cursor_close(cursor);
+    uint64_t bytes = bytes_between(0, UINT64_MAX, &all);
+    assert_int_equal(all, NODES * (WINDOWS + 1));
+    assert_true(bytes > (UINT64_C(4) << 20));
+    uint64_t before = bytes_between(0, middle, &first),
+             after = bytes_between(middle, UINT64_MAX, &second);
+    assert_int_equal(first + second, all);
+    assert_int_equal(before + after, bytes);
+    assert_true(before > bytes / 3 && after > bytes / 3);
+    assert_int_equal(bytes_between(middle, middle, &none), 0);
+    assert_int_equal(bytes_between(middle, 0, &none), 0);
 }
 
 static void blocks_with_more_than_windows_are_found(void **state)
