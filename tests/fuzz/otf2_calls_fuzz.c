@@ -2,7 +2,6 @@
  * MPI: each message is handed on once, with its bytes, and in an order that holds parts together.
  */
 #include "daemon/import/otf2/otf2_calls.h"
-#include "daemon/import/trace/request_pairs.h"
 #include "holter/call.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -124,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (data[i + 2] % 64 == 1)
             call_queue_force(&calls[t].queue, 1);
         if (data[i + 2] % 32 == 2)
-            request_pairs_join_before(&requests, time[data[i + 1] % threads]);
+            call_queue_join_before(&requests, time[data[i + 1] % threads]);
         if (data[i + 2] % 16 == 0)
             take(&calls[t], &given, &parts_left[t]);
     }

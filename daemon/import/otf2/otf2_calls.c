@@ -2,7 +2,6 @@
 #include "daemon/import/otf2/otf2_calls.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/import/trace/request_pairs.h"
 #include "holter/call.h"
 #include "holter/segment.h"
 
@@ -230,7 +229,7 @@ void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_mess
 #define ANY_DIRECTION UINT16_MAX
 
 /* Find the post of a request in a rank with a single thread. With several threads the ends wait:
- * see request_pairs.h. */
+ * see call_queue.h. */
 static struct open_request *otf2_calls_find_request(const struct otf2_calls *c, uint64_t id,
                                                     uint16_t direction)
 {
@@ -318,7 +317,7 @@ static void otf2_calls_end_request(struct otf2_calls *c, struct event *part, uin
     struct open_request *request = otf2_calls_find_request(c, id, direction);
     if (request == NULL)
         return;
-    request_pairs_copy_post(part, request);
+    call_queue_copy_post(part, request);
     request_table_remove(c->queue.requests, request);
 }
 
@@ -382,7 +381,7 @@ static void otf2_calls_end_receive(struct otf2_calls *c, struct event *part,
     }
     struct open_request *request = otf2_calls_find_request(c, id, EVENT_RECV);
     if (otf2_calls_report_post(request, message))
-        request_pairs_copy_post(part, request);
+        call_queue_copy_post(part, request);
     else
         part->flags |= EVENT_POST; /* as if the call that completes the receive had posted it */
     otf2_calls_set_message(part, message);
@@ -520,7 +519,7 @@ static void otf2_calls_end_collective(struct otf2_calls *c, struct event *part,
         post->seq = CALL_COMPLETE;
     }
     if (request != NULL) {
-        request_pairs_copy_post(part, request);
+        call_queue_copy_post(part, request);
         request_table_remove(c->queue.requests, request);
     } else if (c->queue.shared && (ended = otf2_calls_defer_end(c, part, id)) != NULL) {
         ended->bytes =

@@ -2,7 +2,6 @@
 #include "daemon/import/otf2/otf2_source.h"
 
 #include "daemon/import/otf2/otf2_callbacks.h"
-#include "daemon/import/trace/request_pairs.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -464,7 +463,7 @@ static void otf2_source_settle_rank(const struct otf2_source *s, struct otf2_ran
         uint64_t ns = st->ended ? UINT64_MAX : otf2_job_ns(st->job, st->ticks);
         come_to = ns < come_to ? ns : come_to;
     }
-    request_pairs_join_before(&rank->requests, come_to);
+    call_queue_join_before(&rank->requests, come_to);
 }
 
 void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)

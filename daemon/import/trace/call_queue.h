@@ -3,6 +3,11 @@
  * its communicator, where the trace has both at completion only. And where one thread completes
  * what another has posted, and is read first, its record waits for that post.
  *
+ * In ranks with several threads both ends of requests are joined later: a trace's reader reads the
+ * threads at different pace, numbers of requests are reused, and the post of an end is certain only
+ * when all earlier ends have theirs. So ends wait until all threads have been read up to their
+ * time, and are joined in the order of time over all threads.
+ *
  * Memory: at most CALL_QUEUE_CAPACITY records that wait or stand after one that waits. A record
  * that waits longer is passed on incomplete; its completion then counts as a receive that is posted
  * when it completes. */
@@ -58,7 +63,7 @@ uint32_t call_queue_number(struct call_queue *queue);
  * @return the request, to be filled in, valid until the next call; NULL: no memory */
 struct open_request *call_queue_begin(struct call_queue *queue, uint64_t id);
 
-/** Add the end of a request, to be joined with its post later: see request_pairs.h.
+/** Add the end of a request, to be joined with its post later.
  * @return the end, to be filled in; its number is end_next - 1. NULL: no memory */
 struct open_request *call_queue_end(struct call_queue *queue, uint64_t id);
 
@@ -101,5 +106,17 @@ int call_queue_is_full(const struct call_queue *queue);
 
 /** Remove the oldest records as long as they are complete. @return their number */
 uint32_t call_queue_remove(struct call_queue *queue, struct event *out, uint32_t most);
+
+/** Copy to the record of an end what its request was for. @param post  the request as it was posted
+ */
+void call_queue_copy_post(struct event *end, const struct open_request *post);
+
+/** Join the ends in calls that began before a time that all threads have reached. Ends without a
+ * post stay alone; if more records may follow, the queue counts them. */
+void call_queue_join_before(struct request_table *table, uint64_t before);
+
+/** Join an end of a queue now with what is known, after all ends that precede it in time.
+ * @param number  of the end @return 0, or -ENOENT: it has no post */
+int call_queue_join(struct call_queue *queue, uint64_t number);
 
 #endif

@@ -4,7 +4,7 @@
  * another may complete. Numbers are reused, those of persistent requests with each start: an end
  * belongs to the newest post before it that has no end yet. Traces that number requests by thread
  * are read correctly too, because a thread's own requests take precedence. Where a rank has several
- * threads this holds only if ends are processed in the order of their times: see request_pairs.h.
+ * threads this holds only if ends are processed in the order of their times: see call_queue.h.
  * Memory: at most REQUEST_TABLE_CAPACITY requests. */
 #ifndef HOLTER_IMPORT_REQUEST_TABLE_H
 #define HOLTER_IMPORT_REQUEST_TABLE_H

@@ -1,5 +1,4 @@
 #include "daemon/import/otf2/otf2_calls.h"
-#include "daemon/import/trace/request_pairs.h"
 
 #include "holter/call.h"
 #include "holter/segment.h"
@@ -377,9 +376,9 @@ static void either_thread_may_be_read_first(void **state)
             assert_int_equal(call_queue_remove(&t.first.queue, posts, 16), 0);
             complete_all(&t.second);
         }
-        request_pairs_join_before(&requests, 40); /* not all have come to the end of the call */
+        call_queue_join_before(&requests, 40); /* not all have come to the end of the call */
         assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 0);
-        request_pairs_join_before(&requests, 41);
+        call_queue_join_before(&requests, 41);
         assert_int_equal(call_queue_remove(&t.first.queue, posts, 16), 4);
         assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 4);
         check_posts(posts);
@@ -403,7 +402,7 @@ static void what_an_open_call_has_posted_another_thread_may_complete(void **stat
     otf2_calls_enter(&t.second, 30, 3, &waitall);
     otf2_calls_isend_complete(&t.second, 31, 2);
     otf2_calls_isend(&t.first, 12, &to_three, 2);
-    request_pairs_join_before(&requests, 31);
+    call_queue_join_before(&requests, 31);
     otf2_calls_leave(&t.first, 13, 5, &start);
     otf2_calls_leave(&t.second, 32, 3, &waitall);
     assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 2);
@@ -434,7 +433,7 @@ static void an_end_belongs_to_the_newest_post_before_it(void **state)
                 else
                     otf2_calls_irecv(&t.second, 100 * i + 50, &message, 7);
             }
-        request_pairs_join_before(&requests, UINT64_MAX);
+        call_queue_join_before(&requests, UINT64_MAX);
         assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 4);
         assert_int_equal(call_queue_remove(&t.first.queue, posts, 16), 4);
         for (uint64_t i = 0; i < 4; i++) {
@@ -498,7 +497,7 @@ static void turns_of_a_request_are_distinguished_whoever_starts_and_ends_them(vo
                 if (ends[i] == t)
                     otf2_calls_irecv(&c[t], 10 * i + (i % 2 ? 13 : 8), &message, 7);
             }
-        request_pairs_join_before(&requests, UINT64_MAX);
+        call_queue_join_before(&requests, UINT64_MAX);
         for (unsigned t = 0; t < TURNERS; t++)
             got += call_queue_remove(&c[t].queue, taken + got, 2 * TURNS - got);
         assert_int_equal(got, 2 * TURNS);
@@ -520,12 +519,12 @@ static void a_threads_own_requests_come_first(void **state)
     otf2_calls_irecv_request(&t.first, 10, 1);
     otf2_calls_irecv_request(&t.second, 11, 1);
     otf2_calls_irecv(&t.second, 20, &to_three, 1);
-    request_pairs_join_before(&requests, 21);
+    call_queue_join_before(&requests, 21);
     assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 0);
     assert_int_equal(call_queue_remove(&t.second.queue, e, 16), 2);
     assert_int_equal(e[1].t_post, 11);
     otf2_calls_irecv(&t.first, 30, &to_three, 1);
-    request_pairs_join_before(&requests, 31);
+    call_queue_join_before(&requests, 31);
     assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 2);
     assert_int_equal(e[1].t_post, 10);
     end_threads(&t);
