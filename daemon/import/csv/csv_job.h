@@ -5,6 +5,7 @@
 #include "daemon/import/csv/csv_names.h"
 #include "daemon/import/csv/csv_spool.h"
 #include "daemon/import/csv/import_csv.h"
+#include "daemon/import/trace/trace_places.h"
 
 /** A rank whose ends of messages are converted to records. */
 struct csv_stream {
@@ -42,5 +43,17 @@ static inline int csv_job_has(const struct csv_job *job, uint32_t rank)
 int csv_stream_next(void *user, uint32_t stream, struct event *out);
 int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
 const char *csv_stream_region(void *user, uint32_t rank, uint32_t slot);
+
+/* ---- csv_places.c: placement of the ranks on hosts ------------------------- */
+
+/** Store the hosts that a message names for its ranks. @param why  set on failure
+ * @return 0, or -HOLTER_EUSAGE when a rank was on another host before */
+int csv_places_note(struct csv_job *job, const struct csv_message *message, char why[CSV_WHY]);
+
+/** Place all ranks: on the hosts of the table; else on the requested hosts, in blocks; else on
+ * those of the network, or all on one host. @param out  finish it @param why  set on failure
+ * @return 0, -ENOMEM or -HOLTER_EUSAGE */
+int csv_places_find(struct trace_places *out, const struct csv_job *job,
+                    const struct trace_wishes *wishes, char why[CSV_WHY]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Placement of the ranks of a table of messages on hosts: see csv_places.h. */
-#include "daemon/import/csv/csv_places.h"
+/* Placement of the ranks of a table of messages on hosts: see csv_job.h. */
+#include "daemon/import/csv/csv_job.h"
 
 #include "daemon/import/import_file.h"
 #include "holter/error.h"

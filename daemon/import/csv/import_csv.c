@@ -3,7 +3,6 @@
 #include "daemon/import/csv/import_csv.h"
 
 #include "daemon/import/csv/csv_job.h"
-#include "daemon/import/csv/csv_places.h"
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
 #include "holter/event.h"
