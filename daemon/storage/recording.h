@@ -8,7 +8,7 @@
 #define HOLTER_DAEMON_STORAGE_RECORDING_H
 
 #include "daemon/storage/block/recorded.h"
-#include "daemon/topology/network_parts.h"
+#include "daemon/topology/network_message.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
@@ -205,6 +205,20 @@ int recording_cursor_span(struct recording_cursor *cursor, uint64_t *first_ns, u
 
 /** Read the number of the last message at present. @return 0, or negative: it is not known */
 int recording_cursor_last(struct recording_cursor *cursor, uint64_t *number);
+
+/** Visit a message.
+ * @param message  valid during the call; NULL: its bytes cannot be decoded
+ * @param length   of its bytes
+ * @return 0, or a value that ends the reading */
+typedef int recording_visit(void *user, const struct recorded *head,
+                            const struct wire_message *message, size_t length);
+
+/** Read from the position of the cursor to the end.
+ * @param progress  callback for progress; NULL: none
+ * @return 0, what the visit returned, or what recording_cursor_next_decoded() returned: after
+ * -HOLTER_ECORRUPT recording_cursor_skip() may skip the damage, and another call continues */
+int recording_scan(struct recording_cursor *cursor, const struct recording_progress *progress,
+                   recording_visit *visit, void *user);
 
 /** The database of the cursor, for further queries, see recording_file.h. Borrowed. */
 struct recording_file *recording_cursor_file(struct recording_cursor *cursor);

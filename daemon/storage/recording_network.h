@@ -3,7 +3,7 @@
 #ifndef HOLTER_DAEMON_STORAGE_RECORDING_NETWORK_H
 #define HOLTER_DAEMON_STORAGE_RECORDING_NETWORK_H
 
-#include "daemon/topology/network_parts.h"
+#include "daemon/topology/network_message.h"
 #include "holter/wire.h"
 
 #include <sqlite3.h>

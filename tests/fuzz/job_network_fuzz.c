@@ -4,7 +4,7 @@
 #include "daemon/job/job.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/server/network_ask.h"
-#include "daemon/topology/network_parts.h"
+#include "daemon/topology/network_message.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
 #include "tests/fuzz/fuzz.h"
