@@ -4,13 +4,14 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/tables/saturate.h"
+#include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
-#include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
@@ -52,20 +53,12 @@ static int content_fit_ranks(struct reading *r, uint64_t count)
     return 0;
 }
 
-static uint64_t content_hash_of(const char *text, uint64_t seed)
-{
-    for (; *text != '\0'; text++)
-        seed = (seed ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return seed;
-}
-
-/* Number of a host by a 128-bit hash of its name. */
+/* Number of a host by a hash of its name. */
 static int64_t content_host_of(struct reading *r, const char *name)
 {
     struct content *c = r->content;
     int fresh = 0;
-    struct key key = {content_hash_of(name, UINT64_C(0xcbf29ce484222325)),
-                      content_hash_of(name, 88172645463325252)};
+    struct key key = {.hi = key_hash(name), .lo = strlen(name)};
     if (c->host_count >= MOST_HOSTS)
         return -HOLTER_ELIMIT;
     int64_t number = content_number_of(&r->hosts, key, &fresh);

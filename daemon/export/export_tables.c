@@ -1,5 +1,6 @@
 /* Export of tables as CSV and JSON. */
 #include "daemon/export/export.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -202,7 +203,9 @@ static int export_tables_put_table(struct sheet *s, const struct export_source *
         return export_tables_put_sum(s, source->content, table);
     if (!export_tables_is_in(tables_names, table))
         return -HOLTER_EUSAGE;
-    snprintf(query, sizeof(query), "SELECT * FROM %s ORDER BY %s", table, tables_order(table));
+    for (size_t i = 0; i < RECORDED_TABLES; i++)
+        if (strcmp(recorded_tables[i].name, table) == 0)
+            recorded_table_query(&recorded_tables[i], query, sizeof(query));
     return tables_query(source->tables, query, export_tables_put_row, s);
 }
 

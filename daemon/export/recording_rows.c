@@ -19,32 +19,6 @@ const char *const tables_names[] = {
     "region", "region_member", "phase",      "curve",    "alert",          "topology",
     "seat",   "link",          "link_route", "captures", "capture_events", NULL};
 
-const char *tables_order(const char *name)
-{
-    static const char *const orders[][2] = {
-        {"nodes", "node"},
-        {"places", "rank"},
-        {"totals", "window"},
-        {"latency", "window, scope, id"},
-        {"region", "id"},
-        {"region_member", "rank, since"},
-        {"phase", "id"},
-        {"curve", "phase"},
-        {"alert", "id"},
-        {"seat", "rank"},
-        {"link", "window, link"},
-        {"link_route", "window, link, source, destination"},
-        {"criterion", "locality, size_class"},
-        {"captures", "id"},
-        {"capture_events", "capture, rank, thread, number"},
-    };
-    for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
-        if (strcmp(orders[i][0], name) == 0)
-            return orders[i][1];
-    }
-    return "1";
-}
-
 /* ---- opening ------------------------------------------------------------------- */
 
 int tables_open(struct tables **out, const char *path, char *why, size_t room)

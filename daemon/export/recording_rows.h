@@ -47,7 +47,4 @@ void tables_text(struct tables *tables, const char *query, char *out, size_t roo
 /** Names of the tables of recordings, in the order of export; terminated by NULL. */
 extern const char *const tables_names[];
 
-/** Columns that sort the rows of a table of tables_names. */
-const char *tables_order(const char *name);
-
 #endif

@@ -2,7 +2,7 @@
 #include "daemon/import/traffic_sums.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/storage/recording_scan.h"
+#include "daemon/storage/recording.h"
 #include "holter/error.h"
 
 #include <errno.h>

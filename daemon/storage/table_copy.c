@@ -11,33 +11,49 @@
 
 #define MAX_COLUMNS 128
 
-/* By which columns a row of a table belongs to a span of time. */
-enum about {
-    ALWAYS,    /* whenever it was written */
-    BY_WINDOW, /* by the column window */
-    BY_SINCE,  /* from since_ns to updated_ns */
-    BY_BEGIN,  /* from begin_ns to end_ns */
-    BY_ASKED,  /* by asked_ns */
-    BY_CAPTURE /* with the capture that it belongs to */
+const struct recorded_table recorded_tables[RECORDED_TABLES] = {
+    {"job", {"one"}, ALWAYS, "", NULL},
+    {"nodes", {"node"}, ALWAYS, "", NULL},
+    {"places", {"rank"}, ALWAYS, "", NULL},
+    {"totals", {"window"}, BY_WINDOW, NULL, NULL},
+    {"alert", {"id"}, BY_SINCE, " ORDER BY id DESC LIMIT 1000", "updated_ns"},
+    {"latency", {"window", "scope", "id"}, BY_WINDOW, NULL, NULL},
+    {"criterion", {"locality", "size_class"}, ALWAYS, "", "window"},
+    {"region",
+     {"id"},
+     ALWAYS,
+     " WHERE id IN (SELECT region FROM (SELECT region, max(since) FROM region_member GROUP BY"
+     " rank))",
+     "window"},
+    {"region_member",
+     {"rank", "since"},
+     ALWAYS,
+     " AS m WHERE since = (SELECT max(since) FROM region_member WHERE rank = m.rank)",
+     NULL},
+    {"phase", {"id"}, BY_BEGIN, NULL, NULL},
+    {"curve", {"phase"}, BY_BEGIN, NULL, NULL},
+    {"topology", {"one"}, ALWAYS, "", NULL},
+    {"topology_part", {"part"}, ALWAYS, "", NULL},
+    {"seat", {"rank"}, ALWAYS, "", NULL},
+    {"link", {"window", "link"}, BY_WINDOW, NULL, NULL},
+    {"link_route", {"window", "link", "source", "destination"}, BY_WINDOW, NULL, NULL},
+    {"captures", {"id"}, BY_ASKED, NULL, NULL},
+    {"capture_events", {"capture", "rank", "thread", "number"}, BY_CAPTURE, NULL, NULL},
 };
 
-static const struct {
-    const char *name;
-    enum about about;
-} tables[] = {
-    {"job", ALWAYS},           {"nodes", ALWAYS},         {"places", ALWAYS},
-    {"totals", BY_WINDOW},     {"alert", BY_SINCE},       {"latency", BY_WINDOW},
-    {"criterion", ALWAYS},     {"region", ALWAYS},        {"region_member", ALWAYS},
-    {"phase", BY_BEGIN},       {"curve", BY_BEGIN},       {"topology", ALWAYS},
-    {"seat", ALWAYS},          {"topology_part", ALWAYS}, {"link", BY_WINDOW},
-    {"link_route", BY_WINDOW}, {"captures", BY_ASKED},    {"capture_events", BY_CAPTURE},
-};
+void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity)
+{
+    size_t used = (size_t)snprintf(out, capacity, "SELECT * FROM %s ORDER BY ", table->name);
+    for (size_t k = 0; table->keys[k] != NULL && used < capacity; k++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", k == 0 ? "" : ", ",
+                                 table->keys[k]);
+}
 
 struct span {
     uint64_t from_ns, to_ns, window_ns;
 };
 
-static void table_copy_write_condition(char *out, size_t capacity, enum about about,
+static void table_copy_write_condition(char *out, size_t capacity, enum recorded_about about,
                                        const struct span *span)
 {
     uint64_t to = span->to_ns > INT64_MAX ? INT64_MAX : span->to_ns;
@@ -60,16 +76,6 @@ static void table_copy_write_condition(char *out, size_t capacity, enum about ab
                  span->from_ns);
 }
 
-/* Tables that hold the last state of a thing keep the newer of two rows with the same key.
- * @return the column with the time of the state; NULL: the row that is copied last replaces the
- * other */
-static const char *table_copy_time_column(const char *table)
-{
-    return strcmp(table, "alert") == 0                                       ? "updated_ns"
-           : strcmp(table, "criterion") == 0 || strcmp(table, "region") == 0 ? "window"
-                                                                             : NULL;
-}
-
 static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_stmt *rows,
                                           const int columns[MAX_COLUMNS], int count)
 {
@@ -85,19 +91,20 @@ static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_st
 /* Write the INSERT for the columns that both files have. The names of a file's columns may be
  * anything: only those that the table of the written file has, too, become part of the statement.
  */
-static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *table, char *out,
-                                  size_t capacity, int columns[MAX_COLUMNS])
+static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows,
+                                  const struct recorded_table *table, char *out, size_t capacity,
+                                  int columns[MAX_COLUMNS])
 {
     int count = 0;
-    const char *time = table_copy_time_column(table);
+    const char *time = table->time;
     size_t used = (size_t)snprintf(out, capacity, "INSERT %sINTO %s(",
-                                   time == NULL ? "OR REPLACE " : "", table);
+                                   time == NULL ? "OR REPLACE " : "", table->name);
     for (int c = 0; c < sqlite3_column_count(rows) && count < MAX_COLUMNS; c++) {
         const char *name = sqlite3_column_name(rows, c);
         if (name == NULL || strlen(name) > 60 ||
             name[strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789")] != '\0' ||
-            sqlite3_table_column_metadata(to, NULL, table, name, NULL, NULL, NULL, NULL, NULL) !=
-                SQLITE_OK)
+            sqlite3_table_column_metadata(to, NULL, table->name, name, NULL, NULL, NULL, NULL,
+                                          NULL) != SQLITE_OK)
             continue;
         used += (size_t)snprintf(out + used, capacity - used, "%s%s", count == 0 ? "" : ",", name);
         columns[count++] = c;
@@ -110,13 +117,13 @@ static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *t
         used += (size_t)snprintf(out + used, capacity - used, " ON CONFLICT DO UPDATE SET ");
         used += table_copy_list_assignments(out + used, capacity - used, rows, columns, count);
         snprintf(out + used, capacity - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)",
-                 time, table, time);
+                 time, table->name, time);
     }
     return count;
 }
 
 static int table_copy_rows(struct recording *to, struct recording_file *from, sqlite3_stmt *rows,
-                           const char *table)
+                           const struct recorded_table *table)
 {
     char sql[MAX_COLUMNS * 200 + 300];
     int columns[MAX_COLUMNS], code, row = 0;
@@ -143,8 +150,8 @@ static int table_copy_rows(struct recording *to, struct recording_file *from, sq
 
 /* @return 0, -ENOMEM or -EIO. Of a damaged table the readable rows are copied, and that is no
  * error: the next table may be intact. */
-static int table_copy_query(struct recording *to, struct recording_file *from, const char *table,
-                            const char *sql)
+static int table_copy_query(struct recording *to, struct recording_file *from,
+                            const struct recorded_table *table, const char *sql)
 {
     sqlite3_stmt *rows = NULL;
     int code = recording_file_prepare(from, &rows, sql);
@@ -158,38 +165,29 @@ int table_copy_span(struct recording *to, struct recording_file *from, uint64_t 
 {
     const struct span span = {from_ns, to_ns, window_ns};
     int code = 0;
-    for (size_t i = 0; code == 0 && i < sizeof(tables) / sizeof(*tables); i++) {
+    for (size_t i = 0; code == 0 && i < RECORDED_TABLES; i++) {
+        const struct recorded_table *table = &recorded_tables[i];
         char where[200], sql[300];
-        if (!recording_file_has(from, tables[i].name))
+        if (!recording_file_has(from, table->name))
             continue;
-        table_copy_write_condition(where, sizeof(where), tables[i].about, &span);
-        snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", tables[i].name, where);
-        code = table_copy_query(to, from, tables[i].name, sql);
+        table_copy_write_condition(where, sizeof(where), table->about, &span);
+        snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", table->name, where);
+        code = table_copy_query(to, from, table, sql);
     }
     return code;
 }
 
 int table_copy_state(struct recording *to, struct recording_file *from)
 {
-    static const struct {
-        const char *table, *sql;
-    } states[] = {
-        {"job", "SELECT * FROM job"},
-        {"nodes", "SELECT * FROM nodes"},
-        {"places", "SELECT * FROM places"},
-        {"criterion", "SELECT * FROM criterion"},
-        {"topology", "SELECT * FROM topology"},
-        {"topology_part", "SELECT * FROM topology_part"},
-        {"seat", "SELECT * FROM seat"},
-        {"region", "SELECT * FROM region WHERE id IN (SELECT region FROM (SELECT rank, region,"
-                   " max(since) FROM region_member GROUP BY rank))"},
-        {"region_member",
-         "SELECT rank, region, max(since) AS since FROM region_member GROUP BY rank"},
-        {"alert", "SELECT * FROM alert ORDER BY id DESC LIMIT 1000"},
-    };
     int code = 0;
-    for (size_t i = 0; code == 0 && i < sizeof(states) / sizeof(*states); i++)
-        code = table_copy_query(to, from, states[i].table, states[i].sql);
+    for (size_t i = 0; code == 0 && i < RECORDED_TABLES; i++) {
+        const struct recorded_table *table = &recorded_tables[i];
+        char sql[300];
+        if (table->state == NULL)
+            continue;
+        snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", table->name, table->state);
+        code = table_copy_query(to, from, table, sql);
+    }
     return code;
 }
 

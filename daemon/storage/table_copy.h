@@ -9,6 +9,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RECORDED_TABLES 18u
+#define RECORDED_KEYS 4u
+
+/** By which columns a row of a table belongs to a span of time. */
+enum recorded_about {
+    ALWAYS,    /**< whenever it was written */
+    BY_WINDOW, /**< by the column window */
+    BY_SINCE,  /**< from since_ns to updated_ns */
+    BY_BEGIN,  /**< from begin_ns to end_ns */
+    BY_ASKED,  /**< by asked_ns */
+    BY_CAPTURE /**< with the capture that it belongs to */
+};
+
+/** A plain table of recordings. */
+struct recorded_table {
+    const char *name, *keys[RECORDED_KEYS + 1]; /**< columns of its primary key */
+    enum recorded_about about;
+    const char *state; /**< condition of the rows that hold at the end; NULL: none do */
+    /** Of a table that holds the last state of a thing: the column with the time of the state. Of
+     * two rows with the same key the newer one is kept. NULL: the one that is copied last. */
+    const char *time;
+};
+
+extern const struct recorded_table recorded_tables[RECORDED_TABLES];
+
+/** Write the query for all rows of a table, in the order of its key. */
+void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity);
+
 /** Copy the rows that are about a span of time.
  *  @param to               written within its open transaction, or a new one
  *  @param from_ns, to_ns   bounds of the span, daemon time; 0 and UINT64_MAX: all rows

@@ -5,6 +5,7 @@
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recordings/diff_messages.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 #include "proto/json.h"
 
@@ -12,31 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_KEYS 4u
-
-static const struct {
-    const char *name, *keys[MAX_KEYS + 1];
-} tables[DIFF_TABLES - 1] = {
-    {"job", {"one"}},
-    {"nodes", {"node"}},
-    {"places", {"rank"}},
-    {"totals", {"window"}},
-    {"alert", {"id"}},
-    {"latency", {"window", "scope", "id"}},
-    {"criterion", {"locality", "size_class"}},
-    {"region", {"id"}},
-    {"region_member", {"rank", "since"}},
-    {"phase", {"id"}},
-    {"curve", {"phase"}},
-    {"topology", {"one"}},
-    {"topology_part", {"part"}},
-    {"seat", {"rank"}},
-    {"link", {"window", "link"}},
-    {"link_route", {"window", "link", "source", "destination"}},
-    {"captures", {"id"}},
-    {"capture_events", {"capture", "rank", "thread", "number"}},
-};
 
 /* Columns that state when and by which version a row was written. */
 static const char *const ignored_columns[] = {"holter", "published_ns"};
@@ -46,7 +22,7 @@ struct side {
     struct recording_file *file;
     sqlite3_stmt *rows;
     int more;
-    int keys[MAX_KEYS]; /* columns of the key */
+    int keys[RECORDED_KEYS]; /* columns of the key */
 };
 
 struct comparing {
@@ -211,17 +187,14 @@ static void diff_compare_rows(struct comparing *c)
 static int diff_open_rows(struct comparing *c, struct side *s, size_t which)
 {
     char sql[256];
+    const struct recorded_table *table = &recorded_tables[which];
     s->more = 0;
-    if (!recording_file_has(s->file, tables[which].name))
+    if (!recording_file_has(s->file, table->name))
         return 0;
-    size_t used =
-        (size_t)snprintf(sql, sizeof(sql), "SELECT * FROM %s ORDER BY ", tables[which].name);
-    for (size_t k = 0; k < c->key_count; k++)
-        used += (size_t)snprintf(sql + used, sizeof(sql) - used, "%s%s", k == 0 ? "" : ",",
-                                 tables[which].keys[k]);
+    recorded_table_query(table, sql, sizeof(sql));
     int code = recording_file_prepare(s->file, &s->rows, sql);
     for (size_t k = 0; code == 0 && k < c->key_count; k++) {
-        s->keys[k] = diff_find_column(s->rows, tables[which].keys[k]);
+        s->keys[k] = diff_find_column(s->rows, table->keys[k]);
         code = s->keys[k] < 0 ? -HOLTER_ECORRUPT : 0;
     }
     return code;
@@ -252,9 +225,9 @@ static int diff_compare_keys(const struct comparing *c)
 static int diff_compare_table(struct comparing *c, size_t which)
 {
     c->table = &c->diff->tables[which];
-    c->table->name = tables[which].name;
+    c->table->name = recorded_tables[which].name;
     c->listed = c->key_count = 0;
-    while (tables[which].keys[c->key_count] != NULL)
+    while (recorded_tables[which].keys[c->key_count] != NULL)
         c->key_count++;
     int code = diff_open_rows(c, &c->sides[0], which);
     code = code != 0 ? code : diff_open_rows(c, &c->sides[1], which);
@@ -291,11 +264,11 @@ static uint64_t diff_count_messages(const struct comparing *c)
 static int diff_compare_all(struct comparing *c, struct recording_cursor *cursors[2])
 {
     int code = 0;
-    for (size_t i = 0; code == 0 && i < DIFF_TABLES - 1; i++)
+    for (size_t i = 0; code == 0 && i < RECORDED_TABLES; i++)
         code = diff_compare_table(c, i);
     if (code != 0)
         return code;
-    c->table = &c->diff->tables[DIFF_TABLES - 1];
+    c->table = &c->diff->tables[RECORDED_TABLES];
     c->table->name = "messages";
     return diff_messages(c->diff, c->options, c->table, cursors, diff_count_messages(c));
 }

@@ -3,12 +3,13 @@
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_DIFF_H
 
 #include "daemon/storage/recording.h"
+#include "daemon/storage/table_copy.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define DIFF_TABLES 19u /**< 18 tables, and the messages */
+#define DIFF_TABLES (RECORDED_TABLES + 1u) /**< and the messages */
 
 /** Result for one table. */
 struct diff_table {

@@ -3,8 +3,8 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
-#include "daemon/storage/recording_scan.h"
 #include "daemon/storage/recording_tables.h"
 #include "daemon/storage/recordings/numbers.h"
 #include "holter/error.h"

@@ -1,7 +1,7 @@
 /* holter record as its users meet it: a process beside a daemon that serves agents played by the
  * test. */
+#include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
-#include "daemon/storage/recording_scan.h"
 #include "daemon/storage/recordings/info.h"
 #include "holter/clock.h"
 #include "holter/error.h"
