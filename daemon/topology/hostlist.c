@@ -1,6 +1,7 @@
 /* Expansion of lists of hosts: see hostlist.h. */
 #include "daemon/topology/hostlist.h"
 
+#include "daemon/analysis/network/topology.h"
 #include "holter/error.h"
 
 #include <inttypes.h>
@@ -200,4 +201,13 @@ int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *us
         code = code != 0 ? code : hostlist_expand_item(&r, &item);
     }
     return code;
+}
+
+void hostlist_expand_key(struct faults *faults, unsigned line, const char *key, const char *text,
+                         hostlist_each *each, void *user)
+{
+    char why[200] = "";
+    int code = hostlist_expand(text, TOPOLOGY_MAX_VERTICES, each, user, why, sizeof(why));
+    if (code == -HOLTER_EUSAGE && why[0] != '\0')
+        fault_at(faults, line, "%s: %s", key, why);
 }

@@ -2,6 +2,8 @@
 #ifndef HOLTER_DAEMON_TOPOLOGY_HOSTLIST_H
 #define HOLTER_DAEMON_TOPOLOGY_HOSTLIST_H
 
+#include "daemon/topology/file_text.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +18,10 @@ typedef int hostlist_each(void *user, const char *name);
  * @return 0, -HOLTER_EUSAGE for an error in the text, or what `each` returned */
 int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *user, char *why,
                     size_t room);
+
+/** The same for at most TOPOLOGY_MAX_VERTICES names of a file; an error in the text is reported.
+ * @param key  what the list belongs to */
+void hostlist_expand_key(struct faults *faults, unsigned line, const char *key, const char *text,
+                         hostlist_each *each, void *user);
 
 #endif

@@ -1,6 +1,8 @@
 /* Collects the names, links and routes of a network while a file is read: see topology_build.h. */
 #include "daemon/topology/topology_build.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@ void build_finish(struct build *b)
 {
     topology_spec_finish(&b->spec);
     free(b->vertices);
-    free(b->buckets);
+    key_table_finish(&b->names);
     free(b->links);
     free(b->routes);
     free(b->words);
@@ -29,53 +31,17 @@ void build_finish(struct build *b)
     *b = (struct build){.faults = b->faults};
 }
 
-/* Room for one more. @return 0: there is no memory */
+/* Reserve space for one more. @return 0: there is no memory */
 static int topology_build_fit(struct build *b, void *array_pointer, size_t size, uint32_t count,
-                              uint32_t *room)
+                              size_t *room)
 {
-    void **array = array_pointer;
-    if (count < *room)
+    if (array_fit(array_pointer, size, room, count + (size_t)1) == 0)
         return 1;
-    uint32_t wanted = *room == 0 ? 64 : *room * 2;
-    void *larger = wanted < *room ? NULL : realloc(*array, wanted * size);
-    if (larger == NULL) {
-        b->code = -ENOMEM;
-        return 0;
-    }
-    *array = larger;
-    *room = wanted;
-    return 1;
+    b->code = -ENOMEM;
+    return 0;
 }
 
 /* ---- names --------------------------------------------------------------- */
-
-static uint32_t topology_build_hash(const char *name)
-{
-    uint32_t value = 2166136261u; /* FNV-1a */
-    for (; *name != '\0'; name++)
-        value = (value ^ (unsigned char)*name) * 16777619u;
-    return value;
-}
-
-static int topology_build_grow_buckets(struct build *b)
-{
-    uint32_t count = b->bucket_count == 0 ? 256 : 4 * b->bucket_count;
-    uint32_t *buckets = malloc(count * sizeof(*buckets));
-    if (buckets == NULL) {
-        b->code = -ENOMEM;
-        return 0;
-    }
-    memset(buckets, 0xff, count * sizeof(*buckets));
-    for (uint32_t v = 0; v < b->count; v++) {
-        uint32_t *bucket = &buckets[topology_build_hash(b->vertices[v].name) & (count - 1)];
-        b->vertices[v].next = *bucket;
-        *bucket = v;
-    }
-    free(b->buckets);
-    b->buckets = buckets;
-    b->bucket_count = count;
-    return 1;
-}
 
 uint32_t build_name(struct build *b, const char *name, unsigned line)
 {
@@ -89,10 +55,8 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
         fault_at(b->faults, line, "'%.70s': names have 1 to %u bytes", name, TOPOLOGY_NAME);
         return TOPOLOGY_NONE;
     }
-    if (b->count >= b->bucket_count && !topology_build_grow_buckets(b))
-        return TOPOLOGY_NONE;
-    uint32_t *bucket = &b->buckets[topology_build_hash(name) & (b->bucket_count - 1)];
-    for (uint32_t v = *bucket; v != TOPOLOGY_NONE; v = b->vertices[v].next) {
+    struct key key = {.hi = key_hash(name)};
+    for (uint32_t v; (v = key_table_find(&b->names, key)) != KEY_NONE; key.lo++) {
         if (strcmp(b->vertices[v].name, name) == 0)
             return v;
     }
@@ -103,10 +67,14 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
     }
     if (!topology_build_fit(b, &b->vertices, sizeof(*b->vertices), b->count, &b->room))
         return TOPOLOGY_NONE;
+    if (key_table_reserve(&b->names, 1) != 0) {
+        b->code = -ENOMEM;
+        return TOPOLOGY_NONE;
+    }
+    key_table_add_hashed(&b->names, key);
     struct build_vertex *vertex = &b->vertices[b->count];
-    *vertex = (struct build_vertex){.used = line, .next = *bucket, .at = TOPOLOGY_NONE};
+    *vertex = (struct build_vertex){.used = line, .at = TOPOLOGY_NONE};
     memcpy(vertex->name, name, length + 1);
-    *bucket = b->count;
     return b->count++;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_TOPOLOGY_TOPOLOGY_BUILD_H
 #define HOLTER_DAEMON_TOPOLOGY_TOPOLOGY_BUILD_H
 
+#include "daemon/analysis/tables/key_table.h"
 #include "daemon/topology/file_text.h"
 #include "daemon/topology/topology_file.h"
 
@@ -12,7 +13,6 @@ struct build_vertex {
     unsigned line; /**< line of its declaration; 0: it is only used so far */
     unsigned used; /**< line of its first use */
     uint32_t at;   /**< regular networks: its node; else its final number */
-    uint32_t next; /**< next in its bucket of the hash table */
 };
 
 struct build_link {
@@ -31,17 +31,14 @@ struct build_route {
 
 struct build {
     struct faults *faults;
-    struct topology_spec spec; /**< name, kind, tie, capacity, dimensions: set by readers */
-    struct build_vertex *vertices;
-    uint32_t count, room;
-    uint32_t *buckets;
-    uint32_t bucket_count;
+    struct topology_spec spec;     /**< name, kind, tie, capacity, dimensions: set by readers */
+    struct key_table names;        /**< hi: hash of a name; lo: number among those with this hash */
+    struct build_vertex *vertices; /**< by number of the name */
     struct build_link *links;
-    uint32_t link_count, link_room;
     struct build_route *routes;
-    uint32_t route_count, route_room;
     const char **words; /**< borrowed */
-    uint32_t word_count, word_room;
+    uint32_t count, link_count, route_count, word_count;
+    size_t room, link_room, route_room, word_room;
     uint32_t nodes;  /**< regular networks: number of nodes, 0: unknown */
     uint32_t *owner; /**< regular networks: 1 + vertex of the build at each node */
     int code;        /**< -ENOMEM: stop reading */

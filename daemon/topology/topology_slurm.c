@@ -67,12 +67,8 @@ static int topology_slurm_join(void *user, const char *name)
 
 static void topology_slurm_join_list(struct reader *r, const char *key, const char *list, int hosts)
 {
-    char why[200] = "";
     r->hosts = hosts;
-    if (hostlist_expand(list, TOPOLOGY_MAX_VERTICES, topology_slurm_join, r, why, sizeof(why)) ==
-            -HOLTER_EUSAGE &&
-        why[0] != '\0')
-        fault_at(r->faults, r->line, "%s: %s", key, why);
+    hostlist_expand_key(r->faults, r->line, key, list, topology_slurm_join, r);
 }
 
 static void topology_slurm_declare(struct reader *r, const char *name)

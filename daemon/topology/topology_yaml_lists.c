@@ -37,13 +37,8 @@ static int yaml_lists_place_host(void *user, const char *name)
 static void yaml_lists_place_list(struct yaml_reader *r, const char *text, unsigned line,
                                   struct placing *p)
 {
-    char why[200] = "";
-    unsigned before = r->faults->count;
     p->line = line;
-    if (hostlist_expand(text, TOPOLOGY_MAX_VERTICES, yaml_lists_place_host, p, why, sizeof(why)) ==
-            -HOLTER_EUSAGE &&
-        why[0] != '\0' && r->faults->count == before)
-        fault_at(r->faults, line, "nodes: %s", why);
+    hostlist_expand_key(r->faults, line, "nodes", text, yaml_lists_place_host, p);
 }
 
 /* Read a place: [0, 0, 1], or the number of a node. @return 1, or 0, reported */
@@ -156,15 +151,11 @@ static int topology_yaml_join(void *user, const char *name)
 static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_node *value,
                                     const char *key, struct joining *j, int hosts)
 {
-    char why[200] = "";
     const char *text = yaml_text(r, key, value);
     j->hosts = hosts;
     j->line = j->link.line = value->line;
-    if (text != NULL &&
-        hostlist_expand(text, TOPOLOGY_MAX_VERTICES, topology_yaml_join, j, why, sizeof(why)) ==
-            -HOLTER_EUSAGE &&
-        why[0] != '\0')
-        fault_at(r->faults, value->line, "%s: %s", key, why);
+    if (text != NULL)
+        hostlist_expand_key(r->faults, value->line, key, text, topology_yaml_join, j);
 }
 
 static int yaml_lists_declare_switch(void *user, const char *name)
@@ -179,14 +170,11 @@ static int yaml_lists_declare_switch(void *user, const char *name)
 
 static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tree_node *value)
 {
-    char why[200] = "";
     struct placing p = {.r = r, .line = value->line};
     const char *text = yaml_text(r, "switches", value);
-    if (text != NULL &&
-        hostlist_expand(text, TOPOLOGY_MAX_VERTICES, yaml_lists_declare_switch, &p, why,
-                        sizeof(why)) == -HOLTER_EUSAGE &&
-        why[0] != '\0')
-        fault_at(r->faults, value->line, "switches: %s", why);
+    if (text != NULL)
+        hostlist_expand_key(r->faults, value->line, "switches", text, yaml_lists_declare_switch,
+                            &p);
 }
 
 /* @param words  keys of the name, and of what is below: nodes, switches; Slurm uses other words for
