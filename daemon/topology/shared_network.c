@@ -50,44 +50,6 @@ void network_read(struct network *out, const char *given)
                  faults.count - 1);
 }
 
-/* ---- hosts by name ----------------------------------------------------------------- */
-
-struct by_name {
-    const struct topology_spec *spec;
-    uint32_t node;
-};
-
-static int shared_network_compare_names(const void *a, const void *b)
-{
-    const struct by_name *x = a, *y = b;
-    int order = strcmp(x->spec->vertices[x->node].name, y->spec->vertices[y->node].name);
-    return order != 0 ? order : x->node < y->node ? -1 : x->node > y->node;
-}
-
-/* List the named nodes, sorted by name, as topology_file_host() needs them. */
-static int shared_network_list_hosts(struct topology_file *file)
-{
-    const struct topology_spec *spec = topology_spec(file->topology);
-    uint32_t nodes = topology_nodes(file->topology), count = 0;
-    struct by_name *named = malloc(((size_t)spec->vertex_count + 1) * sizeof(*named));
-    file->hosts = malloc(((size_t)spec->vertex_count + 1) * sizeof(*file->hosts));
-    if (named == NULL || file->hosts == NULL) {
-        free(named);
-        return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < spec->vertex_count && i < nodes; i++) {
-        if (spec->vertices[i].name[0] != '\0')
-            named[count++] = (struct by_name){spec, i};
-    }
-    qsort(named, count, sizeof(*named), shared_network_compare_names);
-    for (uint32_t i = 0; i < count; i++)
-        file->hosts[i] = named[i].node;
-    file->host_count = count;
-    file->format = count > 0 ? TOPOLOGY_FORMAT_YAML : TOPOLOGY_FORMAT_SHORT;
-    free(named);
-    return 0;
-}
-
 void network_make(struct network *out, const struct topology_spec *spec, const char *source,
                   const char *fault)
 {
@@ -98,7 +60,8 @@ void network_make(struct network *out, const struct topology_spec *spec, const c
     if (spec == NULL)
         return;
     int code = topology_create(&out->file.topology, spec, why, sizeof(why));
-    code = code != 0 ? code : shared_network_list_hosts(&out->file);
+    code = code != 0 ? code : topology_file_index(&out->file);
+    out->file.format = out->file.host_count > 0 ? TOPOLOGY_FORMAT_YAML : TOPOLOGY_FORMAT_SHORT;
     if (code == 0)
         return;
     topology_file_finish(&out->file);

@@ -285,7 +285,9 @@ static int topology_build_find_routes(struct build *b, const struct topology *to
 static int topology_build_compare_names(const void *left, const void *right, void *user)
 {
     const struct topology_named *names = user;
-    return strcmp(names[*(const uint32_t *)left].name, names[*(const uint32_t *)right].name);
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = strcmp(names[a].name, names[b].name);
+    return order != 0 ? order : (a > b) - (a < b);
 }
 
 int topology_file_index(struct topology_file *file)
