@@ -110,14 +110,9 @@ void replay_feeder_destroy(struct replay_feeder *feeder, uint64_t now_ns)
     free(feeder);
 }
 
-void replay_feeder_mute_alerts(struct replay_feeder *feeder)
+void replay_feeder_mute_alerts(struct replay_feeder *feeder, int muted)
 {
-    feeder->muted = 1;
-}
-
-void replay_feeder_unmute_alerts(struct replay_feeder *feeder)
-{
-    feeder->muted = 0;
+    feeder->muted = muted;
 }
 
 void replay_feeder_release_memory(struct replay_feeder *feeder)

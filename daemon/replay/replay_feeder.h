@@ -35,8 +35,7 @@ void replay_feeder_destroy(struct replay_feeder *feeder, uint64_t now_ns);
 
 /** Do not call options.alert any more, or do so again: in a process that repeats what another one
  * feeds. */
-void replay_feeder_mute_alerts(struct replay_feeder *feeder);
-void replay_feeder_unmute_alerts(struct replay_feeder *feeder);
+void replay_feeder_mute_alerts(struct replay_feeder *feeder, int muted);
 
 /** Release buffers that the next message allocates again: in a process that sleeps. */
 void replay_feeder_release_memory(struct replay_feeder *feeder);

@@ -45,7 +45,7 @@ static _Noreturn void replay_checkpoint_run(const struct indexer *x, int link)
     int fds[REPLAY_LINK_FDS];
     size_t count;
     signal(SIGCHLD, SIG_IGN); /* workers are not waited for */
-    replay_feeder_mute_alerts(x->feeder);
+    replay_feeder_mute_alerts(x->feeder, 1);
     replay_feeder_release_memory(x->feeder);
     publisher_silence(replay_feeder_publisher(x->feeder));
     while (replay_link_receive(link, &note, fds, &count) == 1) {

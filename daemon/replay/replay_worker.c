@@ -296,7 +296,7 @@ static int replay_worker_start_recording(struct replay_worker *worker)
                                   &worker->record_stopped, why, sizeof(why));
     worker->recording = code == 0;
     if (code == 0)
-        replay_feeder_unmute_alerts(worker->feeder); /* the index does not run */
+        replay_feeder_mute_alerts(worker->feeder, 0); /* the index does not run */
     else
         log_error("%s", why);
     return code;

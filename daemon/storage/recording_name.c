@@ -278,21 +278,31 @@ static int recording_name_make_path(const char *directory, const char *job, unsi
     return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
-int recording_choose_path(const char *directory, const char *job, uint64_t instance, char *out,
-                          size_t capacity, int *exists)
+/* The first name that no recording has. @param number  of the name, from 1
+ * @return 0, -ENAMETOOLONG or -EEXIST: all are taken */
+static int recording_name_first_free(const char *directory, const char *job, char *out,
+                                     size_t capacity, unsigned *number)
 {
-    unsigned number = 1, first, last;
-    char path[560];
-    for (; number < MAX_FILES; number++) {
-        if (recording_name_make_path(directory, job, number, out, capacity) != 0)
+    unsigned first, last = 1;
+    for (*number = 1; *number < MAX_FILES; ++*number) {
+        if (recording_name_make_path(directory, job, *number, out, capacity) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)
-            break;
+            return 0;
     }
+    return -EEXIST;
+}
+
+int recording_choose_path(const char *directory, const char *job, uint64_t instance, char *out,
+                          size_t capacity, int *exists)
+{
+    unsigned number;
+    char path[560];
     *exists = 0;
-    if (number == 1)
-        return 0;
+    int code = recording_name_first_free(directory, job, out, capacity, &number);
+    if (code == -ENAMETOOLONG || number == 1)
+        return code;
     if (recording_name_make_path(directory, job, number - 1, out, capacity) == 0) {
         unsigned newest = recording_name_newest_part(out);
         if (newest == 0)
@@ -308,13 +318,6 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
 
 int recording_choose_new(const char *directory, const char *job, char *out, size_t capacity)
 {
-    unsigned first, last;
-    for (unsigned number = 1; number < MAX_FILES; number++) {
-        if (recording_name_make_path(directory, job, number, out, capacity) != 0)
-            return -ENAMETOOLONG;
-        recording_parts_find(out, &first, &last);
-        if (last == 0)
-            return 0;
-    }
-    return -EEXIST;
+    unsigned number;
+    return recording_name_first_free(directory, job, out, capacity, &number);
 }

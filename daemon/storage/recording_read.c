@@ -224,13 +224,16 @@ void recording_cursor_seek(struct recording_cursor *c, uint64_t number)
 }
 
 /* Read the next message that is not damaged. @param damaged  set when one before it cannot be
- * read @return as recording_cursor_next() */
+ * read @return as recording_cursor_next_decoded() */
 static int cursor_next_readable(struct recording_cursor *c, struct recorded *head,
-                                const void **bytes, size_t *length, int *damaged)
+                                struct wire_message *message, struct wire_arena *arena, int *fault,
+                                int *damaged)
 {
     uint64_t skipped;
+    size_t length;
     int code;
-    while ((code = recording_cursor_next(c, head, bytes, length)) == -HOLTER_ECORRUPT) {
+    while ((code = recording_cursor_next_decoded(c, head, message, arena, &length, fault)) ==
+           -HOLTER_ECORRUPT) {
         *damaged = 1;
         if ((code = recording_cursor_skip(c, &skipped)) != 1)
             break;
@@ -240,14 +243,15 @@ static int cursor_next_readable(struct recording_cursor *c, struct recorded *hea
 
 int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64_t *last_ns)
 {
+    struct wire_arena arena = {0};
+    struct wire_message message;
     struct recorded head;
-    const void *bytes;
-    size_t length;
     int64_t last = 0;
-    int code, damaged = 0;
+    int code, fault, damaged = 0;
     recording_cursor_seek(c, 0);
-    code = cursor_next_readable(c, &head, &bytes, &length, &damaged);
+    code = cursor_next_readable(c, &head, &message, &arena, &fault, &damaged);
     recording_cursor_seek(c, 0);
+    wire_arena_finish(&arena);
     if (code != 1)
         return code == 0 ? -HOLTER_EEMPTY : code;
     code = recording_file_number(&c->file, "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1",
@@ -271,39 +275,23 @@ int recording_cursor_last(struct recording_cursor *c, uint64_t *number)
 
 /* ---- opening ------------------------------------------------------------- */
 
-static int recording_read_create(struct recording_cursor *c)
-{
-    return block_reader_create(&c->block);
-}
-
-/* Read the job and the length of windows from a window message: the row of the job is missing if
- * the daemon was killed before it was written.
- * @return 0, -HOLTER_ECORRUPT or -ENOMEM */
-static int cursor_read_window_head(struct recording_cursor *c, struct wire_arena *arena,
-                                   const void *bytes, size_t length)
-{
-    struct wire_message message;
-    int code = wire_decode(&message, arena, bytes, length, NULL);
-    if (code != 0 || message.type != WIRE_TYPE_WINDOW || message.window.length_ns == 0)
-        return code == -ENOMEM ? code : -HOLTER_ECORRUPT;
-    snprintf(c->job, sizeof(c->job), "%s", message.window.job);
-    c->window_ns = message.window.length_ns;
-    return 0;
-}
-
-/* Read the first window message that is not damaged. */
+/* Read the job and the length of windows from the first window message that is not damaged: the
+ * row of the job is missing if the daemon was killed before it was written. */
 static int cursor_read_first_window(struct recording_cursor *c)
 {
     struct wire_arena arena = {0};
+    struct wire_message message;
     struct recorded head;
-    const void *bytes;
-    size_t length;
-    int code, damaged = 0;
-    while ((code = cursor_next_readable(c, &head, &bytes, &length, &damaged)) == 1) {
-        if (head.type == WIRE_TYPE_WINDOW &&
-            (code = cursor_read_window_head(c, &arena, bytes, length)) != -HOLTER_ECORRUPT)
-            break;
-        damaged |= code == -HOLTER_ECORRUPT;
+    int code, fault, damaged = 0;
+    while (c->window_ns == 0 &&
+           (code = cursor_next_readable(c, &head, &message, &arena, &fault, &damaged)) == 1) {
+        int is_window = fault == 0 && message.type == WIRE_TYPE_WINDOW;
+        damaged |= head.type == WIRE_TYPE_WINDOW && !is_window;
+        if (!is_window || head.type != WIRE_TYPE_WINDOW)
+            continue;
+        snprintf(c->job, sizeof(c->job), "%s", message.window.job);
+        c->window_ns = message.window.length_ns;
+        damaged |= c->window_ns == 0;
     }
     wire_arena_finish(&arena);
     recording_cursor_seek(c, 0);
@@ -321,7 +309,7 @@ static int cursor_open(struct recording_cursor **out, const char *path, int salv
     struct recording_cursor *c = calloc(1, sizeof(*c));
     char fault[256] = "";
     int64_t window_ns = 0;
-    int code = c == NULL ? -ENOMEM : recording_read_create(c);
+    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
     enum recording_access how = salvage ? RECORDING_SALVAGE : RECORDING_READ;
     code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
     if (code == 0 && !recording_file_has(&c->file, "block"))
@@ -384,7 +372,7 @@ int recording_read(const char *path, const struct recording_reader *reader)
     const void *bytes;
     size_t length;
     char why[256];
-    int code = c == NULL ? -ENOMEM : recording_read_create(c);
+    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
     code = code != 0 ? code : recording_file_open(&c->file, path, RECORDING_READ, why, sizeof(why));
     if (code == 0 && !recording_file_has(&c->file, "block"))
         code = -HOLTER_ECORRUPT;
