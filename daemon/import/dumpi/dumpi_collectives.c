@@ -43,29 +43,33 @@ static uint64_t dumpi_collective_total_bytes(const struct dumpi_events *events,
     return sum;
 }
 
-static struct parts dumpi_collective_parts_same(const struct dumpi_events *events, unsigned count,
-                                                unsigned type)
-{
-    return (struct parts){.same = dumpi_bytes_of(events, count, type)};
-}
+/* The parts that arguments describe. */
+struct parts_arguments {
+    enum {
+        NO_PARTS,
+        SAME,
+        COUNTED,
+        TYPED
+    } how; /* one count; a count, or count and type, by rank */
+    unsigned count, type;
+};
 
-static struct parts dumpi_collective_parts_counted(const struct dumpi_events *events,
-                                                   unsigned counts, unsigned type)
+static struct parts dumpi_collective_parts(const struct dumpi_events *events,
+                                           const struct parts_arguments *of)
 {
-    uint64_t each = dumpi_type_size(&events->types, dumpi_value_of(events, type));
-    return (struct parts){.each = each < UINT32_MAX ? each : UINT32_MAX,
-                          .counts = dumpi_words(&events->stream, counts),
-                          .length = dumpi_value_of(events, counts)};
-}
-
-static struct parts dumpi_collective_parts_typed(const struct dumpi_events *events, unsigned counts,
-                                                 unsigned types)
-{
-    struct parts parts = {.counts = dumpi_words(&events->stream, counts),
-                          .length = dumpi_value_of(events, counts),
-                          .types = dumpi_words(&events->stream, types)};
-    if (dumpi_value_of(events, types) < parts.length)
-        parts.length = dumpi_value_of(events, types);
+    if (of->how == NO_PARTS || of->how == SAME)
+        return (struct parts){.same = of->how == SAME ? dumpi_bytes_of(events, of->count, of->type)
+                                                      : 0};
+    struct parts parts = {.counts = dumpi_words(&events->stream, of->count),
+                          .length = dumpi_value_of(events, of->count)};
+    if (of->how == TYPED) {
+        parts.types = dumpi_words(&events->stream, of->type);
+        if (dumpi_value_of(events, of->type) < parts.length)
+            parts.length = dumpi_value_of(events, of->type);
+        return parts;
+    }
+    uint64_t each = dumpi_type_size(&events->types, dumpi_value_of(events, of->type));
+    parts.each = each < UINT32_MAX ? each : UINT32_MAX;
     return parts;
 }
 
@@ -108,58 +112,36 @@ static struct dumpi_view dumpi_collective_enter(const struct dumpi_events *event
 }
 
 /* Gather and scatter: the root has a part for each rank in one buffer, and each rank has one part
- * in another. @param own_rank  argument: the rank of this process in the communicator */
-struct rooted_parts {
-    unsigned comm, root, own_rank;
-    struct parts all;
+ * in another. Numbers are those of arguments; the first is the rank in the communicator. */
+struct rooted {
+    unsigned comm, root;
+    struct parts_arguments all;
     unsigned one_count, one_type;
-    uint64_t *all_bytes, *one_bytes;
+    int scatters;
 };
 
 static void dumpi_collective_put_rooted(struct dumpi_events *events, struct event *record,
-                                        const struct rooted_parts *r)
+                                        const struct rooted *r)
 {
+    struct parts all = dumpi_collective_parts(events, &r->all);
     struct dumpi_view view = dumpi_collective_enter(events, record, r->comm);
     int64_t root = dumpi_value_of(events, r->root);
     if (!(view.flags & EVENT_INTER))
-        view.rank = (int32_t)dumpi_value_of(events, r->own_rank);
+        view.rank = (int32_t)dumpi_value_of(events, 0);
     enum part part = dumpi_collective_rooted(events, record, &view, root);
     if (part == PART_NONE)
         return;
     if (part == PART_ROOT)
-        *r->all_bytes = dumpi_collective_total_bytes(events, &r->all, view.size);
+        *(r->scatters ? &record->bytes : &record->bytes_in) =
+            dumpi_collective_total_bytes(events, &all, view.size);
     if (part == PART_ROOT && view.flags & EVENT_INTER)
         return;
     int placed = part == PART_ROOT &&
                  dumpi_collective_in_place(
                      record, dumpi_collective_is_no_type(dumpi_value_of(events, r->one_type)));
-    *r->one_bytes = placed ? dumpi_collective_part_bytes(events, &r->all, root)
-                           : dumpi_bytes_of(events, r->one_count, r->one_type);
-}
-
-static void dumpi_collective_gather_or_scatter(struct dumpi_events *events, struct event *record)
-{
-    uint64_t *give = &record->bytes, *get = &record->bytes_in;
-    struct rooted_parts r;
-    switch (events->stream.call.function) {
-    case DUMPI_Gather:
-        r = (struct rooted_parts){4, 3, 0,   dumpi_collective_parts_same(events, 5, 6),
-                                  1, 2, get, give};
-        break;
-    case DUMPI_Gatherv:
-        r = (struct rooted_parts){5, 4, 0,   dumpi_collective_parts_counted(events, 6, 8),
-                                  2, 3, get, give};
-        break;
-    case DUMPI_Scatter:
-        r = (struct rooted_parts){4, 3, 0,    dumpi_collective_parts_same(events, 5, 6),
-                                  1, 2, give, get};
-        break;
-    default:
-        r = (struct rooted_parts){6, 5, 0,    dumpi_collective_parts_counted(events, 7, 2),
-                                  3, 4, give, get};
-        break;
-    }
-    dumpi_collective_put_rooted(events, record, &r);
+    *(r->scatters ? &record->bytes_in : &record->bytes) =
+        placed ? dumpi_collective_part_bytes(events, &all, root)
+               : dumpi_bytes_of(events, r->one_count, r->one_type);
 }
 
 static void dumpi_collective_bcast_or_reduce(struct dumpi_events *events, struct event *record,
@@ -179,27 +161,28 @@ static void dumpi_collective_bcast_or_reduce(struct dumpi_events *events, struct
     }
 }
 
-static void dumpi_collective_all_gather(struct dumpi_events *events, struct event *record,
-                                        const struct parts *get, unsigned count, unsigned type,
-                                        unsigned comm)
-{
-    struct dumpi_view view = dumpi_collective_enter(events, record, comm);
-    record->bytes_in = dumpi_collective_total_bytes(events, get, view.size);
-    record->bytes =
-        dumpi_collective_in_place(record, dumpi_collective_is_no_type(dumpi_value_of(events, type)))
-            ? dumpi_collective_part_bytes(events, get, view.rank)
-            : dumpi_bytes_of(events, count, type);
-}
+/* Allgather and Alltoall: every rank gives to all, and gets from all. */
+struct symmetric {
+    struct parts_arguments give, get; /* give of Allgather: its one part */
+    unsigned type;                    /* argument: no type means in place; 0: it cannot tell */
+    unsigned comm;
+    int gathers;
+};
 
-static void dumpi_collective_all_to_all(struct dumpi_events *events, struct event *record,
-                                        const struct parts *give, const struct parts *get,
-                                        int no_type, unsigned comm)
+static void dumpi_collective_put_symmetric(struct dumpi_events *events, struct event *record,
+                                           const struct symmetric *s)
 {
-    struct dumpi_view view = dumpi_collective_enter(events, record, comm);
-    record->bytes_in = dumpi_collective_total_bytes(events, get, view.size);
-    record->bytes = dumpi_collective_in_place(record, no_type)
-                        ? record->bytes_in
-                        : dumpi_collective_total_bytes(events, give, view.size);
+    struct parts give = dumpi_collective_parts(events, &s->give),
+                 get = dumpi_collective_parts(events, &s->get);
+    struct dumpi_view view = dumpi_collective_enter(events, record, s->comm);
+    int no_type = s->type != 0 && dumpi_collective_is_no_type(dumpi_value_of(events, s->type));
+    record->bytes_in = dumpi_collective_total_bytes(events, &get, view.size);
+    if (dumpi_collective_in_place(record, no_type))
+        record->bytes =
+            s->gathers ? dumpi_collective_part_bytes(events, &get, view.rank) : record->bytes_in;
+    else
+        record->bytes =
+            s->gathers ? give.same : dumpi_collective_total_bytes(events, &give, view.size);
 }
 
 /* Every rank sends and receives the same number of bytes. */
@@ -212,74 +195,42 @@ static void dumpi_collective_all_reduce(struct dumpi_events *events, struct even
 static void dumpi_collective_reduce_scatter(struct dumpi_events *events, struct event *record)
 {
     struct dumpi_view view = dumpi_collective_enter(events, record, 4);
-    struct parts parts = dumpi_collective_parts_counted(events, 1, 2);
+    struct parts parts = dumpi_collective_parts(events, &(struct parts_arguments){COUNTED, 1, 2});
     record->bytes_in = dumpi_collective_part_bytes(events, &parts, view.rank);
     record->bytes = dumpi_collective_total_bytes(events, &parts, view.size);
 }
 
-static void dumpi_collective_record_symmetric(struct dumpi_events *events, struct event *record)
-{
-    struct parts give, get;
-    switch (events->stream.call.function) {
-    case DUMPI_Allgather:
-        get = dumpi_collective_parts_same(events, 2, 3);
-        dumpi_collective_all_gather(events, record, &get, 0, 1, 4);
-        break;
-    case DUMPI_Allgatherv:
-        get = dumpi_collective_parts_counted(events, 3, 5);
-        dumpi_collective_all_gather(events, record, &get, 1, 2, 6);
-        break;
-    case DUMPI_Alltoall:
-        give = dumpi_collective_parts_same(events, 0, 1);
-        get = dumpi_collective_parts_same(events, 2, 3);
-        dumpi_collective_all_to_all(events, record, &give, &get,
-                                    dumpi_collective_is_no_type(dumpi_value_of(events, 1)), 4);
-        break;
-    case DUMPI_Alltoallv:
-        give = dumpi_collective_parts_counted(events, 1, 3);
-        get = dumpi_collective_parts_counted(events, 4, 6);
-        dumpi_collective_all_to_all(events, record, &give, &get,
-                                    dumpi_collective_is_no_type(dumpi_value_of(events, 3)), 7);
-        break;
-    case DUMPI_Alltoallw:
-        give = dumpi_collective_parts_typed(events, 1, 3);
-        get = dumpi_collective_parts_typed(events, 4, 6);
-        dumpi_collective_all_to_all(events, record, &give, &get, 0, 7);
-        break;
-    default:
-        break;
-    }
-}
+static const struct rooted rooted[DUMPI_FUNCTIONS + 1] = {
+    [DUMPI_Gather] = {4, 3, {SAME, 5, 6}, 1, 2, 0},
+    [DUMPI_Gatherv] = {5, 4, {COUNTED, 6, 8}, 2, 3, 0},
+    [DUMPI_Scatter] = {4, 3, {SAME, 5, 6}, 1, 2, 1},
+    [DUMPI_Scatterv] = {6, 5, {COUNTED, 7, 2}, 3, 4, 1},
+};
+
+static const struct symmetric symmetric[DUMPI_FUNCTIONS + 1] = {
+    [DUMPI_Allgather] = {{SAME, 0, 1}, {SAME, 2, 3}, 1, 4, 1},
+    [DUMPI_Allgatherv] = {{SAME, 1, 2}, {COUNTED, 3, 5}, 2, 6, 1},
+    [DUMPI_Alltoall] = {{SAME, 0, 1}, {SAME, 2, 3}, 1, 4, 0},
+    [DUMPI_Alltoallv] = {{COUNTED, 1, 3}, {COUNTED, 4, 6}, 3, 7, 0},
+    [DUMPI_Alltoallw] = {{TYPED, 1, 3}, {TYPED, 4, 6}, 0, 7, 0},
+};
 
 void dumpi_record_collective(struct dumpi_events *events)
 {
     struct event *record = &events->queue[0];
-    switch (events->stream.call.function) {
-    case DUMPI_Barrier:
+    uint32_t function = events->stream.call.function;
+    if (rooted[function].all.how != NO_PARTS)
+        dumpi_collective_put_rooted(events, record, &rooted[function]);
+    else if (symmetric[function].get.how != NO_PARTS)
+        dumpi_collective_put_symmetric(events, record, &symmetric[function]);
+    else if (function == DUMPI_Barrier)
         dumpi_collective_enter(events, record, 0);
-        break;
-    case DUMPI_Bcast:
+    else if (function == DUMPI_Bcast)
         dumpi_collective_bcast_or_reduce(events, record, 2, 3);
-        break;
-    case DUMPI_Reduce:
+    else if (function == DUMPI_Reduce)
         dumpi_collective_bcast_or_reduce(events, record, 3, 4);
-        break;
-    case DUMPI_Gather:
-    case DUMPI_Gatherv:
-    case DUMPI_Scatter:
-    case DUMPI_Scatterv:
-        dumpi_collective_gather_or_scatter(events, record);
-        break;
-    case DUMPI_Allreduce:
-    case DUMPI_Scan:
-    case DUMPI_Exscan:
-        dumpi_collective_all_reduce(events, record);
-        break;
-    case DUMPI_Reduce_scatter:
+    else if (function == DUMPI_Reduce_scatter)
         dumpi_collective_reduce_scatter(events, record);
-        break;
-    default:
-        dumpi_collective_record_symmetric(events, record);
-        break;
-    }
+    else if (function == DUMPI_Allreduce || function == DUMPI_Scan || function == DUMPI_Exscan)
+        dumpi_collective_all_reduce(events, record);
 }
