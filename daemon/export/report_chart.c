@@ -74,18 +74,16 @@ double chart_y(const struct chart *c, double value)
     return TOP + (c->height - TOP - BOTTOM) * (1 - (share < 0 ? 0 : share > 1 ? 1 : share));
 }
 
-void chart_begin(struct chart *c, FILE *out, double height, int64_t begin_ns, int64_t end_ns,
-                 double most, enum chart_kind kind, const char *label)
+void chart_begin(struct chart *c, const char *label)
 {
     double unit = 1;
-    while (kind == CHART_BYTES && most >= 1024 * unit)
+    while (c->kind == CHART_BYTES && c->most >= 1024 * unit)
         unit *= 1024;
-    *c = (struct chart){out,  height, begin_ns, end_ns, unit * report_chart_round_up(most / unit),
-                        kind, 0};
-    fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
-            CHART_WIDTH, height);
-    html_text(out, label);
-    fputs("\">\n", out);
+    c->most = unit * report_chart_round_up(c->most / unit);
+    fprintf(c->out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
+            CHART_WIDTH, c->height);
+    html_text(c->out, label);
+    fputs("\">\n", c->out);
 }
 
 void chart_range(struct chart *c, double least, double most)
@@ -118,7 +116,7 @@ void chart_values(const struct chart *c)
     for (int i = 0; i <= VALUE_LINES; i++) {
         char text[40];
         double value = c->least + (c->most - c->least) * i / VALUE_LINES, y = chart_y(c, value);
-        report_chart_value_text(text, sizeof(text), value, (enum chart_kind)c->kind);
+        report_chart_value_text(text, sizeof(text), value, c->kind);
         fprintf(c->out,
                 "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
                 "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",

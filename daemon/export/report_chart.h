@@ -11,22 +11,21 @@
 #define CHART_RIGHT 16.0
 #define CHART_BINS 960u /* resolution: events in the same bin are merged */
 
+/** Units of values. */
+enum chart_kind { CHART_COUNT, CHART_BYTES, CHART_PERCENT, CHART_TIMES, CHART_PLAIN };
+
 /** A plane of time and a value, which begins at 0 or below. */
 struct chart {
     FILE *out;
     double height;
     int64_t begin_ns, end_ns;
-    double most;
-    int kind;     /**< enum chart_kind */
+    double most; /**< largest value; chart_begin() rounds it up */
+    enum chart_kind kind;
     double least; /**< lowest value, at most 0 */
 };
 
-/** Units of values. */
-enum chart_kind { CHART_COUNT, CHART_BYTES, CHART_PERCENT, CHART_TIMES, CHART_PLAIN };
-
-/** @param most  largest value; rounded up */
-void chart_begin(struct chart *chart, FILE *out, double height, int64_t begin_ns, int64_t end_ns,
-                 double most, enum chart_kind kind, const char *label);
+/** Begin the chart that all members describe. */
+void chart_begin(struct chart *chart, const char *label);
 
 /** Set the range of values from least, which may be below 0, to most, which may be 0. To be called
  * before anything is drawn. */

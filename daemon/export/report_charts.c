@@ -57,8 +57,8 @@ static int report_charts_bridge_gaps(double *bins)
 static void report_charts_put_phases(const struct page *p)
 {
     const struct report_data *d = p->data;
-    struct chart chart;
-    chart_begin(&chart, p->out, 66, d->begin_ns, d->end_ns, 1, CHART_PLAIN, "Phases");
+    struct chart chart = {p->out, 66, d->begin_ns, d->end_ns, 1, CHART_PLAIN, 0};
+    chart_begin(&chart, "Phases");
     double last = -1;
     for (size_t i = 0; i < d->phase_count; i++) {
         const struct report_phase *f = &d->phases[i];
@@ -88,7 +88,6 @@ void page_curve(const struct page *p)
 {
     const struct report_data *d = p->data;
     double *bins = report_charts_row_of(p, 0), least = 0, most = 0;
-    struct chart chart;
     if (d->phase_count == 0 || d->end_ns <= d->begin_ns)
         return;
     report_charts_fill(bins, NAN);
@@ -102,7 +101,8 @@ void page_curve(const struct page *p)
         "the "
         "phases, coloured by pattern.</p>\n",
         p->out);
-    chart_begin(&chart, p->out, 190, d->begin_ns, d->end_ns, most, CHART_PLAIN, "CommGram curve");
+    struct chart chart = {p->out, 190, d->begin_ns, d->end_ns, most, CHART_PLAIN, 0};
+    chart_begin(&chart, "CommGram curve");
     chart_range(&chart, least, most);
     chart_values(&chart);
     report_charts_put_flags(p, &chart);
@@ -143,7 +143,6 @@ void page_latency(const struct page *p)
                                                      "between nodes"};
     static const char *const lines[REPORT_SCOPES] = {"s0", "s1", "s2"};
     const struct report_data *d = p->data;
-    struct chart chart;
     double most = 1, one;
     int any[REPORT_SCOPES] = {0};
     if (d->end_ns <= d->begin_ns)
@@ -164,8 +163,8 @@ void page_latency(const struct page *p)
           "their size took at best in this job: 1x is as good as it was.</p>\n",
           p->out);
     report_charts_put_legend(p->out, names, any, REPORT_SCOPES, 'l');
-    chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_TIMES,
-                "Latency by reference");
+    struct chart chart = {p->out, 210, d->begin_ns, d->end_ns, most, CHART_TIMES, 0};
+    chart_begin(&chart, "Latency by reference");
     chart_values(&chart);
     report_charts_put_trends(p, &chart);
     report_charts_put_flags(p, &chart);
@@ -263,7 +262,7 @@ void page_time(const struct page *p)
     static const char *const names[REPORT_CLASSES] = {"send",       "receive",   "wait", "poll",
                                                       "collective", "one-sided", "I/O",  "other"};
     const struct report_data *d = p->data;
-    struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
+    struct chart chart = {p->out, 210, d->begin_ns, d->end_ns, 1, CHART_PERCENT, 0};
     if (d->window_count == 0 || d->end_ns <= d->begin_ns)
         return;
     double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
@@ -271,14 +270,13 @@ void page_time(const struct page *p)
     report_charts_sum_bins(p, &chart, part, whole, report_charts_all_time, 0,
                            report_charts_rank_time);
     /* the threads of a rank together may exceed 100 percent */
-    double most = fmin(report_charts_divide(part, whole), 100);
+    chart.most = fmin(report_charts_divide(part, whole), 100);
     fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
           "what "
           "they were doing there.</p>\n",
           p->out);
     report_charts_put_legend(p->out, names, NULL, REPORT_CLASSES, 'k');
-    chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_PERCENT,
-                "Share of time in MPI by class");
+    chart_begin(&chart, "Share of time in MPI by class");
     chart_values(&chart);
     report_charts_fill(low, 0);
     for (unsigned k = 0; k < REPORT_CLASSES; k++) {
@@ -306,13 +304,17 @@ static void report_charts_put_rate(const struct page *p, unsigned which, const c
 {
     const struct report_data *d = p->data;
     double *sums = report_charts_row_of(p, 0), *whole = report_charts_row_of(p, 1);
-    struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
+    struct chart chart = {.out = p->out,
+                          .height = 150,
+                          .begin_ns = d->begin_ns,
+                          .end_ns = d->end_ns,
+                          .most = 1,
+                          .kind = which == 0 ? CHART_COUNT : CHART_BYTES};
     report_charts_sum_bins(p, &chart, sums, whole, report_charts_bytes_sent, which,
                            report_charts_window_length);
-    double most = report_charts_divide(sums, whole);
+    chart.most = report_charts_divide(sums, whole);
     fprintf(p->out, "<h3>%s</h3>\n", label);
-    chart_begin(&chart, p->out, 150, d->begin_ns, d->end_ns, most,
-                which == 0 ? CHART_COUNT : CHART_BYTES, label);
+    chart_begin(&chart, label);
     chart_values(&chart);
     report_charts_put_flags(p, &chart);
     chart_line(&chart, sums, line);
