@@ -39,7 +39,9 @@ uint32_t call_queue_number(struct call_queue *q)
     return number;
 }
 
-void call_queue_complete_alone(struct event *event)
+/* Complete a record without its other end. A receive whose post is not known counts as if it were
+ * posted by the call that completes it. */
+static void call_queue_complete_alone(struct event *event)
 {
     if (event->seq == CALL_WAITS_FOR_END) {
         event->bytes = 0;
@@ -51,7 +53,8 @@ void call_queue_complete_alone(struct event *event)
     event->seq = CALL_COMPLETE;
 }
 
-struct event *call_queue_record(const struct open_request *request)
+/* The record of a request's post or end. @return NULL: it was already passed on */
+static struct event *call_queue_record(const struct open_request *request)
 {
     struct call_queue *q = request->queue;
     uint64_t position = request->position;
@@ -222,7 +225,9 @@ void call_queue_join_before(struct request_table *table, uint64_t before)
     }
 }
 
-int call_queue_join(struct call_queue *q, uint64_t number)
+/* Join an end of a queue now with what is known, after all ends that precede it in time.
+ * @return 0, or -ENOENT: it has no post */
+static int call_queue_join(struct call_queue *q, uint64_t number)
 {
     const struct open_request *end = call_queue_end_at(q, number);
     int code = -ENOENT;

@@ -77,16 +77,9 @@ struct open_request *call_queue_end_at(const struct call_queue *queue, uint64_t 
 int call_queue_put(struct call_queue *queue, const struct event *event, uint64_t waits_for,
                    uint32_t part);
 
-/** The record of a request's post or end. @return NULL: it was already passed on */
-struct event *call_queue_record(const struct open_request *request);
-
 /** The record that posted a request and waits for its end, to be completed now. @return NULL: it
  * waits no more */
 struct event *call_queue_waiting(struct open_request *request);
-
-/** Complete a record without its other end. A receive whose post is not known counts as if it were
- * posted by the call that completes it. */
-void call_queue_complete_alone(struct event *event);
 
 /** What the oldest record waits for. */
 enum call_wait call_queue_waits(const struct call_queue *queue);
@@ -114,9 +107,5 @@ void call_queue_copy_post(struct event *end, const struct open_request *post);
 /** Join the ends in calls that began before a time that all threads have reached. Ends without a
  * post stay alone; if more records may follow, the queue counts them. */
 void call_queue_join_before(struct request_table *table, uint64_t before);
-
-/** Join an end of a queue now with what is known, after all ends that precede it in time.
- * @param number  of the end @return 0, or -ENOENT: it has no post */
-int call_queue_join(struct call_queue *queue, uint64_t number);
 
 #endif
