@@ -28,7 +28,7 @@ int block_bytes_reserve(struct block_bytes *bytes, size_t further)
     return 0;
 }
 
-int block_bytes_append(struct block_bytes *bytes, const void *from, size_t length)
+static int block_bytes_append(struct block_bytes *bytes, const void *from, size_t length)
 {
     if (block_bytes_reserve(bytes, length) != 0)
         return -ENOMEM;

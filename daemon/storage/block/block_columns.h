@@ -15,7 +15,6 @@ struct block_bytes {
 
 /** @return 0 or -ENOMEM */
 int block_bytes_reserve(struct block_bytes *bytes, size_t further);
-int block_bytes_append(struct block_bytes *bytes, const void *from, size_t length);
 int block_bytes_append_number(struct block_bytes *bytes, uint64_t number);
 
 struct block_column {
