@@ -104,7 +104,7 @@ int main(int argc, char **argv)
         make_directory(NULL);
         make_file(made, sizeof made);
     }
-    if (dumpi_file_open(&file, path, DUMPI_CALLS_PARTS, why, sizeof why) != 0) {
+    if (dumpi_file_open(&file, path, why, sizeof why) != 0) {
         fprintf(stderr, "%s: %s\n", path, why);
         return 1;
     }

@@ -231,7 +231,6 @@ void dumpi_filling_begin(struct dumpi_filling *filling, struct dumpi_stream *str
     int optional = 0;
     *filling = (struct dumpi_filling){.stream = stream};
     stream->word_count = stream->text_count = 0;
-    stream->call.counter_count = 0;
     memset(stream->call.arguments, 0, sizeof stream->call.arguments);
     if (function >= DUMPI_FUNCTIONS)
         return;

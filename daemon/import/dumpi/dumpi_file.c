@@ -32,9 +32,10 @@ int dumpi_is_file(const uint8_t *begin, size_t length)
     return length >= sizeof magic && memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* Places of the parts as listed in the index; 0: missing. */
+/* Places of the parts that are read, as listed in the index; 0: missing. The index also lists the
+ * body and the names of addresses, performance counters and keyvals. */
 struct places {
-    uint64_t sizes, addresses, counters, header, body, footer, keyvals;
+    uint64_t sizes, header, footer;
 };
 
 /* A file that is being opened, and its fault. */
@@ -90,21 +91,6 @@ static uint32_t dumpi_file_get_count(struct dumpi_reader *reader, uint32_t most,
     return count;
 }
 
-static char **dumpi_file_get_strings(struct dumpi_reader *reader, uint32_t count)
-{
-    char **list = calloc((size_t)count + 1, sizeof *list);
-    for (uint32_t i = 0; list != NULL && i < count; i++)
-        list[i] = dumpi_file_get_string(reader);
-    return list;
-}
-
-static void dumpi_file_free_strings(char **list, uint32_t count)
-{
-    for (uint32_t i = 0; list != NULL && i < count; i++)
-        free(list[i]);
-    free(list);
-}
-
 /* ---- index ---------------------------------------------------------------- */
 
 /* The index has been extended at its front: its magic number gives the number of entries. */
@@ -123,14 +109,10 @@ static int dumpi_file_find_index(struct opening *o)
         for (uint64_t i = first; i < INDEX_ENTRIES; i++)
             entries[i] = dumpi_get64(&o->reader);
     }
-    o->places = (struct places){entries[1], entries[2], entries[3], entries[4],
-                                entries[5], entries[6], entries[7]};
-    uint64_t *all[] = {&o->places.sizes,  &o->places.addresses, &o->places.counters,
-                       &o->places.header, &o->places.footer,    &o->places.keyvals,
-                       &o->places.body};
-    for (unsigned i = 0; i < 7; i++)
-        if (*all[i] >= bytes || *all[i] < DUMPI_BODY)
-            *all[i] = 0;
+    for (unsigned i = 1; i < INDEX_ENTRIES; i++)
+        if (entries[i] >= bytes || entries[i] < DUMPI_BODY)
+            entries[i] = 0;
+    o->places = (struct places){.sizes = entries[1], .header = entries[4], .footer = entries[6]};
     return first != 0 && o->places.header > DUMPI_BODY + 8;
 }
 
@@ -215,46 +197,9 @@ static int dumpi_file_read_footer(struct opening *o)
     return 0;
 }
 
-static int dumpi_file_read_names(struct opening *o)
-{
-    struct dumpi_file *file = o->file;
-    if (dumpi_file_seek_part(o, o->places.keyvals)) {
-        uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_STRINGS, 4);
-        file->keyvals = dumpi_file_get_strings(&o->reader, 2 * count);
-        file->keyval_count = count;
-        if (file->keyvals == NULL)
-            return -ENOMEM;
-    }
-    if (dumpi_file_seek_part(o, o->places.counters)) {
-        uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_STRINGS, 2);
-        file->counters = dumpi_file_get_strings(&o->reader, count);
-        file->counter_count = count;
-        if (file->counters == NULL)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int dumpi_file_read_addresses(struct opening *o)
-{
-    struct dumpi_file *file = o->file;
-    if (!dumpi_file_seek_part(o, o->places.addresses))
-        return 0;
-    uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_STRINGS, 10);
-    file->addresses = calloc((size_t)count + 1, sizeof *file->addresses);
-    if (file->addresses == NULL)
-        return -ENOMEM;
-    file->address_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        file->addresses[i].address = dumpi_get64(&o->reader);
-        file->addresses[i].name = dumpi_file_get_string(&o->reader);
-    }
-    return 0;
-}
-
 /* ---- all ------------------------------------------------------------------ */
 
-static int dumpi_file_read_parts(struct opening *o, enum dumpi_parts parts)
+static int dumpi_file_read_parts(struct opening *o)
 {
     struct dumpi_file *file = o->file;
     dumpi_seek(&o->reader, 0, file->bytes);
@@ -280,17 +225,10 @@ static int dumpi_file_read_parts(struct opening *o, enum dumpi_parts parts)
     int code = dumpi_file_read_header(o);
     if (code == 0)
         code = dumpi_file_read_types(o);
-    if (code == 0)
-        code = dumpi_file_read_footer(o);
-    if (code == 0 && parts == DUMPI_ALL_PARTS)
-        code = dumpi_file_read_names(o);
-    if (code == 0 && parts == DUMPI_ALL_PARTS)
-        code = dumpi_file_read_addresses(o);
-    return code;
+    return code != 0 ? code : dumpi_file_read_footer(o);
 }
 
-int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts parts, char *why,
-                    size_t room)
+int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t room)
 {
     *out = (struct dumpi_file){.version = {{1, 0, 0}}};
     why[0] = '\0';
@@ -309,7 +247,7 @@ int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts p
     out->path = strdup(path);
     int code = out->path == NULL ? -ENOMEM : dumpi_reader_init(&o.reader, path, 4096);
     if (code == 0)
-        code = dumpi_file_read_parts(&o, parts);
+        code = dumpi_file_read_parts(&o);
     dumpi_reader_finish(&o.reader);
     return code;
 }
@@ -322,10 +260,5 @@ void dumpi_file_finish(struct dumpi_file *file)
     free(file->type_sizes);
     free(file->calls);
     free(file->calls_left_out);
-    dumpi_file_free_strings(file->counters, file->counter_count);
-    dumpi_file_free_strings(file->keyvals, 2 * file->keyval_count);
-    for (uint32_t i = 0; i < file->address_count; i++)
-        free(file->addresses[i].name);
-    free(file->addresses);
     *file = (struct dumpi_file){0};
 }

@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DUMPI_BODY 8u            /**< offset of the first call, after the file's magic number */
-#define DUMPI_MAX_TYPES 32768u   /**< sizes of datatypes in a file's table */
-#define DUMPI_MAX_STRINGS 65536u /**< keyvals, performance counters, addresses: each */
+#define DUMPI_BODY 8u          /**< offset of the first call, after the file's magic number */
+#define DUMPI_MAX_TYPES 32768u /**< sizes of datatypes in a file's table */
 
 struct dumpi_version {
     uint8_t part[3];
@@ -94,11 +93,6 @@ static inline uint64_t dumpi_get64(struct dumpi_reader *reader)
 void dumpi_get_bytes(struct dumpi_reader *reader, void *out, size_t count);
 void dumpi_skip(struct dumpi_reader *reader, uint64_t count);
 
-struct dumpi_address {
-    uint64_t address;
-    char *name;
-};
-
 struct dumpi_file {
     char *path;
     uint64_t bytes;
@@ -118,16 +112,7 @@ struct dumpi_file {
         *calls_left_out; /**< number of calls of each function, and of those not recorded; by number
                           */
     uint32_t call_count; /**< length of these tables */
-    char **counters;     /**< names of performance counters */
-    uint32_t counter_count;
-    char **keyvals; /**< key, value, key, value ... */
-    uint32_t keyval_count;
-    struct dumpi_address *addresses;
-    uint32_t address_count;
 };
-
-/** The parts that a reader of the calls needs, with the counts of functions; or all parts. */
-enum dumpi_parts { DUMPI_CALLS_PARTS, DUMPI_ALL_PARTS };
 
 /** Is this the beginning of a DUMPI file? */
 int dumpi_is_file(const uint8_t *begin, size_t length);
@@ -136,8 +121,7 @@ int dumpi_is_file(const uint8_t *begin, size_t length);
  * @param why   set on failure, without the path; damaged tables are left out and reported there
  * with 0 as well
  * @return 0, -ENOMEM, -HOLTER_EMALFORMED (not a DUMPI file), or the error of open(2) or read(2) */
-int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts parts, char *why,
-                    size_t room);
+int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t room);
 void dumpi_file_finish(struct dumpi_file *file);
 
 #endif

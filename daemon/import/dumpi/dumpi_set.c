@@ -281,7 +281,7 @@ static uint32_t dumpi_set_rank_from_name(const char *path)
     struct dumpi_stream stream;
     char why[200];
     uint32_t rank = 0;
-    int code = dumpi_file_open(&file, path, DUMPI_CALLS_PARTS, why, sizeof why);
+    int code = dumpi_file_open(&file, path, why, sizeof why);
     code = code != 0 ? code : dumpi_stream_init(&stream, &file, LOOK_BYTES);
     while (code == 0 && dumpi_stream_next(&stream) == 1)
         if (stream.call.function == DUMPI_Comm_rank &&
@@ -482,8 +482,7 @@ void dumpi_part_scan(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
     struct dumpi_part *part = &set->parts[rank];
     if (part->path == NULL)
         return;
-    part->code =
-        dumpi_file_open(&part->file, part->path, DUMPI_CALLS_PARTS, part->why, sizeof part->why);
+    part->code = dumpi_file_open(&part->file, part->path, part->why, sizeof part->why);
     if (part->code != 0)
         return;
     if (!part->file.whole || (part->file.ascii && !part->file.version_told))

@@ -4,7 +4,6 @@
 
 #include "daemon/import/dumpi/dumpi_file.h"
 
-#define DUMPI_COUNTERS_MOST 255u
 /** Maximum of numbers in the arrays of one record: 16 MiB. */
 #define DUMPI_MAX_WORDS (1u << 22)
 
@@ -41,8 +40,6 @@ struct dumpi_call {
     uint8_t mask;
     uint16_t thread;
     struct dumpi_time cpu, wall; /**< 0 when the mask has none */
-    uint32_t counter_count;
-    int64_t counters_in[DUMPI_COUNTERS_MOST], counters_out[DUMPI_COUNTERS_MOST];
     /** By position in the layout, not counting conditions; 0 for missing fields. */
     struct dumpi_argument arguments[DUMPI_ARGUMENTS];
 };

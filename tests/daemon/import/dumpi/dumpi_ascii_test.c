@@ -25,7 +25,7 @@ static void print_rank(const char *prefix, int rank)
     size_t length;
     snprintf(name, sizeof name, "%s-%04d.bin", prefix, rank);
     snprintf(path, sizeof path, "%s", in_directory(name));
-    assert_int_equal(dumpi_file_open(&file, path, DUMPI_ALL_PARTS, why, sizeof why), 0);
+    assert_int_equal(dumpi_file_open(&file, path, why, sizeof why), 0);
     FILE *out = open_memstream(&text, &length);
     dumpi_text_all(out, &file);
     fclose(out);

@@ -45,7 +45,7 @@ static void open_data(struct dumpi_file *file, const char *name)
 {
     char path[256], why[200];
     data_file_unpack(name, directory, path, sizeof path);
-    if (dumpi_file_open(file, path, DUMPI_ALL_PARTS, why, sizeof why) != 0 || why[0] != '\0')
+    if (dumpi_file_open(file, path, why, sizeof why) != 0 || why[0] != '\0')
         fail_msg("%s: %s", path, why);
 }
 

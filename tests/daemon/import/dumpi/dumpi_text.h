@@ -10,7 +10,8 @@
  */
 unsigned dumpi_text_calls(FILE *out, const struct dumpi_file *file);
 
-/** All parts of the file, as dumpi2ascii -a writes them. Time of day is that of TZ. */
+/** The whole file, as dumpi2ascii -a writes one without keyvals, performance counters and names of
+ * addresses. Time of day is that of TZ. */
 void dumpi_text_all(FILE *out, const struct dumpi_file *file);
 
 #endif

@@ -70,7 +70,7 @@ static char *text_of_rank(const struct sample *sample, int rank)
     char path[256], why[200], *text;
     size_t length;
     snprintf(path, sizeof path, "%s/%s-%04d.bin", directory, sample->prefix, rank);
-    assert_int_equal(dumpi_file_open(&file, path, DUMPI_CALLS_PARTS, why, sizeof why), 0);
+    assert_int_equal(dumpi_file_open(&file, path, why, sizeof why), 0);
     FILE *out = open_memstream(&text, &length);
     dumpi_text_calls(out, &file);
     fclose(out);
