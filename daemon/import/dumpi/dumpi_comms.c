@@ -206,14 +206,14 @@ static int dumpi_comms_note_making(struct dumpi_comms *comms, struct rank_comms 
 }
 
 static int dumpi_comms_note_group(struct dumpi_comms *comms, struct rank_comms *rank,
-                                  const struct dumpi_stream *s, unsigned a, unsigned b,
-                                  unsigned result, unsigned list)
+                                  const struct dumpi_stream *s, unsigned b, unsigned result,
+                                  unsigned list)
 {
     struct step *step = dumpi_comms_add_step(rank, s);
     if (step == NULL)
         return rank->overflow ? 0 : -ENOMEM;
     step->making = (struct dumpi_making){-1, DUMPI_COMM_NULL, 0};
-    step->a = (int32_t)dumpi_value(s, a);
+    step->a = (int32_t)dumpi_value(s, 0);
     step->b = (int32_t)dumpi_value(s, b);
     step->result = (int32_t)dumpi_value(s, result);
     return list == 0 ? 0 : dumpi_comms_store_list(comms, rank, step, s, list);
@@ -271,18 +271,18 @@ int dumpi_comms_note(struct dumpi_comms *comms, uint32_t number, const struct du
     case DUMPI_Comm_remote_group:
     case DUMPI_Win_get_group:
     case DUMPI_File_get_group:
-        return dumpi_comms_note_group(comms, rank, s, 0, 0, 1, 0);
+        return dumpi_comms_note_group(comms, rank, s, 0, 1, 0);
     case DUMPI_Group_free:
-        return dumpi_comms_note_group(comms, rank, s, 0, 0, 0, 0);
+        return dumpi_comms_note_group(comms, rank, s, 0, 0, 0);
     case DUMPI_Group_union:
     case DUMPI_Group_intersection:
     case DUMPI_Group_difference:
-        return dumpi_comms_note_group(comms, rank, s, 0, 1, 2, 0);
+        return dumpi_comms_note_group(comms, rank, s, 1, 2, 0);
     case DUMPI_Group_incl:
     case DUMPI_Group_excl:
     case DUMPI_Group_range_incl:
     case DUMPI_Group_range_excl:
-        return dumpi_comms_note_group(comms, rank, s, 0, 0, 3, 2);
+        return dumpi_comms_note_group(comms, rank, s, 0, 3, 2);
     default:
         return dumpi_comm_making(s, &made) ? dumpi_comms_note_making(comms, rank, &made, s) : 0;
     }

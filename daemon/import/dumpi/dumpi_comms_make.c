@@ -59,21 +59,19 @@ void dumpi_copy_members(struct comm *to, const struct comm *from)
 
 /* ---- members that make together -------------------------------------------- */
 
-/* The part of a joint call whose first member has this world rank: an existing part of another
- * member, or a new one. @param first  world rank @param fresh  set: the caller must fill in the
- * members */
-uint32_t dumpi_find_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                         uint32_t ordinal, uint16_t function, uint32_t first, int *fresh)
+uint32_t dumpi_find_part(const struct maker *m, uint32_t first, int *fresh)
 {
+    struct joint *joint = m->joint;
     if (joint->by_first == NULL)
-        joint->by_first = calloc((size_t)comms->ranks + 1, sizeof *joint->by_first);
+        joint->by_first = calloc((size_t)m->comms->ranks + 1, sizeof *joint->by_first);
     if (joint->by_first == NULL)
         return DUMPI_NOBODY;
     uint32_t *part = &joint->by_first[first];
     *fresh = *part == 0;
     if (*fresh) {
-        uint64_t id = dumpi_mix(dumpi_mix(comms->comms[parent].id, ordinal), dumpi_mix(3, first));
-        uint32_t at = dumpi_add_comm(comms, parent, function, id);
+        uint64_t id =
+            dumpi_mix(dumpi_mix(m->comms->comms[m->parent].id, m->ordinal), dumpi_mix(3, first));
+        uint32_t at = dumpi_add_comm(m->comms, m->parent, m->step->function, id);
         if (at == DUMPI_NOBODY)
             return at;
         *part = at + 1;
@@ -106,9 +104,7 @@ int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter)
 static int dumpi_maker_make_copy(const struct maker *m)
 {
     int fresh;
-    uint32_t first = 0;
-    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                  first, &fresh);
+    uint32_t at = dumpi_find_part(m, 0, &fresh);
     if (at != DUMPI_NOBODY && fresh) {
         dumpi_copy_members(&m->comms->comms[at], &m->comms->comms[m->parent]);
         m->comms->comms[at].copy = 1;
@@ -122,8 +118,7 @@ static int dumpi_maker_make_of_group(const struct maker *m)
     if (group == NULL || group->count == 0)
         return dumpi_make_unknown(m, (uint64_t)(uint32_t)m->step->a, 0);
     int fresh;
-    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                  (uint32_t)group_rank(group, 0), &fresh);
+    uint32_t at = dumpi_find_part(m, (uint32_t)group_rank(group, 0), &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     int32_t own = -1, *members = NULL;
@@ -165,8 +160,7 @@ static int dumpi_maker_make_rows(const struct maker *m)
         rest /= dim;
     }
     int fresh;
-    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                  (uint32_t)comm_member(parent, (uint32_t)base), &fresh);
+    uint32_t at = dumpi_find_part(m, (uint32_t)comm_member(parent, (uint32_t)base), &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     parent = &m->comms->comms[m->parent]; /* the table may have been reallocated */
@@ -228,8 +222,7 @@ static int dumpi_maker_make_topology(const struct maker *m)
     int fresh;
     if (size == 0)
         return dumpi_make_unknown(m, 9, 0);
-    uint32_t at =
-        dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function, 0, &fresh);
+    uint32_t at = dumpi_find_part(m, 0, &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     struct comm *comm = &m->comms->comms[at];

@@ -101,21 +101,19 @@ static struct bid *dumpi_settle_gather_bids(struct dumpi_comms *comms, const str
 /* Make the part of one color: ranks by key, then by rank in the parent (MPI 3.1, section 6.4.2,
  * MPI_COMM_SPLIT). If the members' calls do not belong together there is such a part already, or
  * some members are missing: then its members are unknown. */
-static int dumpi_settle_make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                                  uint32_t ordinal, const struct bid *bids, uint32_t count,
+static int dumpi_settle_make_part(struct maker *m, const struct bid *bids, uint32_t count,
                                   int whole)
 {
     int fresh = 0;
-    const struct arrival *one = &bids[0].from;
-    struct rank_comms *rank = &comms->of[one->rank];
-    const struct step *step = &rank->steps[one->step];
-    uint32_t at = DUMPI_NOBODY;
-    if (whole)
-        at = dumpi_find_part(comms, joint, parent, ordinal, step->function, one->rank, &fresh);
+    struct dumpi_comms *comms = m->comms;
+    m->number = bids[0].from.rank;
+    m->rank = &comms->of[m->number];
+    m->step = &m->rank->steps[bids[0].from.step];
+    uint32_t at = whole ? dumpi_find_part(m, m->number, &fresh) : DUMPI_NOBODY;
     uint64_t salt = dumpi_mix(7, (uint32_t)bids[0].color);
     if (!fresh)
-        at = dumpi_add_comm(comms, parent, step->function,
-                            dumpi_mix(dumpi_mix(comms->comms[parent].id, ordinal), salt));
+        at = dumpi_add_comm(comms, m->parent, m->step->function,
+                            dumpi_mix(dumpi_mix(comms->comms[m->parent].id, m->ordinal), salt));
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     int32_t *members = fresh ? dumpi_add_members(comms, at, count) : NULL;
@@ -126,7 +124,7 @@ static int dumpi_settle_make_part(struct dumpi_comms *comms, struct joint *joint
         if (place != NULL)
             *place = (struct place){at, fresh ? (int32_t)i : -1, 0};
     }
-    return fresh ? dumpi_store_dims(&comms->comms[at], rank, step) : 0;
+    return fresh ? dumpi_store_dims(&comms->comms[at], m->rank, m->step) : 0;
 }
 
 static void dumpi_comms_wake_rank(struct dumpi_comms *comms, uint32_t rank)
@@ -142,6 +140,7 @@ static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint3
                                int whole)
 {
     struct joint *joint = comms->comms[parent].joints[ordinal];
+    struct maker maker = {.comms = comms, .parent = parent, .ordinal = ordinal, .joint = joint};
     uint32_t count;
     struct bid *bids = dumpi_settle_gather_bids(comms, joint, &count);
     int code = bids == NULL ? -ENOMEM : 0;
@@ -149,8 +148,7 @@ static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint3
     for (uint32_t first = 0, last; code == 0 && first < count; first = last) {
         for (last = first + 1; last < count && bids[last].color == bids[first].color; last++)
             ;
-        code = dumpi_settle_make_part(comms, joint, parent, ordinal, bids + first, last - first,
-                                      whole);
+        code = dumpi_settle_make_part(&maker, bids + first, last - first, whole);
     }
     for (uint32_t i = 0; i < joint->waiting; i++)
         dumpi_comms_wake_rank(comms, joint->arrivals[i].rank);

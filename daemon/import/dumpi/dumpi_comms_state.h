@@ -153,8 +153,7 @@ void dumpi_copy_members(struct comm *to, const struct comm *from);
 /* The part of a joint call whose first member has this world rank: an existing part of another
  * member, or a new one. @param first  world rank @param fresh  set: the caller must fill in the
  * members */
-uint32_t dumpi_find_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                         uint32_t ordinal, uint16_t function, uint32_t first, int *fresh);
+uint32_t dumpi_find_part(const struct maker *maker, uint32_t first, int *fresh);
 /* Store the dimensions of a Cartesian communicator. */
 int dumpi_store_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step);
 int dumpi_makes_inter(uint16_t function);

@@ -79,11 +79,11 @@ static int32_t *dumpi_file_get_numbers(struct dumpi_reader *reader, uint32_t cou
     return numbers;
 }
 
-/* Read a count, limited to what the rest of the file can hold. */
-static uint32_t dumpi_file_get_count(struct dumpi_reader *reader, uint32_t most, uint64_t each)
+/* Read the count of 4-byte numbers, limited to what the rest of the file can hold. */
+static uint32_t dumpi_file_get_count(struct dumpi_reader *reader, uint32_t most)
 {
     uint32_t count = dumpi_get32(reader);
-    if (count > most || count * each > dumpi_left(reader)) {
+    if (count > most || count * UINT64_C(4) > dumpi_left(reader)) {
         if (reader->error == 0)
             reader->error = -HOLTER_EMALFORMED;
         return 0;
@@ -127,11 +127,11 @@ static int dumpi_file_seek_part(struct opening *o, uint64_t place)
 static void dumpi_file_read_mesh(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    uint32_t count = dumpi_file_get_count(&o->reader, 16, 4);
+    uint32_t count = dumpi_file_get_count(&o->reader, 16);
     for (uint32_t i = 0; i < count; i++)
         file->mesh_place[i] = (int32_t)dumpi_get32(&o->reader);
     if (count > 0 && dumpi_since(file->version, 0, 5, 0)) {
-        uint32_t sizes = dumpi_file_get_count(&o->reader, 16, 4);
+        uint32_t sizes = dumpi_file_get_count(&o->reader, 16);
         for (uint32_t i = 0; i < sizes; i++)
             file->mesh_size[i] = (int32_t)dumpi_get32(&o->reader);
     }
@@ -168,7 +168,7 @@ static int dumpi_file_read_types(struct opening *o)
     struct dumpi_file *file = o->file;
     if (!dumpi_file_seek_part(o, o->places.sizes))
         return 0;
-    uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_TYPES, 4);
+    uint32_t count = dumpi_file_get_count(&o->reader, DUMPI_MAX_TYPES);
     file->type_sizes = dumpi_file_get_numbers(&o->reader, count);
     if (file->type_sizes == NULL)
         return -ENOMEM;
