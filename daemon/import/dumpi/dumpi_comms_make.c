@@ -20,7 +20,6 @@ uint64_t dumpi_mix(uint64_t a, uint64_t b)
 
 /* ---- communicators --------------------------------------------------------- */
 
-/* @return position of a new communicator; DUMPI_NOBODY: no memory */
 uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t function, uint64_t id)
 {
     if (array_fit(&comms->comms, sizeof *comms->comms, &comms->room, comms->count + (size_t)1) != 0)
@@ -33,7 +32,6 @@ uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t fun
     return comms->count++;
 }
 
-/* Allocate the list of members. @return NULL: too many, or no memory: the members stay unknown */
 int32_t *dumpi_add_members(struct dumpi_comms *comms, uint32_t at, uint32_t size)
 {
     struct comm *comm = &comms->comms[at];
@@ -88,7 +86,6 @@ static int dumpi_maker_put(const struct maker *m, uint32_t comm, int32_t rank)
     return comm == DUMPI_NOBODY ? -ENOMEM : 0;
 }
 
-/* Make a communicator with unknown members; the same members compute the same id. */
 int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter)
 {
     uint64_t parent =
