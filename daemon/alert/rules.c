@@ -299,11 +299,10 @@ int rules_parse(struct rules *out, const char *name, const char *text, size_t le
     struct entry_reader r = {name, on_fault, user, 0};
     struct tree tree = {0};
     struct rules rules = {.count = 0};
-    char why[200] = "no memory";
-    unsigned line = 1;
-    int code = tree_read(&tree, text, length, VALUES_MAXIMUM, &line, why, sizeof(why));
+    struct tree_fault fault;
+    int code = tree_read(&tree, text, length, VALUES_MAXIMUM, &fault);
     if (code != 0) {
-        entry_fault(&r, line, "", "%s", why);
+        entry_fault(&r, fault.line, "", "%s", fault.why);
         return code;
     }
     rules_read_root(&r, &tree.nodes[0], &rules);

@@ -239,11 +239,10 @@ static void counter_table_read_projection(struct meta_reader *r, const struct tr
 static int counter_table_read_document(struct meta_reader *r, const char *text, size_t length)
 {
     struct tree tree = {0};
-    char why[200] = "no memory";
-    unsigned line = 1;
-    int code = tree_read(&tree, text, length, MOST_VALUES, &line, why, sizeof(why));
+    struct tree_fault fault;
+    int code = tree_read(&tree, text, length, MOST_VALUES, &fault);
     if (code != 0) {
-        fault_at(r->faults, r->line + line, "%s", why);
+        fault_at(r->faults, r->line + fault.line, "%s", fault.why);
         return code;
     }
     const struct tree_node *root = &tree.nodes[0],

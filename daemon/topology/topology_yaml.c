@@ -245,11 +245,10 @@ int topology_yaml(struct topology_file *out, const char *text, size_t length, st
     struct tree tree = {0};
     struct build build;
     struct yaml_reader r = {&build, faults};
-    char why[200] = "no memory";
-    unsigned line = 1;
-    int code = tree_read(&tree, text, length, MOST_VALUES, &line, why, sizeof(why));
+    struct tree_fault fault;
+    int code = tree_read(&tree, text, length, MOST_VALUES, &fault);
     if (code != 0) {
-        fault_at(faults, line, "%s", why);
+        fault_at(faults, fault.line, "%s", fault.why);
         return code;
     }
     build_begin(&build, faults);

@@ -43,7 +43,8 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value);
 void yaml_switches(struct yaml_reader *r, const struct tree_node *value);
 void yaml_links(struct yaml_reader *r, const struct tree_node *value);
 void yaml_routes(struct yaml_reader *r, const struct tree_node *value);
-/** Read one switch. @param words  keys of its name, and of what is below: nodes, switches */
+/** Read one switch. @param words  keys of its name, and of what is below: nodes, switches; Slurm's
+ * differ */
 void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char *const words[3]);
 /** Read a topology.yaml of Slurm, which is a list. */
 void yaml_slurm(struct yaml_reader *r, const struct tree_node *root);

@@ -177,8 +177,6 @@ static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tre
                             &p);
 }
 
-/* @param words  keys of the name, and of what is below: nodes, switches; Slurm uses other words for
- * them */
 void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char *const words[3])
 {
     const struct tree_node *name = yaml_value(map, words[0]), *nodes = yaml_value(map, words[1]),

@@ -14,15 +14,13 @@ struct reading {
     struct tree_node *open[TREE_DEPTH]; /* lists and maps that are not closed yet */
     struct tree_node *last[TREE_DEPTH]; /* last child of each */
     size_t depth, most;
-    unsigned line;
-    char *why;
-    size_t room;
+    struct tree_fault *fault;
 };
 
 static int yaml_tree_report_fault(struct reading *r, const yaml_event_t *event, const char *why)
 {
-    r->line = (unsigned)event->start_mark.line + 1;
-    snprintf(r->why, r->room, "%s", why);
+    r->fault->line = (unsigned)event->start_mark.line + 1;
+    snprintf(r->fault->why, sizeof(r->fault->why), "%s", why);
     return -HOLTER_EUSAGE;
 }
 
@@ -103,8 +101,8 @@ static int yaml_tree_read_all(struct reading *r, yaml_parser_t *parser)
         if (!yaml_parser_parse(parser, &event)) {
             if (parser->error == YAML_MEMORY_ERROR)
                 return -ENOMEM;
-            r->line = (unsigned)parser->problem_mark.line + 1;
-            snprintf(r->why, r->room, "not YAML: %s",
+            r->fault->line = (unsigned)parser->problem_mark.line + 1;
+            snprintf(r->fault->why, sizeof(r->fault->why), "not YAML: %s",
                      parser->problem == NULL ? "it cannot be read" : parser->problem);
             return -HOLTER_EUSAGE;
         }
@@ -112,20 +110,20 @@ static int yaml_tree_read_all(struct reading *r, yaml_parser_t *parser)
         yaml_event_delete(&event);
     }
     if (code == 1 && r->tree.count == 0) {
-        r->line = 1;
-        snprintf(r->why, r->room, "the file holds nothing");
+        *r->fault = (struct tree_fault){1, "the file holds nothing"};
         return -HOLTER_EUSAGE;
     }
     return code == 1 ? 0 : code;
 }
 
-int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
-              char *why, size_t room)
+int tree_read(struct tree *out, const char *text, size_t length, size_t most,
+              struct tree_fault *fault)
 {
     yaml_parser_t parser;
     /* A value takes at least a byte, except for empty ones, each of which has a colon or dash. */
     size_t values = length < most / 2 ? 2 * length + 2 : most;
-    struct reading r = {.most = values, .why = why, .room = room};
+    struct reading r = {.most = values, .fault = fault};
+    *fault = (struct tree_fault){1, "no memory"};
     r.tree.nodes = calloc(values, sizeof(*r.tree.nodes));
     if (r.tree.nodes == NULL || !yaml_parser_initialize(&parser)) {
         free(r.tree.nodes);
@@ -137,7 +135,6 @@ int tree_read(struct tree *out, const char *text, size_t length, size_t most, un
     yaml_parser_delete(&parser);
     if (code != 0) {
         tree_finish(&r.tree);
-        *line = r.line;
         return code;
     }
     *out = r.tree;

@@ -23,11 +23,15 @@ struct tree {
     size_t count;
 };
 
-/** Parse a text. @param most  maximum number of values
- * @param line  set on failure: where @param why  set on failure: a sentence
+struct tree_fault {
+    unsigned line; /**< from 1 */
+    char why[200]; /**< a sentence */
+};
+
+/** Parse a text. @param most  maximum number of values @param fault  set on failure
  * @return 0, -HOLTER_EUSAGE for an error in the text, or -ENOMEM */
-int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
-              char *why, size_t room);
+int tree_read(struct tree *out, const char *text, size_t length, size_t most,
+              struct tree_fault *fault);
 
 /** Zero-initialised is fine. */
 void tree_finish(struct tree *tree);
