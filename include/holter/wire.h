@@ -228,7 +228,9 @@
     COLUMN(U64, trend_since, WIRE_ANY, "number of the window in which it began")                   \
     COLUMN(F64, slope, 0, "growth of reference a minute, as a share; NaN: not known")              \
     COLUMN(F64, typical, 0,                                                                        \
-           "geometric mean of transfer time by reference criterion; NaN: no messages")
+           "geometric mean of transfer time by reference criterion; NaN: no messages")             \
+    COLUMN(U64, error_ns, WIRE_ANY,                                                                \
+           "by so much transfer_ns may be wrong: uncertainty of the clocks, over all messages")
 
 /** Latency of one rank in one window. */
 #define WIRE_RANK_LATENCY_ROW(COLUMN)                                                              \
@@ -1054,7 +1056,7 @@ enum wire_degraded {
     FIELD(11, U64, error_ns, WIRE_ANY, OPTIONAL,                                                   \
           "largest uncertainty between two nodes' clocks; WIRE_ANY: not known")                    \
     FIELD(12, U64, uncertain, WIRE_ANY, OPTIONAL,                                                  \
-          "messages between nodes with a smaller transfer time: not in the criteria")              \
+          "messages between nodes whose transfer time is below the uncertainty of the clocks")     \
     FIELD(13, U64, more, 1, OPTIONAL, "1: another message with more ranks follows")
 
 /** Topic "regions": communication regions. Published when they change. */

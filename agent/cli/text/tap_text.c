@@ -426,7 +426,7 @@ static void print_series(FILE *out, const struct wire_series_row *s)
     static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
     static const char *const trends[] = {"", "  growing", "  steady high"};
     char name[32];
-    struct quantity share;
+    struct quantity share, error;
     if (s->scope == SERIES_REGION)
         snprintf(name, sizeof name, "region %" PRIu64, s->id);
     else
@@ -439,6 +439,9 @@ static void print_series(FILE *out, const struct wire_series_row *s)
     times_cell(out, 8, s->reference);
     times_cell(out, 8, s->typical > 0 ? s->typical : (double)NAN);
     times_cell(out, 8, s->recent);
+    if (s->error_ns != 0)
+        fprintf(out, "  within %s",
+                quantity_duration(&error, (double)s->error_ns / (double)s->messages));
     fputs(trends[s->trend], out);
     if (s->trend != TREND_CALM)
         fprintf(out, " since window %" PRIu64, s->trend_since);

@@ -6,8 +6,9 @@
  * and messages the other way bound d from below. Both bounds together give an interval whose middle
  * corrects the times and whose half width is what remains open (Duda, Harrus, Haddad, Bernard,
  * "Estimating global time in distributed systems", ICDCS 1987). The interval is cut to the sum of
- * the stated errors of the two clocks; where both exclude each other, or messages went one way
- * only, that sum alone holds.
+ * the stated errors of the two clocks; where both exclude each other, that sum alone holds. Where
+ * messages went one way only, the clocks are corrected by as little as the interval allows: the
+ * stated times are the best guess, unless a message would have arrived before it was sent.
  *
  * The least differences of earlier windows still count, widened by what the clocks may have drifted
  * since.

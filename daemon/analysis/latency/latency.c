@@ -70,6 +70,7 @@ static void latency_add_to_sum(struct latency_sum *sum, const struct transfer *r
 #define X(type, name) sum->name += judged->name;
     LATENCY_JUDGED(X)
 #undef X
+    sum->error_ns += row->error_ns;
 }
 
 static void latency_add_to_rank(struct latency_groups *groups, uint32_t rank,

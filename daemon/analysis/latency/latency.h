@@ -44,6 +44,7 @@ struct latency_sum {
 #define X(type, name) type name;
     LATENCY_JUDGED(X)
 #undef X
+    uint64_t error_ns; /**< as in struct transfer */
 };
 
 /** Mean latency by recent and by reference criterion, geometric mean by reference criterion. NaN:

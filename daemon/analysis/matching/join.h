@@ -15,7 +15,8 @@
  *
  * s was read from another clock than w and r. Where two nodes sent messages to each other, these
  * bound how far the clocks are apart, and s is corrected by it: see pair_clock.h. A transfer that
- * is smaller than the remaining error of the clocks is uncertain, and no latency.
+ * is smaller than the remaining error of the clocks is uncertain: it is counted, and used with its
+ * error, since a mean of the other messages alone would be too large.
  *
  * The messages that are joined and their times do not depend on the order in which the halves of a
  * window were added, nor on how many windows are open, as long as the bound of memory is not
@@ -52,7 +53,7 @@ struct joined {
     uint64_t joint_ns;         /**< part of the transfer; 0 when it counts as network */
     uint64_t error_ns;         /**< bound of the error of the transfer; UINT64_MAX: unknown */
     uint64_t window;           /**< number of the window of its receive */
-    int uncertain; /**< the transfer is smaller than the error: not to be taken as a latency */
+    int uncertain; /**< the transfer is smaller than the error */
 };
 
 /** Since the start. */

@@ -30,6 +30,7 @@ struct transfer {
 #define X(name) uint64_t name;
     TRANSFER_SUMS(X)
 #undef X
+    uint64_t error_ns; /**< bounds of the clocks' errors, over its messages; 0: one clock */
 };
 
 /** Rows. Zero-initialised is empty. Several may have the same ranks and class. */

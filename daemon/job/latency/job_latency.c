@@ -152,7 +152,7 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 static void latency_add_joined(void *user, const struct joined *message)
 {
     struct job_latency *l = user;
-    if (!message->uncertain && message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
+    if (message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
         l->error_ns = message->error_ns;
     if (latency_rows_add_joined(l->closing, message, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;

@@ -31,6 +31,7 @@ static struct wire_series_row latency_series_row(const struct latency_series *s)
         .late_sender_ns = sum->late_sender_ns,
         .late_receiver_ns = sum->late_receiver_ns,
         .network_ns = sum->network_ns,
+        .error_ns = sum->error_ns,
         .joint_ns = sum->joint_ns,
         .trend = s->trend.state,
         .trend_since = s->trend.since,

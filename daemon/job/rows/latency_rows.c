@@ -99,10 +99,11 @@ int latency_rows_add_joined(struct latency_rows *rows, const struct joined *mess
         .network_ns = message->network_ns,
         .joint_ns = message->joint_ns,
         .log2_sum = (uint64_t)time_log2(message->transfer_ns),
+        .error_ns = message->error_ns,
     };
     const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class);
     const uint32_t bucket = time_class_of(message->transfer_ns);
-    if (message->uncertain)
+    if (message->error_ns == UINT64_MAX)
         return 0;
     int code = time_counts_add(&rows->times, class_, bucket, 1);
     if (code == 0 && (code = transfers_add(&rows->transfers, &transfer)) != 0)

@@ -24,7 +24,7 @@ int latency_rows_add(struct latency_rows *rows, const struct wire_window *window
 /** Remove those of the message that was added last. */
 void latency_rows_undo(struct latency_rows *rows, const struct wire_window *window);
 
-/** Add a message that was joined from both ends, unless it is uncertain.
+/** Add a message that was joined from both ends, unless the error of its times is not known.
  *  @param recent  by size class: above which transfer time one is delayed; NaN: it is not
  *  @return 0 or -ENOMEM; then it was not added */
 int latency_rows_add_joined(struct latency_rows *rows, const struct joined *message,

@@ -49,16 +49,24 @@ static void both_directions_give_the_middle_of_the_least_differences(void **stat
     }
 }
 
-static void one_direction_says_nothing(void **state)
+static void
+one_direction_corrects_only_messages_that_would_arrive_before_they_are_sent(void **state)
 {
-    struct pair_clocks clocks;
     (void)state;
-    pair_clocks_init(&clocks, 10);
-    uint32_t pair = note(&clocks, 1, 15 * US, 0, 100000, SECOND);
-    pair_clocks_update(&clocks);
-    assert_int_equal(clocks.pairs[pair].offset_ns, 0);
-    assert_int_equal(clocks.pairs[pair].remain_ns, 100000);
-    pair_clocks_finish(&clocks);
+    for (int down = 0; down < 2; down++) {
+        struct pair_clocks clocks;
+        pair_clocks_init(&clocks, 10);
+        uint32_t pair =
+            pair_clocks_note(&clocks, down ? 2 : 1, down ? 1 : 2, 15000, 100000, SECOND);
+        pair_clocks_update(&clocks);
+        assert_int_equal(clocks.pairs[pair].offset_ns, 0);
+        assert_int_equal(clocks.pairs[pair].remain_ns, 100000);
+        pair_clocks_note(&clocks, down ? 2 : 1, down ? 1 : 2, -30000, 100000, 2 * SECOND);
+        pair_clocks_update(&clocks);
+        assert_int_equal(clocks.pairs[pair].offset_ns, down ? 30000 : -30000);
+        assert_int_equal(clocks.pairs[pair].remain_ns, 70000);
+        pair_clocks_finish(&clocks);
+    }
 }
 
 static void the_other_direction_may_have_come_earlier_and_ages(void **state)
@@ -141,7 +149,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_directions_give_the_middle_of_the_least_differences),
-        cmocka_unit_test(one_direction_says_nothing),
+        cmocka_unit_test(
+            one_direction_corrects_only_messages_that_would_arrive_before_they_are_sent),
         cmocka_unit_test(the_other_direction_may_have_come_earlier_and_ages),
         cmocka_unit_test(what_contradicts_the_stated_errors_is_not_believed),
         cmocka_unit_test(pairs_beyond_the_bound_are_not_kept),

@@ -222,11 +222,18 @@ static void joined_messages_count_in_their_classes(void **state)
     for (unsigned i = 0; i < 4 * 61; i++) {
         const uint64_t ns = (UINT64_C(1) << i / 4) + (uint64_t)around[i % 4];
         const uint64_t bytes = (UINT64_C(3) << (i * 7 % 61)) + (uint64_t)around[i % 4];
-        const struct joined
-            uncertain = {.source = 9, .bytes = bytes, .transfer_ns = ns, .uncertain = 1},
-            joined = {.source = i, .bytes = bytes, .transfer_ns = ns, .late_sender_ns = 7};
+        const struct joined unknown = {.source = 9,
+                                       .bytes = bytes,
+                                       .transfer_ns = ns,
+                                       .error_ns = UINT64_MAX},
+                            joined = {.source = i,
+                                      .bytes = bytes,
+                                      .transfer_ns = ns,
+                                      .late_sender_ns = 7,
+                                      .error_ns = 3 * ns,
+                                      .uncertain = 1};
         const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class_of(bytes));
-        assert_int_equal(latency_rows_add_joined(&rows, &uncertain, recent), 0);
+        assert_int_equal(latency_rows_add_joined(&rows, &unknown, recent), 0);
         assert_int_equal(rows.transfers.count, i);
         assert_int_equal(latency_rows_add_joined(&rows, &joined, recent), 0);
         assert_int_equal(rows.transfers.count, i + 1);
@@ -236,6 +243,7 @@ static void joined_messages_count_in_their_classes(void **state)
         assert_int_equal(row.messages, 1);
         assert_int_equal(row.delayed, ns > 1000);
         assert_int_equal(row.transfer_ns, ns);
+        assert_int_equal(row.error_ns, 3 * ns);
         assert_int_equal(row.late_sender_ns, 7);
         assert_int_equal(row.log2_sum, time_log2(ns));
         const struct histogram *times = rows.times.cells->of[class_];
