@@ -2,6 +2,7 @@
 #include "agent/node/census.h"
 #include "agent/node/rank_drain.h"
 
+#include "agent/host/process_meter.h"
 #include "agent/node/rank_activity.h"
 #include "agent/node/rank_match.h"
 #include "holter/clock.h"
@@ -35,6 +36,7 @@ struct resident {
     struct rank *rank;    /* owned; NULL while SEEN */
     struct node_job *job; /* NULL before JOINED */
     struct process_watch *watch;
+    struct process_meter *meter; /* owned; NULL: nothing is known of the process */
 };
 
 static void census_on_process_end(void *user)
@@ -47,6 +49,7 @@ static void census_on_process_end(void *user)
 static void census_resident_destroy(struct resident *resident)
 {
     process_watch_close(resident->watch);
+    process_meter_close(resident->meter);
     rank_destroy(resident->rank);
     free(resident);
 }
@@ -176,6 +179,8 @@ static void census_join_job(struct census *census, struct resident *resident, ui
     resident->job = job;
     resident->stage = JOINED;
     resident->newcomer = 1;
+    if (process_meter_open(&resident->meter, "", resident->pid) != 0)
+        resident->meter = NULL;
     census->joined++;
     census->newcomers++;
     log_info("rank %d of job %s is process %d", (int)resident->rank->world_rank, job->id,
@@ -300,9 +305,28 @@ uint32_t census_report_ended(struct census *census, const struct drain_clocks *c
     return told;
 }
 
+void census_sample_processes(struct census *census, uint64_t now_ns)
+{
+    if (now_ns - census->sampled_ns < PROCESS_SAMPLE_NS)
+        return;
+    census->sampled_ns = now_ns;
+    for (uint32_t i = 0; i < census->count; i++) {
+        if (census->residents[i]->stage == JOINED)
+            process_meter_sample(census->residents[i]->meter);
+    }
+}
+
+static void census_report_process(struct resident *resident, uint64_t now_ns, uint64_t steal_ns)
+{
+    struct wire_process_row row = {.rank = (uint64_t)resident->rank->world_rank};
+    if (process_meter_take(resident->meter, now_ns, steal_ns, &row))
+        node_job_add_process(resident->job, &row);
+}
+
 void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks)
 {
+    const uint64_t steal_ns = process_meter_steal("");
     for (uint32_t i = 0; i < census->count; i++) {
         struct rank *rank = census->residents[i]->rank;
         if (census->residents[i]->stage != JOINED || census->residents[i]->job != job)
@@ -310,6 +334,7 @@ void census_end_window(struct census *census, struct node_job *job, uint64_t win
         rank_end_window(rank, clocks);
         rank_report_pending(rank, clocks, job->transfers);
         rank_report_state(rank, window_ns);
+        census_report_process(census->residents[i], clocks->now_ns, steal_ns);
         node_job_collect_carts(job, rank, clocks->now_ns);
     }
 }

@@ -25,6 +25,7 @@ struct census {
     uint32_t count, capacity;
     uint32_t joined;        /**< residents that are in a job and whose end is not reported */
     uint32_t newcomers;     /**< joined in the last census_update_residents() */
+    uint64_t sampled_ns;    /**< when the processes were looked at last */
     uint64_t resumed_flags; /**< WINDOW_* that the first window of every job gets */
 };
 
@@ -61,8 +62,12 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock);
 
-/** The window ends for all joined ranks of a job: count calls in progress, and report ranks that
- * wait for long or do not call.
+/** Look at the processes of all joined ranks, unless that was done just before.
+ *  @param now_ns  CLOCK_MONOTONIC */
+void census_sample_processes(struct census *census, uint64_t now_ns);
+
+/** The window ends for all joined ranks of a job: count calls in progress, and report what the
+ * kernel has counted for their processes, and ranks that wait for long or do not call.
  *  @param window_ns  its length */
 void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks);

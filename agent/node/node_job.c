@@ -98,6 +98,7 @@ void node_job_destroy(struct node_job *job)
     free(job->members);
     free(job->placements);
     free(job->deaths);
+    free(job->processes);
     free(job);
 }
 
@@ -186,6 +187,19 @@ void node_job_add_death(struct node_job *job, const struct wire_death_row *death
     job->deaths[job->death_count++] = *death;
 }
 
+void node_job_add_process(struct node_job *job, const struct wire_process_row *row)
+{
+    if (job->process_count == job->process_capacity) {
+        uint32_t capacity = job->process_capacity == 0 ? 64 : 2 * job->process_capacity;
+        struct wire_process_row *processes = realloc(job->processes, capacity * sizeof *processes);
+        if (processes == NULL)
+            return;
+        job->processes = processes;
+        job->process_capacity = capacity;
+    }
+    job->processes[job->process_count++] = *row;
+}
+
 void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records)
 {
     event_sum_lost_of(job->sum, rank, records);
@@ -263,6 +277,8 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
     window->job = job->id;
     window->deaths = job->deaths;
     window->deaths_count = job->death_count;
+    window->processes = job->processes;
+    window->processes_count = job->process_count;
     window->flags |= job->flags;
     window->counters = counter_rows;
     window->counters_count =
@@ -278,6 +294,7 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
         job->death_count = 0;
         event_sum_clear(job->sum);
     }
+    job->process_count = 0;
     transfer_sum_clear(job->transfers); /* unsent ends are counted as matched already */
     return rc;
 }

@@ -34,6 +34,8 @@ struct node_job {
 
     struct wire_death_row *deaths; /**< owned: of the window that is open */
     uint32_t death_count, death_capacity;
+    struct wire_process_row *processes; /**< owned: of the window that ends */
+    uint32_t process_count, process_capacity;
     uint32_t living;     /**< ranks whose process lives, or whose end is not in a window yet */
     int registered;      /**< a live registration names the job */
     uint64_t flags;      /**< WINDOW_* to go with the next window */
@@ -67,6 +69,9 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 
 /** A rank died: the row is sent with the next window. */
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death);
+
+/** What the kernel has counted for a rank in the window that ends. */
+void node_job_add_process(struct node_job *job, const struct wire_process_row *row);
 
 /** Counts records of a dropped message as lost by the rank that made them. */
 void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records);

@@ -149,6 +149,7 @@ int windows_process(struct windows *windows, uint64_t now_ns)
     struct drain_clocks clocks =
         windows_clocks_until(windows, windows_end_of_open(windows), now_ns);
     census_drain(windows->census, &clocks, windows->batch);
+    census_sample_processes(windows->census, now_ns);
     census_report_ended(windows->census, &clocks, &windows->clock);
     committed |= windows_capture_deaths(windows, now_ns);
     committed |= windows_close_final(windows, now_ns);

@@ -305,7 +305,8 @@ static int window_message_surely_fits(const struct wire_window *window, size_t b
                      MAXIMUM_BYTES(node) + MAXIMUM_BYTES(transfers) + MAXIMUM_BYTES(latencies) +
                      MAXIMUM_BYTES(halves) + MAXIMUM_BYTES(pending) + MAXIMUM_BYTES(bursts) +
                      MAXIMUM_BYTES(burst_pairs) + MAXIMUM_BYTES(collectives) +
-                     MAXIMUM_BYTES(comm_members) + MAXIMUM_BYTES(counters);
+                     MAXIMUM_BYTES(comm_members) + MAXIMUM_BYTES(counters) +
+                     MAXIMUM_BYTES(processes);
     maximum += (window->comms_count + window->regions_count + window->node_count +
                 window->counters_count) *
                MAXIMUM_TEXT;
@@ -392,6 +393,7 @@ static void window_message_cut_bursts(struct wire_window *first, struct wire_win
 static void window_message_cut_rows(struct wire_window *first, struct wire_window *second)
 {
     CUT(ranks);
+    CUT(processes);
     CUT(pairs);
     CUT(calls);
     CUT(transfers);
@@ -413,9 +415,9 @@ static int window_message_emit_halves(struct emission *to, const struct wire_win
 
 static int window_message_is_divisible(const struct wire_window *window)
 {
-    return window->ranks_count > 1 || window->pairs_count > 1 || window->calls_count > 1 ||
-           window->transfers_count > 1 || window->latencies_count > 1 || window->halves_count > 1 ||
-           window->bursts_count > 1;
+    return window->ranks_count > 1 || window->processes_count > 1 || window->pairs_count > 1 ||
+           window->calls_count > 1 || window->transfers_count > 1 || window->latencies_count > 1 ||
+           window->halves_count > 1 || window->bursts_count > 1;
 }
 
 static int window_message_emit_parts(struct emission *to, struct wire_window part,

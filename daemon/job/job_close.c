@@ -159,6 +159,8 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .call_count = open.call_count,
         .pending = open.pending,
         .pending_count = open.pending_count,
+        .processes = open.processes,
+        .process_count = open.process_count,
         .dead_ranks = job->alerts.dead_ranks,
         .dead_count = job->alerts.death_count,
         .latency = &open.latency,

@@ -66,6 +66,20 @@ static int validate_rank_rows(const struct wire_window *window, const struct win
     return 0;
 }
 
+static int validate_processes(const struct wire_window *window, const struct window_limits *limits,
+                              struct job_fault *fault)
+{
+    for (uint64_t i = 0; i < window->processes_count; i++) {
+        const struct wire_process_row *p = &window->processes[i];
+        if (p->rank >= limits->ranks || p->length_ns == 0 || p->stopped > p->samples ||
+            p->blocked > p->samples - p->stopped ||
+            p->runnable > p->samples - p->stopped - p->blocked)
+            return validate_reject_row(fault, "processes", i,
+                                       "names a rank that is not there, or contradicts itself");
+    }
+    return 0;
+}
+
 static int validate_pairs(const struct wire_window *window, const struct window_limits *limits,
                           struct job_fault *fault)
 {
@@ -289,9 +303,9 @@ int job_validate_window(const struct wire_window *window, uint64_t rank_limit,
 {
     static int (*const tables[])(const struct wire_window *, const struct window_limits *,
                                  struct job_fault *) = {
-        validate_rank_rows,    validate_pairs,  validate_calls,   validate_transfers,
-        validate_latencies,    validate_halves, validate_pending, validate_collectives,
-        validate_comm_members, validate_bursts,
+        validate_rank_rows,    validate_pairs,  validate_calls,     validate_transfers,
+        validate_latencies,    validate_halves, validate_pending,   validate_collectives,
+        validate_comm_members, validate_bursts, validate_processes,
     };
     const struct window_limits limits = {
         .ranks = rank_limit,

@@ -28,6 +28,7 @@ void open_window_finish(struct open_window *open)
     counter_rows_finish(&open->counters);
     free(open->calls);
     free(open->pending);
+    free(open->processes);
     node_set_finish(&open->reported);
 }
 
@@ -119,8 +120,12 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
     if (array_fit(&open->calls, sizeof(*open->calls), &open->call_capacity,
                   open->call_count + window->calls_count) != 0 ||
         array_fit(&open->pending, sizeof(*open->pending), &open->pending_capacity,
-                  open->pending_count + window->pending_count) != 0)
+                  open->pending_count + window->pending_count) != 0 ||
+        array_fit(&open->processes, sizeof(*open->processes), &open->process_capacity,
+                  open->process_count + window->processes_count) != 0)
         return -ENOMEM;
+    for (uint64_t i = 0; i < window->processes_count; i++)
+        open->processes[open->process_count++] = window->processes[i];
     for (uint64_t i = 0; i < window->calls_count; i++) {
         const struct wire_call_row *c = &window->calls[i];
         if (hang_counts((uint32_t)c->call))

@@ -28,6 +28,8 @@ struct open_window {
     size_t call_count, call_capacity;
     struct hang_pending *pending; /**< owned */
     size_t pending_count, pending_capacity;
+    struct wire_process_row *processes; /**< owned */
+    size_t process_count, process_capacity;
 };
 
 struct job_windows {
@@ -64,7 +66,7 @@ void open_window_finish(struct open_window *open);
 /** Note that a node has reported it. @return 0 or -ENOMEM */
 int open_window_add_node(struct open_window *open, uint32_t node);
 
-/** Add what hangs are found from. @return 0 or -ENOMEM */
+/** Add what hangs are found from, and what is known of processes. @return 0 or -ENOMEM */
 int open_window_add_calls(struct open_window *open, const struct wire_window *window);
 
 /** Have all nodes that are expected to report it done so? */

@@ -75,6 +75,27 @@
     COLUMN(U64, speed, WIRE_ANY, "bytes a second in each direction; 0: not known")                 \
     COLUMN(U64, length_ns, WIRE_ANY, "time since the previous report")
 
+/** What the kernel counted for the main thread of a rank's process, proc(5): why it is late. */
+#define WIRE_PROCESS_ROW(COLUMN)                                                                   \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, length_ns, 86400000000000, "time that the figures are of; not 0")                  \
+    COLUMN(U64, user_ns, 86400000000000, "time in user mode, in ticks of the kernel's clock")      \
+    COLUMN(U64, system_ns, 86400000000000, "time in system calls and faults, likewise")            \
+    COLUMN(U64, queued_ns, 86400000000000, "time in which it could have run, and had no core")     \
+    COLUMN(U64, voluntary, WIRE_ANY, "context switches because it waited")                         \
+    COLUMN(U64, involuntary, WIRE_ANY, "context switches because others got its core")             \
+    COLUMN(U64, minor_faults, WIRE_ANY, "page faults without reading")                             \
+    COLUMN(U64, major_faults, WIRE_ANY, "page faults that read from a device")                     \
+    COLUMN(U64, samples, 4294967295, "how often its state was looked at")                          \
+    COLUMN(U64, runnable, 4294967295, "of these, on a core or waiting for one: R")                 \
+    COLUMN(U64, stopped, 4294967295, "of these, stopped by a signal or a debugger: T, t")          \
+    COLUMN(U64, blocked, 4294967295, "of these, in uninterruptible sleep: D")                      \
+    COLUMN(U64, block_ns, 86400000000000, "delay by block devices; 0 where it is not accounted")   \
+    COLUMN(U64, clock_khz, 100000000, "mean clock of its core when it ran last; 0: not known")     \
+    COLUMN(                                                                                        \
+        U64, steal_ns, 86400000000000,                                                             \
+        "time that the host of a virtual machine took from each of the node's cores, in the mean")
+
 /** Activity of one rank in one window. Sums over all windows are the totals of the run. */
 #define WIRE_RANK_ROW(COLUMN)                                                                      \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
@@ -255,7 +276,8 @@
 #define WIRE_CAUSE_ROW(COLUMN)                                                                     \
     COLUMN(STR, name, 32,                                                                          \
            "network, late-sender, late-receiver, mapping, pattern, background, slow-node, "        \
-           "collective")                                                                           \
+           "collective; and of ranks whose processes are known: computes-longer, interrupted, "    \
+           "stopped, paging, io, clock")                                                           \
     COLUMN(F64, share, 0, "of the growth, 0 to 1")                                                 \
     COLUMN(STR, text, 256, "the figures that support it, for people")
 
@@ -682,7 +704,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     FIELD(23, ROWS(collective), collectives, 65536, OPTIONAL, "collectives that those rows name")  \
     FIELD(24, ROWS(comm_member), comm_members, WIRE_MAX_ROWS, OPTIONAL,                            \
           "positions of the node's ranks in communicators of collectives")                         \
-    FIELD(25, ROWS(counter), counters, 256, OPTIONAL, "network interfaces of the node")
+    FIELD(25, ROWS(counter), counters, 256, OPTIONAL, "network interfaces of the node")            \
+    FIELD(26, ROWS(process), processes, WIRE_MAX_ROWS, OPTIONAL,                                   \
+          "processes of those ranks of which something could be read")
 
 enum counter_medium { COUNTER_ETHERNET, COUNTER_INFINIBAND, COUNTER_SLINGSHOT, COUNTER_LINK };
 
@@ -1281,6 +1305,7 @@ enum wire_degraded {
     X(bar_ranks, WIRE_BAR_RANKS_ROW, 4)                                                            \
     X(ribbon, WIRE_RIBBON_ROW, 7)                                                                  \
     X(counter, WIRE_COUNTER_ROW, 8)                                                                \
+    X(process, WIRE_PROCESS_ROW, 16)                                                               \
     X(dimension, WIRE_DIMENSION_ROW, 5)                                                            \
     X(vertex, WIRE_VERTEX_ROW, 2)                                                                  \
     X(edge, WIRE_EDGE_ROW, 4)                                                                      \

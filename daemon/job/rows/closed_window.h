@@ -35,6 +35,8 @@ struct closed_window {
     size_t call_count;
     const struct hang_pending *pending; /**< receives for which ranks wait */
     size_t pending_count;
+    const struct wire_process_row *processes; /**< of ranks, in any order */
+    size_t process_count;
     const uint32_t *dead_ranks; /**< that have died since the job began */
     size_t dead_count;
 

@@ -27,6 +27,7 @@ struct bed {
     struct wire_death_row death;
     struct wire_node_row node;
     struct wire_counter_row counters[2];
+    struct wire_process_row processes[RANKS];
     struct wire_transfer_row transfer_rows[TRANSFERS];
     struct wire_half_row halves[HALVES];
     struct window_rows rows;
@@ -43,6 +44,8 @@ static void make(struct bed *bed)
     uint64_t seed = 7;
     for (unsigned i = 0; i < RANKS; i++)
         bed->ranks[i] = (struct wire_rank_row){.rank = i, .events = 10 + i};
+    for (unsigned i = 0; i < RANKS; i++)
+        bed->processes[i] = (struct wire_process_row){.rank = i, .length_ns = 1000000000};
     for (unsigned i = 0; i < PAIRS; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         bed->pairs[i] = (struct wire_pair_row){.source = i % RANKS,
@@ -77,7 +80,9 @@ static void make(struct bed *bed)
                                        .node = &bed->node,
                                        .node_count = 1,
                                        .counters = bed->counters,
-                                       .counters_count = 2};
+                                       .counters_count = 2,
+                                       .processes = bed->processes,
+                                       .processes_count = RANKS};
     bed->counters[0] = (struct wire_counter_row){.name = "eth0", .sent = UINT64_MAX};
     bed->counters[1] = (struct wire_counter_row){.name = "mlx5_0/1", .sent = 5};
 }
@@ -106,7 +111,7 @@ static void add_messages(struct bed *bed)
 
 /* What the receiver adds up. */
 struct sums {
-    uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows, counters;
+    uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows, counters, processes;
     uint64_t transferred, transfer_ns, transfers, halves, largest_key, keys_below, out_of_order;
     uint64_t expected_seq, finals, degraded;
     unsigned parts;
@@ -156,6 +161,7 @@ static int add_up(void *user, uint64_t seq, const void *bytes, size_t length)
     sums->deaths += window->deaths_count;
     sums->nodes += window->node_count;
     sums->counters += window->counters_count;
+    sums->processes += window->processes_count;
     sums->final_was_last = (window->flags & WINDOW_FINAL) != 0;
     sums->finals += (uint64_t)sums->final_was_last;
     sums->degraded |= window->degraded;
@@ -197,6 +203,7 @@ static void check_totals(const struct sums *sums)
     assert_int_equal(sums->events, events);
     assert_int_equal(sums->deaths, 1);
     assert_int_equal(sums->nodes, 1);
+    assert_int_equal(sums->processes, RANKS);
     assert_int_equal(sums->counters, 2); /* told once, whatever the parts */
     assert_int_equal(sums->finals, 1);
     assert_true(sums->final_was_last);

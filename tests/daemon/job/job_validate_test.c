@@ -191,6 +191,35 @@ static void pairs_keep_their_limits(void **state)
     assert_true(right > 5000 && right < 19000);
 }
 
+static void processes_keep_their_limits(void **state)
+{
+    struct wire_process_row rows[MOST_ROWS];
+    unsigned right = 0;
+    (void)state;
+    for (unsigned turn = 0; turn < 20000; turn++) {
+        const size_t count = 1 + any(MOST_ROWS);
+        struct wire_process_row *p = &rows[any(count)];
+        struct wire_window message = {.processes = rows, .processes_count = count};
+        for (size_t i = 0; i < count; i++)
+            rows[i] = (struct wire_process_row){.rank = any(WORLD),
+                                                .length_ns = 1 + any(HOUR_NS),
+                                                .samples = 30,
+                                                .runnable = any(11),
+                                                .stopped = any(11),
+                                                .blocked = any(11)};
+        uint64_t *const columns[] = {&p->rank, &p->length_ns, &p->runnable, &p->stopped,
+                                     &p->blocked};
+        const size_t at = any(5);
+        *columns[at] = about(at == 0 ? WORLD - 1 : at == 1 ? HOUR_NS : 10);
+        const int wanted = p->rank < WORLD && p->length_ns > 0 && p->runnable <= 30 &&
+                           p->stopped <= 30 && p->blocked <= 30 &&
+                           p->runnable + p->stopped + p->blocked <= 30;
+        assert_int_equal(is_right(&message), wanted);
+        right += (unsigned)wanted;
+    }
+    assert_true(right > 5000 && right < 15000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +227,7 @@ int main(void)
         cmocka_unit_test(transfers_keep_their_limits),
         cmocka_unit_test(times_keep_their_limits),
         cmocka_unit_test(pairs_keep_their_limits),
+        cmocka_unit_test(processes_keep_their_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,37 @@
+/* What the kernel counts for the main thread of a rank's process, from files of /proc that stay
+ * open: its times, its waits for a core, page faults, and the state that it is found in. A sample
+ * costs one read (of a few microseconds), a row three more. Where the kernel does not count
+ * something, it is 0. */
+#ifndef HOLTER_AGENT_HOST_PROCESS_METER_H
+#define HOLTER_AGENT_HOST_PROCESS_METER_H
+
+#include "holter/wire.h"
+
+/** Least time between two samples of a process, nanoseconds. */
+#define PROCESS_SAMPLE_NS UINT64_C(90000000)
+
+struct process_meter;
+
+/** @param root  of /proc and /sys, ""; borrowed
+ *  @return 0, -ENOENT: there is no such process, or -ENOMEM */
+int process_meter_open(struct process_meter **out, const char *root, int32_t pid);
+
+/** NULL is fine. */
+void process_meter_close(struct process_meter *meter);
+
+/** Note the state of the process. NULL is fine. */
+void process_meter_sample(struct process_meter *meter);
+
+/** What was counted since the last call; the first call only begins. NULL is fine.
+ *  @param now_ns    CLOCK_MONOTONIC
+ *  @param steal_ns  as process_meter_steal() has it
+ *  @param row       all but its rank is set
+ *  @return 1; 0: nothing is known, and the row is unchanged */
+int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t steal_ns,
+                       struct wire_process_row *row);
+
+/** Time that the host of a virtual machine has taken from each core since the boot, in the mean.
+ *  @return nanoseconds; 0: not known */
+uint64_t process_meter_steal(const char *root);
+
+#endif
