@@ -21,6 +21,12 @@ static const char *const cause_names[CAUSES] = {
     [CAUSE_BACKGROUND] = "background",
     [CAUSE_SLOW_NODE] = "slow-node",
     [CAUSE_COLLECTIVE] = "collective",
+    [CAUSE_COMPUTES] = "computes-longer",
+    [CAUSE_INTERRUPTED] = "interrupted",
+    [CAUSE_STOPPED] = "stopped",
+    [CAUSE_PAGING] = "paging",
+    [CAUSE_IO] = "io",
+    [CAUSE_CLOCK] = "clock",
 };
 
 const char *attribution_cause_name(enum attribution_cause_kind kind)
@@ -120,6 +126,37 @@ static void attribution_add_rank(uint64_t *figures, const struct rank_row *row, 
     figures[RANK_COLLECTIVE] += attribution_clip(row->collective_ns, length_ns);
     figures[RANK_CALLS] += row->calls > row->polls ? row->calls - row->polls : 0;
     figures[RANK_MESSAGES] += row->sent + row->received;
+    figures[RANK_BLOCKED] += attribution_clip(row->io_ns, length_ns);
+}
+
+/* The share of samples, as a time. */
+static uint64_t attribution_sampled(const struct wire_process_row *p, uint64_t samples)
+{
+    return p->samples == 0
+               ? 0
+               : (uint64_t)((double)p->length_ns * (double)samples / (double)p->samples);
+}
+
+static void attribution_add_processes(struct attribution_slice *slice,
+                                      const struct attribution_window *window)
+{
+    for (size_t i = 0; i < window->process_count; i++) {
+        const struct wire_process_row *p = &window->processes[i];
+        if (p->rank >= slice->rank_count)
+            continue;
+        uint64_t *figures = slice->ranks[p->rank];
+        const uint64_t length_ns = p->length_ns, sampled = attribution_sampled(p, p->blocked);
+        const uint64_t blocked = sampled > p->block_ns ? sampled : p->block_ns;
+        figures[RANK_KNOWN] += length_ns;
+        figures[RANK_CPU] += attribution_clip(p->user_ns + p->system_ns, length_ns);
+        figures[RANK_QUEUED] += attribution_clip(p->queued_ns, length_ns);
+        figures[RANK_RUNNABLE] += attribution_sampled(p, p->runnable);
+        figures[RANK_STOLEN] += attribution_clip(p->steal_ns, length_ns);
+        figures[RANK_STOPPED] += attribution_sampled(p, p->stopped);
+        figures[RANK_BLOCKED] += attribution_clip(blocked, length_ns);
+        figures[RANK_FAULTS] += p->major_faults < UINT32_MAX ? p->major_faults : UINT32_MAX;
+        figures[RANK_CLOCK] += (uint64_t)((double)p->clock_khz * (double)length_ns / 1e9);
+    }
 }
 
 /* @return 0 or -ENOMEM */
@@ -205,6 +242,7 @@ static int attribution_add_window(struct attribution *a, const struct attributio
         return error;
     slice->number = window->number;
     attribution_add_messages(slice, window->messages);
+    attribution_add_processes(slice, window);
     attribution_add_traffic(a, slice, window);
     attribution_retire_oldest(a);
     attribution_push_next(a);

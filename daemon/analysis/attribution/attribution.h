@@ -25,6 +25,7 @@
 
 #include "daemon/analysis/latency/latency.h"
 #include "daemon/analysis/sums/window_sum.h"
+#include "holter/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +70,9 @@ struct attribution_window {
     const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
     const struct message_ranks
         *messages; /**< figures of `transfers` by rank, of all that reported; NULL: none */
+    const struct wire_process_row
+        *processes; /**< of ranks, as far as they are known; in any order */
+    size_t process_count;
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
@@ -93,6 +97,12 @@ enum attribution_cause_kind {
     CAUSE_BACKGROUND,
     CAUSE_SLOW_NODE,
     CAUSE_COLLECTIVE,
+    CAUSE_COMPUTES, /**< the first of those that processes tell; in the order of lateness_sign */
+    CAUSE_INTERRUPTED,
+    CAUSE_STOPPED,
+    CAUSE_PAGING,
+    CAUSE_IO,
+    CAUSE_CLOCK,
     CAUSES
 };
 
@@ -132,5 +142,19 @@ struct attribution_result {
  *  @return 0 or -ENOMEM */
 int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out);
+
+/** Why ranks are late, by what the kernel has counted for their processes since the onset and
+ * before.
+ *  @param ranks  that are late together
+ *  @param out    set on success: causes, the largest share first, and the advice; no causes where
+ *                processes are not known, or show nothing
+ *  @return 0 or -ENOMEM */
+int attribution_explain(const struct attribution *a, uint64_t onset, const uint32_t *ranks,
+                        size_t count, struct attribution_result *out);
+
+/** What a rank does that is late for that cause: "computes longer", or for several "compute
+ * longer".
+ *  @return NULL: nothing that is known */
+const char *attribution_cause_phrase(const char *name, int several);
 
 #endif

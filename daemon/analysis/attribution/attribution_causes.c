@@ -132,7 +132,7 @@ static int view_allocate(struct view *v)
     return 0;
 }
 
-static void view_finish(struct view *v)
+void view_finish(struct view *v)
 {
     attribution_sum_finish(&v->now);
     attribution_sum_finish(&v->base);
@@ -287,14 +287,10 @@ static void view_write_result(struct view *v, struct attribution_result *out)
 
 static int view_find_causes(struct view *v, const struct attribution_scope *scope)
 {
-    int error = view_choose_ranks(v, scope);
-    if (error == 0)
-        error = view_allocate(v);
-    if (error || v->now.windows == 0 || v->count == 0)
-        return error;
-    view_find_progress(v);
+    if (v->now.windows == 0 || v->count == 0)
+        return 0;
     view_find_ranks(v);
-    error = view_find_network(v, scope->onset);
+    int error = view_find_network(v, scope->onset);
     error = error ? error : view_find_mapping(v);
     if (error)
         return error;
@@ -304,11 +300,24 @@ static int view_find_causes(struct view *v, const struct attribution_scope *scop
     return 0;
 }
 
+int view_begin(struct view *v, const struct attribution *a, const struct attribution_scope *scope)
+{
+    *v = (struct view){.a = a, .progress = 1, .level = 1, .sampling = 1};
+    int error = view_sum_windows(v, scope);
+    if (error == 0)
+        error = view_choose_ranks(v, scope);
+    if (error == 0)
+        error = view_allocate(v);
+    if (error == 0)
+        view_find_progress(v);
+    return error;
+}
+
 int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out)
 {
-    struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
-    int error = view_sum_windows(&v, scope);
+    struct view v;
+    int error = view_begin(&v, a, scope);
     if (error == 0)
         error = view_find_causes(&v, scope);
     if (error == 0)

@@ -36,6 +36,16 @@ enum rank_figure {
     RANK_INTER_BYTES,
     RANK_INTRA_OUT, /**< messages within its node */
     RANK_INTRA_BYTES,
+    /* Of its process, in windows of which that is known. */
+    RANK_KNOWN, /**< length of these, as they were measured */
+    RANK_CPU,
+    RANK_QUEUED,   /**< without a core, though it could run, by the clock of the kernel */
+    RANK_RUNNABLE, /**< on a core or waiting for one, by samples */
+    RANK_STOLEN,   /**< while its core was taken away by the host of a virtual machine */
+    RANK_STOPPED,
+    RANK_BLOCKED, /**< in uninterruptible sleep; and in MPI-IO */
+    RANK_FAULTS,  /**< major page faults */
+    RANK_CLOCK,   /**< cycles of its core, in thousands */
     RANK_FIGURES
 };
 

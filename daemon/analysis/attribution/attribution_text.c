@@ -163,7 +163,7 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
     case CAUSE_LATE_SENDER:
     case CAUSE_LATE_RECEIVER:
     case CAUSE_COLLECTIVE:
-    case CAUSES:
+    default:
         if (f->rank_count == 0)
             snprintf(text, capacity, "Look at what changed in the program at that time.");
         else

@@ -29,6 +29,11 @@ struct view {
     uint32_t found;
 };
 
+/** Begin a search: the sums of windows, the ranks in scope, and the progress of the job.
+ *  @return 0 or -ENOMEM; view_finish() follows in any case */
+int view_begin(struct view *v, const struct attribution *a, const struct attribution_scope *scope);
+void view_finish(struct view *v);
+
 /** A figure of a rank since the onset, and before it, by time of work; 0 without a baseline. */
 double view_now(const struct view *v, uint32_t rank, enum rank_figure f);
 double view_base(const struct view *v, uint32_t rank, enum rank_figure f);

@@ -242,6 +242,43 @@ static void evidence_list_transfer_causes(const struct growth_episode *e,
     evidence_advise(v, first, v->advice, sizeof(v->advice));
 }
 
+/* Causes that say only whose messages are late are replaced by what its process shows. */
+static int evidence_cause_is_symptom(const char *name)
+{
+    return strcmp(name, "late-sender") == 0 || strcmp(name, "late-receiver") == 0 ||
+           strcmp(name, "collective") == 0 || strcmp(name, "pattern") == 0;
+}
+
+/* Why the ranks of the finding are late: by what the kernel has counted for their processes. Of a
+ * whole node that computes longer, and of messages in flight, only what disturbs the processes is
+ * of interest. */
+static void evidence_list_process_causes(struct job_growth *g, const struct growth_episode *e,
+                                         struct alert_evidence *v)
+{
+    const struct scope_finding *f = &e->finding;
+    const struct scope *first = &f->members[0];
+    const int is_node = first->kind == SCOPE_NODE && first->direction == SCOPE_ALL;
+    uint32_t *ranks = malloc((g->ranks + 1) * sizeof(*ranks));
+    size_t count = 0;
+    for (uint32_t r = 0; ranks != NULL && r < g->ranks; r++) {
+        if ((is_node || first->kind == SCOPE_RANK) && evidence_is_culprit(g, f, r))
+            ranks[count++] = r;
+    }
+    if (count > 0 && attribution_explain(g->attribution, f->onset, ranks, count, &g->result) == 0 &&
+        g->result.cause_count > 0) {
+        const enum attribution_cause_kind kind = g->result.causes[0].kind;
+        const int is_work = kind == CAUSE_COMPUTES || kind == CAUSE_PATTERN;
+        for (uint32_t i = 0; i < g->result.cause_count; i++) {
+            const struct attribution_cause *c = &g->result.causes[i];
+            if (!is_work || (!is_node && f->part == SCOPE_LATENESS))
+                evidence_add_cause(v, attribution_cause_name(c->kind), c->share, c->text);
+        }
+        if (v->cause_count > 0)
+            snprintf(v->advice, sizeof(v->advice), "%s", g->result.advice);
+    }
+    free(ranks);
+}
+
 /* Causes are searched in the whole job: a delay may begin outside of the scope. Those that do not
  * fit the finding are left out: they are about something else, or follow from it. */
 static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
@@ -249,19 +286,22 @@ static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
     struct alert_evidence *v = &e->evidence;
     const struct attribution_scope all = {.onset = e->finding.onset};
     double shares = 0;
+    evidence_list_process_causes(g, e, v);
+    const size_t known = v->cause_count;
     if (attribution_result(g->attribution, &all, &g->result) != 0)
         g->result.cause_count = 0;
-    if (e->finding.part == SCOPE_TRANSFER) {
+    if (e->finding.part == SCOPE_TRANSFER && known == 0) {
         evidence_list_transfer_causes(e, &g->result, v);
         return;
     }
     for (uint32_t i = 0; i < g->result.cause_count; i++) {
         const struct attribution_cause *c = &g->result.causes[i];
         const char *name = attribution_cause_name(c->kind);
-        if (!evidence_cause_explains_lateness(name))
+        if (!evidence_cause_explains_lateness(name) ||
+            (known > 0 && evidence_cause_is_symptom(name)))
             continue;
         evidence_add_cause(v, name, c->share, c->text);
-        if (i == 0)
+        if (i == 0 && known == 0)
             snprintf(v->advice, sizeof(v->advice), "%s", g->result.advice);
     }
     if (v->cause_count == 0)

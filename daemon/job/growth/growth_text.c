@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#define SLOWED 0.95 /* a job that makes less of its progress is slowed */
+#define LATE (sizeof("are late") - 1) /* longer causes leave less of the title to names */
+#define SLOWED 0.95                   /* a job that makes less of its progress is slowed */
 
 void growth_append(struct growth_text *text, const char *format, ...)
 {
@@ -90,12 +91,16 @@ static const char *text_kind(const struct scope_finding *f)
     }
 }
 
-/* What a late rank does, by its cause, in the words of the title. */
-static const char *text_of_lateness(const struct growth_episode *e)
+/* What the culprit does, by its cause, in the words of the title. @return NULL: messages to or from
+ * it take longer, and nothing more is known */
+static const char *text_of_cause(const struct growth_episode *e)
 {
     const int several = e->finding.member_count > 1;
-    if (e->evidence.cause_count > 0 && strcmp(e->evidence.causes[0].name, "pattern") == 0)
-        return several ? "handle more messages" : "handles more messages";
+    const char *phrase = e->evidence.cause_count == 0
+                             ? NULL
+                             : attribution_cause_phrase(e->evidence.causes[0].name, several);
+    if (phrase != NULL || e->finding.part == SCOPE_TRANSFER)
+        return phrase;
     return several ? "are late" : "is late";
 }
 
@@ -116,18 +121,23 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
 {
     struct growth_text title = {e->title, sizeof(e->title), 0};
     char names[57], progress[56] = "";
+    const char *cause = text_of_cause(e);
     struct quantity times;
     quantity_ratio(&times, ratio);
-    growth_list_scopes(g, e->finding.members, e->finding.member_count, names, sizeof(names));
+    const size_t longer = cause == NULL || strlen(cause) <= LATE ? 0 : strlen(cause) - LATE;
+    growth_list_scopes(g, e->finding.members, e->finding.member_count, names,
+                       sizeof(names) - longer);
     if (e->evidence.progress < SLOWED)
         snprintf(progress, sizeof(progress), "; the job %s %.0f %% of its progress",
                  over ? "made" : "makes", 100 * e->evidence.progress);
+    growth_append(&title, "%s%s%s%s: ", text_kind(&e->finding), names, cause == NULL ? "" : " ",
+                  cause == NULL ? "" : cause);
     if (e->finding.part == SCOPE_LATENESS)
-        growth_append(&title, "%s%s %s: others %s %s as long%s", text_kind(&e->finding), names,
-                      text_of_lateness(e), over ? "waited up to" : "wait", times.text, when);
+        growth_append(&title, "others %s %s as long%s", over ? "waited up to" : "wait", times.text,
+                      when);
     else
-        growth_append(&title, "%s%s: messages %s %s as long%s", text_kind(&e->finding), names,
-                      over ? "took up to" : "take", times.text, when);
+        growth_append(&title, "messages %s %s as long%s", over ? "took up to" : "take", times.text,
+                      when);
     if (title.length + strlen(progress) < sizeof(e->title))
         growth_append(&title, "%s", progress);
 }

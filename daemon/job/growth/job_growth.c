@@ -249,6 +249,8 @@ static int growth_attribute(struct job_growth *g, const struct closed_window *wi
         .pair_count = window->pair_count,
         .transfers = &window->latency->transfers,
         .messages = window->rank_messages,
+        .processes = window->processes,
+        .process_count = window->process_count,
         .scale = window->scale,
     };
     return attribution_window(g->attribution, &figures);
