@@ -1,0 +1,156 @@
+/* Why a rank is late, from windows with figures of processes. */
+#include "daemon/analysis/attribution/attribution.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+#define RANKS 4u
+#define LATE 1u
+#define CALM 20u /* windows */
+
+struct bed {
+    struct attribution *attribution;
+    struct rank_row ranks[RANKS];
+    struct wire_process_row processes[RANKS];
+    size_t process_count;
+    uint64_t number;
+};
+
+/* Ranks compute for 500 ms of a second, and wait in MPI. */
+static void make_window(struct bed *bed)
+{
+    for (uint32_t r = 0; r < RANKS; r++) {
+        bed->ranks[r] = (struct rank_row){
+            .rank = r, .calls = 100, .sent = 50, .received = 50, .recv_ns = 500 * MS};
+        bed->processes[r] = (struct wire_process_row){.rank = r,
+                                                      .length_ns = 1000 * MS,
+                                                      .user_ns = 500 * MS,
+                                                      .queued_ns = 10 * MS,
+                                                      .samples = 10,
+                                                      .runnable = 5};
+    }
+}
+
+static void add_window(struct bed *bed)
+{
+    static const struct transfers none;
+    const struct attribution_window window = {.number = ++bed->number,
+                                              .length_ns = 1000 * MS,
+                                              .ranks = bed->ranks,
+                                              .rank_count = RANKS,
+                                              .transfers = &none,
+                                              .processes = bed->processes,
+                                              .process_count = bed->process_count};
+    assert_int_equal(attribution_window(bed->attribution, &window), 0);
+}
+
+static void begin(struct bed *bed, size_t process_count)
+{
+    *bed = (struct bed){.process_count = process_count};
+    assert_int_equal(attribution_create(&bed->attribution, NULL), 0);
+    make_window(bed);
+    for (unsigned w = 0; w < CALM; w++)
+        add_window(bed);
+    for (uint32_t r = 0; r < RANKS; r++) { /* half as many steps in a second */
+        bed->ranks[r].calls = 50;
+        bed->ranks[r].sent = bed->ranks[r].received = 25;
+    }
+    bed->ranks[LATE].recv_ns = 0;
+}
+
+static struct attribution_result explain(struct bed *bed)
+{
+    static const uint32_t late[] = {LATE};
+    struct attribution_result out;
+    for (int w = 0; w < 3; w++)
+        add_window(bed);
+    assert_int_equal(attribution_explain(bed->attribution, CALM + 1, late, 1, &out), 0);
+    attribution_destroy(bed->attribution);
+    return out;
+}
+
+static void what_disturbs_the_process_is_the_cause(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.processes[LATE].stopped = 5;
+    bed.processes[LATE].user_ns = 250 * MS;
+    bed.processes[LATE].runnable = 2;
+    const struct attribution_result out = explain(&bed);
+    assert_true(out.cause_count > 0);
+    assert_int_equal(out.causes[0].kind, CAUSE_STOPPED);
+    assert_string_equal(out.causes[0].text,
+                        "stopped by a signal for 50 % of the time, before for 0 %");
+    assert_true(strlen(out.advice) > 0);
+}
+
+static void time_without_a_core_is_no_more_than_samples_show(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.processes[LATE].queued_ns = 600 * MS;
+    bed.processes[LATE].user_ns = 250 * MS;
+    bed.processes[LATE].runnable = 9;
+    assert_int_equal(explain(&bed).causes[0].kind, CAUSE_INTERRUPTED);
+    begin(&bed, RANKS);
+    bed.processes[LATE].queued_ns = 600 * MS; /* most of it while it was blocked */
+    bed.processes[LATE].user_ns = 250 * MS;
+    bed.processes[LATE].runnable = 4;
+    bed.processes[LATE].blocked = 6;
+    assert_int_equal(explain(&bed).causes[0].kind, CAUSE_IO);
+}
+
+static void longer_work_shows_no_other_sign(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.processes[LATE].user_ns = 1000 * MS;
+    bed.processes[LATE].runnable = 10;
+    const struct attribution_result out = explain(&bed);
+    assert_int_equal(out.cause_count, 1);
+    assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
+    begin(&bed, RANKS);
+    bed.processes[LATE].user_ns = 1000 * MS;
+    bed.processes[LATE].runnable = 10;
+    bed.ranks[LATE].sent = 100;
+    assert_int_equal(explain(&bed).causes[0].kind, CAUSE_PATTERN);
+}
+
+static void without_figures_of_processes_nothing_is_known(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, 0);
+    assert_int_equal(explain(&bed).cause_count, 0);
+}
+
+static void causes_have_phrases_for_one_rank_and_for_several(void **state)
+{
+    (void)state;
+    assert_string_equal(attribution_cause_phrase("computes-longer", 0), "computes longer");
+    assert_string_equal(attribution_cause_phrase("computes-longer", 1), "compute longer");
+    assert_string_equal(attribution_cause_phrase("interrupted", 0), "is kept off its core");
+    assert_null(attribution_cause_phrase("late-sender", 0));
+    assert_null(attribution_cause_phrase("", 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_disturbs_the_process_is_the_cause),
+        cmocka_unit_test(time_without_a_core_is_no_more_than_samples_show),
+        cmocka_unit_test(longer_work_shows_no_other_sign),
+        cmocka_unit_test(without_figures_of_processes_nothing_is_known),
+        cmocka_unit_test(causes_have_phrases_for_one_rank_and_for_several),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
