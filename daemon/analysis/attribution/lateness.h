@@ -1,10 +1,10 @@
 /* Why a rank is late: what the kernel has counted for its process, now and when the job was calm.
  *
- * Who computes longer competes for its core longer: a wait for it in the former proportion to the
- * time on it is part of longer work. Each sign is a time by itself (time without a core, time
- * stopped, time blocked) or explains one, so that signs can be compared: the cause is the sign that
- * has grown most. What the rank is longer outside of MPI, or busy, beyond all signs is longer work,
- * or work at a lower clock, or with more messages. Pure. */
+ * Each sign is a time by itself (time without a core, time stopped, time blocked) or explains one,
+ * so that signs can be compared: the cause is the sign that has grown most. What the rank is longer
+ * outside of MPI, or busy, beyond all signs is longer work, or work at a lower clock, or with more
+ * messages. A rank that computes longer competes for its core longer: a wait for it in the former
+ * proportion to the time on it is part of longer work. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_LATENESS_H
 #define HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_LATENESS_H
 
