@@ -20,7 +20,7 @@
 #define WORK_NS 8000000
 #define TAGS 4
 #define BYTES 1000
-#define BLOCK 8388608
+#define BLOCK 33554432
 #define WRITE_NS 40000000
 
 static int rank, size;
@@ -78,7 +78,7 @@ static void write_out(void)
     static char *block;
     char path[4096];
     path_of(path, "out");
-    int fd = open(path, O_WRONLY | O_CREAT | O_DIRECT | O_SYNC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_DIRECT | O_DSYNC, 0600);
     if (!block && posix_memalign((void **)&block, 4096, BLOCK) != 0)
         truth_broken("out of memory");
     for (double end = clock_ns(CLOCK_MONOTONIC) + WRITE_NS; clock_ns(CLOCK_MONOTONIC) < end;)
