@@ -18,6 +18,8 @@
 #define LEAST_EFFECT 0.8   /* deviation that is a finding: 2.2 times the scale or the mean */
 #define BACK 0.4           /* deviation that is none */
 #define LEAST_SHARE 0.002  /* of the window: what partners wait for the rank together */
+#define INDEPENDENT 4.0    /* windows of an excursion, at most, that count as independent */
+#define LEARN_AFTER 60u    /* windows: a longer excursion is how the rank is now */
 #define LEAST_WINDOWS 3u   /* slow messages may hold up ranks: they are to be found first */
 #define COSTS_MORE 2.0     /* times what messages in flight cost: else delays follow from these */
 #define ALIKE 0.4          /* of the largest excess: ranks are about as late */
@@ -119,7 +121,8 @@ static bool waits_is_raised(const struct scopes *s, const struct scope_wait *w, 
     const double effect = w->track.product / w->track.weight;
     const double excess = w->awaited - w->mean_await * w->messages;
     return effect >= LEAST_EFFECT && excess >= LEAST_SHARE * (double)length_ns &&
-           effect >= scopes_threshold(s, TABLE_RANK) * sqrt(s->waits.variance / 2);
+           effect >= scopes_threshold(s, TABLE_RANK) *
+                         sqrt(s->waits.variance / fmin(windows - 1, INDEPENDENT));
 }
 
 static double waits_ratio(const struct scopes *s, const struct scope_wait *w)
@@ -236,7 +239,8 @@ static void waits_learn(struct scopes *s)
     double squares = 0, count = 0;
     for (uint32_t r = 0; r < s->ranks; r++) {
         struct scope_wait *w = &s->waits.ranks[r];
-        if (w->messages <= 0)
+        const uint32_t windows = s->windows - w->track.start;
+        if (w->messages <= 0 || (windows >= LEAST_WINDOWS && windows < LEARN_AFTER))
             continue;
         const double rate = scope_rate(w->seen, MEMORY);
         if (w->seen > 0) {
