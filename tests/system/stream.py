@@ -9,6 +9,7 @@ class Stream:
     """The published stream of a job, from when it is made."""
 
     def __init__(self, place, *arguments):
+        self.place = place
         self.tap = place.tap('--until-end', '--topic', 'totals,alerts,latency,regions,places,job', *arguments)
         self.at, self.rest = 0, b''
         self.windows = []   # numbers of those published, in order

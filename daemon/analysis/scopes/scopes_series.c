@@ -13,7 +13,7 @@
 #define NOISE_MEMORY 100.0
 #define LEAST_VARIANCE 4e-4 /* of a row: its mean is never known better than by 2 % */
 #define LIMIT 4.0           /* standard deviations up to which a row counts */
-#define LEAST_LIMIT 1.0     /* but at least 2.7 times the reference counts in full */
+#define LEAST_LIMIT 1.0     /* but at least 2.7 times the reference, and noise that rows share */
 #define LOWEST (-3.0)       /* of y: one twentieth ... */
 #define HIGHEST 6.0         /* ... and 400 times its reference */
 #define LEAST_FLIGHT 50.0   /* nanoseconds: below lies the cost of the call */
@@ -203,14 +203,16 @@ void scopes_compare(struct scopes *s)
         const double prior = series_prior(series);
         const double reference =
             prior * series_class_mean(s, series_class(s, row->series)) + (1 - prior) * series->mean;
-        const double noise = series_noise(s, series, series_locality(s, row->series));
+        const enum locality locality = series_locality(s, row->series);
+        const double noise = series_noise(s, series, locality);
+        const double shared = s->common[locality] + s->tables[TABLE_PAIR].spread[locality];
         const double lasting = noise / (series->seen + 1) + prior * prior * s->between;
         const double variance = noise / row->messages + lasting + LEAST_VARIANCE;
         row->y = (float)fmin(fmax(row->x - reference, LOWEST), HIGHEST);
         row->weight =
             series_shows_no_flight(s, series_class(s, row->series)) ? 0 : (float)(1 / variance);
         row->lasting = (float)lasting;
-        row->limit = (float)fmax(LIMIT * sqrt(variance), LEAST_LIMIT);
+        row->limit = (float)fmax(LIMIT * sqrt(variance), LEAST_LIMIT + LIMIT * sqrt(shared));
     }
 }
 

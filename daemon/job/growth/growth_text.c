@@ -46,7 +46,10 @@ static void text_scope_name(const struct job_growth *g, const struct scope *scop
         snprintf(out, capacity, "%" PRIu32, scope->a);
         break;
     default:
-        out[0] = '\0';
+        snprintf(out, capacity, "all messages%s",
+                 scope->kind == SCOPE_INTER   ? " between nodes"
+                 : scope->kind == SCOPE_INTRA ? " within nodes"
+                                              : "");
     }
 }
 
@@ -66,6 +69,14 @@ void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, 
         }
         growth_append(&text, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", name);
     }
+}
+
+void growth_list_culprits(const struct job_growth *g, const struct scope_finding *f, char *out,
+                          size_t capacity)
+{
+    out[0] = '\0';
+    if (f->members[0].kind > SCOPE_INTER)
+        growth_list_scopes(g, f->members, f->member_count, out, capacity);
 }
 
 /* "node", "nodes", "link", ... as they stand before their names. */
@@ -125,8 +136,7 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
     struct quantity times;
     quantity_ratio(&times, ratio);
     const size_t longer = cause == NULL || strlen(cause) <= LATE ? 0 : strlen(cause) - LATE;
-    growth_list_scopes(g, e->finding.members, e->finding.member_count, names,
-                       sizeof(names) - longer);
+    growth_list_culprits(g, &e->finding, names, sizeof(names) - longer);
     if (e->evidence.progress < SLOWED)
         snprintf(progress, sizeof(progress), "; the job %s %.0f %% of its progress",
                  over ? "made" : "makes", 100 * e->evidence.progress);
