@@ -49,10 +49,14 @@ struct spread_sum {
     double excess, count;
 };
 
-static void spread_add(struct spread_sum *sum, const struct scope_estimate *e)
+static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
+                       const struct scope_estimate *e)
 {
-    const double square = fmin(e->effect * e->effect, SPREAD_CLIP * e->variance);
-    sum->excess += scope_round(square - e->variance);
+    /* Common noise, and the spread of pairs, are part of the weight. */
+    const double variance =
+        kind == TABLE_PAIR || kind == TABLE_LOCALITY ? 1 / e->weight : e->variance;
+    const double square = fmin(e->effect * e->effect, SPREAD_CLIP * variance);
+    sum->excess += scope_round(square - variance);
     sum->count += 1;
 }
 
@@ -108,17 +112,10 @@ static bool track_steps(const struct scopes *s, enum scope_table_kind kind, uint
     const double first = (double)track->before - lag * (double)track->earlier;
     const double second = (double)track->newest - lag * (double)track->before;
     const double step = (first + fresh * second) / scale;
-    /* Errors of references are those of all windows, and in no step; twice the error of a window.
-     */
-    const double variance = common * (1 - lag * lag) / scale + 2 * e->passing;
+    const double measured = fmax(e->variance - common, 0); /* twice the error of a window's mean */
+    const double variance = common * (1 - lag * lag) / scale + 2 * measured;
     return track_lasts(s, track) && step >= log(s->params.minimum) &&
            step >= scopes_threshold(s, kind) * sqrt(variance);
-}
-
-/* Variance of the mean deviation of windows with so much weight together. */
-static double track_variance(const struct scope_estimate *e, double weight)
-{
-    return e->passing * e->weight / weight + e->lasting;
 }
 
 /* The first window since which the deviation is significant, and worth a finding: the start of the
@@ -134,13 +131,13 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
         !track_lasts(s, track))
         return UINT32_MAX;
     const double effect = track_effect(track);
-    if (effect >= least && effect >= threshold * sqrt(track_variance(e, track->weight)))
+    if (effect >= least && effect >= threshold * sqrt(1 / track->weight + e->lasting))
         return track->start;
     const double weight = (double)track->before_weight + (double)track->newest_weight;
     const double recent = ((double)track->before * (double)track->before_weight +
                            (double)track->newest * (double)track->newest_weight) /
                           weight;
-    if ((recent >= least && recent >= threshold * sqrt(track_variance(e, weight))) ||
+    if ((recent >= least && recent >= threshold * sqrt(1 / weight + e->lasting)) ||
         track_steps(s, kind, i, e))
         return s->windows - 1;
     return UINT32_MAX;
@@ -169,7 +166,7 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
         track_follow(&table->tracks[i], &e, s->windows);
         /* A long excursion is no noise. */
         if (table->tracks[i].cusum < EXCURSION)
-            spread_add(&spread[scopes_locality(s, kind, i)], &e);
+            spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
         if (s->windows < s->params.calm) {
             track_restart(&table->tracks[i], s->windows + 1);
         } else {

@@ -180,7 +180,7 @@ struct scope_estimate {
     double effect;   /**< natural logarithm */
     double weight;   /**< reciprocal of the variance, common noise included */
     double variance; /**< of the effect, what lasts included */
-    double passing, lasting; /**< the parts of it that do and do not average out over windows */
+    double lasting;  /**< the part of it that does not average out over windows */
 };
 
 /** The locality of all messages of a candidate that has one of its own: a locality or a pair of

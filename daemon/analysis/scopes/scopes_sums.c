@@ -165,17 +165,15 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
     out->effect = product / weight;
     out->weight = weight;
     const double all_weight = sum->weight[0] + sum->weight[1];
-    /* Part of the weight: errors of references, and what pairs and all messages have in common. */
     out->lasting = s->summed * sum->lasting / (all_weight * all_weight);
-    if (kind == TABLE_LOCALITY)
-        out->lasting += s->common[i];
-    out->passing = fmax(1 / weight - out->lasting, 0);
     /* That of pairs is part of the weights of rows, and of what lasts of the pair. */
     if (kind != TABLE_LOCALITY && kind != TABLE_PAIR)
         out->lasting += s->tables[kind].spread[scopes_locality(s, kind, i)];
     if (kind == TABLE_RANK) /* the messages of a rank share what its node has */
         out->lasting += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
-    out->variance = out->passing + out->lasting;
+    out->variance = 1 / weight + out->lasting;
+    if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
+        out->lasting += s->common[i];
     return 1;
 }
 
