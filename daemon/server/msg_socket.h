@@ -12,8 +12,6 @@
 #include <uv.h>
 #include <zmq.h>
 
-#define MSG_SOCKET_PARTS_MAXIMUM 3u
-
 struct msg_socket;
 
 /** A received message. Zero-initialised is empty; texts are borrowed from the parts. */

@@ -92,9 +92,7 @@
     COLUMN(U64, blocked, 4294967295, "of these, in uninterruptible sleep: D")                      \
     COLUMN(U64, block_ns, 86400000000000, "delay by block devices; 0 where it is not accounted")   \
     COLUMN(U64, clock_khz, 100000000, "mean clock of its core when it ran last; 0: not known")     \
-    COLUMN(                                                                                        \
-        U64, steal_ns, 86400000000000,                                                             \
-        "time that the host of a virtual machine took from each of the node's cores, in the mean")
+    COLUMN(U64, steal_ns, 86400000000000, "mean time that the host took from a core of its node")
 
 /** Activity of one rank in one window. Sums over all windows are the totals of the run. */
 #define WIRE_RANK_ROW(COLUMN)                                                                      \

@@ -158,6 +158,7 @@ static double best(const struct communities *c)
 
 static void print_cold(const struct edges *e, const struct reference *reference)
 {
+    const size_t heap = bench_heap();
     double took[COLD_ROUNDS], same;
     struct communities *c = NULL;
     for (uint32_t i = 0; i < COLD_ROUNDS; i++) {
@@ -169,7 +170,7 @@ static void print_cold(const struct edges *e, const struct reference *reference)
     double cold = median(took, COLD_ROUNDS);
     printf("  cold %.2f ms, same %.2f ms, Q %.5f in %u communities, %.1f MB\n", 1e3 * cold,
            1e3 * same, best(c), e->vertices - communities_best(c),
-           1e-6 * (double)communities_bytes(c));
+           1e-6 * (double)(bench_heap() - heap));
     if (reference->seconds > 0)
         printf("  igraph fast-greedy %.2f ms (%.1f x), Q %.5f%s; Leiden %.2f ms, Q %.5f\n",
                1e3 * reference->seconds, reference->seconds / cold, reference->modularity,

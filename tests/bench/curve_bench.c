@@ -75,6 +75,7 @@ static void print_points(const struct subject *s, uint32_t phases)
     struct curve_point point;
     double *took = calloc(phases, sizeof(*took)), worst = 0, again = 0;
     uint64_t random = 1;
+    const size_t heap = bench_heap();
     params.weighted = s->weighted;
     bench_check(curve_create(&curve, &params), "create");
     for (uint32_t i = 0; i < PATTERNS + phases; i++) {
@@ -94,7 +95,7 @@ static void print_points(const struct subject *s, uint32_t phases)
     worst = took[phases - 1];
     printf("%-46s point %6.3f ms (longest %6.3f), %3.0f %% returned, %.1f MB\n", s->name,
            1e3 * took[phases / 2], 1e3 * worst, 100 * again / phases,
-           1e-6 * (double)curve_bytes(curve));
+           1e-6 * (double)(bench_heap() - heap));
     curve_destroy(curve);
     free(took);
 }

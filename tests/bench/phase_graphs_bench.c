@@ -58,6 +58,7 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
     struct phase_graphs *graphs;
     struct phase_graphs_counts counts;
     double longest = 0, sum = 0;
+    size_t heap = bench_heap();
     fill(edges[0], 0);
     fill(edges[1], 1);
     bench_check(phase_graphs_create(&graphs, params), "create");
@@ -72,6 +73,7 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
             sum += took;
             longest = took > longest ? took : longest;
         }
+    heap = bench_heap() - heap;
     phase_graphs_count(graphs, &counts);
     double rows = (double)windows * (EDGES / bursts * bursts);
     printf("%s: %lld windows of %u bursts\n  add %.1f ns a row, %.1f us a burst (longest %.0f), "
@@ -80,8 +82,8 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
            1e6 * longest, 1e3 * sum / (double)windows);
     print_reads(graphs, windows * WINDOW_NS);
     printf("  memory %.1f MiB: %llu rows, %u segments, %u edges; %llu merges\n",
-           (double)phase_graphs_bytes(graphs) / 1048576, (unsigned long long)counts.rows,
-           counts.segments, counts.edges, (unsigned long long)counts.merges);
+           (double)heap / 1048576, (unsigned long long)counts.rows, counts.segments, counts.edges,
+           (unsigned long long)counts.merges);
     phase_graphs_destroy(graphs);
 }
 

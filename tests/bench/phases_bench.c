@@ -190,6 +190,7 @@ static void run(const char *name, size_t count, uint32_t late_in, int64_t late_n
     struct phases_params params = PHASES_DEFAULTS;
     struct phases *phases;
     struct phases_counts counts;
+    size_t heap = bench_heap();
     bench_check(phases_create(&phases, &params), "create");
     double begin = bench_seconds();
     for (size_t i = 0; i < count; i++) {
@@ -200,6 +201,7 @@ static void run(const char *name, size_t count, uint32_t late_in, int64_t late_n
             bench_check(phases_close(phases, newest - late_ns), "close");
     }
     double took = bench_seconds() - begin;
+    heap = bench_heap() - heap;
     phases_count(phases, &counts);
     int64_t last = newest + STEP_NS;
     double first_cut = cut_time(phases), cut = cut_time(phases);
@@ -207,7 +209,7 @@ static void run(const char *name, size_t count, uint32_t late_in, int64_t late_n
     printf(
         "%s: %zu bursts\n  stream %.2f million a second, %.1f MB (%llu joined, %llu forced, %llu "
         "late, %llu closed, gap %.0f ms)\n",
-        name, count, 1e-6 * (double)count / took, 1e-6 * (double)phases_bytes(phases),
+        name, count, 1e-6 * (double)count / took, 1e-6 * (double)heap,
         (unsigned long long)counts.joined, (unsigned long long)counts.forced,
         (unsigned long long)counts.late, (unsigned long long)counts.closed,
         1e-6 * (double)counts.gap_ns);

@@ -507,20 +507,3 @@ int curve_append_at(struct curve *curve, const struct curve_phase *phase, double
     outcome.point.height = height;
     return rc == 0 ? commgram_curve_add(curve, &outcome) : rc;
 }
-
-static size_t view_bytes(const struct view *view)
-{
-    return view->partition.capacity * sizeof(*view->partition.rank) +
-           view->capacity * sizeof(*view->identity);
-}
-
-size_t curve_bytes(const struct curve *curve)
-{
-    size_t bytes = sizeof(*curve) + curve->params.most_patterns * sizeof(*curve->patterns) +
-                   assignment_bytes(curve->assignment) + view_bytes(&curve->last) +
-                   view_bytes(&curve->fresh) + 2 * curve->scratch.capacity * sizeof(uint32_t) +
-                   curve->capacity * (2 * sizeof(uint32_t) + sizeof(*curve->entries));
-    for (uint32_t i = 0; i < curve->params.most_patterns; i++)
-        bytes += view_bytes(&curve->patterns[i].view);
-    return bytes;
-}

@@ -95,7 +95,4 @@ int curve_append_at(struct curve *curve, const struct curve_phase *phase, double
 int curve_provisional(struct curve *curve, const struct curve_phase *phase,
                       struct curve_point *point, uint32_t *identities);
 
-/** Bytes on the heap. */
-size_t curve_bytes(const struct curve *curve);
-
 #endif

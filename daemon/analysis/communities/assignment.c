@@ -426,10 +426,3 @@ uint32_t assignment_column(const struct assignment *a, uint32_t row)
 {
     return row < a->rows ? a->row[row].column : NONE;
 }
-
-size_t assignment_bytes(const struct assignment *a)
-{
-    return sizeof(*a) + a->row_capacity * (sizeof(*a->row) + sizeof(*a->queue)) +
-           a->column_capacity * (sizeof(*a->column) + sizeof(*a->tally) + sizeof(*a->touched)) +
-           a->entry_capacity * sizeof(*a->entry) + a->heap_capacity * sizeof(*a->heap);
-}

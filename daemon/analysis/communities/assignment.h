@@ -65,7 +65,4 @@ int assignment_solve(struct assignment *assignment, uint64_t minimum, uint64_t *
  *  that the row has no entry for. */
 uint32_t assignment_column(const struct assignment *assignment, uint32_t row);
 
-/** Bytes on the heap. */
-size_t assignment_bytes(const struct assignment *assignment);
-
 #endif

@@ -339,11 +339,6 @@ enum communities_start communities_started(const struct communities *c)
     return c->started;
 }
 
-uint32_t communities_vertices(const struct communities *c)
-{
-    return c->result.graph.vertices;
-}
-
 const struct communities_merge *communities_merges(const struct communities *c, uint32_t *count)
 {
     *count = c->result.tree.count;
@@ -380,13 +375,4 @@ int communities_cut(const struct communities *c, uint32_t count, uint32_t *label
     for (uint32_t v = 0; v < vertices; v++) /* whom it merged into is below it: has its label */
         labels[v] = labels[v] == v ? next++ : labels[labels[v]];
     return 0;
-}
-
-size_t communities_bytes(const struct communities *c)
-{
-    const struct result *r = &c->result;
-    size_t vertices = r->graph.vertices;
-    return sizeof(*c) + c->edge_room * sizeof(*c->edges) + community_graph_bytes(&r->graph) +
-           vertices * (sizeof(*r->tree.join) + 2 * sizeof(*r->tree.low) + sizeof(*r->label)) +
-           r->tree.count * sizeof(*r->merges);
 }

@@ -106,9 +106,6 @@ int communities_update(struct communities *communities, uint32_t vertices,
 /** How the last update began. */
 enum communities_start communities_started(const struct communities *communities);
 
-/** Vertices of the graph; as many are the communities of level 0. */
-uint32_t communities_vertices(const struct communities *communities);
-
 /** All merges in order: level k is after k of them. Vertices less merges are the connected
  *  components. Borrowed until the next update. */
 const struct communities_merge *communities_merges(const struct communities *communities,
@@ -135,8 +132,5 @@ double communities_floor(uint32_t ranks, uint64_t messages);
  *  @param labels  of each vertex
  *  @return 0, or -HOLTER_ERANGE: more communities than vertices or fewer than components */
 int communities_cut(const struct communities *communities, uint32_t count, uint32_t *labels);
-
-/** Bytes on the heap. */
-size_t communities_bytes(const struct communities *communities);
 
 #endif

@@ -254,10 +254,3 @@ double community_graph_compare(const struct community_graph *before,
     }
     return sum;
 }
-
-size_t community_graph_bytes(const struct community_graph *g)
-{
-    size_t links = g->first == NULL ? 0 : g->first[g->vertices];
-    return g->vertices * (sizeof(*g->first) + sizeof(*g->loops) + sizeof(*g->strength)) +
-           links * (sizeof(*g->to) + sizeof(*g->weight));
-}

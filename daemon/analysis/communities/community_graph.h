@@ -36,8 +36,6 @@ void community_graph_finish(struct community_graph *graph);
 double community_graph_compare(const struct community_graph *before,
                                const struct community_graph *after, bool *touched);
 
-size_t community_graph_bytes(const struct community_graph *graph);
-
 /** Half of what merging two changes Q by, plus 1: the sum rounds off what rounding before it made
  *  of gains that are equal, so that ties are ties. */
 static inline double community_gain(double between, double strength_a, double strength_b,

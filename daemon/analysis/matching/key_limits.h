@@ -9,8 +9,6 @@
 
 #include "daemon/analysis/tables/key_table.h"
 
-#define KEY_LIMITS_WINDOWS 64u /**< largest span */
-
 /** Keys from `below` up were left out in a window. */
 struct key_limit {
     uint64_t window;

@@ -87,11 +87,6 @@ uint32_t burst_clusters_next(const struct burst_clusters *c)
     return c->candidates > 0 ? c->heap[0].id : BURST_NONE;
 }
 
-size_t burst_clusters_bytes(const struct burst_clusters *c)
-{
-    return sizeof(*c) + c->maximum * (sizeof(*c->at) + sizeof(*c->heap));
-}
-
 /* ---- the heap of gaps ----------------------------------------------------------- */
 
 static bool burst_clusters_is_sooner(const struct candidate *a, const struct candidate *b)

@@ -64,7 +64,4 @@ void burst_clusters_merge(struct burst_clusters *clusters, uint32_t id);
  *  closed_ns or before; and the gap at closed_ns itself. */
 void burst_clusters_hold(struct burst_clusters *clusters, int64_t limit_ns, int64_t closed_ns);
 
-/** Bytes on the heap. */
-size_t burst_clusters_bytes(const struct burst_clusters *clusters);
-
 #endif

@@ -445,12 +445,6 @@ uint64_t burst_items_folded(const struct burst_items *items)
     return items->folded;
 }
 
-size_t burst_items_bytes(const struct burst_items *items)
-{
-    return sizeof(*items) + (items->maximum + 1) * sizeof(*items->slots) +
-           items->count * sizeof(struct chunk);
-}
-
 int64_t burst_items_recent(const struct burst_items *items, size_t count)
 {
     uint32_t slot = items->count;

@@ -98,7 +98,4 @@ int64_t burst_items_recent(const struct burst_items *items, size_t count);
 uint64_t burst_items_count(const struct burst_items *items);
 uint64_t burst_items_folded(const struct burst_items *items);
 
-/** Bytes on the heap. */
-size_t burst_items_bytes(const struct burst_items *items);
-
 #endif

@@ -361,12 +361,3 @@ uint64_t phase_graphs_rows(const struct phase_graphs *g, int64_t from_ns, int64_
     }
     return rows;
 }
-
-size_t phase_graphs_bytes(const struct phase_graphs *g)
-{
-    size_t bytes =
-        sizeof(*g) + key_table_bytes(&g->numbers.table) +
-        ((size_t)g->params.segments + 1) * (sizeof(struct segment *) + sizeof(*g->boundaries)) +
-        g->counts.segments * sizeof(struct segment);
-    return bytes + g->counts.rows * sizeof(struct phase_row);
-}

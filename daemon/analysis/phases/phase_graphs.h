@@ -120,7 +120,4 @@ uint64_t phase_graphs_rows(const struct phase_graphs *graphs, int64_t from_ns, i
 
 void phase_graphs_count(const struct phase_graphs *graphs, struct phase_graphs_counts *out);
 
-/** Bytes on the heap. */
-size_t phase_graphs_bytes(const struct phase_graphs *graphs);
-
 #endif

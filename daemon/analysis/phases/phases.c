@@ -534,10 +534,3 @@ void phases_count(const struct phases *p, struct phases_counts *out)
     out->folded = burst_items_folded(p->items);
     out->clusters = burst_clusters_count(p->clusters);
 }
-
-size_t phases_bytes(const struct phases *p)
-{
-    return sizeof(*p) + (p->params.clusters + 1) * (sizeof(*p->runs) + sizeof(*p->heights)) +
-           p->params.closed * sizeof(*p->closed) + burst_items_bytes(p->items) +
-           burst_clusters_bytes(p->clusters);
-}

@@ -135,7 +135,4 @@ int phases_cut_count(struct phases *phases, int64_t from_ns, int64_t to_ns, size
 
 void phases_count(const struct phases *phases, struct phases_counts *out);
 
-/** Bytes on the heap. */
-size_t phases_bytes(const struct phases *phases);
-
 #endif

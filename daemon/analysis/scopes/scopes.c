@@ -119,17 +119,3 @@ const struct scope_finding *scopes_findings(const struct scopes *s, size_t *coun
     *count = s->open_count;
     return s->results;
 }
-
-size_t scopes_bytes(const struct scopes *s)
-{
-    size_t bytes = sizeof(*s) + key_table_bytes(&s->keys) + key_table_bytes(&s->pair_keys) +
-                   key_table_bytes(&s->both_keys) + s->series_capacity * sizeof(*s->series) +
-                   s->row_capacity * sizeof(*s->row_of) + s->pair_capacity * sizeof(*s->pairs) +
-                   s->link_capacity * sizeof(*s->links) + s->rank_capacity * sizeof(*s->node_of);
-    for (int k = 0; k < SCOPE_TABLES; k++)
-        bytes += s->tables[k].capacity * sizeof(*s->tables[k].sums) +
-                 s->tables[k].track_capacity * sizeof(*s->tables[k].tracks);
-    for (size_t i = 0; i < SCOPE_RECENT; i++)
-        bytes += s->recent[i].capacity * sizeof(*s->recent[i].list);
-    return bytes;
-}

@@ -129,7 +129,4 @@ const struct scope_finding *scopes_findings(const struct scopes *scopes, size_t 
 int scopes_covers(const struct scopes *scopes, const struct scope *scope, uint32_t source,
                   uint32_t destination);
 
-/** Bytes on the heap. */
-size_t scopes_bytes(const struct scopes *scopes);
-
 #endif

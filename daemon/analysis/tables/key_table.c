@@ -125,9 +125,3 @@ uint64_t key_hash(const char *text)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
     return hash;
 }
-
-size_t key_table_bytes(const struct key_table *table)
-{
-    size_t index = table->index == NULL ? 0 : ((size_t)table->mask + 1) * sizeof(*table->index);
-    return table->capacity * (sizeof(*table->keys) + sizeof(*table->after)) + index;
-}

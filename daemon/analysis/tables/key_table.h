@@ -130,7 +130,4 @@ static inline uint32_t key_table_number_after(struct key_table *table, struct ke
  *  key's other word. */
 uint64_t key_hash(const char *text);
 
-/** Bytes on the heap. */
-size_t key_table_bytes(const struct key_table *table);
-
 #endif

@@ -46,10 +46,8 @@ static void text_scope_name(const struct job_growth *g, const struct scope *scop
         snprintf(out, capacity, "%" PRIu32, scope->a);
         break;
     default:
-        snprintf(out, capacity, "all messages%s",
-                 scope->kind == SCOPE_INTER   ? " between nodes"
-                 : scope->kind == SCOPE_INTRA ? " within nodes"
-                                              : "");
+        snprintf(out, capacity, "all messages %s nodes",
+                 scope->kind == SCOPE_INTER ? "between" : "within");
     }
 }
 

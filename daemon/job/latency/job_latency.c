@@ -259,12 +259,6 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
     return l->short_of_memory ? -ENOMEM : 0;
 }
 
-const struct latency_series *job_latency_series(const struct job_latency *l, size_t *count)
-{
-    *count = l->series_count;
-    return l->series;
-}
-
 const struct message_ranks *job_latency_rank_messages(const struct job_latency *l)
 {
     return &l->messages;

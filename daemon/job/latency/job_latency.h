@@ -42,9 +42,6 @@ int job_latency_place(struct job_latency *latency, uint32_t rank, uint32_t node)
  *  @return 0 or -ENOMEM: it lacks messages */
 int job_latency_update(struct job_latency *latency, const struct closed_window *window);
 
-/** Series of the last closed window: the job, both localities, regions by id. */
-const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);
-
 /** Sums of its messages at each rank. Without memory some messages are not in them. */
 const struct message_ranks *job_latency_rank_messages(const struct job_latency *latency);
 
@@ -53,12 +50,6 @@ const struct latency_scale *job_latency_scale(const struct job_latency *latency)
 
 /** Largest clock uncertainty of its messages between nodes, nanoseconds; 0: there were none. */
 uint64_t job_latency_error(const struct job_latency *latency);
-
-/** Ranks of a region, ascending.
- *  @param out  space for `capacity` of them; may be NULL when that is 0 @return how many there are
- */
-size_t job_latency_members(const struct job_latency *latency, uint32_t id, uint32_t *out,
-                           size_t capacity);
 
 /** Region of a rank; 0: it is in none. */
 uint32_t job_latency_region_of(const struct job_latency *latency, uint32_t rank);

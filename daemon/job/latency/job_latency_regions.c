@@ -174,20 +174,6 @@ int job_latency_update_regions(struct job_latency *l, const struct closed_window
     return 0;
 }
 
-size_t job_latency_members(const struct job_latency *l, uint32_t id, uint32_t *out, size_t capacity)
-{
-    size_t count = 0;
-    for (size_t rank = 0; rank < l->rank_count; rank++) {
-        uint32_t at = l->region_of[rank];
-        if (at >= l->region_count || l->region_trends[at].id != id)
-            continue;
-        if (count < capacity)
-            out[count] = (uint32_t)rank;
-        count++;
-    }
-    return count;
-}
-
 int job_latency_regions(struct job_latency *l, struct wire_regions *out)
 {
     size_t regions = regions_list(l->regions, NULL, 0), members = 0;

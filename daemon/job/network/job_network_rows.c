@@ -14,7 +14,6 @@
 
 #define VERTEX_PAIRS 64u /* of a hot link, whose ranks are examined */
 #define HOT_NAMED 6u     /* links in the words of an alert */
-#define STATES 4u
 
 /* ---- links ------------------------------------------------------------------------------- */
 

@@ -270,13 +270,3 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     *out = t->made;
     return code;
 }
-
-size_t collective_table_bytes(const struct collective_table *t)
-{
-    return key_table_bytes(&t->comm_keys) + key_table_bytes(&t->keys) +
-           t->comm_capacity * sizeof(*t->comms) + t->capacity * sizeof(*t->list) +
-           (t->positions + t->numbers_capacity + t->rank_capacity + t->begin_capacity +
-            t->order_capacity) *
-               sizeof(uint32_t) +
-           sizeof(*t);
-}

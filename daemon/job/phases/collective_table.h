@@ -54,7 +54,4 @@ int collective_table_expand(struct collective_table *table, uint64_t world,
                             const struct burst_sums *calls, struct bursts *into,
                             struct collective_messages *out);
 
-/** Bytes on the heap. */
-size_t collective_table_bytes(const struct collective_table *table);
-
 #endif

@@ -274,10 +274,3 @@ int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out
 {
     return phase_rows_list(r, 1, out);
 }
-
-size_t job_phase_rows_bytes(const struct job_phase_rows *r)
-{
-    return sizeof(*r) + phase_labels_bytes(r->finder) + curve_bytes(r->curve) +
-           r->label_capacity * sizeof(*r->labels) + r->retained_capacity * sizeof(*r->kept) +
-           r->phase_capacity * sizeof(*r->phases) + r->point_capacity * sizeof(*r->points);
-}

@@ -66,7 +66,4 @@ void job_phase_rows_mark_unpublished(struct job_phase_rows *rows);
 /** All that are kept, then open ones. @return 0 or -ENOMEM */
 int job_phase_rows_list_all(struct job_phase_rows *rows, struct job_phase_list *out);
 
-/** Bytes on the heap. */
-size_t job_phase_rows_bytes(const struct job_phase_rows *rows);
-
 #endif

@@ -567,20 +567,3 @@ int job_phases_modelled(const struct job_phases *p)
 {
     return p->modelled;
 }
-
-void job_phases_bytes(const struct job_phases *p, struct job_phases_bytes *out)
-{
-    *out = (struct job_phases_bytes){
-        .clustering = p->phases == NULL ? 0 : phases_bytes(p->phases),
-        .graphs = p->graphs == NULL ? 0 : phase_graphs_bytes(p->graphs),
-        .rows = p->rows == NULL ? 0 : job_phase_rows_bytes(p->rows) + phase_batch_bytes(p->batch),
-        .collectives = p->collectives == NULL ? 0 : collective_table_bytes(p->collectives),
-    };
-}
-
-void job_phases_count(const struct job_phases *p, struct phases_counts *out)
-{
-    *out = (struct phases_counts){.gap_ns = INT64_MAX};
-    if (p->phases != NULL)
-        phases_count(p->phases, out);
-}

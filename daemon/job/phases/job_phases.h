@@ -121,12 +121,4 @@ uint32_t job_phases_ranks(const struct job_phases *phases);
 
 int job_phases_modelled(const struct job_phases *phases);
 
-/** Bytes on the heap; parts may be NULL. */
-struct job_phases_bytes {
-    size_t clustering, graphs, rows, collectives;
-};
-void job_phases_bytes(const struct job_phases *phases, struct job_phases_bytes *out);
-
-void job_phases_count(const struct job_phases *phases, struct phases_counts *out);
-
 #endif

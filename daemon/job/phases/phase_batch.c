@@ -134,14 +134,3 @@ struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count
     *count = b->count;
     return b->items;
 }
-
-size_t phase_batch_bytes(struct phase_batch *b)
-{
-    phase_batch_join(b);
-    size_t bytes =
-        sizeof(*b) + phase_labels_bytes(b->labels) + b->capacity * sizeof(struct phase_batch_item);
-    for (size_t i = 0; i < b->count; i++)
-        bytes += b->items[i].graph.count * sizeof(struct phase_edge) +
-                 (b->items[i].labels == NULL ? 0 : b->items[i].ranks * sizeof(uint32_t));
-    return bytes;
-}

@@ -59,7 +59,4 @@ struct phase_batch_item *phase_batch_finish(struct phase_batch *batch, size_t *c
 /** Drop all items. */
 void phase_batch_clear(struct phase_batch *batch);
 
-/** Bytes on the heap. Waits for the results. */
-size_t phase_batch_bytes(struct phase_batch *batch);
-
 #endif

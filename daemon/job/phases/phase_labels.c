@@ -119,9 +119,3 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
     int code = ranks == 0 ? -EINVAL : communities_update(l->communities, ranks, l->edges, edges);
     return code != 0 ? code : phase_labels_cut(l->communities, l->present, ranks, out, figures);
 }
-
-size_t phase_labels_bytes(const struct phase_labels *l)
-{
-    return sizeof(*l) + l->present_capacity * sizeof(*l->present) +
-           l->edge_capacity * sizeof(*l->edges) + communities_bytes(l->communities);
-}

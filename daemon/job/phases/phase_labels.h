@@ -37,7 +37,4 @@ void phase_labels_destroy(struct phase_labels *labels);
 int phase_labels_find(struct phase_labels *labels, uint32_t ranks, const struct phase_graph *graph,
                       uint32_t *out, struct phase_figures *figures);
 
-/** Bytes on the heap. */
-size_t phase_labels_bytes(const struct phase_labels *labels);
-
 #endif
