@@ -53,7 +53,7 @@ struct joined {
     uint64_t joint_ns;         /**< part of the transfer; 0 when it counts as network */
     uint64_t error_ns;         /**< bound of the error of the transfer; UINT64_MAX: unknown */
     uint64_t window;           /**< number of the window of its receive */
-    int uncertain; /**< the transfer is smaller than the error */
+    int uncertain;             /**< the transfer is smaller than the error */
 };
 
 /** Since the start. */

@@ -10,7 +10,7 @@
 #define WORK_FLOW 15u   /* work of checking whether a flow crosses a link */
 #define WORK_LINK 2u    /* work of reading a load */
 #define HOT 0.93        /* links whose load is at least this share of the largest load are hot */
-#define TRIES 150u /* exchanges for one hot link */
+#define TRIES 150u      /* exchanges for one hot link */
 
 struct touched {
     uint32_t link;
