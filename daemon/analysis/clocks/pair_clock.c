@@ -90,11 +90,6 @@ static int64_t pair_clock_widen_bound(const struct pair_clock *pair, int64_t min
     return minimum + (int64_t)wider;
 }
 
-static int64_t pair_clock_lower(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void pair_clock_update_offset(struct pair_clock *pair)
 {
     for (int way = 0; way < 2; way++) {
@@ -108,14 +103,15 @@ static void pair_clock_update_offset(struct pair_clock *pair)
     pair->remain_ns = pair->error_ns;
     const int one_way = pair->minimum[0] == INT64_MAX || pair->minimum[1] == INT64_MAX;
     const int64_t error = pair->error_ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)pair->error_ns;
-    const int64_t high = pair_clock_lower(pair->minimum[0], error);
-    const int64_t low = -pair_clock_lower(pair->minimum[1], error);
+    const int64_t high = pair->minimum[0] < error ? pair->minimum[0] : error;
+    const int64_t low = -(pair->minimum[1] < error ? pair->minimum[1] : error);
     if (low > high) { /* the bounds exclude each other: discard those derived from messages */
         pair->minimum[0] = pair->minimum[1] = INT64_MAX;
         return;
     }
     pair->offset_ns = !one_way ? low + (high - low) / 2 : low > 0 ? low : high < 0 ? high : 0;
-    pair->remain_ns = (uint64_t)-pair_clock_lower(pair->offset_ns - high, low - pair->offset_ns);
+    const int64_t above = high - pair->offset_ns, below = pair->offset_ns - low;
+    pair->remain_ns = (uint64_t)(above > below ? above : below);
 }
 
 void pair_clocks_update(struct pair_clocks *clocks)

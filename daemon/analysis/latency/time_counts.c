@@ -21,14 +21,6 @@ void time_counts_finish(struct time_counts *counts)
     *counts = (struct time_counts){0};
 }
 
-uint64_t time_counts_messages(const struct time_counts *counts)
-{
-    uint64_t messages = 0;
-    for (size_t i = 0; counts->cells != NULL && i < counts->cells->count; i++)
-        messages += counts->cells->of[counts->cells->used[i]]->messages;
-    return messages;
-}
-
 struct histogram *time_counts_cell(struct time_counts *counts, unsigned class_)
 {
     if (counts->cells == NULL)

@@ -29,9 +29,6 @@ static inline unsigned time_counts_class(unsigned locality, unsigned size_class)
 
 void time_counts_finish(struct time_counts *counts);
 
-/** @return number of messages of all classes */
-uint64_t time_counts_messages(const struct time_counts *counts);
-
 /** Make the cell of a class, for time_counts_add(). @return NULL: there is no memory */
 struct histogram *time_counts_cell(struct time_counts *counts, unsigned class_);
 

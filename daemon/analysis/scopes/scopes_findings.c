@@ -230,11 +230,6 @@ void scopes_explain(struct scopes *s)
 
 /* ---- findings ------------------------------------------------------------ */
 
-static int findings_kind_of_locality(enum scope_kind kind)
-{
-    return kind == SCOPE_JOB || kind == SCOPE_INTRA || kind == SCOPE_INTER;
-}
-
 /* The member that is the scope, in whichever direction. @return member_count: none is */
 static uint32_t findings_find_member(const struct scope_open *open, const struct scope *scope)
 {
@@ -280,7 +275,7 @@ static int findings_is_related(const struct scopes *s, const struct scope_open *
 {
     const struct scope_finding *f = &open->finding;
     return findings_may_join(s, f, part, onset) && f->members[0].kind == scope->kind &&
-           f->member_count < SCOPE_MEMBERS && !findings_kind_of_locality(scope->kind);
+           f->member_count < SCOPE_MEMBERS && scope->kind > SCOPE_INTER;
 }
 
 static void findings_add_member(struct scope_open *open, const struct scope *scope, uint64_t onset,

@@ -96,10 +96,9 @@ static bool track_lasts(const struct scopes *s, const struct scope_track *track)
     return track->before >= least && track->newest >= least;
 }
 
-/* What is common to all messages of a locality lasts for some windows, as an autoregressive process
- * of first order. A step stands out from what is expected after the window before the step more
- * than from the usual level. The generalised least squares estimate of a step that the last two
- * windows have: is it significant, and worth a finding? */
+/* What is common to all messages of a locality lasts as an autoregressive process of first order:
+ * is a step of the last two windows (generalised least squares) significant against what is
+ * expected after the window before it, and worth a finding? */
 static bool track_steps(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
                         const struct scope_estimate *e)
 {

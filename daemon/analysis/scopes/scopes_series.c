@@ -61,7 +61,7 @@ static int series_add(struct scopes *s, struct key key)
                        (uint64_t)s->keys.count + 1) != 0)
         return -ENOMEM;
     const uint32_t series = key_table_add_hashed(&s->keys, key);
-    s->series[series] = (struct scope_series){.pair = pair};
+    s->series[series] = (struct scope_series){.pair = pair, .variant = series};
     s->row_of[series] = 0;
     return 0;
 }
@@ -106,6 +106,30 @@ static uint32_t series_class_of(const struct scopes *s, const struct transfer *t
                : came_late;
 }
 
+/* Series of the same ranks and size are linked in a ring. @return one in the ring of the key: that
+ * of the row before, or the one that followed it last time; KEY_NONE: neither is */
+static uint32_t series_ring(const struct scopes *s, uint32_t before, struct key key)
+{
+    const uint32_t after = before < s->keys.count ? s->keys.after[before] : KEY_NONE;
+    for (uint32_t at = before;; at = after) {
+        if (at < s->keys.count && s->keys.keys[at].hi == key.hi &&
+            ((s->keys.keys[at].lo ^ key.lo) & ((1u << SCOPE_CLASS_BITS) - 1)) == 0)
+            return at;
+        if (at == after)
+            return KEY_NONE;
+    }
+}
+
+static uint32_t series_find(const struct scopes *s, uint32_t ring, struct key key)
+{
+    uint32_t at = ring;
+    while (at != KEY_NONE && !key_table_is(&s->keys, at, key)) {
+        at = s->series[at].variant;
+        at = at == ring ? KEY_NONE : at;
+    }
+    return at != KEY_NONE ? at : key_table_find(&s->keys, key);
+}
+
 /* Add a row of the window to that of its series. @return 0 or -ENOMEM */
 static int series_collect(struct scopes *s, const struct transfer *t, uint32_t *before)
 {
@@ -113,17 +137,20 @@ static int series_collect(struct scopes *s, const struct transfer *t, uint32_t *
     const struct key key = {(uint64_t)t->source << 32 | t->destination, series_class_of(s, t)};
     if (key_table_reserve(&s->keys, 1) != 0)
         return -ENOMEM;
-    uint32_t series = *before < s->keys.count && key_table_is(&s->keys, s->keys.after[*before], key)
-                          ? s->keys.after[*before]
-                          : key_table_find(&s->keys, key);
+    const uint32_t ring = series_ring(s, *before, key);
+    uint32_t series = series_find(s, ring, key);
     if (series == KEY_NONE) {
         if (s->keys.count >= s->params.series)
             return 0;
         if (series_add(s, key) != 0)
             return -ENOMEM;
         series = s->keys.count - 1;
+        if (ring != KEY_NONE) {
+            s->series[series].variant = s->series[ring].variant;
+            s->series[ring].variant = series;
+        }
     }
-    if (*before < s->keys.count)
+    if (*before < s->keys.count && ring != *before)
         s->keys.after[*before] = series;
     *before = series;
     if (s->row_of[series] == 0) {
@@ -348,6 +375,7 @@ int scopes_forget(struct scopes *s)
             continue;
         const uint32_t number = key_table_add_hashed(&kept, s->keys.keys[i]);
         s->series[number] = s->series[i];
+        s->series[number].variant = number;
     }
     key_table_finish(&s->keys);
     s->keys = kept;

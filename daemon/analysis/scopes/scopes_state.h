@@ -21,11 +21,12 @@ _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit 
 
 /** A pair of ranks and a size class. */
 struct scope_series {
-    float mean;     /**< reference: natural logarithm of the time of flight, nanoseconds */
-    float variance; /**< of one message about it */
-    float seen;     /**< windows that it was learned from, at most SERIES_MEMORY */
-    uint32_t pair;  /**< number of its pair of nodes */
-    uint32_t last;  /**< window in which it was seen last, counted from the first one */
+    float mean;       /**< reference: natural logarithm of the time of flight, nanoseconds */
+    float variance;   /**< of one message about it */
+    float seen;       /**< windows that it was learned from, at most SERIES_MEMORY */
+    uint32_t pair;    /**< number of its pair of nodes */
+    uint32_t variant; /**< a ring: series of the same ranks and size that came otherwise */
+    uint32_t last;    /**< window in which it was seen last, counted from the first one */
 };
 
 /** A series in one window. */

@@ -137,12 +137,12 @@ void scopes_complete_sums(struct scopes *s)
 
 enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
 {
+    const struct key *keys = kind == TABLE_PAIR        ? s->pair_keys.keys
+                             : kind == TABLE_PAIR_BOTH ? s->both_keys.keys
+                                                       : NULL;
     if (kind == TABLE_LOCALITY)
         return (enum locality)i;
-    if (kind != TABLE_PAIR && kind != TABLE_PAIR_BOTH)
-        return LOCALITY_INTER;
-    const struct key key = kind == TABLE_PAIR ? s->pair_keys.keys[i] : s->both_keys.keys[i];
-    return key.hi == key.lo ? LOCALITY_INTRA : LOCALITY_INTER;
+    return keys != NULL && keys[i].hi == keys[i].lo ? LOCALITY_INTRA : LOCALITY_INTER;
 }
 
 /* The generalised least squares estimate of the effect of a scope, when all messages of a locality

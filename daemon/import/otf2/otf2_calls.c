@@ -213,15 +213,21 @@ static uint16_t otf2_calls_persistent(const struct otf2_calls *c)
     return c->call == CALL_Start || c->call == CALL_Startall ? EVENT_PERSISTENT : 0;
 }
 
-void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
+static void otf2_calls_single(struct otf2_calls *c, uint64_t time, uint16_t call, uint16_t kind,
+                              const struct otf2_message *message)
 {
-    int own = otf2_calls_ensure_call(c, time, CALL_Send);
-    struct event *part = otf2_calls_add_part(c, EVENT_SEND | EVENT_POST | EVENT_DONE);
+    int own = otf2_calls_ensure_call(c, time, call);
+    struct event *part = otf2_calls_add_part(c, kind | EVENT_POST | EVENT_DONE);
     if (part != NULL)
         otf2_calls_set_message(part, message);
+    otf2_calls_close_single(c, time, own);
+}
+
+void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
+{
     c->totals.sends++;
     c->totals.send_bytes += message->bytes;
-    otf2_calls_close_single(c, time, own);
+    otf2_calls_single(c, time, CALL_Send, EVENT_SEND, message);
 }
 
 /* ---- requests -------------------------------------------------------------- */
@@ -350,13 +356,9 @@ void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 
 void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
-    int own = otf2_calls_ensure_call(c, time, CALL_Recv);
-    struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_POST | EVENT_DONE);
-    if (part != NULL)
-        otf2_calls_set_message(part, message);
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
-    otf2_calls_close_single(c, time, own);
+    otf2_calls_single(c, time, CALL_Recv, EVENT_RECV, message);
 }
 
 /* Copy the data of a completed receive to the record of its post. @return was that record still

@@ -387,7 +387,7 @@ void growth_describe(struct job_growth *g, struct growth_episode *e,
     snprintf(v->locality, sizeof(v->locality), "%s", evidence_locality(&f->members[0]));
     v->error_ns =
         strcmp(v->locality, "intra-node") == 0 ? 0 : job_latency_error(g->options.latency);
-    growth_list_culprits(g, f, v->culprits, sizeof(v->culprits));
+    growth_list_scopes(g, f->members, growth_named(f), v->culprits, sizeof(v->culprits));
     growth_list_scopes(g, f->alternatives, f->alternative_count, v->alternatives,
                        sizeof(v->alternatives));
     evidence_list_nodes(g, f, v->nodes, sizeof(v->nodes));

@@ -73,8 +73,10 @@ void growth_write_text(struct growth_episode *e);
 /** Names of the scopes of a finding: "n3, n7 and 2 more", as many as fit. */
 void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, uint32_t count,
                         char *out, size_t capacity);
-/** The names of the culprits; none for messages within or between nodes as a whole. */
-void growth_list_culprits(const struct job_growth *g, const struct scope_finding *f, char *out,
-                          size_t capacity);
+/** Members of a finding that have names: none for messages within or between nodes as a whole. */
+static inline uint32_t growth_named(const struct scope_finding *f)
+{
+    return f->members[0].kind > SCOPE_INTER ? f->member_count : 0;
+}
 
 #endif

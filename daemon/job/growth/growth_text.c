@@ -37,10 +37,9 @@ static void text_scope_name(const struct job_growth *g, const struct scope *scop
                  scope->direction == SCOPE_OUT ? " to " : " and ", growth_host(g, scope->b));
         break;
     case SCOPE_LINK:
+        out[0] = '\0';
         if (g->options.network != NULL)
             job_network_name_link(g->options.network, scope->a, out, capacity);
-        else
-            out[0] = '\0';
         break;
     case SCOPE_RANK:
         snprintf(out, capacity, "%" PRIu32, scope->a);
@@ -69,14 +68,6 @@ void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, 
     }
 }
 
-void growth_list_culprits(const struct job_growth *g, const struct scope_finding *f, char *out,
-                          size_t capacity)
-{
-    out[0] = '\0';
-    if (f->members[0].kind > SCOPE_INTER)
-        growth_list_scopes(g, f->members, f->member_count, out, capacity);
-}
-
 /* "node", "nodes", "link", ... as they stand before their names. */
 static const char *text_kind(const struct scope_finding *f)
 {
@@ -100,8 +91,7 @@ static const char *text_kind(const struct scope_finding *f)
     }
 }
 
-/* What the culprit does, by its cause, in the words of the title. @return NULL: messages to or from
- * it take longer, and nothing more is known */
+/* What the culprit does, as in titles. @return NULL: nothing is known but longer messages */
 static const char *text_of_cause(const struct growth_episode *e)
 {
     const int several = e->finding.member_count > 1;
@@ -134,7 +124,8 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
     struct quantity times;
     quantity_ratio(&times, ratio);
     const size_t longer = cause == NULL || strlen(cause) <= LATE ? 0 : strlen(cause) - LATE;
-    growth_list_culprits(g, &e->finding, names, sizeof(names) - longer);
+    growth_list_scopes(g, e->finding.members, growth_named(&e->finding), names,
+                       sizeof(names) - longer);
     if (e->evidence.progress < SLOWED)
         snprintf(progress, sizeof(progress), "; the job %s %.0f %% of its progress",
                  over ? "made" : "makes", 100 * e->evidence.progress);

@@ -2,6 +2,7 @@
 #include "daemon/analysis/latency/criteria.h"
 #include "daemon/analysis/latency/time_counts.h"
 #include "holter/error.h"
+#include "tests/daemon/analysis/latency/counted.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,9 +75,9 @@ static void counts_make_the_criteria_that_rows_make(void **state)
                 count(i % 3 == 0 ? &late : &window, row);
         }
         assert_int_equal(time_counts_move(&window, &late), 0);
-        assert_int_equal(time_counts_messages(&late), 0);
+        assert_int_equal(counted_messages(&late), 0);
         assert_int_equal(criteria_count_times(counts, &window), 0);
-        assert_int_equal(time_counts_messages(&window), 0);
+        assert_int_equal(counted_messages(&window), 0);
         assert_int_equal(criteria_close(rows, w), 0);
         assert_int_equal(criteria_close(counts, w), 0);
         assert_same(rows, counts);
@@ -99,7 +100,7 @@ static void messages_taken_back_were_never_there(void **state)
     for (unsigned i = 0; i < 100; i++)
         time_counts_remove(&counts, time_counts_class(rows[i].locality, rows[i].size_class),
                            rows[i].time_class, rows[i].messages);
-    assert_int_equal(time_counts_messages(&counts), 0);
+    assert_int_equal(counted_messages(&counts), 0);
     time_counts_finish(&counts);
 }
 
@@ -112,7 +113,7 @@ static void more_messages_than_criteria_take_are_refused(void **state)
         count(&counts, (struct row){0, 100, 700 + i, UINT64_C(1) << 40});
     count(&counts, (struct row){0, 200, 700, 20});
     assert_int_equal(criteria_count_times(criteria, &counts), -HOLTER_ERANGE);
-    assert_int_equal(time_counts_messages(&counts), 0);
+    assert_int_equal(counted_messages(&counts), 0);
     assert_int_equal(criteria_close(criteria, 0), 0);
     assert_int_equal(criteria_count(criteria), 2);
     time_counts_finish(&counts);

@@ -2,6 +2,7 @@
 #include "daemon/job/rows/latency_rows.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
+#include "tests/daemon/analysis/latency/counted.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -186,20 +187,20 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     for (unsigned c = 0; c < SIZE_CLASSES; c++)
         recent[c] = c == size_class_of(10) ? 79 : NAN;
     assert_int_equal(latency_rows_add(&rows, &message), 0);
-    assert_int_equal(time_counts_messages(&rows.times), 3);
+    assert_int_equal(counted_messages(&rows.times), 3);
     latency_rows_undo(&rows, &message);
-    assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
+    assert_int_equal(rows.transfers.count + counted_messages(&rows.times), 0);
     assert_int_equal(latency_rows_add(&rows, &message), 0);
     assert_int_equal(latency_rows_add_joined(&rows, &joined, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
-    assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
+    assert_int_equal(rows.transfers.count + counted_messages(&rows.times), 0);
     assert_int_equal(later.transfers.count, 2);
     assert_int_equal(later.transfers.rows[0].locality, LOCALITY_INTRA);
     assert_int_equal(later.transfers.rows[0].transfer_ns, 9000);
     assert_int_equal(later.transfers.rows[1].locality, LOCALITY_INTER);
     assert_int_equal(later.transfers.rows[1].size_class, size_class_of(10));
     assert_int_equal(later.transfers.rows[1].delayed, 1);
-    assert_int_equal(time_counts_messages(&later.times), 4);
+    assert_int_equal(counted_messages(&later.times), 4);
     joined.bytes = 5000; /* of a class without a criterion */
     assert_int_equal(latency_rows_add_joined(&later, &joined, recent), 0);
     assert_int_equal(later.transfers.rows[2].delayed, 0);
@@ -249,7 +250,7 @@ static void joined_messages_count_in_their_classes(void **state)
         const struct histogram *times = rows.times.cells->of[class_];
         assert_true(histogram_count(times, time_class_of(ns)) > 0);
     }
-    assert_int_equal(time_counts_messages(&rows.times), 4 * 61);
+    assert_int_equal(counted_messages(&rows.times), 4 * 61);
     latency_rows_finish(&rows);
 }
 
