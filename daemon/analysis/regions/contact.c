@@ -136,7 +136,7 @@ static bool contact_is_edge(const struct contact *contact, const struct contact_
            pair->weight >= share * (a < b ? a : b);
 }
 
-/* Drop the pairs that are forgotten, and number the others anew: there is space for them. */
+/* Drop the pairs that are forgotten, and give the others new numbers, for which there is space. */
 static void contact_clear_pairs(struct contact *contact)
 {
     const uint32_t count = contact->numbers.count;

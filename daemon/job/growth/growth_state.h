@@ -73,6 +73,7 @@ void growth_write_text(struct growth_episode *e);
 /** Names of the scopes of a finding: "n3, n7 and 2 more", as many as fit. */
 void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, uint32_t count,
                         char *out, size_t capacity);
+
 /** Members of a finding that have names: none for messages within or between nodes as a whole. */
 static inline uint32_t growth_named(const struct scope_finding *f)
 {

@@ -1,8 +1,8 @@
 /* causes DIRECTORY: a simulation whose ranks load their cores little. In every step each rank
  * sleeps, computes for a given time of its core, exchanges messages with its two neighbours in a
  * ring, and joins an Allreduce. Rank 1 has the last core alone, the others share the first one.
- * What goes on is told by files in the directory, which may come and go: while work.RANK is there,
- * that rank computes four times as long; with write.RANK it writes to a file for 40 ms in each
+ * Files in the directory control the job, and may come and go: while work.RANK exists, that rank
+ * computes four times as long; with write.RANK it writes to a file for 40 ms in each
  * step and waits for the disk; with end the job ends. Each rank writes its process to
  * DIRECTORY/pid.RANK. */
 #define _GNU_SOURCE
