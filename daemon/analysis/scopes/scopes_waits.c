@@ -239,7 +239,7 @@ static void waits_learn(struct scopes *s)
     double squares = 0, count = 0;
     for (uint32_t r = 0; r < s->ranks; r++) {
         struct scope_wait *w = &s->waits.ranks[r];
-        const uint32_t windows = s->windows - w->track.start;
+        const uint32_t windows = w->track.cusum > 0 ? s->windows - w->track.start : 0;
         if (w->messages <= 0 || (windows >= LEAST_WINDOWS && windows < LEARN_AFTER))
             continue;
         const double rate = scope_rate(w->seen, MEMORY);
