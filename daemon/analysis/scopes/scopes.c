@@ -11,8 +11,7 @@
 #define FIRST_NOISE 0.25         /* variances that are assumed before any is known: of a message, */
 #define FIRST_BETWEEN 0.25       /* between pairs of ranks, */
 #define FIRST_BETWEEN_NODES 0.05 /* between pairs of nodes, */
-#define FIRST_SPREAD 4e-4        /* of scopes, */
-#define FIRST_COMMON 0.01        /* and of what is common to all messages */
+#define FIRST_SPREAD 4e-4        /* and of scopes */
 
 int scopes_create(struct scopes **out, const struct scopes_params *params)
 {
@@ -29,11 +28,9 @@ int scopes_create(struct scopes **out, const struct scopes_params *params)
     key_table_init(&s->both_keys);
     s->between = FIRST_BETWEEN;
     s->between_nodes = FIRST_BETWEEN_NODES;
-    for (int l = 0; l < LOCALITIES; l++) {
+    for (int l = 0; l < LOCALITIES; l++)
         s->noise[l] = FIRST_NOISE;
-        s->common[l] = FIRST_COMMON;
-        s->common_lag[l] = FIRST_COMMON / 2;
-    }
+    scopes_init_levels(s);
     for (int k = 0; k < SCOPE_TABLES; k++)
         s->tables[k].spread[LOCALITY_INTRA] = s->tables[k].spread[LOCALITY_INTER] = FIRST_SPREAD;
     *out = s;

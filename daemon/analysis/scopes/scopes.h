@@ -11,7 +11,8 @@
  *     that was hardly seen before that between pairs, since it is compared with other pairs then;
  *   - what is common to all messages within or between nodes is a random effect whose variance is
  *     known from the windows before (generalised least squares), so that common noise neither
- *     raises nor hides a scope;
+ *     raises nor hides a scope; much of it is common to both localities, so that the one shows
+ *     what to expect of the other (scopes_levels.c);
  *   - a scope whose mean deviation persists (CUSUM, E. S. Page, 1954) starts a search: the scope
  *     that explains most of the sum of squares is the culprit, its effect is subtracted, and the
  *     search goes on until no scope is significant. Scopes that no traffic can tell apart are
@@ -53,7 +54,13 @@ enum scope_kind {
 };
 
 /** Messages of the scope that are concerned. */
-enum scope_direction { SCOPE_OUT, SCOPE_IN, SCOPE_BOTH, SCOPE_ALL };
+enum scope_direction {
+    SCOPE_OUT,
+    SCOPE_IN,
+    SCOPE_BOTH,  /**< of a node: all to and from others */
+    SCOPE_ALL,   /**< also those within the node */
+    SCOPE_WITHIN /**< only those */
+};
 
 struct scope {
     enum scope_kind kind;

@@ -33,6 +33,8 @@ static int findings_node_has(const struct scope *scope, uint32_t from, uint32_t 
         return in;
     case SCOPE_BOTH:
         return out || in;
+    case SCOPE_WITHIN:
+        return from == scope->a && to == scope->a;
     case SCOPE_ALL:
     default:
         return from == scope->a || to == scope->a;
@@ -252,7 +254,10 @@ static void findings_grow_member(struct scope_open *open, uint32_t m, const stru
     open->good = 0;
     open->finding.over = 0;
     open->effects[m] += effect;
-    if (member->a == scope->a && member->b == scope->b)
+    if (scope->kind == SCOPE_NODE &&
+        (member->direction == SCOPE_WITHIN) != (scope->direction == SCOPE_WITHIN))
+        member->direction = SCOPE_ALL;
+    else if (member->a == scope->a && member->b == scope->b)
         member->direction = scope->direction;
     else /* a pair of nodes, the other way */
         member->direction = SCOPE_BOTH;
@@ -275,6 +280,7 @@ static int findings_is_related(const struct scopes *s, const struct scope_open *
 {
     const struct scope_finding *f = &open->finding;
     return findings_may_join(s, f, part, onset) && f->members[0].kind == scope->kind &&
+           (f->members[0].direction == SCOPE_WITHIN) == (scope->direction == SCOPE_WITHIN) &&
            f->member_count < SCOPE_MEMBERS && scope->kind > SCOPE_INTER;
 }
 
@@ -329,9 +335,10 @@ static struct scope_open *findings_widen(struct scopes *s, const struct scope *n
 struct scope_open *scopes_open_finding(struct scopes *s, const struct scope *scope,
                                        enum scope_part part, uint64_t onset, double effect)
 {
-    struct scope_open *wider = part == SCOPE_TRANSFER && scope->kind == SCOPE_NODE
-                                   ? findings_widen(s, scope, onset, effect)
-                                   : NULL;
+    struct scope_open *wider =
+        part == SCOPE_TRANSFER && scope->kind == SCOPE_NODE && scope->direction != SCOPE_WITHIN
+            ? findings_widen(s, scope, onset, effect)
+            : NULL;
     if (wider != NULL)
         return wider;
     for (uint32_t f = 0; f < s->open_count; f++) {

@@ -8,16 +8,12 @@
 #define STEP 6.0          /* standard deviations that one window counts at most */
 #define LEAST_WINDOWS 2u  /* that a deviation has to last */
 #define RANK_WINDOWS 4u   /* the same of a rank: one that is late disturbs messages of others */
-#define EXCURSION 5.0     /* of CUSUM: from here on deviations are not learned as noise */
 #define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
-#define SPREAD_MEMORY 120 /* windows */
-#define SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
-#define LEAST_SPREAD 1e-5
 #define NEARLY 0.6        /* of the threshold: a scope that deviates so much may explain others */
 #define ONSET_SHARE 0.3   /* of the effect: with less a window lies before the onset */
 #define LIKE_THE_PAIR 0.4 /* of its effect: other pairs of its node deviate as well */
+#define WHOLE 0.75        /* of its effect: messages of both localities deviate */
 #define SAME 1e-9         /* gains that differ by less are equal */
-#define MAXIMUM_LAG 0.9   /* autocorrelation from one window to the next that is made use of */
 
 /* A candidate that was chosen. */
 struct choice {
@@ -55,7 +51,7 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
     /* Common noise, and the spread of pairs, are part of the weight. */
     const double variance =
         kind == TABLE_PAIR || kind == TABLE_LOCALITY ? 1 / e->weight : e->variance;
-    const double square = fmin(e->effect * e->effect, SPREAD_CLIP * variance);
+    const double square = fmin(e->effect * e->effect, SCOPE_SPREAD_CLIP * variance);
     sum->excess += scope_round(square - variance);
     sum->count += 1;
 }
@@ -64,8 +60,8 @@ static double spread_follow(const struct scopes *s, double spread, const struct 
 {
     if (sum->count == 0)
         return spread;
-    return fmax(spread + scope_rate(s->windows + 5, SPREAD_MEMORY) * sum->excess / sum->count,
-                LEAST_SPREAD);
+    return fmax(spread + scope_rate(s->windows + 5, SCOPE_SPREAD_MEMORY) * sum->excess / sum->count,
+                SCOPE_LEAST_SPREAD);
 }
 
 static void track_follow(struct scope_track *track, const struct scope_estimate *e, uint32_t window)
@@ -74,7 +70,6 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
     if (window - track->last > IDLE_WINDOWS)
         track_restart(track, window);
     track->last = window;
-    track->earlier = track->before;
     track->before = track->newest;
     track->before_weight = track->newest_weight;
     track->newest = (float)e->effect;
@@ -94,27 +89,6 @@ static bool track_lasts(const struct scopes *s, const struct scope_track *track)
 {
     const double least = log(s->params.minimum) / 2;
     return track->before >= least && track->newest >= least;
-}
-
-/* What is common to all messages of a locality lasts as an autoregressive process of first order:
- * is a step of the last two windows (generalised least squares) significant against what is
- * expected after the window before it, and worth a finding? */
-static bool track_steps(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
-                        const struct scope_estimate *e)
-{
-    if (kind != TABLE_LOCALITY)
-        return false;
-    const struct scope_track *track = &s->tables[kind].tracks[i];
-    const double common = s->common[i];
-    const double lag = fmin(fmax(s->common_lag[i] / common, 0), MAXIMUM_LAG);
-    const double fresh = 1 - lag, scale = 1 + fresh * fresh;
-    const double first = (double)track->before - lag * (double)track->earlier;
-    const double second = (double)track->newest - lag * (double)track->before;
-    const double step = (first + fresh * second) / scale;
-    const double measured = fmax(e->variance - common, 0); /* twice the error of a window's mean */
-    const double variance = common * (1 - lag * lag) / scale + 2 * measured;
-    return track_lasts(s, track) && step >= log(s->params.minimum) &&
-           step >= scopes_threshold(s, kind) * sqrt(variance);
 }
 
 /* The first window since which the deviation is significant, and worth a finding: the start of the
@@ -137,19 +111,9 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
                            (double)track->newest * (double)track->newest_weight) /
                           weight;
     if ((recent >= least && recent >= threshold * sqrt(1 / weight + e->lasting)) ||
-        track_steps(s, kind, i, e))
+        (kind == TABLE_LOCALITY && s->common[i].steps))
         return s->windows - 1;
     return UINT32_MAX;
-}
-
-/* Of what is common to all messages, how much lasts from one window to the next. */
-static void follow_lag(struct scopes *s, uint32_t locality)
-{
-    const struct scope_track *track = &s->tables[TABLE_LOCALITY].tracks[locality];
-    const double limit = SPREAD_CLIP * s->common[locality];
-    const double product = fmin(fmax((double)track->before * (double)track->newest, -limit), limit);
-    s->common_lag[locality] +=
-        scope_rate(s->windows + 5, SPREAD_MEMORY) * (product - s->common_lag[locality]);
 }
 
 /* @return first window of the earliest excursion that is raised; UINT32_MAX: none is */
@@ -164,18 +128,13 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
             continue;
         track_follow(&table->tracks[i], &e, s->windows);
         /* A long excursion is no noise. */
-        if (table->tracks[i].cusum < EXCURSION)
+        if (table->tracks[i].cusum < SCOPE_EXCURSION)
             spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
         if (s->windows < s->params.calm) {
             track_restart(&table->tracks[i], s->windows + 1);
         } else {
             const uint32_t since = track_raised_since(s, kind, i, &e);
             first = since < first ? since : first;
-        }
-        if (kind == TABLE_LOCALITY) {
-            s->common[i] = spread_follow(s, s->common[i], &spread[i]);
-            if (table->tracks[i].cusum < EXCURSION)
-                follow_lag(s, i);
         }
     }
     for (int l = 0; l < LOCALITIES; l++)
@@ -215,13 +174,18 @@ static bool search_is_better(const struct choice *a, const struct choice *b)
     return search_preference(a->kind) > search_preference(b->kind);
 }
 
-/* A node as a whole is a scope only if messages within it deviate as well; else it is the node's
- * messages to and from others. */
-static bool search_is_whole(const struct scopes *s, uint32_t i, double effect)
+/* A node or the job as a whole is a scope only if messages of both localities deviate. Else it is
+ * the node's messages to and from others, or those of one locality. */
+static bool search_is_whole(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                            double effect)
 {
-    const struct scope_sum *sum = &s->tables[TABLE_NODE].sums[i];
-    return i % 4 != SCOPE_ALL ||
-           sum->product[LOCALITY_INTRA] >= 0.75 * effect * sum->weight[LOCALITY_INTRA];
+    const struct scope_sum *sum = &s->tables[kind].sums[i];
+    bool whole = true;
+    if ((kind != TABLE_NODE || i % 4 != SCOPE_ALL) && (kind != TABLE_LOCALITY || i != LEVEL_ALL))
+        return true;
+    for (uint32_t l = 0; l < LOCALITIES; l++)
+        whole = whole && sum->product[l] >= WHOLE * effect * sum->weight[l];
+    return whole;
 }
 
 /* The scope that explains most, and is significant or nearly so. @return false: none is */
@@ -234,9 +198,10 @@ static bool search_best(const struct scopes *s, struct choice *best)
             struct scope_estimate e;
             if (!scopes_estimate(s, k, i, &e))
                 continue;
-            const bool steps = e.effect >= log(s->params.minimum) && track_steps(s, k, i, &e);
+            const bool steps =
+                k == TABLE_LOCALITY && s->common[i].steps && e.effect >= log(s->params.minimum) / 2;
             if ((!steps && e.effect < NEARLY * threshold * sqrt(e.variance)) ||
-                (k == TABLE_NODE && !search_is_whole(s, i, e.effect)))
+                !search_is_whole(s, k, i, e.effect))
                 continue;
             const struct scope_track *track = &s->tables[k].tracks[i];
             const bool significant =
@@ -324,7 +289,8 @@ static void search_list_alternatives(const struct scopes *s, const struct choice
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
             /* Sums are exact: those of the same rows are equal. */
             const struct scope scope = scopes_candidate(s, k, i);
-            if (memcmp(&s->tables[k].sums[i], chosen, sizeof(*chosen)) == 0)
+            if (scope.kind != SCOPE_JOB &&
+                memcmp(&s->tables[k].sums[i], chosen, sizeof(*chosen)) == 0)
                 search_add_alternative(f, &scope);
         }
     }
@@ -486,10 +452,12 @@ void scopes_follow(struct scopes *s)
     scopes_clear_sums(s);
     scopes_add_rows(s, scopes_newest(s));
     scopes_complete_sums(s);
+    scopes_follow_levels(s);
     for (int k = 0; k < SCOPE_TABLES; k++) {
         const uint32_t start = follow_kind(s, k);
         first = start < first ? start : first;
     }
+    scopes_learn_levels(s);
     if (first != UINT32_MAX)
         search_explain(s, first);
 }

@@ -232,7 +232,7 @@ void scopes_compare(struct scopes *s)
             prior * series_class_mean(s, series_class(s, row->series)) + (1 - prior) * series->mean;
         const enum locality locality = series_locality(s, row->series);
         const double noise = series_noise(s, series, locality);
-        const double shared = s->common[locality] + s->tables[TABLE_PAIR].spread[locality];
+        const double shared = s->common[locality].variance + s->tables[TABLE_PAIR].spread[locality];
         const double lasting = noise / (series->seen + 1) + prior * prior * s->between;
         const double variance = noise / row->messages + lasting + LEAST_VARIANCE;
         row->y = (float)fmin(fmax(row->x - reference, LOWEST), HIGHEST);

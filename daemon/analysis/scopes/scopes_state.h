@@ -1,6 +1,7 @@
 /* The state of the analysis of scopes, shared by scopes.c (windows), scopes_series.c (references of
  * pairs), scopes_sums.c (what rows come to in each scope), scopes_select.c (which scopes explain
- * them), scopes_findings.c (findings that are open) and scopes_waits.c (who is waited for). */
+ * them), scopes_levels.c (common noise), scopes_findings.c (findings that are open) and
+ * scopes_waits.c (who is waited for). */
 #ifndef HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_STATE_H
 
@@ -17,7 +18,11 @@
 #define SCOPE_CLASS_JOINT (1u << (SCOPE_CLASS_BITS + 1)) /* completed together with others */
 #define SCOPE_CLASSES (4u << SCOPE_CLASS_BITS)
 _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit their bits");
-#define SCOPE_RECENT 8u /* windows whose rows are kept for a search */
+#define SCOPE_RECENT 8u         /* windows whose rows are kept for a search */
+#define SCOPE_SPREAD_MEMORY 120 /* windows that variances between scopes are learned over */
+#define SCOPE_SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
+#define SCOPE_LEAST_SPREAD 1e-5
+#define SCOPE_EXCURSION 5.0 /* of CUSUM: from here on deviations are not learned as noise */
 
 /** A pair of ranks and a size class. */
 struct scope_series {
@@ -58,15 +63,29 @@ struct scope_sum {
 struct scope_track {
     float cusum;
     float product, weight;              /**< sums since `start` */
-    float earlier, before, newest;      /**< effects in the last three windows that had messages, */
-    float before_weight, newest_weight; /**< and the weights of two */
+    float before, newest;               /**< effects in the last two windows that had messages, */
+    float before_weight, newest_weight; /**< and their weights */
     uint32_t start; /**< first window, counted from the first one, of the excursion */
     uint32_t last;  /**< the last one in which the scope had messages */
 };
 
+#define LEVEL_WINDOWS 6u
+
+/** What all messages of a locality deviate by; see scopes_levels.c. */
+struct scope_level {
+    double variance, lag;             /**< of a window, and its covariance with the one before */
+    double deviations[LEVEL_WINDOWS]; /**< of the last windows, the newest first */
+    double error;                     /**< variance of the newest one's measurement */
+    uint32_t seen;                    /**< windows without a gap */
+    bool steps;                       /**< a step of the last windows is no noise */
+};
+
+#define LEVELS (LOCALITIES + 1) /* within nodes, between nodes, and all */
+#define LEVEL_ALL LOCALITIES
+
 /** Kinds of candidates. */
 enum scope_table_kind {
-    TABLE_LOCALITY,  /**< by locality */
+    TABLE_LOCALITY,  /**< by locality; last: all messages */
     TABLE_NODE,      /**< 4 a node: enum scope_direction */
     TABLE_PAIR,      /**< by number of the pair of nodes, directed */
     TABLE_PAIR_BOTH, /**< by number of the pair without direction */
@@ -140,9 +159,11 @@ struct scopes {
     double between;                  /**< variance of references between pairs of one class */
     double between_nodes;            /**< the part of it that pairs of the same nodes share */
     struct scope_table tables[SCOPE_TABLES];
-    uint32_t summed;               /**< windows in the sums of the tables */
-    double common[LOCALITIES];     /**< variance of what is common to all messages of a window, */
-    double common_lag[LOCALITIES]; /**< and its covariance with that of the window before */
+    uint32_t summed;                      /**< windows in the sums of the tables */
+    struct scope_level common[LEVELS];    /**< what messages have in common, as TABLE_LOCALITY */
+    struct scope_level apart[LOCALITIES]; /**< the part that the other locality does not share */
+    double square[LOCALITIES], together;  /**< variances and covariance of both localities */
+    uint32_t levels_learned;              /**< windows that these were learned from */
 
     struct scope_open open[SCOPE_FINDINGS];
     struct scope_finding results[SCOPE_FINDINGS];
@@ -197,6 +218,11 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
                     struct scope_estimate *out);
 struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
 double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
+
+/* scopes_levels.c */
+void scopes_init_levels(struct scopes *s);
+void scopes_follow_levels(struct scopes *s);
+void scopes_learn_levels(struct scopes *s);
 
 /* scopes_select.c */
 /** Follow all scopes with the sums of the newest window; search when one persists. */

@@ -49,7 +49,7 @@ static int sums_find_routes(struct scopes *s)
 
 int scopes_reserve_tables(struct scopes *s)
 {
-    const uint64_t counts[SCOPE_TABLES] = {[TABLE_LOCALITY] = LOCALITIES,
+    const uint64_t counts[SCOPE_TABLES] = {[TABLE_LOCALITY] = LEVELS,
                                            [TABLE_NODE] = 4 * (uint64_t)s->nodes,
                                            [TABLE_PAIR] = s->pair_keys.count,
                                            [TABLE_PAIR_BOTH] = s->both_keys.count,
@@ -115,6 +115,7 @@ void scopes_complete_sums(struct scopes *s)
         const int l = sum->weight[LOCALITY_INTRA] > 0 ? LOCALITY_INTRA : LOCALITY_INTER;
         sum->lasting += scope_round(sum->weight[l] * sum->weight[l] / s->summed * pair->lasting);
         sum_add(&localities[l], sum);
+        sum_add(&localities[LEVEL_ALL], sum);
         sum_add(&s->tables[TABLE_PAIR_BOTH].sums[pair->both], sum);
         sum_add(&nodes[4 * pair->from + (pair->from == pair->to ? SCOPE_ALL : SCOPE_OUT)], sum);
         if (pair->from != pair->to)
@@ -140,7 +141,7 @@ enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind
     const struct key *keys = kind == TABLE_PAIR        ? s->pair_keys.keys
                              : kind == TABLE_PAIR_BOTH ? s->both_keys.keys
                                                        : NULL;
-    if (kind == TABLE_LOCALITY)
+    if (kind == TABLE_LOCALITY && i != LEVEL_ALL)
         return (enum locality)i;
     return keys != NULL && keys[i].hi == keys[i].lo ? LOCALITY_INTRA : LOCALITY_INTER;
 }
@@ -156,7 +157,8 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
     for (int l = 0; l < LOCALITIES; l++) {
         if (sum->weight[l] <= 0)
             continue;
-        const double shared = s->common[l] / (1 + s->common[l] * all[l].weight[l]);
+        const double common = s->common[l].variance;
+        const double shared = common / (1 + common * all[l].weight[l]);
         product += sum->product[l] - sum->weight[l] * shared * all[l].product[l];
         weight += sum->weight[l] - sum->weight[l] * shared * sum->weight[l];
     }
@@ -173,7 +175,7 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
         out->lasting += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
     out->variance = 1 / weight + out->lasting;
     if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
-        out->lasting += s->common[i];
+        out->lasting += s->common[i].variance;
     return 1;
 }
 
@@ -182,18 +184,21 @@ struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind
     const struct key *keys = s->pair_keys.keys;
     switch (kind) {
     case TABLE_LOCALITY:
-        return (struct scope){i == LOCALITY_INTRA ? SCOPE_INTRA : SCOPE_INTER, SCOPE_ALL, 0, 0};
+        return (struct scope){i == LEVEL_ALL        ? SCOPE_JOB
+                              : i == LOCALITY_INTRA ? SCOPE_INTRA
+                                                    : SCOPE_INTER,
+                              SCOPE_ALL, 0, 0};
     case TABLE_NODE:
         return (struct scope){SCOPE_NODE, (enum scope_direction)(i % 4), i / 4, 0};
     case TABLE_PAIR:
         if (keys[i].hi == keys[i].lo)
-            return (struct scope){SCOPE_NODE, SCOPE_ALL, (uint32_t)keys[i].hi, 0};
+            return (struct scope){SCOPE_NODE, SCOPE_WITHIN, (uint32_t)keys[i].hi, 0};
         return (struct scope){SCOPE_NODE_PAIR, SCOPE_OUT, (uint32_t)keys[i].hi,
                               (uint32_t)keys[i].lo};
     case TABLE_PAIR_BOTH:
         keys = s->both_keys.keys;
         if (keys[i].hi == keys[i].lo)
-            return (struct scope){SCOPE_NODE, SCOPE_ALL, (uint32_t)keys[i].hi, 0};
+            return (struct scope){SCOPE_NODE, SCOPE_WITHIN, (uint32_t)keys[i].hi, 0};
         return (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, (uint32_t)keys[i].hi,
                               (uint32_t)keys[i].lo};
     case TABLE_LINK:

@@ -164,7 +164,7 @@ static void evidence_add_cause(struct alert_evidence *v, const char *name, doubl
 static const char *evidence_transfer_cause(const struct scope *first)
 {
     return first->kind == SCOPE_INTRA ||
-                   (first->kind == SCOPE_NODE && first->direction == SCOPE_ALL)
+                   (first->kind == SCOPE_NODE && first->direction >= SCOPE_ALL)
                ? "slow-node"
                : "network";
 }
@@ -185,7 +185,7 @@ static void evidence_advise(const struct alert_evidence *v, const struct scope *
 {
     switch (first->kind) {
     case SCOPE_NODE:
-        if (first->direction == SCOPE_ALL)
+        if (first->direction >= SCOPE_ALL)
             snprintf(out, capacity,
                      "Look at %.300s (frequency, other processes), and move the job off it.",
                      v->culprits);
@@ -257,7 +257,7 @@ static void evidence_list_process_causes(struct job_growth *g, const struct grow
 {
     const struct scope_finding *f = &e->finding;
     const struct scope *first = &f->members[0];
-    const int is_node = first->kind == SCOPE_NODE && first->direction == SCOPE_ALL;
+    const int is_node = first->kind == SCOPE_NODE && first->direction >= SCOPE_ALL;
     uint32_t *ranks = malloc((g->ranks + 1) * sizeof(*ranks));
     size_t count = 0;
     for (uint32_t r = 0; ranks != NULL && r < g->ranks; r++) {
@@ -361,7 +361,9 @@ static const char *evidence_locality(const struct scope *scope)
     case SCOPE_LINK:
         return "inter-node";
     case SCOPE_NODE:
-        return scope->direction == SCOPE_ALL ? "both" : "inter-node";
+        return scope->direction == SCOPE_ALL      ? "both"
+               : scope->direction == SCOPE_WITHIN ? "intra-node"
+                                                  : "inter-node";
     default:
         return "both";
     }

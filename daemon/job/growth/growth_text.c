@@ -74,6 +74,8 @@ static const char *text_kind(const struct scope_finding *f)
     const int several = f->member_count > 1;
     switch (f->members[0].kind) {
     case SCOPE_NODE:
+        if (f->members[0].direction == SCOPE_WITHIN)
+            return several ? "within nodes " : "within node ";
         return several ? "nodes " : "node ";
     case SCOPE_NODE_PAIR:
         return f->members[0].direction == SCOPE_OUT ? "from " : "between ";
@@ -166,7 +168,8 @@ void growth_write_end(const struct job_growth *g, struct growth_episode *e, uint
 
 static const char *text_of_direction(const struct scope *scope)
 {
-    if (scope->kind != SCOPE_NODE && scope->kind != SCOPE_RANK)
+    if ((scope->kind != SCOPE_NODE && scope->kind != SCOPE_RANK) ||
+        scope->direction == SCOPE_WITHIN)
         return "";
     return scope->direction == SCOPE_OUT  ? " that it sends"
            : scope->direction == SCOPE_IN ? " that it receives"

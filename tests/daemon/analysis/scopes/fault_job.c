@@ -236,7 +236,8 @@ static double job_factor(const struct fault_job *job, uint32_t window, uint32_t 
 {
     const double factor = job->params.factor;
     const uint32_t node = job->node[0];
-    if (!job_is_on(job, window) || from == to)
+    const bool inner = job->params.kind == FAULT_STEP_OF_ALL || job->params.kind == FAULT_WITHIN;
+    if (!job_is_on(job, window) || (from == to && !inner))
         return 1;
     switch (job->params.kind) {
     case FAULT_NODE:
@@ -254,7 +255,10 @@ static double job_factor(const struct fault_job *job, uint32_t window, uint32_t 
     case FAULT_LINK:
         return job_crosses(job, from, to) ? factor : 1;
     case FAULT_STEP:
+    case FAULT_STEP_OF_ALL:
         return factor;
+    case FAULT_WITHIN:
+        return from == node && to == node ? factor : 1;
     case FAULT_DRIFT:
         return from == node || to == node ? pow(factor, window - job->params.onset + 1.0) : 1;
     case FAULT_NODE_AND_PAIR:
@@ -421,6 +425,11 @@ bool fault_job_is_named(const struct fault_job *job, const struct scope_finding 
                finding_has(f, SCOPE_RANK, job->rank, 0);
     case FAULT_STEP:
         return f->part == SCOPE_TRANSFER && f->members[0].kind == SCOPE_INTER;
+    case FAULT_STEP_OF_ALL:
+        return f->part == SCOPE_TRANSFER && f->members[0].kind == SCOPE_JOB;
+    case FAULT_WITHIN:
+        return f->part == SCOPE_TRANSFER && finding_has_nodes(f, job->node, 1) &&
+               f->members[0].direction == SCOPE_WITHIN;
     case FAULT_NODE_AND_PAIR:
         return f->part == SCOPE_TRANSFER &&
                (finding_has_nodes(f, job->node, 1) || finding_has_pair(f, job->other));

@@ -22,6 +22,8 @@ enum fault_kind {
     FAULT_LINK,          /**< messages over a link of the network */
     FAULT_LATE_RANK,     /**< partners wait for a rank */
     FAULT_STEP,          /**< all messages between nodes */
+    FAULT_STEP_OF_ALL,   /**< all messages, also those within nodes */
+    FAULT_WITHIN,        /**< messages within a node */
     FAULT_DRIFT,         /**< those of a node, by a constant factor a window */
     FAULT_NODE_AND_PAIR, /**< a node, and two other nodes */
     FAULT_KINDS

@@ -106,6 +106,27 @@ static void messages_between_all_nodes_are_a_scope_of_their_own(void **state)
     check_named(of_kind(FAULT_STEP, 1.6), 5);
 }
 
+static void a_step_of_all_messages_is_one_finding_about_the_job(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_STEP_OF_ALL, 1.6), 5);
+}
+
+static void messages_within_a_node_are_told_from_the_node(void **state)
+{
+    (void)state;
+    check_named(of_kind(FAULT_WITHIN, 3), 5);
+}
+
+/* Seed 4 has common noise that falls in the windows of the step: messages within nodes show it. */
+static void noise_that_both_localities_have_does_not_hide_a_step(void **state)
+{
+    (void)state;
+    struct fault_params params = of_kind(FAULT_STEP, 1.3);
+    params.seed = 4;
+    check_named(params, 5);
+}
+
 /* Seeds at which the common noise is low in the windows of the step. */
 static void a_step_of_all_messages_stands_out_from_noise_that_lasts(void **state)
 {
@@ -290,6 +311,9 @@ int main(void)
         cmocka_unit_test(a_slow_link_is_told_from_its_nodes_and_pairs),
         cmocka_unit_test(a_late_rank_is_named_and_no_transfer),
         cmocka_unit_test(messages_between_all_nodes_are_a_scope_of_their_own),
+        cmocka_unit_test(a_step_of_all_messages_is_one_finding_about_the_job),
+        cmocka_unit_test(messages_within_a_node_are_told_from_the_node),
+        cmocka_unit_test(noise_that_both_localities_have_does_not_hide_a_step),
         cmocka_unit_test(a_step_of_all_messages_stands_out_from_noise_that_lasts),
         cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),

@@ -174,9 +174,9 @@ struct message {
 static uint64_t noisy(uint64_t ns, unsigned window, unsigned source, unsigned n)
 {
     uint64_t x = ((uint64_t)window * 1000003 + source) * 1000003 + n;
-    x ^= x >> 29;
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 32;
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9); /* splitmix64 */
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    x ^= x >> 31;
     uint64_t out = ns + ns * (x % 1000) / 5000;
     return x >> 54 == 0 ? 20 * out : out;
 }

@@ -1,0 +1,137 @@
+/* What all messages of a locality deviate by together, from window to window. It lasts as an
+ * autoregressive process of first order, and much of it is common to both localities: where
+ * messages within nodes take as long as before, those between nodes are expected to, too. A step
+ * beyond what is expected after the window before is no noise. */
+#include "daemon/analysis/scopes/scopes_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIRST_VARIANCE 0.01 /* that is assumed before any is known */
+#define MAXIMUM_LAG 0.9     /* autocorrelation from one window to the next that is made use of */
+#define FAR 3.0             /* standard deviations: the other locality counts up to this */
+
+void scopes_init_levels(struct scopes *s)
+{
+    const struct scope_level first = {.variance = FIRST_VARIANCE, .lag = FIRST_VARIANCE / 2};
+    for (uint32_t l = 0; l < LEVELS; l++)
+        s->common[l] = first;
+    for (uint32_t l = 0; l < LOCALITIES; l++) {
+        s->apart[l] = first;
+        s->square[l] = FIRST_VARIANCE;
+    }
+}
+
+static void level_observe(struct scope_level *level, double deviation, double error)
+{
+    memmove(level->deviations + 1, level->deviations,
+            sizeof(level->deviations) - sizeof(level->deviations[0]));
+    level->deviations[0] = deviation;
+    level->error = error;
+    level->seen++;
+}
+
+/* Have the last two windows deviated by enough for a finding? */
+static bool level_lasts(const struct scope_level *level, double least)
+{
+    return level->deviations[0] >= least / 2 && level->deviations[1] >= least / 2;
+}
+
+/* Is a step two windows ago, or some more, significant against what was expected after the window
+ * before it, and worth a finding? By generalised least squares: the first window after the step
+ * shows the whole of it, each later one what the noise of the one before does not account for. The
+ * errors of references are the same before and after: they do not count. */
+static bool level_steps(const struct scope_level *level, double least, double threshold)
+{
+    const double *x = level->deviations;
+    const double lag = fmin(fmax(level->lag / level->variance, 0), MAXIMUM_LAG);
+    const double fresh = 1 - lag, noise = level->variance * (1 - lag * lag);
+    double later = fresh * (x[0] - lag * x[1]), scale = 1;
+    for (uint32_t windows = 2; windows < LEVEL_WINDOWS && windows < level->seen; windows++) {
+        const double first = x[windows - 1] - lag * x[windows];
+        scale += fresh * fresh;
+        const double step = (first + later) / scale;
+        if (step >= least && step >= threshold * sqrt(noise / scale + 2 * level->error))
+            return level_lasts(level, least);
+        later += fresh * first;
+    }
+    return false;
+}
+
+/* Learn from the window before the newest one: a fault that begins is not seen at once. */
+static void level_learn(struct scope_level *level, double rate)
+{
+    const double limit = SCOPE_SPREAD_CLIP * (level->variance + level->error);
+    const double square = fmin(level->deviations[1] * level->deviations[1], limit);
+    const double product = fmin(fmax(level->deviations[2] * level->deviations[1], -limit), limit);
+    level->variance = fmax(level->variance + rate * (square - level->error - level->variance),
+                           SCOPE_LEAST_SPREAD);
+    level->lag += rate * (product - level->lag);
+}
+
+/* The part of a locality's deviation that the other one does not share. */
+static double level_apart(const struct scopes *s, uint32_t l, double share)
+{
+    const struct scope_level *other = &s->common[1 - l];
+    const double limit = FAR * sqrt(other->variance + other->error);
+    return s->common[l].deviations[0] - share * fmin(fmax(other->deviations[0], -limit), limit);
+}
+
+/* Does a finding explain all messages of a locality, with what is common to them? */
+static bool levels_are_explained(const struct scopes *s)
+{
+    for (uint32_t f = 0; f < s->open_count; f++) {
+        const struct scope_finding *finding = &s->open[f].finding;
+        if (finding->part == SCOPE_TRANSFER && finding->members[0].kind <= SCOPE_INTER)
+            return true;
+    }
+    return false;
+}
+
+void scopes_follow_levels(struct scopes *s)
+{
+    const double least = log(s->params.minimum), threshold = scopes_threshold(s, TABLE_LOCALITY);
+    const struct scope_sum *sums = s->tables[TABLE_LOCALITY].sums;
+    const bool explained = levels_are_explained(s);
+    for (uint32_t l = 0; l < LEVELS; l++) {
+        struct scope_estimate e;
+        if (scopes_estimate(s, TABLE_LOCALITY, l, &e))
+            level_observe(&s->common[l], e.effect, 1 / (sums[l].weight[0] + sums[l].weight[1]));
+        else
+            s->common[l].seen = 0;
+        s->common[l].steps = level_steps(&s->common[l], least, threshold);
+    }
+    for (uint32_t l = 0; l < LOCALITIES; l++) {
+        struct scope_level *common = &s->common[l], *apart = &s->apart[l];
+        const struct scope_level *other = &s->common[1 - l];
+        const double share = fmin(fmax(s->together / s->square[1 - l], 0), 1);
+        if (!explained && common->seen > 0 && other->seen > 0)
+            level_observe(apart, level_apart(s, l, share),
+                          common->error + share * share * other->error);
+        else
+            apart->seen = 0;
+        common->steps |= level_lasts(common, least) && level_steps(apart, least, threshold);
+    }
+}
+
+void scopes_learn_levels(struct scopes *s)
+{
+    const struct scope_track *tracks = s->tables[TABLE_LOCALITY].tracks;
+    bool calm[LEVELS];
+    for (uint32_t l = 0; l < LEVELS; l++) {
+        calm[l] = s->common[l].seen > 2 && tracks[l].cusum < SCOPE_EXCURSION;
+        if (calm[l])
+            level_learn(&s->common[l], scope_rate(s->windows + 5, SCOPE_SPREAD_MEMORY));
+    }
+    if (!calm[0] || !calm[1] || s->apart[0].seen <= 2)
+        return;
+    const double rate = scope_rate(s->levels_learned++, SCOPE_SPREAD_MEMORY);
+    double values[LOCALITIES];
+    for (uint32_t l = 0; l < LOCALITIES; l++) {
+        const double limit = FAR * sqrt(s->common[l].variance + s->common[l].error);
+        values[l] = fmin(fmax(s->common[l].deviations[1], -limit), limit);
+        s->square[l] += rate * (values[l] * values[l] - s->square[l]);
+        level_learn(&s->apart[l], scope_rate(s->levels_learned + 1, SCOPE_SPREAD_MEMORY));
+    }
+    s->together += rate * (values[0] * values[1] - s->together);
+}
