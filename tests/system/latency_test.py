@@ -1,7 +1,6 @@
 """Latency that grows in running jobs, on real links: found, named, attributed, and over when it is over."""
 import os
 import re
-import resource
 import sqlite3
 import time
 import unittest
@@ -23,7 +22,6 @@ STEADY = 36  # windows before anything is made slow
 SOON = 5     # windows within which it has to be noticed
 DELAY = 10000  # microseconds
 MEGABITS = 1
-QUIET = 0.05  # of a core: what else may go on while a job is called quiet
 NETWORK = 'network'
 MELT = '/usr/share/lammps/examples/melt/in.melt'
 LONGER = 'computes-longer'
@@ -35,18 +33,6 @@ def rows_of(path, query):
         return connection.execute(query).fetchall()
     finally:
         connection.close()
-
-
-def busy_seconds():
-    """Seconds of all cores that went to anybody, or were taken away by the host of a virtual machine."""
-    with open('/proc/stat', encoding='ascii') as f:
-        user, nice, system, _, _, irq, softirq, steal = map(int, f.readline().split()[1:9])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf('SC_CLK_TCK')
-
-
-def own_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 class Job:
@@ -115,8 +101,10 @@ class Latency(unittest.TestCase):
 
     def check_recorded(self, job, wanted):
         """Each episode is one alert, in the stream and in the recording, and all are over."""
-        latest = {i: m[-1]['state'] for i, m in job.stream.of_kind('latency').items()}
-        self.assertEqual(['resolved'] * wanted, list(latest.values()), job.stream.alerts)
+        newest = {i: m[-1] for i, m in job.stream.of_kind('latency').items()}
+        latest = {i: alert['state'] for i, alert in newest.items()}
+        self.assertEqual(['resolved'] * wanted, list(latest.values()),
+                         [f"{a['state']}: {a['title']}; {a['text']}" for a in newest.values()])
         rows = rows_of(job.place.recording().path, "SELECT id, state FROM alert WHERE kind = 'latency' AND fired_ns > 0")
         self.assertEqual(set(latest), {i for i, _ in rows}, rows)
 
@@ -128,18 +116,18 @@ class Latency(unittest.TestCase):
         restore()
         job.resolved(alert)
 
+    @lab.on_quiet_cores
     def test_links_of_a_host_that_are_slow(self):
         with lab.Lab() as place, bed.Bed(place, 4, delayed=['node3']) as hosts:
             job = Job(self, place, hosts)
-            with self.subTest('delay'):
-                self.check_slow(job, 1, 'node3', lambda: hosts.delay('node3', DELAY), lambda: hosts.delay('node3', 0))
-            with self.subTest('bandwidth'):
-                self.check_slow(job, 2, 'node3', lambda: hosts.bandwidth('node3', MEGABITS),
-                                lambda: hosts.bandwidth('node3', None))
+            self.check_slow(job, 1, 'node3', lambda: hosts.delay('node3', DELAY), lambda: hosts.delay('node3', 0))
+            self.check_slow(job, 2, 'node3', lambda: hosts.bandwidth('node3', MEGABITS),
+                            lambda: hosts.bandwidth('node3', None))
             job.finish()
             self.check_recorded(job, 2)
             place.check_clean()
 
+    @lab.on_quiet_cores
     def test_a_rank_that_computes_three_times_as_long(self):
         with lab.Lab() as place, bed.Bed(place, 4) as hosts:
             job = Job(self, place, hosts, 'together')
@@ -165,22 +153,19 @@ class Latency(unittest.TestCase):
             path = os.path.join(place.dir, 'in.melt')
             with open(path, 'w', encoding='utf-8') as f:
                 f.write(re.sub(r'^run\s.*', f'timer timeout 0:00:{seconds} every 50\nrun 10000000', text, flags=re.M))
-            busy, own = busy_seconds(), own_seconds()
             finished = place.watched(*lab.mpirun('openmpi', 2, lab.installed('lmp'), '-in', path, '-log', 'none'),
                                      env={'OMP_NUM_THREADS': '1'}, seconds=seconds + lab.PATIENCE)
             self.assertEqual(0, finished.status, finished)
-            others = busy_seconds() - busy - (own_seconds() - own)
-            rows = rows_of(place.recording().path, "SELECT kind, state, title FROM alert "
-                           "WHERE kind != 'latency' OR fired_ns > 0")
-            if rows and others > QUIET * seconds:
-                self.skipTest(f'it was not quiet: others took {others:.1f} s of the cores in {seconds} s')
-            self.assertEqual([], rows)
+            self.assertEqual([], rows_of(place.recording().path, "SELECT kind, state, title FROM alert "
+                                         "WHERE kind != 'latency' OR fired_ns > 0"))
 
+    @lab.on_quiet_cores
     def test_quiet_lammps(self):
         self.quiet(30)
 
 
 class Long(Latency):
+    @lab.on_quiet_cores
     def test_quiet_lammps(self):
         self.quiet(300)
 
