@@ -66,6 +66,7 @@ struct join_counts {
 };
 
 struct join;
+struct wire_window;
 
 /** @return 0, -ENOMEM, or -HOLTER_ERANGE for parameters out of their range */
 int join_create(struct join **out, const struct join_params *params);
@@ -80,6 +81,11 @@ void join_destroy(struct join *join);
 int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report);
 /** @return 0, -ENOMEM, or -HOLTER_ERANGE when an end contradicts itself: nothing is added then */
 int join_commit(struct join *join, const struct join_writer *writer);
+
+/** Add the ends that a node reports in a window message, with absolute times.
+ *  @param number  of the window in which they count @return as join_commit() */
+int join_add_window(struct join *join, const struct wire_window *window, uint32_t node,
+                    uint64_t number);
 
 /** @param message  borrowed for the call */
 typedef void join_emit_fn(void *user, const struct joined *message);

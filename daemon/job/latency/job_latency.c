@@ -109,7 +109,7 @@ int job_latency_add(struct job_latency *l, struct latency_rows *rows,
     int code = latency_rows_add(rows, window);
     if (code != 0)
         return code;
-    code = latency_rows_join_halves(window, node, number, l->join);
+    code = join_add_window(l->join, window, node, number);
     if (code != 0)
         latency_rows_undo(rows, window);
     return code;

@@ -110,37 +110,3 @@ int latency_rows_add_joined(struct latency_rows *rows, const struct joined *mess
         time_counts_remove(&rows->times, class_, bucket, 1);
     return code;
 }
-
-int latency_rows_join_halves(const struct wire_window *window, uint32_t node, uint64_t number,
-                             struct join *join)
-{
-    const uint64_t start = window->window * window->length_ns;
-    const struct join_report report = {.window = number,
-                                       .keys_below = window->keys_below,
-                                       .error_ns = window->clock_error_ns,
-                                       .node = node,
-                                       .count = window->halves_count};
-    struct join_writer writer;
-    if (window->halves_count == 0 && window->keys_below == 0)
-        return 0;
-    int code = join_begin(join, &writer, &report);
-    if (code != 0 || writer.ends == NULL)
-        return code;
-    for (uint64_t i = 0; i < window->halves_count; i++) {
-        const struct wire_half_row *h = &window->halves[i];
-        const uint64_t begin = start + (uint64_t)h->begin_ns;
-        const struct join_half half = {
-            .key = h->key,
-            .receive = (int)h->receive,
-            .source = (uint32_t)h->source,
-            .destination = (uint32_t)h->destination,
-            .bytes = h->bytes,
-            .begin_ns = begin,
-            .end_ns = begin + h->length_ns,
-            .local_ns = start + (uint64_t)h->local_ns,
-            .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
-        };
-        join_put(&writer, &half);
-    }
-    return join_commit(join, &writer);
-}

@@ -34,9 +34,4 @@ int latency_rows_add_joined(struct latency_rows *rows, const struct joined *mess
  *  moved */
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from);
 
-/** Give the ends of messages in a message that was validated to the join, with absolute times.
- *  @param number  of the window in which they count @return as join_commit() */
-int latency_rows_join_halves(const struct wire_window *window, uint32_t node, uint64_t number,
-                             struct join *join);
-
 #endif

@@ -135,13 +135,13 @@ static void times_of_halves_are_made_absolute(void **state)
     const struct join_params params = {.windows = 2, .most_halves = 100};
     assert_int_equal(join_create(&join, &params), 0);
     message.clock_error_ns = 10;
-    assert_int_equal(latency_rows_join_halves(&message, 9, 7, join), 0);
+    assert_int_equal(join_add_window(join, &message, 9, 7), 0);
     /* Sent 25 ns after the receive was entered, as another node reported in the window before. */
     half.receive = 0;
     half.begin_ns = (int64_t)S + 5;
     message.window = 6;
     message.clock_error_ns = 20;
-    assert_int_equal(latency_rows_join_halves(&message, 8, 6, join), 0);
+    assert_int_equal(join_add_window(join, &message, 8, 6), 0);
     assert_int_equal(join_close(join, 7, keep_joined, &joined), 0);
     assert_int_equal(joined.source, 1);
     assert_int_equal(joined.destination, 3);
@@ -163,11 +163,11 @@ static void a_message_without_halves_reports_what_was_left_out(void **state)
     struct joined joined;
     const struct join_params params = {.windows = 1, .most_halves = 100};
     assert_int_equal(join_create(&join, &params), 0);
-    assert_int_equal(latency_rows_join_halves(&message, 9, 7, join), 0);
+    assert_int_equal(join_add_window(join, &message, 9, 7), 0);
     message.halves_count = 0;
-    assert_int_equal(latency_rows_join_halves(&message, 8, 7, join), 0);
+    assert_int_equal(join_add_window(join, &message, 8, 7), 0);
     message.keys_below = 1;
-    assert_int_equal(latency_rows_join_halves(&message, 8, 7, join), 0);
+    assert_int_equal(join_add_window(join, &message, 8, 7), 0);
     assert_int_equal(join_close(join, 7, keep_joined, &joined), 0);
     assert_int_equal(join_close(join, 9, keep_joined, &joined), 0);
     join_count(join, &counts);
