@@ -69,6 +69,16 @@ const char *quantity_duration(struct quantity *out, double ns)
     return quantity_format_two(out, seconds / 86400, "d", seconds / 3600 % 24, "h");
 }
 
+const char *quantity_measured(struct quantity *out, double ns, double error_ns)
+{
+    struct quantity time, error;
+    if (!(error_ns > 0))
+        return quantity_duration(out, ns);
+    snprintf(out->text, sizeof out->text, "%.12s ± %.12s", quantity_duration(&time, ns),
+             quantity_duration(&error, error_ns));
+    return out->text;
+}
+
 const char *quantity_clock(struct quantity *out, uint64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);

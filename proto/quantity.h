@@ -28,6 +28,9 @@ int quantity_parse_duration(const char *text, uint64_t *out);
 /** Duration in nanoseconds: "120 ns", "1.23 µs", ..., "2 min 3 s", "5 h 20 min", "3 d 4 h". */
 const char *quantity_duration(struct quantity *out, double ns);
 
+/** Duration with the bound of its error, where there is one: "84.0 µs ± 150 µs". */
+const char *quantity_measured(struct quantity *out, double ns, double error_ns);
+
 /** Time of day of a point in daemon time, local, "14:03:22.125"; "-" for 0. */
 const char *quantity_clock(struct quantity *out, uint64_t ns);
 

@@ -1,6 +1,7 @@
 /* Sums the messages of a recording: see content.h. */
 #include "daemon/export/content.h"
 
+#include "daemon/analysis/matching/join.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/tables/saturate.h"
@@ -15,9 +16,17 @@
 
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
+#define JOIN_WINDOWS 4u        /* that are open behind the newest one, at least ... */
+#define JOIN_NS 4000000000u    /* ... and of so much time, where windows are short ... */
+#define JOIN_MAXIMUM 64u       /* ... but no more */
+#define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 struct reading {
     struct content *content;
+    struct join *join;                    /* of messages between nodes; NULL: they are not timed */
+    uint64_t lag;                         /* windows that are open behind the newest one */
+    uint64_t open;                        /* windows below it are closed */
+    int code;                             /* why a matched message could not be added; 0 */
     struct key_table pairs, calls, hosts; /* numbers are positions in the arrays of content */
     size_t pair_room, call_room, rank_room, host_room;
     const struct content_options *options;
@@ -136,6 +145,53 @@ static int content_add_transfer(struct reading *r, const struct wire_transfer_ro
     return 0;
 }
 
+/* ---- messages between nodes ------------------------------------------------------ */
+
+static int content_open_join(struct reading *r)
+{
+    const uint64_t window_ns = r->content->window_ns;
+    r->lag = window_ns == 0 ? JOIN_WINDOWS : JOIN_NS / window_ns;
+    r->lag = r->lag < JOIN_WINDOWS ? JOIN_WINDOWS : r->lag < JOIN_MAXIMUM ? r->lag : JOIN_MAXIMUM;
+    const struct join_params params = {(uint32_t)r->lag, JOIN_HALVES};
+    return join_create(&r->join, &params);
+}
+
+static void content_add_joined(void *user, const struct joined *message)
+{
+    struct reading *r = user;
+    int code;
+    if (r->code != 0 || message->error_ns == UINT64_MAX)
+        return;
+    struct content_pair *pair = content_pair_of(r, message->source, message->destination, &code);
+    r->code = code;
+    if (pair == NULL)
+        return;
+    pair->matched = saturated_sum(pair->matched, 1);
+    pair->transfer_ns = saturated_sum(pair->transfer_ns, message->transfer_ns);
+    pair->error_ns = saturated_sum(pair->error_ns, message->error_ns);
+}
+
+static int content_join_to(struct reading *r, uint64_t window)
+{
+    int code = join_close(r->join, window, content_add_joined, r);
+    return code != 0 ? code : r->code;
+}
+
+/* Ends that contradict themselves are left out. */
+static int content_add_halves(struct reading *r, const struct wire_window *window)
+{
+    int64_t host = content_host_of(r, window->host);
+    if (host < 0)
+        return (int)host;
+    int code = 0;
+    if (window->window > r->open + r->lag) {
+        r->open = window->window - r->lag;
+        code = content_join_to(r, r->open - 1);
+    }
+    code = code != 0 ? code : join_add_window(r->join, window, (uint32_t)host, window->window);
+    return code == -HOLTER_ERANGE ? 0 : code;
+}
+
 static int content_add_call(struct reading *r, const struct wire_call_row *row)
 {
     struct content *c = r->content;
@@ -169,6 +225,8 @@ static int content_add_window(struct reading *r, const struct wire_window *windo
         code = content_add_transfer(r, &window->transfers[i]);
     for (uint64_t i = 0; code == 0 && i < window->calls_count; i++)
         code = content_add_call(r, &window->calls[i]);
+    if (code == 0 && r->join != NULL)
+        code = content_add_halves(r, window);
     const struct content_options *o = r->options;
     return code != 0 || o->window == NULL ? code : o->window(o->user, window);
 }
@@ -217,8 +275,13 @@ int content_read(struct content *out, const char *path, const struct content_opt
     key_table_init(&reading.calls);
     key_table_init(&reading.hosts);
     code = recording_file_hold(recording_cursor_file(cursor));
+    if (code == 0 && options->window == NULL)
+        code = content_open_join(&reading);
     code =
         code != 0 ? code : recording_scan(cursor, options->progress, content_add_message, &reading);
+    if (code == 0 && reading.join != NULL)
+        code = content_join_to(&reading, UINT64_MAX);
+    join_destroy(reading.join);
     recording_cursor_close(cursor);
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);

@@ -1,5 +1,6 @@
 /* The messages of a recording, summed over all its windows: pairs, calls, and what each rank did.
- * Memory: linear in pairs that exchanged messages, and in (rank, call). */
+ * Messages between nodes are matched as in holterd, from the ends that agents sent.
+ * Memory: linear in pairs that exchanged messages, and in (rank, call); and for matching. */
 #ifndef HOLTER_EXPORT_CONTENT_H
 #define HOLTER_EXPORT_CONTENT_H
 
@@ -13,8 +14,9 @@ struct content_pair {
     uint64_t source;
     int64_t destination; /**< -1: several receivers that were recorded together */
     uint64_t messages, bytes;
-    uint64_t matched,
-        transfer_ns; /**< sum of the transfer times of messages matched at both ends */
+    uint64_t matched;     /**< messages matched at both ends; between nodes a sample */
+    uint64_t transfer_ns; /**< sum of their transfer times */
+    uint64_t error_ns; /**< by so much that may be wrong: uncertainty of the clocks of two nodes */
 };
 
 struct content_call {
@@ -51,7 +53,8 @@ typedef int content_window(void *user, const struct wire_window *window);
 
 /** Options of a reading. Zero-initialised: sums only. */
 struct content_options {
-    content_window *window; /**< called with each window message too; may be NULL */
+    content_window *window; /**< called with each window message too; may be NULL. With it messages
+                                 between nodes are not matched */
     void *user;
     const struct recording_progress *progress; /**< may be NULL */
 };

@@ -152,6 +152,7 @@ static int export_tables_put_pairs(struct sheet *s, const struct content *c)
             export_tables_number("bytes", p->bytes),
             export_tables_number("matched", p->matched),
             export_tables_number("transfer_ns", p->transfer_ns),
+            export_tables_number("error_ns", p->error_ns),
         };
         row[1].integer = p->destination;
         code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));

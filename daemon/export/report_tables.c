@@ -160,7 +160,8 @@ static void report_tables_put_pairs(const struct page *p)
         report_tables_put_number_cell(
             p->out, pair->matched == 0
                         ? ""
-                        : quantity_duration(&t, (double)pair->transfer_ns / (double)pair->matched));
+                        : quantity_measured(&t, (double)pair->transfer_ns / (double)pair->matched,
+                                            (double)pair->error_ns / (double)pair->matched));
         fputs("</tr>\n", p->out);
     }
     fputs("</table>\n", p->out);

@@ -32,14 +32,24 @@ static void content_is_summed_over_hosts_and_windows(void **state)
         assert_int_equal(content.pairs[r].destination, (r + 1) % 4);
         assert_int_equal(content.pairs[r].messages, 30 * (r + 1));
         assert_int_equal(content.pairs[r].bytes, 3000 * (r + 1));
-        assert_int_equal(content.pairs[r].matched, 15 * (r + 1));
-        assert_int_equal(content.pairs[r].transfer_ns, 30000 * (r + 1));
         assert_int_equal(content.calls[r].rank, r);
         assert_int_equal(content.calls[r].sums.calls, 30 * (r + 1));
         assert_int_equal(content.calls[r].sums.time_ns, 300000000 * (r + 1));
         assert_int_equal(content.calls[r].sums.longest_ns, 5002);
         assert_int_equal(content.ranks[r].sums.sent, 30 * (r + 1));
         assert_int_equal(content.ranks[r].sums.received, 30 * ((r + 3) % 4 + 1));
+    }
+}
+
+static void messages_between_hosts_are_timed_within_an_error_and_others_without(void **state)
+{
+    (void)state;
+    for (uint64_t r = 0; r < 4; r++) {
+        const struct content_pair *pair = &content.pairs[r];
+        const int between = r % 2 == 1;
+        assert_int_equal(pair->matched, between ? 3 : 15 * (r + 1));
+        assert_int_equal(pair->transfer_ns, between ? 3 * 10000 : 30000 * (r + 1));
+        assert_int_equal(pair->error_ns, between ? 3 * 200 : 0);
     }
 }
 
@@ -55,11 +65,11 @@ static void csv_has_names_and_quotes_what_would_break_a_line(void **state)
     out = begin();
     assert_int_equal(export_csv(out, &source, "pairs"), 0);
     fclose(out);
-    assert_string_equal(text, "source,destination,messages,bytes,matched,transfer_ns\r\n"
-                              "0,1,30,3000,15,30000\r\n"
-                              "1,2,60,6000,30,60000\r\n"
-                              "2,3,90,9000,45,90000\r\n"
-                              "3,0,120,12000,60,120000\r\n");
+    assert_string_equal(text, "source,destination,messages,bytes,matched,transfer_ns,error_ns\r\n"
+                              "0,1,30,3000,15,30000,0\r\n"
+                              "1,2,60,6000,3,30000,600\r\n"
+                              "2,3,90,9000,45,90000,0\r\n"
+                              "3,0,120,12000,3,30000,600\r\n");
 }
 
 static void csv_is_text_whatever_a_file_holds(void **state)
@@ -321,6 +331,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(content_is_summed_over_hosts_and_windows),
+        TEST(messages_between_hosts_are_timed_within_an_error_and_others_without),
         TEST(csv_has_names_and_quotes_what_would_break_a_line),
         TEST(csv_is_text_whatever_a_file_holds),
         TEST(csv_of_a_table_without_rows_has_its_columns),

@@ -46,7 +46,28 @@ static void keep_window(struct recording *recording, uint64_t host, uint64_t win
     struct wire_rank_row ranks[2];
     struct wire_pair_row pairs[2];
     struct wire_call_row calls[2];
-    struct wire_transfer_row transfers[2];
+    const uint64_t inner = 2 * host, outer = inner + 1; /* which sends to the other host */
+    const struct wire_transfer_row transfer = {.source = inner,
+                                               .destination = outer,
+                                               .size_class = size_class_of(100),
+                                               .messages = 5 * (inner + 1),
+                                               .transfer_ns = 10000 * (inner + 1)};
+    const struct wire_half_row halves[2] = {{.key = 4 * window + outer,
+                                             .source = outer,
+                                             .destination = (outer + 1) % 4,
+                                             .bytes = 100,
+                                             .begin_ns = 1000,
+                                             .length_ns = 500,
+                                             .local_ns = 1000},
+                                            {.key = 4 * window + (outer + 2) % 4,
+                                             .receive = 1,
+                                             .source = (outer + 2) % 4,
+                                             .destination = inner,
+                                             .bytes = 100,
+                                             .begin_ns = 2000,
+                                             .length_ns = 9000,
+                                             .together = 1,
+                                             .local_ns = 2000}};
     for (uint64_t i = 0; i < 2; i++) {
         uint64_t rank = 2 * host + i, count = 10 * (rank + 1), before = 10 * ((rank + 3) % 4 + 1);
         ranks[i] = (struct wire_rank_row){.rank = rank,
@@ -69,11 +90,6 @@ static void keep_window(struct recording *recording, uint64_t host, uint64_t win
                                           .bytes = 100 * count,
                                           .time_ns = (rank + 1) * 100000000,
                                           .longest_ns = 5000 + window - FIRST};
-        transfers[i] = (struct wire_transfer_row){.source = rank,
-                                                  .destination = (rank + 1) % 4,
-                                                  .size_class = size_class_of(100),
-                                                  .messages = count / 2,
-                                                  .transfer_ns = 1000 * count};
     }
     struct wire_node_row node = {.host = host == 0 ? "alpha" : "beta", .ranks = 2};
     struct wire_window message = {.seq = window - FIRST + 2,
@@ -91,8 +107,11 @@ static void keep_window(struct recording *recording, uint64_t host, uint64_t win
                                   .pairs_count = 2,
                                   .calls = calls,
                                   .calls_count = 2,
-                                  .transfers = transfers,
-                                  .transfers_count = 2,
+                                  .transfers = &transfer,
+                                  .transfers_count = 1,
+                                  .halves = halves,
+                                  .halves_count = 2,
+                                  .clock_error_ns = 100,
                                   .node = &node,
                                   .node_count = 1};
     keep(recording, WIRE_TYPE_WINDOW, &message, host, message.seq, window);

@@ -56,6 +56,10 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
     assert_non_null(strstr(text, "data:image/png;base64,iVBORw==\""));
     assert_non_null(strstr(text, "phase 2: 100 messages, 2 communities, like phase 1"));
     assert_non_null(strstr(text, "<td>MPI_Send</td><td class=\"n\">300</td>"));
+    assert_non_null(strstr(text, "<td>rank 3</td><td>rank 0</td><td class=\"n\">120</td>"
+                                 "<td class=\"n\">11.7 KiB</td>"
+                                 "<td class=\"n\">10.0 µs ± 200 ns</td>"));
+    assert_non_null(strstr(text, "<td class=\"n\">2.00 µs</td>"));
 }
 
 static void a_report_shows_whatever_stands_in_a_file_as_text(void **state)

@@ -315,6 +315,8 @@ static void quantities_keep_three_digits(void **state)
     assert_string_equal(quantity_duration(&q, -1500), "-1.50 µs");
     assert_string_equal(quantity_duration(&q, 45e9), "45.0 s");
     assert_string_equal(quantity_duration(&q, 123e9), "2 min 3 s");
+    assert_string_equal(quantity_measured(&q, 84e3, 150e3), "84.0 µs ± 150 µs");
+    assert_string_equal(quantity_measured(&q, 84e3, 0), "84.0 µs");
     assert_string_equal(quantity_duration(&q, 7260e9), "2 h 1 min");
     assert_string_equal(quantity_duration(&q, 180000e9), "2 d 2 h");
     assert_string_equal(quantity_share(&q, 1, 8), "12.5 %");
