@@ -257,7 +257,9 @@
     COLUMN(U64, messages, WIRE_ANY, "matched messages that it sent or received")                   \
     COLUMN(F64, reference, 0, "mean of transfer time by reference criterion; NaN: no messages")    \
     COLUMN(F64, typical, 0,                                                                        \
-           "geometric mean of transfer time by reference criterion; NaN: no messages")
+           "geometric mean of transfer time by reference criterion; NaN: no messages")             \
+    COLUMN(F64, error, 0,                                                                          \
+           "by so much reference may be wrong: uncertainty of the clocks, mean; 0: one clock")
 
 /** A communication region: ranks that communicate with each other more than with others (PCLVis,
  * section 4.2). */

@@ -127,10 +127,23 @@ static void ratios_and_slopes_read_as_people_say_them(void **state)
     assert_string_equal(format_slope(out, sizeof out, NAN), "");
 }
 
+static void uncertainty_stands_beside_a_figure_where_it_shows(void **state)
+{
+    (void)state;
+    char out[FORMAT_CAPACITY];
+    assert_string_equal(format_ratio_within(out, sizeof out, 1.3, 0.42), "1.3x \xc2\xb1 0.4x");
+    assert_string_equal(format_ratio_within(out, sizeof out, 1.3, 0.04), "1.3x");
+    assert_string_equal(format_ratio_within(out, sizeof out, NAN, 0.4), "\xe2\x80\x93");
+    assert_string_equal(format_duration_within(out, sizeof out, 40, 0), "40\xc2\xa0ns");
+    assert_string_equal(format_duration_within(out, sizeof out, 40, 3), "40\xc2\xa0ns \xc2\xb1 "
+                                                                        "3\xc2\xa0ns");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ratios_and_slopes_read_as_people_say_them),
+        cmocka_unit_test(uncertainty_stands_beside_a_figure_where_it_shows),
         cmocka_unit_test(figures_have_three_digits_and_a_unit),
         cmocka_unit_test(durations_are_read_at_a_glance),
         cmocka_unit_test(a_small_share_is_not_none),

@@ -170,6 +170,42 @@ static void a_few_slow_messages_do_not_hide_the_others(void **state)
     latency_clear(&l);
 }
 
+static void figures_of_several_windows_have_the_mean_of_their_errors(void **state)
+{
+    (void)state;
+    struct latency l;
+    latency_init(&l, 1 << 16);
+    for (uint64_t w = 5; w < 7; w++) {
+        struct wire_series_row row = {.scope = SERIES_INTER,
+                                      .messages = 10,
+                                      .reference = 2,
+                                      .network_ns = 600,
+                                      .late_receiver_ns = 200,
+                                      .late_sender_ns = 5000,
+                                      .joint_ns = 40,
+                                      .error_ns = 100 * w};
+        struct wire_rank_latency_row ranks[] = {
+            {.rank = 1, .messages = w - 4, .reference = 2, .error = 0.25 * (double)(w - 4)},
+            {.rank = 2, .messages = 7, .reference = 2}};
+        struct wire_message m = latencies_of(w, &row, 1);
+        m.latencies.ranks = ranks;
+        m.latencies.ranks_count = 2;
+        assert_int_equal(latency_apply(&l, &m.latencies, 0), 0);
+    }
+    struct latency_point both;
+    assert_int_equal(latency_between(&l.series[0], 5, 6, &both), 1);
+    assert_near(latency_transfer_ns(&both), 84, 1e-9);
+    assert_int_equal(both.error_ns, 1100);
+    uint64_t sums[3 * LATENCY_COLUMNS] = {0};
+    history_sum(&l.ranks, 0, UINT64_MAX, sums, 3);
+    const uint64_t *f = sums + LATENCY_COLUMNS;
+    assert_near(latency_mean_error((double)f[LATENCY_MESSAGES], (double)f[LATENCY_ERRORS]),
+                (0.25 + 2 * 0.5) / 3, 0.001);
+    assert_int_equal(f[LATENCY_COLUMNS + LATENCY_ERRORS], 0);
+    assert_near(latency_mean_error(0, 0), 0, 0);
+    latency_clear(&l);
+}
+
 static void the_order_of_arrival_does_not_show(void **state)
 {
     (void)state;
@@ -210,7 +246,7 @@ static void hostile_rows_leave_no_trace(void **state)
          .slope = INFINITY},
     };
     struct wire_rank_latency_row ranks[] = {
-        {UINT64_MAX, 1, 1, 1}, {3, UINT64_MAX, 1e300, NAN}, {2, 1, NAN, NAN}};
+        {UINT64_MAX, 1, 1, 1, 1}, {3, UINT64_MAX, 1e300, NAN, 1e300}, {2, 1, NAN, NAN, NAN}};
     struct wire_message m = latencies_of(7, rows, 2);
     m.latencies.ranks = ranks;
     m.latencies.ranks_count = 3;
@@ -352,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_trend_reported_late_begins_where_it_began),
         cmocka_unit_test(a_long_run_keeps_its_sums_in_bounded_memory),
         cmocka_unit_test(a_few_slow_messages_do_not_hide_the_others),
+        cmocka_unit_test(figures_of_several_windows_have_the_mean_of_their_errors),
         cmocka_unit_test(the_order_of_arrival_does_not_show),
         cmocka_unit_test(hostile_rows_leave_no_trace),
         cmocka_unit_test(regions_come_in_parts_and_change),

@@ -432,6 +432,7 @@ static struct wire_series_row series_row(const struct synthetic *j,
     row.network_ns = (uint64_t)((double)row.transfer_ns * 0.8);
     row.late_receiver_ns = row.transfer_ns - row.network_ns;
     row.late_sender_ns = row.transfer_ns / 4;
+    row.error_ns = scope == SERIES_INTRA ? 0 : messages * 600;
     trend_of(l, (uint32_t)id, window, &row);
     return row;
 }
@@ -444,7 +445,7 @@ static void rank_latencies(const struct synthetic *j, const struct synthetic_lat
         uint32_t region = r / region_size(j, l) + 1;
         double ratio = synthetic_ratio(l, region, window);
         rows[r] = (struct wire_rank_latency_row){r, synthetic_messages(j, window) * 2,
-                                                 ratio * (0.8 + 0.4 * unit(&noise)), NAN};
+                                                 ratio * (0.8 + 0.4 * unit(&noise)), NAN, 0.3};
     }
 }
 

@@ -266,6 +266,11 @@ static void latency_stands_under_the_curve(void **state)
     assert_int_equal(d.ui.selection.kind, SELECT_REGION);
     assert_true(ui_marks_rank(&d.ui, m, 32) && ui_marks_rank(&d.ui, m, 47));
     assert_false(ui_marks_rank(&d.ui, m, 31) || ui_marks_rank(&d.ui, m, 48));
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "s \xc2\xb1 600\xc2\xa0ns"));
+    d.ui.selection = (struct selection){.kind = SELECT_RANK, .a = 40};
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "x \xc2\xb1 0.3x the reference"));
     desk_close(&d);
     model_destroy(m);
 }

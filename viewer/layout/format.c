@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* Three significant digits of a value below 1000. */
@@ -108,6 +109,25 @@ char *format_ratio(char *out, size_t room, double ratio)
         snprintf(out, room, "\xe2\x80\x93");
     else
         snprintf(out, room, "%s", quantity_ratio(&text, ratio));
+    return out;
+}
+
+char *format_ratio_within(char *out, size_t room, double ratio, double error)
+{
+    size_t length = strlen(format_ratio(out, room, ratio));
+    struct quantity text;
+    if (error >= 0.05 && !isnan(ratio))
+        snprintf(out + length, room - length, " \xc2\xb1 %s", quantity_ratio(&text, error));
+    return out;
+}
+
+char *format_duration_within(char *out, size_t room, double ns, double error_ns)
+{
+    size_t length = strlen(format_duration(out, room, ns));
+    char error[FORMAT_CAPACITY];
+    if (error_ns > 0)
+        snprintf(out + length, room - length, " \xc2\xb1 %s",
+                 format_duration(error, sizeof error, error_ns));
     return out;
 }
 

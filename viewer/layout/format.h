@@ -26,6 +26,12 @@ char *format_share(char *out, size_t room, double share);
 /** Relative latency: "1.0x", "2.4x", "38x"; a dash for NaN. */
 char *format_ratio(char *out, size_t room, double ratio);
 
+/** Relative latency with its uncertainty, where that shows: "1.3x ± 0.4x". */
+char *format_ratio_within(char *out, size_t room, double ratio, double error);
+
+/** Duration with its uncertainty, where there is one: "84.0 µs ± 150 µs". */
+char *format_duration_within(char *out, size_t room, double ns, double error_ns);
+
 /** Growth per minute as a share: "+3.1 %/min"; "" for NaN. */
 char *format_slope(char *out, size_t room, double slope);
 

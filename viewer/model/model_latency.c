@@ -13,8 +13,9 @@
 
 enum {
     MINIMUM_POINTS = 64,
-    LOG_SCALE = 1024,  /* of logarithms in the history */
-    LOG_BIAS = 32,     /* added to them, so that none is negative */
+    LOG_SCALE = 1024,  /* of logarithms and uncertainties in the history */
+    LOG_BIAS = 32,     /* added to logarithms, so that none is negative */
+    MOST_ERROR = 1024, /* maximum of uncertainties, as multiples of the reference */
     TREND_WEIGHT = 16, /* time without a trend is thinned out that much earlier */
 };
 
@@ -83,6 +84,7 @@ void latency_merge(struct latency_point *to, const struct latency_point *from)
     to->windows += from->windows;
     for (int p = 0; p < LATENCY_PARTS; p++)
         to->part_ns[p] += from->part_ns[p];
+    to->error_ns += from->error_ns;
     to->first = from->first < to->first ? from->first : to->first;
     to->last = from->last > to->last ? from->last : to->last;
     to->trend = model_latency_worse_trend(to->trend, from->trend);
@@ -110,6 +112,7 @@ static struct latency_point point_of(const struct wire_series_row *row, uint64_t
         .typical = typical,
         .highest = typical,
         .part_ns = {row->network_ns, row->late_sender_ns, row->late_receiver_ns, row->joint_ns},
+        .error_ns = row->error_ns,
         .trend = (enum series_trend)row->trend,
     };
     return p;
@@ -273,8 +276,10 @@ static uint32_t model_latency_gather(struct latency *l, const struct wire_latenc
         }
         uint64_t messages = row->messages < UINT64_C(1) << 40 ? row->messages : UINT64_C(1) << 40;
         double log = fmin(fmax(log2(typical) + LOG_BIAS, 0), 2 * LOG_BIAS);
-        out[n++] = (struct rank_figures){
-            (uint32_t)row->rank, {messages, (uint64_t)(log * LOG_SCALE * (double)messages)}};
+        double error = row->error > 0 ? fmin(row->error, MOST_ERROR) : 0;
+        out[n++] = (struct rank_figures){(uint32_t)row->rank,
+                                         {messages, (uint64_t)(log * LOG_SCALE * (double)messages),
+                                          (uint64_t)(error * LOG_SCALE * (double)messages)}};
     }
     qsort(out, n, sizeof *out, model_latency_compare_by_rank);
     uint32_t kept = 0;
@@ -475,6 +480,18 @@ int latency_between(const struct latency_series *s, uint64_t first, uint64_t las
 double latency_mean(double messages, double logs)
 {
     return messages > 0 ? exp2(logs / LOG_SCALE / messages - LOG_BIAS) : NAN;
+}
+
+double latency_mean_error(double messages, double errors)
+{
+    return messages > 0 ? errors / LOG_SCALE / messages : 0;
+}
+
+double latency_transfer_ns(const struct latency_point *p)
+{
+    const uint64_t *part = p->part_ns;
+    return (double)(part[LATENCY_NETWORK] + part[LATENCY_LATE_RECEIVER] + part[LATENCY_JOINT]) /
+           (double)p->messages;
 }
 
 double latency_matched(const struct latency *l)

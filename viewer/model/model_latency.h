@@ -35,6 +35,7 @@ struct latency_point {
                        NaN: no messages */
     double highest; /**< largest typical of a window in it; NaN: no messages */
     uint64_t part_ns[LATENCY_PARTS]; /**< sums */
+    uint64_t error_ns;               /**< sum of the uncertainties of the clocks; 0: one clock */
     enum series_trend trend;
 };
 
@@ -55,9 +56,10 @@ struct latency_region {
     uint32_t first; /**< lowest rank in it; LATENCY_NONE: none was listed */
 };
 
-/** Figures of a rank in the history: messages, and the sum of the logarithms of their relative
- * latencies by reference, scaled and moved to be above 0; latency_mean() reads them. */
-enum latency_column { LATENCY_MESSAGES, LATENCY_LOGS, LATENCY_COLUMNS };
+/** Figures of a rank in the history: messages, the sum of the logarithms of their relative
+ * latencies by reference, scaled and moved to be above 0, which latency_mean() reads, and the sum
+ * of the uncertainties of these latencies, scaled likewise. */
+enum latency_column { LATENCY_MESSAGES, LATENCY_LOGS, LATENCY_ERRORS, LATENCY_COLUMNS };
 
 struct latency {
     uint8_t known;                 /**< the daemon reported something */
@@ -118,6 +120,12 @@ uint32_t latency_position(const struct latency_series *series, uint64_t window);
 
 /** Adds a point's figures to another; windows are the union, the trend is the more severe one. */
 void latency_merge(struct latency_point *to, const struct latency_point *from);
+
+/** Mean transfer time of a point's messages, of which there is one at least; nanoseconds. */
+double latency_transfer_ns(const struct latency_point *point);
+
+/** Mean of uncertainties that were summed up; 0: none. */
+double latency_mean_error(double messages, double errors);
 
 /** Geometric mean of the relative latencies that were summed up; NaN: none were. */
 double latency_mean(double messages, double logs);

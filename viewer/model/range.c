@@ -60,6 +60,12 @@ double range_latency(const struct range *r, uint32_t rank)
     return f ? latency_mean((double)f[LATENCY_MESSAGES], (double)f[LATENCY_LOGS]) : NAN;
 }
 
+double range_latency_error(const struct range *r, uint32_t rank)
+{
+    const uint64_t *f = rank < r->rank_count ? r->latency + (size_t)rank * LATENCY_COLUMNS : NULL;
+    return f ? latency_mean_error((double)f[LATENCY_MESSAGES], (double)f[LATENCY_ERRORS]) : 0;
+}
+
 /* ---- orders ------------------------------------------------------------------------------------
  */
 

@@ -87,6 +87,9 @@ uint32_t range_awaited(const struct range *range, uint32_t rank);
  * received; NaN: none. */
 double range_latency(const struct range *range, uint32_t rank);
 
+/** By so much the clocks leave the mean of these latencies open; 0: one clock, or no messages. */
+double range_latency_error(const struct range *range, uint32_t rank);
+
 void range_finish(struct range *range);
 
 #endif

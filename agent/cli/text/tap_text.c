@@ -426,7 +426,7 @@ static void print_series(FILE *out, const struct wire_series_row *s)
     static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
     static const char *const trends[] = {"", "  growing", "  steady high"};
     char name[32];
-    struct quantity share, error;
+    struct quantity share, time;
     if (s->scope == SERIES_REGION)
         snprintf(name, sizeof name, "region %" PRIu64, s->id);
     else
@@ -435,13 +435,12 @@ static void print_series(FILE *out, const struct wire_series_row *s)
     tap_cell(out, 16, name);
     tap_count(out, 10, s->messages);
     tap_cell(out, -9, quantity_share(&share, (double)s->delayed, (double)s->messages));
-    time_cell(out, 11, (double)s->transfer_ns / (double)s->messages);
+    tap_cell(out, -20,
+             quantity_measured(&time, (double)s->transfer_ns / (double)s->messages,
+                               (double)s->error_ns / (double)s->messages));
     times_cell(out, 8, s->reference);
     times_cell(out, 8, s->typical > 0 ? s->typical : (double)NAN);
     times_cell(out, 8, s->recent);
-    if (s->error_ns != 0)
-        fprintf(out, "  within %s",
-                quantity_duration(&error, (double)s->error_ns / (double)s->messages));
     fputs(trends[s->trend], out);
     if (s->trend != TREND_CALM)
         fprintf(out, " since window %" PRIu64, s->trend_since);
@@ -467,8 +466,8 @@ static void print_latencies(FILE *out, const struct wire_latencies *latencies)
         if (latencies->series[i].messages == 0)
             continue;
         if (lines++ == 0)
-            fputs("                      messages  delayed   mean time reference   typical    "
-                  "recent\n",
+            fputs("                      messages  delayed           mean time reference   typical"
+                  "    recent\n",
                   out);
         print_series(out, &latencies->series[i]);
     }

@@ -379,10 +379,17 @@ static int by_latency(const void *left, const void *right)
     return one != other ? (one > other ? -1 : 1) : top_layout_compare_by_rank(left, right);
 }
 
+/* Columns of the errors of latencies: none where all ranks have one clock. */
+static int top_layout_error_columns(const struct top_model *m)
+{
+    return m->error_ns > 0 ? 7 : 0;
+}
+
 static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
                                 const struct top_rank *r)
 {
     struct quantity share, time;
+    char error[32] = "";
     top_pen_line(pen);
     top_pen_format(pen, TOP_PLAIN, -7, "%" PRIu64, r->rank);
     top_pen_put(pen, TOP_PLAIN, 0, "  ");
@@ -397,6 +404,10 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
                        r->latency);
     else
         top_pen_put(pen, TOP_DIM, -9, "-");
+    if (isfinite(r->latency) && r->error >= 0.005)
+        snprintf(error, sizeof error, " ± %.*f", r->error < 9.995 ? 2 : 0, r->error);
+    if (error[0] || r->in_call != 0)
+        top_pen_put(pen, TOP_DIM, top_layout_error_columns(m), error);
     if (r->in_call == 0)
         return;
     const char *name = r->in_call <= UINT16_MAX ? call_name((uint16_t)r->in_call) : NULL;
@@ -414,7 +425,8 @@ static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m,
     const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, titles[pen->view->sort]);
-    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s  %s", "waiting", "for rank", "latency", "in call");
+    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s%*s  %s", "waiting", "for rank", "latency",
+                   top_layout_error_columns(m), "", "in call");
     if (order == NULL)
         return;
     for (size_t i = 0; i < m->rank_count; i++)

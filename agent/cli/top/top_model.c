@@ -163,8 +163,9 @@ static int top_model_apply_rank_latencies(struct top_model *m, const struct wire
             0)
             return -ENOMEM;
         for (size_t new = before; new < m->latency_room; new ++)
-            m->latency[new] = NAN;
-        m->latency[rank] = (float)l->ranks[i].reference;
+            m->latency[new].value = NAN;
+        m->latency[rank].value = (float)l->ranks[i].reference;
+        m->latency[rank].error = (float)l->ranks[i].error;
     }
     return 0;
 }
@@ -174,7 +175,7 @@ static int top_model_apply_latencies(struct top_model *m, const struct wire_late
     if (l->window >= m->window) {
         if (l->window > m->window)
             for (size_t i = 0; i < m->latency_room; i++)
-                m->latency[i] = NAN;
+                m->latency[i].value = NAN;
         m->window = l->window;
         m->matched = l->matched;
         m->unmatched = l->unmatched;
@@ -325,7 +326,10 @@ static void complete_ranks(struct top_model *m)
 {
     for (size_t i = 0; i < m->rank_count; i++) {
         struct top_rank *r = &m->ranks[i];
-        r->latency = r->rank < m->latency_room ? (double)m->latency[r->rank] : (double)NAN;
+        if (r->rank < m->latency_room) {
+            r->latency = (double)m->latency[r->rank].value;
+            r->error = (double)m->latency[r->rank].error;
+        }
         r->host = r->rank < m->place_room ? m->place[r->rank] : NO_HOST;
     }
 }

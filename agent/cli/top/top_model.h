@@ -40,6 +40,7 @@ struct top_rank {
     double waiting;  /**< share of the window, see WAITING_NS() */
     int64_t awaited; /**< the rank that it waits for longest; negative: none, or not known */
     double latency;  /**< multiple of the reference; NaN: not known */
+    double error;    /**< by so much the clocks leave it open; 0: one clock */
     uint64_t in_call, in_call_ns;
     int64_t in_call_peer;
     uint32_t host; /**< position in hosts, or beyond them: not known */
@@ -69,7 +70,9 @@ struct top_model {
     size_t rank_count, rank_room;
     uint64_t rank_window;
     bool ranks_open; /**< more rows of that window follow */
-    float *latency;  /**< owned; multiple of the reference by rank */
+    struct {
+        float value, error;
+    } * latency;     /**< owned; by rank, as in ranks */
     uint32_t *place; /**< owned; position in hosts by rank */
     size_t place_room, latency_room;
     char (*hosts)[65]; /**< owned */

@@ -20,6 +20,7 @@ struct judged_row {
 #define X(type, name) type name;
     LATENCY_JUDGED(X)
 #undef X
+    uint64_t error; /* of latencies by reference criterion, in 1/LATENCY_UNIT */
 };
 
 static void latency_list_criteria(const struct latency_scale *scale,
@@ -53,12 +54,15 @@ static struct judged_row latency_judge_row(const struct transfer *row,
         return (struct judged_row){.judged = 0};
     const int64_t count = (int64_t)row->messages;
     const double messages = (double)row->messages, mean_ns = (double)row->transfer_ns / messages;
-    return (struct judged_row){.judged = row->messages,
-                               .recent = latency_sum_of(mean_ns, criteria->recent, messages),
-                               .reference = latency_sum_of(mean_ns, criteria->reference, messages),
-                               .reference_log2 =
-                                   (int64_t)row->log2_sum - criteria->reference_log2 * count,
-                               .moved_log2 = criteria->moved_log2 * count};
+    return (struct judged_row){
+        .judged = row->messages,
+        .recent = latency_sum_of(mean_ns, criteria->recent, messages),
+        .reference = latency_sum_of(mean_ns, criteria->reference, messages),
+        .reference_log2 = (int64_t)row->log2_sum - criteria->reference_log2 * count,
+        .moved_log2 = criteria->moved_log2 * count,
+        .error = row->error_ns == 0 ? 0
+                                    : latency_sum_of((double)row->error_ns / messages,
+                                                     criteria->reference, messages)};
 }
 
 static void latency_add_to_sum(struct latency_sum *sum, const struct transfer *row,
@@ -81,6 +85,7 @@ static void latency_add_to_rank(struct latency_groups *groups, uint32_t rank,
     groups->ranks[rank].messages += judged->judged;
     groups->ranks[rank].reference += judged->reference;
     groups->ranks[rank].reference_log2 += judged->reference_log2;
+    groups->ranks[rank].error += judged->error;
 }
 
 /* Time that messages take by the reference criterion; 0: there is no criterion, and their network
@@ -187,6 +192,11 @@ double latency_moved(const struct latency_sum *sum)
 double latency_rank_typical(const struct latency_rank *rank)
 {
     return latency_geometric_mean(rank->reference_log2, rank->messages);
+}
+
+double latency_rank_error(const struct latency_rank *rank)
+{
+    return latency_mean(rank->error, rank->messages);
 }
 
 double latency_rank_reference(const struct latency_rank *rank)

@@ -62,7 +62,11 @@ struct latency_rank {
     uint64_t messages;
     uint64_t reference;     /**< sum of latencies by reference criterion, in 1/1024 */
     int64_t reference_log2; /**< sum of their binary logarithms, in 1/65536 */
+    uint64_t error;         /**< sum of the clocks' errors by reference criterion, in 1/1024 */
 };
+
+/** Mean error of the latencies of a rank by reference criterion. NaN: no messages. */
+double latency_rank_error(const struct latency_rank *rank);
 
 /** Mean and geometric mean latency of a rank by reference criterion. NaN: no messages. */
 double latency_rank_reference(const struct latency_rank *rank);

@@ -129,7 +129,8 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
         const struct latency_rank *rank = &l->groups.ranks[i];
         if (rank->messages > 0)
             l->rank_rows[ranks++] = (struct wire_rank_latency_row){
-                i, rank->messages, latency_rank_reference(rank), latency_rank_typical(rank)};
+                i, rank->messages, latency_rank_reference(rank), latency_rank_typical(rank),
+                latency_rank_error(rank)};
     }
     out->criteria = l->criterion_rows;
     out->criteria_count = criteria;

@@ -150,7 +150,7 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     double ratio = range_latency(r, rank);
     if (!isnan(ratio))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
-                    format_ratio(a, sizeof a, ratio));
+                    format_ratio_within(a, sizeof a, ratio, range_latency_error(r, rank)));
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
     double shares[MODEL_CLASSES], mpi = 0;
     range_shares(r, rank, shares);

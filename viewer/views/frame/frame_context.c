@@ -24,11 +24,11 @@ void context_fact(const struct stage *s, struct box box, double *y, const char *
 }
 
 static void context_add_latency(const struct stage *s, struct box box, double *y, const char *name,
-                                double ratio)
+                                double ratio, double error)
 {
     char a[FORMAT_CAPACITY], text[96];
     snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
-             format_ratio(a, sizeof a, ratio));
+             format_ratio_within(a, sizeof a, ratio, error));
     context_fact(s, box, y, name, text);
 }
 
@@ -48,7 +48,8 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
     context_fact(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
     context_fact(s, box, y, "mostly in", piece_awaited(r, rank, text, sizeof text));
     if (!isnan(range_latency(r, rank)))
-        context_add_latency(s, box, y, "latency", range_latency(r, rank));
+        context_add_latency(s, box, y, "latency", range_latency(r, rank),
+                            range_latency_error(r, rank));
     char b[FORMAT_CAPACITY];
     snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)figures[RANK_SENT], ""),
              format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B"));
@@ -142,8 +143,11 @@ static void context_add_region_facts(const struct stage *s, struct box box, doub
     if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
         !latency_between(series, first, last, &sum) || !sum.messages)
         return;
-    context_add_latency(s, box, y, "latency", sum.typical);
-    context_add_latency(s, box, y, "highest window", sum.highest);
+    context_add_latency(s, box, y, "latency", sum.typical, 0);
+    context_add_latency(s, box, y, "highest window", sum.highest, 0);
+    context_fact(s, box, y, "transfer time",
+                 format_duration_within(a, sizeof a, latency_transfer_ns(&sum),
+                                        (double)sum.error_ns / (double)sum.messages));
     snprintf(text, sizeof text, "%s of %s",
              format_share(a, sizeof a, (double)sum.delayed / (double)sum.messages), "its messages");
     context_fact(s, box, y, "delayed", text);

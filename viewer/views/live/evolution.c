@@ -213,6 +213,9 @@ static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *
     format_ratio(a, sizeof a, at.reference);
     format_ratio(b, sizeof b, at.recent);
     tooltip_add(&s->tip, 0, "mean %s, of the recent level %s", a, b);
+    tooltip_add(&s->tip, 0, "transfer time %s",
+                format_duration_within(a, sizeof a, latency_transfer_ns(&at),
+                                       (double)at.error_ns / (double)at.messages));
     format_count(a, sizeof a, at.delayed);
     format_count(b, sizeof b, at.messages);
     tooltip_add(&s->tip, 0, "%s of %s messages delayed", a, b);

@@ -165,6 +165,14 @@ static void latency_of_each_scope_is_a_line(void **state)
                                       .slope = 0.25},
                                      {.scope = SERIES_INTER},
                                      {.scope = SERIES_REGION,
+                                      .id = 2,
+                                      .messages = 100,
+                                      .transfer_ns = 8400000,
+                                      .error_ns = 15000000,
+                                      .reference = 2,
+                                      .typical = 1.5,
+                                      .recent = 1},
+                                     {.scope = SERIES_REGION,
                                       .id = 3,
                                       .messages = 10,
                                       .transfer_ns = 100000,
@@ -177,7 +185,7 @@ static void latency_of_each_scope_is_a_line(void **state)
                                    .latencies = {.job = "j",
                                                  .window = 44,
                                                  .series = rows,
-                                                 .series_count = 3,
+                                                 .series_count = 4,
                                                  .matched = 1010,
                                                  .unmatched = 2}};
     struct out out;
@@ -185,12 +193,15 @@ static void latency_of_each_scope_is_a_line(void **state)
     tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, "window 44, 1010 messages matched, 2 unmatched\n"));
-    assert_non_null(strstr(
-        out.text,
-        "\n  job                 1.00 k   25.0 %    5.00 µs     1.50x     1.25x     1.00x\n"));
-    assert_non_null(strstr(out.text, "\n  region 3                10    0.0 %    10.0 µs     "
-                                     "2.00x        -      1.00x  growing since window 40, "
-                                     "+25 % a minute\n"));
+    assert_non_null(strstr(out.text, "\n  job                 1.00 k   25.0 %             5.00 µs  "
+                                     "   1.50x     1.25x     1.00x\n"));
+    assert_non_null(strstr(out.text,
+                           "\n  region 2               100    0.0 %    84.0 µs ± 150 µs     2.00x"
+                           "     1.50x     1.00x\n"));
+    assert_non_null(strstr(out.text,
+                           "\n  region 3                10    0.0 %             10.0 µs     "
+                           "2.00x        -      1.00x  growing since window 40, "
+                           "+25 % a minute\n"));
     assert_null(strstr(out.text, "inter-node"));
     free(out.text);
 }

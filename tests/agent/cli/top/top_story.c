@@ -67,8 +67,9 @@ static struct wire_series_row series(enum series_scope scope, uint64_t id, doubl
 
 static void tell_latencies(struct top_model *model, uint64_t window)
 {
-    struct wire_rank_latency_row ranks[] = {{.rank = 6, .messages = 9, .reference = 3.1},
-                                            {.rank = 1, .messages = 9, .reference = 1.02}};
+    struct wire_rank_latency_row ranks[] = {
+        {.rank = 6, .messages = 9, .reference = 3.1, .error = 0.4},
+        {.rank = 1, .messages = 9, .reference = 1.02}};
     struct wire_series_row rows[] = {
         series(SERIES_JOB, 0, sqrt(slowness(window))), series(SERIES_INTRA, 0, 1.01),
         series(SERIES_INTER, 0, slowness(window)), series(SERIES_REGION, 1, 1.04),

@@ -92,6 +92,20 @@ static void a_message_counts_for_the_regions_and_ranks_at_both_ends(void **state
     assert_int_equal(groups.job.messages, 4);
 }
 
+static void the_latency_of_a_rank_has_the_error_of_its_messages_between_nodes(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(1000, 2000);
+    struct transfer rows[] = {row_of(0, 1, 0, 1000), row_of(1, 2, 1, 3000), row_of(1, 2, 1, 5000)};
+    rows[1].error_ns = 3000;
+    rows[2].error_ns = 4200;
+    add(&groups, rows, 3);
+    assert_true(latency_rank_error(&ranks[0]) == 0);
+    assert_true(fabs(latency_rank_error(&ranks[1]) - 1.2) < 0.01); /* one of three has none */
+    assert_true(fabs(latency_rank_error(&ranks[2]) - 1.8) < 0.01);
+    assert_true(isnan(latency_rank_error(&ranks[3])));
+}
+
 static void one_held_up_message_moves_the_mean_and_not_the_typical(void **state)
 {
     (void)state;
@@ -193,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latency_is_the_mean_of_transfer_times_by_their_criterion),
         cmocka_unit_test(a_message_counts_for_the_regions_and_ranks_at_both_ends),
+        cmocka_unit_test(the_latency_of_a_rank_has_the_error_of_its_messages_between_nodes),
         cmocka_unit_test(one_held_up_message_moves_the_mean_and_not_the_typical),
         cmocka_unit_test(rows_in_any_order_and_cut_give_the_same),
         cmocka_unit_test(messages_without_a_criterion_are_counted_and_have_no_latency),
