@@ -21,6 +21,21 @@ static int evidence_covers(const struct job_growth *g, const struct scope_findin
     return 0;
 }
 
+/* Largest uncertainty of the clocks over the messages of the finding; where it has none between
+ * nodes in this window, over all messages of the job. */
+static uint64_t evidence_error(const struct job_growth *g, const struct scope_finding *f,
+                               const struct closed_window *window)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < window->latency->transfers.count; i++) {
+        const struct transfer *t = &window->latency->transfers.rows[i];
+        const uint64_t error = t->messages == 0 ? 0 : t->error_ns / t->messages;
+        if (error > largest && evidence_covers(g, f, t))
+            largest = error;
+    }
+    return largest > 0 ? largest : job_latency_error(g->options.latency);
+}
+
 /* ---- sizes --------------------------------------------------------------- */
 
 /* Size classes that carry the excess over the reference, among the messages of the finding. */
@@ -387,8 +402,7 @@ void growth_describe(struct job_growth *g, struct growth_episode *e,
     v->lost_ns = (uint64_t)e->lost_ns;
     snprintf(v->culprit, sizeof(v->culprit), "%s", evidence_kind_name(f->members[0].kind));
     snprintf(v->locality, sizeof(v->locality), "%s", evidence_locality(&f->members[0]));
-    v->error_ns =
-        strcmp(v->locality, "intra-node") == 0 ? 0 : job_latency_error(g->options.latency);
+    v->error_ns = strcmp(v->locality, "intra-node") == 0 ? 0 : evidence_error(g, f, window);
     growth_list_scopes(g, f->members, growth_named(f), v->culprits, sizeof(v->culprits));
     growth_list_scopes(g, f->alternatives, f->alternative_count, v->alternatives,
                        sizeof(v->alternatives));
