@@ -17,6 +17,8 @@ class Stream:
         self.alerts = {}    # alert's id: its messages, oldest first
         self.before = {}    # id of an alert that fired: how many windows were published until then
         self.latencies = {}  # window: series of the job, localities and regions
+        self.rank_latencies = {}  # window: rows of ranks
+        self.criteria = {}  # window: what messages of each size normally take
         self.regions = {}   # rank: region
         self.hosts = {}     # rank: host
 
@@ -40,6 +42,9 @@ class Stream:
                 self.before.setdefault(message['id'], len(self.windows))
         elif topic == 'latency':
             self.latencies[message['window']] = message['series']
+            if message['ranks']:
+                self.rank_latencies[message['window']] = message['ranks']
+                self.criteria[message['window']] = message['criteria']
         elif topic == 'regions':
             self.regions |= {m['rank']: m['region'] for m in message['members']}
         elif topic == 'places':
