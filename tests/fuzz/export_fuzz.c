@@ -57,9 +57,20 @@ static void put_messages(struct recording *r, const uint8_t *data, size_t size)
         struct wire_rank_row rows[] = {{.rank = 0, .sent = 3, .in_call_peer = -1}, {.rank = 1}};
         struct wire_pair_row pairs[] = {{0, 1, 0, 0, 73, 3, 300}, {1, -1, 0, 0, 73, 1, 100}};
         struct wire_call_row calls[] = {{.rank = 1, .call = 30, .calls = 2, .time_ns = 5000}};
+        struct wire_half_row half = {.key = w / 2, /* sent by one host, received by the other */
+                                     .receive = w % 2,
+                                     .destination = 1,
+                                     .bytes = 100,
+                                     .begin_ns = 5,
+                                     .length_ns = 7,
+                                     .together = 1,
+                                     .local_ns = 5};
         struct wire_window m = {.seq = w - 8,
                                 .job = "j",
-                                .host = "h",
+                                .host = w % 2 ? "h" : "i",
+                                .halves = &half,
+                                .halves_count = 1,
+                                .clock_error_ns = w,
                                 .window = w,
                                 .length_ns = S,
                                 .ranks = rows,
