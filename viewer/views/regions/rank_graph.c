@@ -256,6 +256,13 @@ static void rank_graph_sum_edges(struct rank_graph *n, const struct range *r,
         n->most = fmax(n->most, n->edge_values[i]);
 }
 
+/* Sums of messages become their means. */
+static void rank_graph_average(struct rank_graph_ratio *ratio, double messages)
+{
+    ratio->mean = latency_mean(messages, ratio->mean);
+    ratio->error = latency_mean_error(messages, ratio->error);
+}
+
 /* Relative latencies of vertices and groups: geometric means weighted by the ranks' messages. */
 static void rank_graph_average_ratios(struct rank_graph *n, const struct range *r, double *messages)
 {
@@ -266,15 +273,17 @@ static void rank_graph_average_ratios(struct rank_graph *n, const struct range *
     for (uint32_t rank = 0; rank < n->rank_count && rank < r->rank_count; rank++) {
         const uint64_t *f = r->latency + (size_t)rank * LATENCY_COLUMNS;
         uint32_t v = n->vertex_of[rank], g = n->vertices[v].group;
-        n->vertex_ratios[v] += (double)f[LATENCY_LOGS];
-        n->group_ratios[g] += (double)f[LATENCY_LOGS];
+        n->vertex_ratios[v].mean += (double)f[LATENCY_LOGS];
+        n->vertex_ratios[v].error += (double)f[LATENCY_ERRORS];
+        n->group_ratios[g].mean += (double)f[LATENCY_LOGS];
+        n->group_ratios[g].error += (double)f[LATENCY_ERRORS];
         messages[v] += (double)f[LATENCY_MESSAGES];
         messages[n->vertex_count + g] += (double)f[LATENCY_MESSAGES];
     }
     for (uint32_t i = 0; i < n->vertex_count; i++)
-        n->vertex_ratios[i] = latency_mean(messages[i], n->vertex_ratios[i]);
+        rank_graph_average(&n->vertex_ratios[i], messages[i]);
     for (uint32_t i = 0; i < n->group_count; i++)
-        n->group_ratios[i] = latency_mean(messages[n->vertex_count + i], n->group_ratios[i]);
+        rank_graph_average(&n->group_ratios[i], messages[n->vertex_count + i]);
 }
 
 int rank_graph_figures(struct rank_graph *n, const struct range *r, enum pair_column column)

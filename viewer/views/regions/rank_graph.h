@@ -48,9 +48,10 @@ struct rank_graph {
 
     /* figures of the range: the visible time, or since the start */
     uint64_t figures_version;
-    double *edge_values;   /**< messages or bytes, both directions */
-    double *vertex_ratios; /**< mean relative latency; NaN: none */
-    double *group_ratios;
+    double *edge_values; /**< messages or bytes, both directions */
+    struct rank_graph_ratio {
+        double mean, error; /**< relative latency, NaN: none; what the clocks leave open of it */
+    } * vertex_ratios, *group_ratios;
     double most; /**< largest edge value */
     uint64_t values_key;
 };

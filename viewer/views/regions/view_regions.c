@@ -101,7 +101,7 @@ static color_t regions_view_vertex_color(const struct stage *s, const struct ran
                                          uint32_t i)
 {
     return s->ui->regions.colour == COLOUR_LATENCY
-               ? theme_latency(s->brush.theme, n->vertex_ratios[i])
+               ? theme_latency(s->brush.theme, n->vertex_ratios[i].mean)
                : theme_region(s->brush.theme, n->vertices[i].region);
 }
 
@@ -140,7 +140,8 @@ static color_t regions_view_edge_color(const struct stage *s, const struct rank_
                                        const struct graph_edge *e)
 {
     if (s->ui->regions.colour == COLOUR_LATENCY)
-        return theme_latency(s->brush.theme, fmax(n->vertex_ratios[e->a], n->vertex_ratios[e->b]));
+        return theme_latency(s->brush.theme,
+                             fmax(n->vertex_ratios[e->a].mean, n->vertex_ratios[e->b].mean));
     color_t a = regions_view_vertex_color(s, n, e->a), b = regions_view_vertex_color(s, n, e->b);
     return n->vertices[e->a].group == n->vertices[e->b].group
                ? a
@@ -352,12 +353,12 @@ static void regions_view_add_label(const struct stage *s, const struct rank_grap
     int chosen = s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == region;
     scene_rect(s->brush.scene, box, 4, color_fade(chosen ? t->raised : t->panel, 0.86));
     scene_rect(s->brush.scene, (struct box){box.x + 5, box.y + 7, 7, 7}, 2,
-               s->ui->regions.colour == COLOUR_LATENCY ? theme_latency(t, n->group_ratios[g])
+               s->ui->regions.colour == COLOUR_LATENCY ? theme_latency(t, n->group_ratios[g].mean)
                                                        : theme_region(t, region));
     double used = scene_text(s->brush.scene, box.x + 16, box.y + 2, box.w - 20, TEXT_SMALL_STRONG,
                              0, t->text, name);
     scene_text(s->brush.scene, box.x + 22 + used, box.y + 3, box.w - 24 - used, TEXT_AXIS, 0,
-               n->group_ratios[g] >= 1.5 ? t->bad : t->second, what);
+               n->group_ratios[g].mean >= 1.5 ? t->bad : t->second, what);
     scene_hit(s->brush.scene, box, HIT_REGION, region, 0);
 }
 
@@ -406,7 +407,7 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
     char name[40], what[112], ratio[FORMAT_CAPACITY], ranks[FORMAT_CAPACITY];
     struct box places[PLACES];
     snprintf(name, sizeof name, "region %llu", (unsigned long long)n->groups[g].region);
-    format_ratio(ratio, sizeof ratio, n->group_ratios[g]);
+    format_ratio(ratio, sizeof ratio, n->group_ratios[g].mean);
     format_count(ranks, sizeof ranks, n->groups[g].ranks);
     snprintf(what, sizeof what, "%s ranks, %s", ranks, ratio);
     if (n->group_count > 16)
@@ -445,7 +446,7 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
             uint64_t region = n->groups[g].region;
             int chosen = s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == region;
             int single = n->vertices[vertices[g]].ranks == n->groups[g].ranks;
-            if (!region || urgent != (chosen || n->group_ratios[g] >= 1.5))
+            if (!region || urgent != (chosen || n->group_ratios[g].mean >= 1.5))
                 continue;
             int named = single && regions_view_add_disc_number(s, n, v, g, vertices[g]);
             if (urgent || !named)
@@ -469,9 +470,10 @@ static void regions_view_add_region_tip(struct stage *s, const struct rank_graph
                 format_count(text, sizeof text, n->groups[g].ranks));
     latency_region_ranks(&s->model->latency, region, text, sizeof text);
     tooltip_add(&s->tip, 0, "ranks %s", text);
-    if (!isnan(n->group_ratios[g]))
+    if (!isnan(n->group_ratios[g].mean))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
-                    format_ratio(ratio, sizeof ratio, n->group_ratios[g]));
+                    format_ratio_within(ratio, sizeof ratio, n->group_ratios[g].mean,
+                                        n->group_ratios[g].error));
     tooltip_add(&s->tip, 0, n->unit == UNIT_RANK ? "click: select" : "double click: its ranks");
 }
 
@@ -487,9 +489,10 @@ static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph
     tooltip_add(&s->tip, 0, host ? "%u ranks on %s" : "%u ranks", v->ranks, host);
     if (v->region)
         tooltip_add(&s->tip, 0, "of region %llu", (unsigned long long)v->region);
-    if (!isnan(n->vertex_ratios[i]))
+    if (!isnan(n->vertex_ratios[i].mean))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
-                    format_ratio(ratio, sizeof ratio, n->vertex_ratios[i]));
+                    format_ratio_within(ratio, sizeof ratio, n->vertex_ratios[i].mean,
+                                        n->vertex_ratios[i].error));
     if (v->region)
         tooltip_add(&s->tip, 0, "click: the region's ranks one by one");
 }
