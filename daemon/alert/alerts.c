@@ -59,15 +59,6 @@ static struct alert *alerts_find_open(const struct alerts *alerts, const char *k
                                                                          : NULL;
 }
 
-static int alerts_reserve_subject(struct alerts *alerts)
-{
-    int code = key_table_reserve(&alerts->subjects, 1);
-    if (code != 0 || alerts->subjects.capacity <= alerts->newest_capacity)
-        return code;
-    return array_fit_zero(&alerts->newest, sizeof(*alerts->newest), &alerts->newest_capacity,
-                          alerts->subjects.capacity);
-}
-
 static int alerts_set_evidence(struct alert *alert, const struct alert_evidence *evidence)
 {
     if (alert->evidence == NULL)
@@ -85,9 +76,10 @@ static int alerts_set_evidence(struct alert *alert, const struct alert_evidence 
 static struct alert *alerts_add(struct alerts *alerts, const char *kind, const char *host,
                                 const struct alert_evidence *evidence)
 {
-    if (alerts->count >= ALERTS_MAXIMUM || alerts_reserve_subject(alerts) != 0)
-        return NULL;
-    if (array_fit(&alerts->list, sizeof(*alerts->list), &alerts->capacity, alerts->count + 1) != 0)
+    if (alerts->count >= ALERTS_MAXIMUM || key_table_reserve(&alerts->subjects, 1) != 0 ||
+        array_fit_zero(&alerts->newest, sizeof(*alerts->newest), &alerts->newest_capacity,
+                       (uint64_t)alerts->subjects.count + 1) != 0 ||
+        array_fit(&alerts->list, sizeof(*alerts->list), &alerts->capacity, alerts->count + 1) != 0)
         return NULL;
     struct alert *a = calloc(1, sizeof(*a));
     if (a == NULL || (evidence != NULL && alerts_set_evidence(a, evidence) != 0)) {

@@ -10,6 +10,7 @@
 #include "holter/error.h"
 #include "holter/order.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +33,12 @@ struct reading {
     const struct content_options *options;
 };
 
-/* Number of a key; *fresh is set for a new one. @return the number, -ENOMEM, or another negative
- * error */
+/* Number of a key; *fresh is set for a new one. @return the number, or -ENOMEM */
 static int64_t content_number_of(struct key_table *table, struct key key, int *fresh)
 {
-    int code = key_table_reserve(table, 1);
-    if (code != 0)
-        return code;
     uint32_t known = table->count, number = key_table_add_hashed(table, key);
     *fresh = number == known;
-    return number;
+    return number == KEY_NONE ? -ENOMEM : (int64_t)number;
 }
 
 /* ---- ranks and hosts ------------------------------------------------------------ */

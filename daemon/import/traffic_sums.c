@@ -12,12 +12,10 @@
 int pair_sums_add(struct pair_sums *s, const struct pair_sum *pair)
 {
     uint32_t known = s->keys.count;
-    int code = key_table_reserve(&s->keys, 1);
-    code = code != 0 ? code
-                     : array_fit_zero(&s->list, sizeof(*s->list), &s->room, (uint64_t)known + 1);
-    if (code != 0)
+    uint32_t at = key_table_extend(&s->keys, (struct key){pair->from, pair->to}, UINT32_MAX,
+                                   &s->list, sizeof(*s->list), &s->room);
+    if (at == KEY_NONE)
         return -ENOMEM;
-    uint32_t at = key_table_add_hashed(&s->keys, (struct key){pair->from, pair->to});
     if (at == known) {
         s->list[at] = *pair;
         return at < REMAP_MAXIMUM_EDGES ? 0 : -HOLTER_ELIMIT;

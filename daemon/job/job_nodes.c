@@ -1,6 +1,8 @@
 /* The nodes of a job and the agents that report them. */
 #include "daemon/job/job_nodes.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,37 +38,22 @@ uint32_t job_nodes_find_node(const struct job_nodes *nodes, uint64_t instance)
 
 static struct job_agent *job_nodes_add_agent(struct job_nodes *nodes, uint64_t instance)
 {
-    struct job_agent *agent = job_nodes_find_agent(nodes, instance);
-    if (agent != NULL)
-        return agent;
-    if (key_table_reserve(&nodes->agent_keys, 1) != 0)
-        return NULL;
-    uint32_t capacity = nodes->agent_keys.capacity;
-    if (capacity > nodes->agent_capacity) {
-        struct job_agent *agents = realloc(nodes->agents, capacity * sizeof(*agents));
-        if (agents == NULL)
-            return NULL;
-        nodes->agents = agents;
-        nodes->agent_capacity = capacity;
-    }
-    agent = &nodes->agents[key_table_add_hashed(&nodes->agent_keys, (struct key){.hi = instance})];
-    *agent = (struct job_agent){.instance = instance, .node = KEY_NONE};
-    return agent;
+    uint32_t known = nodes->agent_keys.count;
+    uint32_t at = key_table_extend(&nodes->agent_keys, (struct key){.hi = instance}, UINT32_MAX,
+                                   &nodes->agents, sizeof(*nodes->agents), &nodes->agent_capacity);
+    if (at == known)
+        nodes->agents[at] = (struct job_agent){.instance = instance, .node = KEY_NONE};
+    return at == KEY_NONE ? NULL : &nodes->agents[at];
 }
 
 static int job_nodes_add(struct job_nodes *nodes, const char *host)
 {
-    if (nodes->count == nodes->capacity) {
-        uint32_t capacity = nodes->capacity == 0 ? 8 : 2 * nodes->capacity;
-        struct job_node **list = realloc(nodes->list, capacity * sizeof(struct job_node *));
-        if (list == NULL)
-            return 0;
-        nodes->list = list;
-        nodes->capacity = capacity;
-    }
     struct job_node *node = calloc(1, sizeof(*node));
-    if (node == NULL)
+    if (node == NULL || array_fit_zero(&nodes->list, sizeof(struct job_node *), &nodes->capacity,
+                                       (uint64_t)nodes->count + 1) != 0) {
+        free(node);
         return 0;
+    }
     snprintf(node->host, sizeof(node->host), "%s", host);
     node->first_window = UINT64_MAX;
     node->row.host = node->host;

@@ -35,7 +35,7 @@ struct job_nodes {
     uint32_t active;             /**< nodes that are neither final nor lost */
     struct key_table agent_keys; /**< hi: instance */
     struct job_agent *agents;    /**< owned; by number of the key */
-    uint32_t agent_capacity;
+    size_t agent_capacity;
     uint64_t last_message_ns; /**< when the last message of any agent came */
 };
 

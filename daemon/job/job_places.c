@@ -26,20 +26,12 @@ uint32_t job_places_find_node(const struct job_places *places, uint64_t rank)
 
 struct job_place *job_places_add(struct job_places *places, uint64_t rank)
 {
-    if (key_table_reserve(&places->keys, 1) != 0)
-        return NULL;
-    if (places->keys.capacity > places->capacity) {
-        struct job_place *list = realloc(places->list, places->keys.capacity * sizeof(*list));
-        if (list == NULL)
-            return NULL;
-        places->list = list;
-        places->capacity = places->keys.capacity;
-    }
     uint32_t known = places->keys.count;
-    uint32_t at = key_table_add_hashed(&places->keys, (struct key){.hi = rank});
+    uint32_t at = key_table_extend(&places->keys, (struct key){.hi = rank}, UINT32_MAX,
+                                   &places->list, sizeof(*places->list), &places->capacity);
     if (at == known)
         places->list[at] = (struct job_place){.rank = (uint32_t)rank, .node = KEY_NONE};
-    return &places->list[at];
+    return at == KEY_NONE ? NULL : &places->list[at];
 }
 
 int job_places_update(struct job_places *places, struct job_place *place, uint32_t node,

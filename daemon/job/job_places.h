@@ -15,7 +15,7 @@ struct job_place {
 struct job_places {
     struct key_table keys;  /**< hi: rank */
     struct job_place *list; /**< owned; by number of the key */
-    uint32_t capacity;
+    size_t capacity;
     int changed; /**< since they were published */
 };
 

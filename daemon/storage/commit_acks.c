@@ -7,18 +7,9 @@
 void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq)
 {
     /* Without memory the agent is acknowledged with a later message. */
-    if (key_table_reserve(&list->agents, 1) != 0)
-        return;
-    if (list->agents.capacity > list->capacity) {
-        uint64_t *seqs = realloc(list->seqs, list->agents.capacity * sizeof(*seqs));
-        if (seqs == NULL)
-            return;
-        list->seqs = seqs;
-        list->capacity = list->agents.capacity;
-    }
-    uint32_t known = list->agents.count;
-    uint32_t at = key_table_add_hashed(&list->agents, (struct key){.hi = instance});
-    if (at == known || list->seqs[at] < seq)
+    uint32_t at = key_table_extend(&list->agents, (struct key){.hi = instance}, UINT32_MAX,
+                                   &list->seqs, sizeof(*list->seqs), &list->capacity);
+    if (at != KEY_NONE && list->seqs[at] < seq)
         list->seqs[at] = seq;
 }
 

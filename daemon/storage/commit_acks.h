@@ -11,7 +11,7 @@
 struct commit_acks {
     struct key_table agents; /**< hi: instance of the agent */
     uint64_t *seqs;          /**< owned; by the agent's index in `agents`: greatest number added */
-    uint32_t capacity;       /**< of seqs */
+    size_t capacity;         /**< of seqs */
 };
 
 /** Add a message. Without memory the agent is left out, and is acknowledged with a later message.

@@ -2,6 +2,8 @@
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/array.h"
 
+#include <errno.h>
+
 /* Time that messages take by the reference criterion, ns; 0: there is no criterion, and their
  * network time cannot be judged. */
 static uint64_t pairs_expected_ns(const struct latency_scale *scale, const struct transfer *row)
@@ -21,12 +23,8 @@ static int pairs_find_number(struct attribution *a, struct attribution_slice *sl
     *number = key_table_find(&a->pairs, key);
     if (*number == KEY_NONE && a->pairs.count >= a->params.node_pairs)
         return 0;
-    if (*number == KEY_NONE) {
-        int error = key_table_reserve(&a->pairs, 1);
-        if (error)
-            return error;
-        *number = key_table_add_hashed(&a->pairs, key);
-    }
+    if (*number == KEY_NONE && (*number = key_table_add_hashed(&a->pairs, key)) == KEY_NONE)
+        return -ENOMEM;
     return array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_capacity,
                           (uint64_t)*number + 1);
 }

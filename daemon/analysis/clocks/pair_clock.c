@@ -2,9 +2,9 @@
  * them. */
 #include "daemon/analysis/clocks/pair_clock.h"
 
-#include <stdlib.h>
+#include "daemon/analysis/tables/array.h"
 
-#define INITIAL_CAPACITY 64u
+#include <stdlib.h>
 
 void pair_clocks_init(struct pair_clocks *clocks, uint32_t maximum)
 {
@@ -20,34 +20,16 @@ void pair_clocks_finish(struct pair_clocks *clocks)
     pair_clocks_init(clocks, clocks->maximum);
 }
 
-static int pair_clock_grow(struct pair_clocks *clocks)
-{
-    uint32_t capacity = clocks->capacity == 0 ? INITIAL_CAPACITY : 2 * clocks->capacity;
-    struct pair_clock *pairs = realloc(clocks->pairs, capacity * sizeof(*pairs));
-    if (pairs == NULL)
-        return 0;
-    clocks->pairs = pairs;
-    uint32_t *noted = realloc(clocks->noted, capacity * sizeof(*noted));
-    if (noted == NULL)
-        return 0;
-    clocks->noted = noted;
-    clocks->capacity = capacity;
-    return 1;
-}
-
 static uint32_t pair_clock_find(struct pair_clocks *clocks, struct key key)
 {
-    uint32_t number = key_table_find(&clocks->keys, key);
-    if (number != KEY_NONE)
-        return number;
-    if (clocks->keys.count >= clocks->maximum || key_table_reserve(&clocks->keys, 1) != 0 ||
-        (clocks->keys.count == clocks->capacity && !pair_clock_grow(clocks)))
-        return KEY_NONE;
-    number = key_table_add_hashed(&clocks->keys, key);
-    clocks->pairs[number] = (struct pair_clock){
-        .minimum = {INT64_MAX, INT64_MAX},
-        .now = {INT64_MAX, INT64_MAX},
-    };
+    uint32_t known = clocks->keys.count;
+    uint32_t number = key_table_extend(&clocks->keys, key, clocks->maximum, &clocks->pairs,
+                                       sizeof(*clocks->pairs), &clocks->capacity);
+    if (number == known)
+        clocks->pairs[number] = (struct pair_clock){
+            .minimum = {INT64_MAX, INT64_MAX},
+            .now = {INT64_MAX, INT64_MAX},
+        };
     return number;
 }
 
@@ -61,7 +43,8 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
         pair_clocks_init(clocks, maximum);
     }
     uint32_t number = pair_clock_find(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
-    if (number == KEY_NONE)
+    if (number == KEY_NONE || array_fit(&clocks->noted, sizeof(*clocks->noted),
+                                        &clocks->noted_capacity, clocks->keys.count) != 0)
         return KEY_NONE;
     struct pair_clock *pair = &clocks->pairs[number];
     if (pair->now[0] == INT64_MAX && pair->now[1] == INT64_MAX) {

@@ -43,8 +43,8 @@ struct pair_clocks {
     struct pair_clock *pairs;
     uint32_t *noted; /**< pairs of this turn */
     uint32_t noted_count;
-    uint32_t capacity;
     uint32_t maximum;
+    size_t capacity, noted_capacity;
 };
 
 /** @param maximum  pairs that are remembered at most; a turn that begins with so many forgets them

@@ -239,13 +239,10 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
 static int hang_add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
 {
     uint32_t known = w->comms.count;
-    int error = key_table_reserve(&w->comms, 1);
-    if (error == 0)
-        error = array_fit_zero(&w->comm_seats, sizeof(*w->comm_seats), &w->comm_room,
-                               (uint64_t)known + 1);
-    if (error)
-        return error;
-    *at = key_table_add_hashed(&w->comms, (struct key){.lo = id});
+    *at = key_table_extend(&w->comms, (struct key){.lo = id}, UINT32_MAX, &w->comm_seats,
+                           sizeof(*w->comm_seats), &w->comm_room);
+    if (*at == KEY_NONE)
+        return -ENOMEM;
     if (w->comms.count > known)
         w->comm_seats[*at] = (struct hang_comm_seat){.first = HANG_NONE};
     return 0;
@@ -280,7 +277,7 @@ static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint3
         *out = key_table_find(&w->members, key);
         return 0;
     }
-    at = key_table_add(&w->members, key, w->member_last, 0);
+    at = key_table_number_after(&w->members, key, w->member_last);
     w->member_last = at;
     if (w->members.count > known) {
         w->member_seats[at] =

@@ -59,7 +59,7 @@ struct hang_watch {
                                order */
     struct key_table comms; /**< lo: id */
     struct hang_comm_seat *comm_seats; /**< owned; by number of the communicator */
-    uint32_t comm_room;
+    size_t comm_room;
     uint64_t longest[HANG_WAITS]; /**< waits that ended by themselves, ns */
     struct hang_pending *pending; /**< owned; of the last window */
     uint32_t *pending_next;       /**< index of the next one of the same rank; HANG_NONE: last */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static uint32_t key_limits_ring_of(const struct key_limits *limits)
 {
@@ -39,20 +38,9 @@ static struct key_limit *key_limits_ring_of_node(struct key_limits *limits, uint
 {
     struct key key = {.hi = node};
     uint32_t ring = key_limits_ring_of(limits);
-    if (key_table_reserve(&limits->nodes, 1) != 0)
-        return NULL;
-    if (limits->nodes.count == limits->node_capacity) {
-        uint32_t capacity = limits->node_capacity == 0 ? 16 : 2 * limits->node_capacity;
-        struct key_limit *grown =
-            realloc(limits->of_node, (size_t)capacity * ring * sizeof(*limits->of_node));
-        if (grown == NULL)
-            return NULL;
-        memset(grown + (size_t)limits->node_capacity * ring, 0,
-               (size_t)(capacity - limits->node_capacity) * ring * sizeof(*grown));
-        limits->of_node = grown;
-        limits->node_capacity = capacity;
-    }
-    return &limits->of_node[(size_t)key_table_add_hashed(&limits->nodes, key) * ring];
+    uint32_t number = key_table_extend(&limits->nodes, key, UINT32_MAX, &limits->of_node,
+                                       ring * sizeof(*limits->of_node), &limits->node_capacity);
+    return number == KEY_NONE ? NULL : &limits->of_node[(size_t)number * ring];
 }
 
 void key_limits_note(struct key_limits *limits, uint32_t node, uint64_t window, uint64_t below)
@@ -63,17 +51,11 @@ void key_limits_note(struct key_limits *limits, uint32_t node, uint64_t window, 
 
 void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
 {
-    if (key_table_reserve(&limits->ranks, 1) != 0)
-        return;
-    if (limits->ranks.count == limits->rank_capacity) {
-        uint32_t capacity = limits->rank_capacity == 0 ? 64 : 2 * limits->rank_capacity;
-        uint32_t *grown = realloc(limits->node_of, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return;
-        limits->node_of = grown;
-        limits->rank_capacity = capacity;
-    }
-    limits->node_of[key_table_add_hashed(&limits->ranks, (struct key){.hi = rank})] = node;
+    uint32_t number =
+        key_table_extend(&limits->ranks, (struct key){.hi = rank}, UINT32_MAX, &limits->node_of,
+                         sizeof(*limits->node_of), &limits->rank_capacity);
+    if (number != KEY_NONE)
+        limits->node_of[number] = node;
 }
 
 static int key_limits_ring_excludes(const struct key_limits *limits, const struct key_limit *ring,

@@ -20,10 +20,10 @@ struct key_limits {
     struct key_limit *anyone;  /**< owned; by window modulo ring */
     struct key_table nodes;    /**< hi: node */
     struct key_limit *of_node; /**< owned; by node's number, then window modulo ring */
-    uint32_t node_capacity;
+    size_t node_capacity;
     struct key_table ranks; /**< hi: rank */
     uint32_t *node_of;      /**< owned; by rank's number */
-    uint32_t rank_capacity;
+    size_t rank_capacity;
 };
 
 /** @return 0 or -ENOMEM */

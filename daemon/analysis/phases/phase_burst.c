@@ -58,7 +58,7 @@ static uint32_t phase_burst_number(struct phase_edge_numbers *numbers,
         number = before < known ? table->after[before] : KEY_NONE;
         number = key_table_is(table, number, key) ? number : key_table_find(table, key);
     } else {
-        number = key_table_add(table, key, before, 0);
+        number = key_table_number_after(table, key, before);
     }
     if (number >= known) { /* the ranks of a known edge are already counted */
         highest = pair->source > pair->destination ? pair->source : pair->destination;

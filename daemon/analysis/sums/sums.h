@@ -48,9 +48,9 @@ struct run_sum {
     uint32_t *call_of;             /**< owned; by caller: number in calls */
     uint32_t call_of_capacity;
     struct comm_row *comms; /**< owned */
-    uint32_t comm_capacity;
+    size_t comm_capacity;
     struct region_row *regions; /**< owned */
-    uint32_t region_capacity;
+    size_t region_capacity;
     struct figures total;
     uint64_t overflow_rows; /**< rows added to the rest of a source: the table of pairs was full */
     struct sum_order rank_order, pair_order, call_order;

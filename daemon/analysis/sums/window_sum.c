@@ -66,15 +66,10 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
     if (number == KEY_NONE) {
         if (run->comm_ids.count > run->limits.comms)
             return 0;
-        if (key_table_reserve(&run->comm_ids, 1) != 0)
+        number = key_table_extend(&run->comm_ids, key, UINT32_MAX, &run->comms, sizeof(*run->comms),
+                                  &run->comm_capacity);
+        if (number == KEY_NONE)
             return -ENOMEM;
-        if (run->comm_ids.capacity > run->comm_capacity) {
-            if (figures_grow((void **)&run->comms, sizeof(*run->comms), run->comm_capacity,
-                             run->comm_ids.capacity) != 0)
-                return -ENOMEM;
-            run->comm_capacity = run->comm_ids.capacity;
-        }
-        number = key_table_add_hashed(&run->comm_ids, key);
         run->comms[number].id = comm->id;
     }
     if (number != 0)
@@ -94,15 +89,10 @@ int64_t run_sum_region(struct run_sum *run, const char *name)
     }
     if (run->region_names.count > run->limits.regions)
         return 0;
-    if (key_table_reserve(&run->region_names, 1) != 0)
+    number = key_table_extend(&run->region_names, key, UINT32_MAX, &run->regions, sizeof(row),
+                              &run->region_capacity);
+    if (number == KEY_NONE)
         return -ENOMEM;
-    if (run->region_names.capacity > run->region_capacity) {
-        if (figures_grow((void **)&run->regions, sizeof(row), run->region_capacity,
-                         run->region_names.capacity) != 0)
-            return -ENOMEM;
-        run->region_capacity = run->region_names.capacity;
-    }
-    number = key_table_add_hashed(&run->region_names, key);
     run->regions[number] = row;
     return number;
 }
@@ -140,7 +130,7 @@ static void window_sum_add_ranks(struct window_sum *window, const struct sum_row
     for (size_t i = 0; i < rows->rank_count; i++) {
         const struct rank_row *row = &rows->ranks[i];
         const struct key key = {.hi = row->rank};
-        number = key_table_add(&window->run->ranks, key, number, 0);
+        number = key_table_number_after(&window->run->ranks, key, number);
         window->totals.ranks += !figures_get_bit(window->figures.rank_present, number);
         window_sum_add_totals(&window->totals, row);
         figures_add_rank(&window->figures, number, row);
@@ -162,7 +152,7 @@ static uint32_t window_sum_number_pair(struct run_sum *run, const struct pair_ro
     const struct key key =
         window_sum_pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
     if (run->pairs.count < run->limits.pairs)
-        return key_table_add(&run->pairs, key, previous, 0);
+        return key_table_number_after(&run->pairs, key, previous);
     const uint32_t number = key_table_find(&run->pairs, key);
     if (number != KEY_NONE)
         return number;
@@ -192,7 +182,7 @@ static uint32_t window_sum_number_caller(struct run_sum *run, const struct call_
     if (run->callers.count >= run->limits.calls && key_table_find(&run->callers, key) == KEY_NONE)
         key.lo = row->call;
     const uint32_t known = run->callers.count;
-    const uint32_t number = key_table_add(&run->callers, key, previous, 0);
+    const uint32_t number = key_table_number_after(&run->callers, key, previous);
     if (number == known)
         run->call_of[number] = key_table_add_hashed(&run->calls, (struct key){.lo = key.lo});
     return number;

@@ -12,7 +12,10 @@
  *  @return 0 or -ENOMEM: nothing has changed */
 int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need);
 
-/** The same by doubling, and new elements are zero. Up to UINT32_MAX elements. */
+/** Give an array so many bytes, no fewer and no more. @return 0 or -ENOMEM: nothing has changed */
+int array_resize(void *array_pointer, size_t bytes);
+
+/** As array_fit() by doubling, and new elements are zero. Up to UINT32_MAX elements. */
 int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need);
 
 #endif

@@ -82,34 +82,35 @@ int key_table_reserve(struct key_table *table, size_t further)
     return code;
 }
 
-uint32_t key_table_add_hashed(struct key_table *table, struct key key)
+static uint32_t key_table_add(struct key_table *table, struct key key, uint32_t limit)
 {
+    if (table->count >= limit || key_table_reserve(table, 1) != 0)
+        return KEY_NONE;
     uint32_t at = key_table_hash_of(key) & table->mask;
-    for (; table->index[at] != 0; at = (at + 1) & table->mask) {
-        const struct key *k = &table->keys[table->index[at] - 1];
-        if (k->hi == key.hi && k->lo == key.lo)
-            return table->index[at] - 1;
-    }
+    while (table->index[at] != 0)
+        at = (at + 1) & table->mask;
     table->keys[table->count] = key;
     table->after[table->count] = KEY_NONE;
     table->index[at] = ++table->count;
     return table->count - 1;
 }
 
-uint32_t key_table_put(struct key_table *table, struct key key, uint32_t limit)
+uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limit)
 {
-    if (table->count >= limit || key_table_reserve(table, 1) != 0)
-        return KEY_NONE;
-    return key_table_add_hashed(table, key);
+    uint32_t number = key_table_find(table, key);
+    return number != KEY_NONE ? number : key_table_add(table, key, limit);
 }
 
-uint32_t key_table_put_element(struct key_table *table, struct key key, uint32_t limit, void *array,
-                               size_t element, size_t *capacity)
+uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
+                          size_t element, size_t *capacity)
 {
     char *elements;
+    uint32_t number = key_table_find(table, key);
+    if (number != KEY_NONE)
+        return number;
     if (array_fit(array, element, capacity, table->count + (size_t)1) != 0)
         return KEY_NONE;
-    uint32_t number = key_table_put(table, key, limit);
+    number = key_table_add(table, key, limit);
     if (number == KEY_NONE)
         return KEY_NONE;
     memcpy(&elements, array, sizeof(elements)); /* the pointer is of any type */

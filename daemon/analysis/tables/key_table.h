@@ -63,34 +63,21 @@ static inline uint32_t key_table_find(const struct key_table *table, struct key 
     }
 }
 
-/** Give a key that is not there the next number, unless there are `limit` keys or more.
+/** Number of a key. A new key gets the next one, unless there are `limit` keys or more.
  *  @return KEY_NONE: there are so many, or there is no memory */
-uint32_t key_table_put(struct key_table *table, struct key key, uint32_t limit);
+uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limit);
 
-/** The same; the element of the number in an array of the caller is made zero.
+/** The same without a limit. Cannot fail where space was reserved. */
+static inline uint32_t key_table_add_hashed(struct key_table *table, struct key key)
+{
+    return key_table_number(table, key, UINT32_MAX);
+}
+
+/** As key_table_number(); the element of a new number in an array of the caller is made zero.
  *  @param array     address of the pointer to the array, which may move
  *  @param capacity  elements there is space for; brought up to date */
-uint32_t key_table_put_element(struct key_table *table, struct key key, uint32_t limit, void *array,
-                               size_t element, size_t *capacity);
-
-/** Number of a key, which is given one when it is new as by key_table_put(). */
-static inline uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limit)
-{
-    uint32_t number = key_table_find(table, key);
-    return number != KEY_NONE ? number : key_table_put(table, key, limit);
-}
-
-/** Likewise, as by key_table_put_element(). */
-static inline uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit,
-                                        void *array, size_t element, size_t *capacity)
-{
-    uint32_t number = key_table_find(table, key);
-    return number != KEY_NONE ? number
-                              : key_table_put_element(table, key, limit, array, element, capacity);
-}
-
-/** Number of a key, which is given one when it is new. Room must have been reserved. */
-uint32_t key_table_add_hashed(struct key_table *table, struct key key);
+uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
+                          size_t element, size_t *capacity);
 
 static inline int key_table_is(const struct key_table *table, uint32_t number, struct key key)
 {
@@ -99,31 +86,22 @@ static inline int key_table_is(const struct key_table *table, uint32_t number, s
 }
 
 /** As key_table_add_hashed(), for the keys of a list one after the other.
- *  @param before  number of the key before it in the list; KEY_NONE for the first
- *  @param guess   where to look when it is the first: the number that the first had last time */
-static inline uint32_t key_table_add(struct key_table *table, struct key key, uint32_t before,
-                                     uint32_t guess)
+ *  @param before  number of the key before it in the list; KEY_NONE: it is the first, or not known
+ */
+static inline uint32_t key_table_number_after(struct key_table *table, struct key key,
+                                              uint32_t before)
 {
-    uint32_t next = before < table->count ? table->after[before] : guess;
+    uint32_t next = before < table->count ? table->after[before] : KEY_NONE;
     if (key_table_is(table, next, key))
         return next;
     if (next < table->count && key_table_is(table, table->after[next], key))
         return table->after[next]; /* one was left out this time */
     if (key_table_is(table, before + 1, key))
-        return before + 1; /* the list is cut elsewhere this time */
+        return before + 1; /* the list is cut elsewhere this time, or begins: KEY_NONE + 1 is 0 */
     next = key_table_add_hashed(table, key);
     if (before < table->count)
         table->after[before] = next;
     return next;
-}
-
-/** As key_table_add(), which makes room. @param before  KEY_NONE: not known
- *  @return the number, or KEY_NONE without memory */
-static inline uint32_t key_table_number_after(struct key_table *table, struct key key,
-                                              uint32_t before)
-{
-    return key_table_reserve(table, 1) == 0 ? key_table_add(table, key, before, KEY_NONE)
-                                            : KEY_NONE;
 }
 
 /** Hash of a text, to make keys of. Texts may share one: whoever needs them apart counts in the

@@ -85,16 +85,10 @@ static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint
         partner >= w->rank_end || partner == rank)
         return 0;
     const struct key key = {.hi = rank, .lo = partner};
-    uint32_t known = w->pairs.count, at = key_table_find(&w->pairs, key);
-    if (at == KEY_NONE && known >= MAXIMUM_PAIRS)
-        return 0;
-    if (at == KEY_NONE) {
-        if (key_table_reserve(&w->pairs, 1) != 0 ||
-            array_fit(&w->pair_ns, sizeof(*w->pair_ns), &w->pair_capacity, (size_t)known + 1) != 0)
-            return -ENOMEM;
-        at = key_table_add_hashed(&w->pairs, key);
-        w->pair_ns[at] = 0;
-    }
+    uint32_t at = key_table_extend(&w->pairs, key, MAXIMUM_PAIRS, &w->pair_ns, sizeof(*w->pair_ns),
+                                   &w->pair_capacity);
+    if (at == KEY_NONE)
+        return w->pairs.count >= MAXIMUM_PAIRS ? 0 : -ENOMEM;
     if (w->pair_ns[at] == 0) {
         if (array_fit(&w->used, sizeof(*w->used), &w->used_capacity, w->used_count + 1) != 0)
             return -ENOMEM;
@@ -225,10 +219,10 @@ static int waits_fill_sends(struct waits *w)
 static struct waits_comm *waits_find_comm(struct waits *w, uint64_t id)
 {
     uint32_t known = w->comms.count;
-    if (key_table_reserve(&w->comms, 1) != 0 ||
-        array_fit(&w->comm_rows, sizeof(*w->comm_rows), &w->comm_capacity, (size_t)known + 1) != 0)
+    uint32_t at = key_table_extend(&w->comms, (struct key){.lo = id}, UINT32_MAX, &w->comm_rows,
+                                   sizeof(*w->comm_rows), &w->comm_capacity);
+    if (at == KEY_NONE)
         return NULL;
-    uint32_t at = key_table_add_hashed(&w->comms, (struct key){.lo = id});
     if (w->comms.count > known)
         w->comm_rows[at].rank = NONE;
     return &w->comm_rows[at];

@@ -15,16 +15,13 @@
 static int64_t collective_find_comm(struct collective_table *t, const struct wire_comm_row *row)
 {
     struct key key = {.hi = row->id};
-    uint32_t at = key_table_find(&t->comm_keys, key);
-    if (at == KEY_NONE) {
-        if (t->comm_keys.count == MAXIMUM_COMMS)
-            return COMM_LIMIT_REACHED;
-        if (key_table_reserve(&t->comm_keys, 1) != 0 ||
-            array_fit(&t->comms, sizeof(*t->comms), &t->comm_capacity, t->comm_keys.count + 1) != 0)
-            return -ENOMEM;
-        at = key_table_add_hashed(&t->comm_keys, key);
+    uint32_t known = t->comm_keys.count;
+    uint32_t at = key_table_extend(&t->comm_keys, key, MAXIMUM_COMMS, &t->comms, sizeof(*t->comms),
+                                   &t->comm_capacity);
+    if (at == KEY_NONE)
+        return known == MAXIMUM_COMMS ? (int64_t)COMM_LIMIT_REACHED : -ENOMEM;
+    if (at == known)
         t->comms[at] = (struct comm){.size = row->size, .is_inter = row->remote_size > 0};
-    }
     return at;
 }
 
@@ -58,16 +55,13 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
         return comm < 0 ? comm : COLLECTIVE_UNKNOWN;
     struct key key = {.hi = (uint64_t)comm,
                       .lo = row->call << 32 | (uint32_t)(int32_t)(row->root < 0 ? -1 : row->root)};
-    uint32_t at = key_table_find(&t->keys, key);
-    if (at != KEY_NONE)
-        return at;
-    if (t->keys.count == MAXIMUM_COLLECTIVES)
-        return COLLECTIVE_UNKNOWN;
-    if (key_table_reserve(&t->keys, 1) != 0 ||
-        array_fit(&t->list, sizeof(*t->list), &t->capacity, t->keys.count + 1) != 0)
-        return -ENOMEM;
-    at = key_table_add_hashed(&t->keys, key);
-    t->list[at] = (struct collective){(uint32_t)comm, (uint16_t)row->call, row->root};
+    uint32_t known = t->keys.count;
+    uint32_t at = key_table_extend(&t->keys, key, MAXIMUM_COLLECTIVES, &t->list, sizeof(*t->list),
+                                   &t->capacity);
+    if (at == KEY_NONE)
+        return known == MAXIMUM_COLLECTIVES ? (int64_t)COLLECTIVE_UNKNOWN : -ENOMEM;
+    if (at == known)
+        t->list[at] = (struct collective){(uint32_t)comm, (uint16_t)row->call, row->root};
     return at;
 }
 

@@ -29,7 +29,7 @@ struct reading {
     struct key_table hosts,
         agents;               /* hosts: hi: hash of a name, lo: its length; agents: hi: instance */
     struct dropping *dropped; /* owned: by agent */
-    uint32_t dropped_capacity;
+    size_t dropped_capacity;
     uint64_t dropped_before; /* dropped windows before the first window */
     struct numbers numbers;  /* numbers of the messages */
     struct info_hole *holes; /* owned: gaps of single agents */
@@ -184,9 +184,8 @@ static int info_add_host(struct reading *r, const char *host)
     struct key key = {.hi = key_hash(host), .lo = strlen(host)};
     if (i->host_total >= MAX_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
         return 0;
-    if (key_table_reserve(&r->hosts, 1) != 0)
+    if (key_table_add_hashed(&r->hosts, key) == KEY_NONE)
         return -ENOMEM;
-    key_table_add_hashed(&r->hosts, key);
     if (i->host_total++ >= INFO_HOSTS)
         return 0;
     if (array_fit(&i->hosts, sizeof(char *), &r->host_capacity, i->host_count + 1) != 0)
@@ -210,11 +209,9 @@ static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t 
 static int info_add_agent(struct reading *r, const struct recorded *head,
                           const struct wire_window *w)
 {
-    if (key_table_reserve(&r->agents, 1) != 0)
-        return -ENOMEM;
-    uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_capacity, (uint64_t)at + 1) !=
-        0)
+    uint32_t at = key_table_extend(&r->agents, (struct key){.hi = head->instance}, UINT32_MAX,
+                                   &r->dropped, sizeof(*r->dropped), &r->dropped_capacity);
+    if (at == KEY_NONE)
         return -ENOMEM;
     struct dropping *d = &r->dropped[at];
     d->others += w == NULL && !d->began;

@@ -77,10 +77,9 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
 
 int numbers_add(struct numbers *n, const struct recorded *head)
 {
-    if (key_table_reserve(&n->agents, 1) != 0)
-        return -ENOMEM;
     uint32_t at = key_table_add_hashed(&n->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&n->agent, sizeof(*n->agent), &n->capacity, (uint64_t)at + 1) != 0)
+    if (at == KEY_NONE ||
+        array_fit_zero(&n->agent, sizeof(*n->agent), &n->capacity, (uint64_t)at + 1) != 0)
         return -ENOMEM;
     struct numbers_agent *agent = &n->agent[at];
     struct run one = {.first = head->seq, .last = head->seq, .low = UINT64_MAX};
