@@ -42,7 +42,7 @@ MATRIX = {
     # The daemon.
     "daemon/encoding": "matching events",
     "daemon/topology": "proto tables network",
-    "daemon/storage/block": "proto",
+    "daemon/storage/block": "proto tables",
     "daemon/storage": "proto tables daemon/topology daemon/storage/block",
     "daemon/storage/recordings": "proto tables daemon/storage/block daemon/storage",
     "daemon/import": "tables network network/remap daemon/topology daemon/storage",
@@ -53,7 +53,7 @@ MATRIX = {
     "daemon/export": "proto tables matching daemon/storage",
     "daemon/alert": "proto tables daemon/topology",
     "daemon/job/rows": "tables matching events sums latency hang",
-    "daemon/job/latency": "matching latency regions daemon/job/rows",
+    "daemon/job/latency": "tables matching latency regions daemon/job/rows",
     "daemon/job/phases": "tables events communities phases commgram daemon/job/rows",
     "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
     "daemon/job/hang": "tables hang daemon/alert daemon/job/rows",
@@ -77,18 +77,18 @@ MATRIX = {
     "agent/terminal": "proto daemon/storage",
     "agent/launch": "proto daemon/storage agent/terminal",
     "agent/host": "proto agent/launch",
-    "agent/node": "proto clocks matching events daemon/encoding agent/launch agent/host",
+    "agent/node": "proto tables clocks matching events daemon/encoding agent/launch agent/host",
     "agent/cli/text": "proto tables daemon/storage/recordings",
     "agent/cli": (
         "proto network network/remap daemon/topology daemon/storage "
         "daemon/storage/recordings daemon/import daemon/import/trace "
         "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
         "agent/terminal agent/launch agent/cli/text"),
-    "agent/cli/top": "proto agent/terminal agent/cli",
+    "agent/cli/top": "proto tables agent/terminal agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto tables sums network",
     "viewer/layout": "proto tables network",
-    "viewer/ui": "viewer/model viewer/layout",
+    "viewer/ui": "tables viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",
     "viewer/link": "proto viewer/model",
     "viewer/views/common": "tables viewer/model viewer/layout viewer/ui",

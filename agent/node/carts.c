@@ -1,6 +1,8 @@
 /* Cartesian communicators of a job: checks what ranks wrote, and lists it as rows of a message. */
 #include "agent/node/carts.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,23 +34,11 @@ static uint32_t carts_find(const struct carts *carts, uint64_t id)
 
 static int carts_reserve(struct carts *carts)
 {
-    if (carts->count == carts->capacity) {
-        uint32_t capacity = carts->capacity == 0 ? 8 : 2 * carts->capacity;
-        void *list = realloc(carts->list, capacity * sizeof *carts->list);
-        if (list == NULL)
-            return -ENOMEM;
-        carts->list = list;
-        carts->capacity = capacity;
-    }
-    if (carts->place_count == carts->place_capacity) {
-        uint32_t capacity = carts->place_capacity == 0 ? 64 : 2 * carts->place_capacity;
-        void *places = realloc(carts->places, capacity * sizeof *carts->places);
-        if (places == NULL)
-            return -ENOMEM;
-        carts->places = places;
-        carts->place_capacity = capacity;
-    }
-    return 0;
+    int rc = array_fit_zero(&carts->list, sizeof *carts->list, &carts->capacity,
+                            (uint64_t)carts->count + 1);
+    return rc != 0 ? rc
+                   : array_fit_zero(&carts->places, sizeof *carts->places, &carts->place_capacity,
+                                    (uint64_t)carts->place_count + 1);
 }
 
 int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, uint64_t world)
@@ -91,11 +81,9 @@ int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out)
     out->carts_count = out->cart_members_count = 0;
     if (count == 0)
         return 0;
-    void *rows = realloc(carts->rows, (size_t)carts->count * CART_DIMENSIONS * sizeof *carts->rows);
-    carts->rows = rows != NULL ? rows : carts->rows;
-    void *members = realloc(carts->members, (size_t)count * sizeof *carts->members);
-    carts->members = members != NULL ? members : carts->members;
-    if (rows == NULL || members == NULL)
+    if (array_resize(&carts->rows, (size_t)carts->count * CART_DIMENSIONS * sizeof *carts->rows) !=
+            0 ||
+        array_resize(&carts->members, (size_t)count * sizeof *carts->members) != 0)
         return -ENOMEM;
     for (uint32_t i = first; i < carts->place_count; i++)
         carts->list[carts->places[i].cart].wanted = 1;

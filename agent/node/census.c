@@ -1,6 +1,7 @@
 /* The ranks on the node, by stage, from the first sight of a segment to its removal. */
 #include "agent/node/census.h"
 #include "agent/node/rank_drain.h"
+#include "daemon/analysis/tables/array.h"
 
 #include "agent/host/process_meter.h"
 #include "agent/node/rank_activity.h"
@@ -59,17 +60,12 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
     for (uint32_t i = 0; i < census->count; i++)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
-    if (census->count == census->capacity) {
-        uint32_t capacity = census->capacity == 0 ? 64 : 2 * census->capacity;
-        struct resident **residents = realloc(census->residents, capacity * sizeof(*residents));
-        if (residents == NULL)
-            return -ENOMEM;
-        census->residents = residents;
-        census->capacity = capacity;
-    }
     struct resident *resident = calloc(1, sizeof *resident);
-    if (resident == NULL)
+    if (resident == NULL || array_fit_zero(&census->residents, sizeof *census->residents,
+                                           &census->capacity, (uint64_t)census->count + 1) != 0) {
+        free(resident);
         return -ENOMEM;
+    }
     *resident = (struct resident){.census = census, .pid = pid, .stage = SEEN};
     memcpy(resident->name, name, strnlen(name, sizeof resident->name - 1));
     census->residents[census->count++] = resident;

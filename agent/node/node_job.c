@@ -4,6 +4,7 @@
 #include "agent/launch/process_file.h"
 #include "agent/launch/rank_env.h"
 #include "agent/node/rank_match.h"
+#include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -104,19 +105,11 @@ void node_job_destroy(struct node_job *job)
 
 static int node_job_reserve_member(struct node_job *job)
 {
-    if (job->member_count < job->member_capacity)
-        return 0;
-    uint32_t capacity = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
-    struct wire_member_row *members = realloc(job->members, capacity * sizeof *members);
-    if (members != NULL)
-        job->members = members;
-    char(*placements)[128] = realloc(job->placements, capacity * sizeof *placements);
-    if (placements != NULL)
-        job->placements = placements;
-    if (members == NULL || placements == NULL)
-        return -ENOMEM;
-    job->member_capacity = capacity;
-    return 0;
+    const uint64_t need = (uint64_t)job->member_count + 1;
+    int rc = array_fit_zero(&job->members, sizeof *job->members, &job->member_capacity, need);
+    return rc != 0 ? rc
+                   : array_fit_zero(&job->placements, sizeof *job->placements,
+                                    &job->placement_capacity, need);
 }
 
 /* The probe truncates a list that does not fit: the rest is not known. */
@@ -176,28 +169,16 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death)
 {
-    if (job->death_count == job->death_capacity) {
-        uint32_t capacity = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
-        struct wire_death_row *deaths = realloc(job->deaths, capacity * sizeof *deaths);
-        if (deaths == NULL)
-            return;
-        job->deaths = deaths;
-        job->death_capacity = capacity;
-    }
-    job->deaths[job->death_count++] = *death;
+    if (array_fit_zero(&job->deaths, sizeof *job->deaths, &job->death_capacity,
+                       (uint64_t)job->death_count + 1) == 0)
+        job->deaths[job->death_count++] = *death;
 }
 
 void node_job_add_process(struct node_job *job, const struct wire_process_row *row)
 {
-    if (job->process_count == job->process_capacity) {
-        uint32_t capacity = job->process_capacity == 0 ? 64 : 2 * job->process_capacity;
-        struct wire_process_row *processes = realloc(job->processes, capacity * sizeof *processes);
-        if (processes == NULL)
-            return;
-        job->processes = processes;
-        job->process_capacity = capacity;
-    }
-    job->processes[job->process_count++] = *row;
+    if (array_fit_zero(&job->processes, sizeof *job->processes, &job->process_capacity,
+                       (uint64_t)job->process_count + 1) == 0)
+        job->processes[job->process_count++] = *row;
 }
 
 void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records)

@@ -24,7 +24,7 @@ struct node_job {
 
     struct wire_member_row *members; /**< owned: every rank seen, ended ones too */
     char (*placements)[128];         /**< owned: their texts */
-    uint32_t member_count, member_capacity;
+    uint32_t member_count, member_capacity, placement_capacity;
     uint32_t announced;            /**< members that a message has announced */
     uint64_t unannounced_since_ns; /**< CLOCK_MONOTONIC; 0: all are announced */
     struct carts carts;

@@ -1,6 +1,7 @@
 /* Copies the newest records of a rank out of its rings, merged over its threads. */
 #include "agent/node/rank_capture.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -20,13 +21,8 @@ void rank_capture_finish(struct rank_capture *capture)
 
 static int rank_capture_reserve(struct rank_capture *c, size_t maximum, uint32_t rings)
 {
-    if (rings > c->ring_capacity) {
-        uint64_t *lapped = realloc(c->lapped, rings * sizeof *lapped);
-        if (lapped == NULL)
-            return -ENOMEM;
-        c->lapped = lapped;
-        c->ring_capacity = rings;
-    }
+    if (array_fit_zero(&c->lapped, sizeof *c->lapped, &c->ring_capacity, rings) != 0)
+        return -ENOMEM;
     if (maximum <= c->capacity)
         return 0;
     free(c->list);

@@ -3,6 +3,7 @@
  * again. */
 #include "agent/node/windows_stages.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -23,15 +24,9 @@ struct window_loss {
 
 static void windows_note_loss(struct windows *windows, const struct window_loss *loss)
 {
-    if (windows->loss_count == windows->loss_capacity) {
-        uint32_t capacity = windows->loss_capacity == 0 ? 64 : 2 * windows->loss_capacity;
-        struct window_loss *losses = realloc(windows->losses, capacity * sizeof *losses);
-        if (losses == NULL)
-            return;
-        windows->losses = losses;
-        windows->loss_capacity = capacity;
-    }
-    windows->losses[windows->loss_count++] = *loss;
+    if (array_fit_zero(&windows->losses, sizeof *windows->losses, &windows->loss_capacity,
+                       (uint64_t)windows->loss_count + 1) == 0)
+        windows->losses[windows->loss_count++] = *loss;
 }
 
 /* No room in the journal: what the oldest message held is lost, and that is counted. */

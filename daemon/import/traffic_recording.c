@@ -29,13 +29,10 @@ static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
         room *= 2;
     if (room == r->place_room)
         return 0;
-    struct pair_place *places = realloc(r->places, room * sizeof(*places));
-    if (places == NULL)
+    if (array_resize(&r->places, room * sizeof(*r->places)) != 0)
         return -ENOMEM;
-    for (size_t i = r->place_room; i < room; i++)
-        places[i] = (struct pair_place){.host = UINT32_MAX};
-    r->places = places;
-    r->place_room = room;
+    while (r->place_room < room)
+        r->places[r->place_room++] = (struct pair_place){.host = UINT32_MAX};
     return 0;
 }
 

@@ -2,6 +2,7 @@
  */
 #include "daemon/job/job_alerts.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/job/job.h"
 #include "holter/call.h"
 
@@ -88,15 +89,12 @@ static int job_alerts_add_death(struct job_alerts *alerts, const struct wire_dea
         if (alerts->deaths[i].row.rank == row->rank && alerts->deaths[i].row.pid == row->pid)
             return 0;
     }
-    struct job_death *deaths = realloc(alerts->deaths, (count + 1) * sizeof(*deaths));
-    alerts->deaths = deaths != NULL ? deaths : alerts->deaths;
-    uint32_t *ranks = realloc(alerts->dead_ranks, (count + 1) * sizeof(*ranks));
-    alerts->dead_ranks = ranks != NULL ? ranks : alerts->dead_ranks;
-    if (deaths == NULL || ranks == NULL)
+    if (array_resize(&alerts->deaths, (count + 1) * sizeof(*alerts->deaths)) != 0 ||
+        array_resize(&alerts->dead_ranks, (count + 1) * sizeof(*alerts->dead_ranks)) != 0)
         return 0;
-    struct job_death death = {.row = *row};
+    struct job_death death = {.row = *row}, *deaths = alerts->deaths;
     snprintf(death.host, sizeof(death.host), "%s", host);
-    ranks[count] = (uint32_t)row->rank;
+    alerts->dead_ranks[count] = (uint32_t)row->rank;
     size_t at = alerts->death_count++;
     for (; at > 0 && job_death_precedes(&death, &deaths[at - 1]); at--)
         deaths[at] = deaths[at - 1];

@@ -1,6 +1,8 @@
 /* What is known of a job as a whole. */
 #include "daemon/job/job_info.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,13 +69,10 @@ static int job_info_compare_uncovered(const void *a, const void *b)
 /* Without memory, and beyond the bound, the function is not listed. */
 static void job_info_insert_uncovered(struct job_info *info, const struct job_uncovered *row)
 {
-    if (info->uncovered_count == MAXIMUM_UNCOVERED)
+    if (info->uncovered_count == MAXIMUM_UNCOVERED ||
+        array_resize(&info->uncovered, (info->uncovered_count + 1) * sizeof(*info->uncovered)) != 0)
         return;
-    struct job_uncovered *rows =
-        realloc(info->uncovered, (info->uncovered_count + 1) * sizeof(*rows));
-    if (rows == NULL)
-        return;
-    info->uncovered = rows;
+    struct job_uncovered *rows = info->uncovered;
     size_t at = info->uncovered_count++;
     for (; at > 0 && job_info_compare_uncovered(&rows[at - 1], row) > 0; at--)
         rows[at] = rows[at - 1];

@@ -1,6 +1,7 @@
 /* Reader of route files of par-comm-data: see route_file.h. */
 #include "daemon/topology/route_file.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
@@ -85,14 +86,8 @@ static int route_file_compare_hops(const void *left, const void *right)
 
 static int route_file_add(struct route_file *file, size_t *room, const struct route_hop *hop)
 {
-    if (file->count == *room) {
-        size_t wanted = *room * 2 + 1024;
-        struct route_hop *hops = realloc(file->hops, wanted * sizeof(*hops));
-        if (hops == NULL)
-            return -ENOMEM;
-        file->hops = hops;
-        *room = wanted;
-    }
+    if (array_fit(&file->hops, sizeof(*file->hops), room, file->count + 1) != 0)
+        return -ENOMEM;
     file->hops[file->count++] = *hop;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* Folding and aggregation of the rows of an adjacency matrix. */
 #include "viewer/layout/adjacency.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,13 +18,8 @@ enum { FEW = 48 };
 
 static int adjacency_reserve(struct adjacency_axis *a, uint32_t count)
 {
-    double *at = realloc(a->at, ((size_t)count + 1) * sizeof *at);
-    if (at)
-        a->at = at;
-    uint8_t *folded = realloc(a->folded, (size_t)count + 1);
-    if (folded)
-        a->folded = folded;
-    return at && folded ? 0 : -ENOMEM;
+    int error = array_resize(&a->at, ((size_t)count + 1) * sizeof *a->at);
+    return error ? error : array_resize(&a->folded, (size_t)count + 1);
 }
 
 static void adjacency_fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fold,
@@ -150,13 +147,8 @@ int adjacency_reduce(struct adjacency_cells *c, const struct adjacency_axis *a,
 {
     int level;
     uint32_t group;
-    uint32_t *first = realloc(c->first, ((size_t)a->count + 1) * sizeof *first);
-    if (first)
-        c->first = first;
-    uint32_t *cell = realloc(c->cell, ((size_t)a->count + 1) * sizeof *cell);
-    if (cell)
-        c->cell = cell;
-    if (!first || !cell)
+    if (array_resize(&c->first, ((size_t)a->count + 1) * sizeof *c->first) != 0 ||
+        array_resize(&c->cell, ((size_t)a->count + 1) * sizeof *c->cell) != 0)
         return -ENOMEM;
     adjacency_choose(a, starts, levels ? (int)levels : 1, least, &level, &group);
     adjacency_cut(c, a, starts, level, group);

@@ -1,6 +1,8 @@
 /* Which routes, links and vertices the filter of the network views leaves in. */
 #include "viewer/model/flows_work.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +29,8 @@ static int flow_filter_compare_by_number(const void *left, const void *right)
 int flow_filter_pick(struct flow_filter *f, enum flow_kind kind, const uint64_t *items,
                      uint32_t count)
 {
-    if (count > f->set.capacity) {
-        uint64_t *fresh = realloc(f->set.items, count * sizeof *fresh);
-        if (!fresh)
-            return -ENOMEM;
-        f->set.items = fresh;
-        f->set.capacity = count;
-    }
+    if (array_fit_zero(&f->set.items, sizeof *f->set.items, &f->set.capacity, count) != 0)
+        return -ENOMEM;
     if (count) {
         memcpy(f->set.items, items, count * sizeof *items);
         qsort(f->set.items, count, sizeof *items, flow_filter_compare_by_number);
@@ -81,12 +78,10 @@ static int flow_filter_in_range(const struct flow_filter *f, double value)
 static int note_passing(struct flows *f, const struct flow_filter *filter)
 {
     struct flow_work *w = f->work;
-    uint8_t *links = realloc(w->link_ok, f->link_count + 1u);
-    w->link_ok = links ? links : w->link_ok;
-    uint8_t *vertices = realloc(w->vertex_ok, f->vertex_count + 1u);
-    w->vertex_ok = vertices ? vertices : w->vertex_ok;
-    if (!links || !vertices)
+    if (array_resize(&w->link_ok, f->link_count + 1u) != 0 ||
+        array_resize(&w->vertex_ok, f->vertex_count + 1u) != 0)
         return -ENOMEM;
+    uint8_t *links = w->link_ok, *vertices = w->vertex_ok;
     enum flow_kind ranged = flows_kind(filter->metric);
     for (uint32_t l = 0; l < f->link_count; l++)
         links[l] =

@@ -1,6 +1,7 @@
 /* The facts about a job: dispatches published messages to the parts that keep them. */
 #include "viewer/model/model.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "viewer/model/model_tables.h"
 
 #include "holter/call.h"
@@ -138,12 +139,11 @@ static uint32_t host_number(struct model *m, const char *name)
     for (uint32_t i = 0; i < m->host_count; i++)
         if (!strcmp(m->hosts[i].name, name))
             return i;
-    struct model_host *hosts = realloc(m->hosts, (m->host_count + 1) * sizeof *hosts);
-    if (!hosts)
+    if (array_resize(&m->hosts, (m->host_count + 1) * sizeof *m->hosts) != 0)
         return UINT32_MAX;
-    m->hosts = hosts;
-    hosts[m->host_count] = (struct model_host){0};
-    model_copy_text(hosts[m->host_count].name, sizeof hosts->name, name);
+    struct model_host *host = &m->hosts[m->host_count];
+    *host = (struct model_host){0};
+    model_copy_text(host->name, sizeof host->name, name);
     return m->host_count++;
 }
 
@@ -197,12 +197,10 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
         uint32_t k = node_number(m, host, hint);
         hint = k;
         if (k == m->node_count) {
-            struct model_node *nodes = realloc(m->nodes, (k + 1) * sizeof *nodes);
-            if (!nodes)
+            if (array_resize(&m->nodes, (k + 1) * sizeof *m->nodes) != 0)
                 return -ENOMEM;
-            m->nodes = nodes;
-            nodes[k] = (struct model_node){.now = *row, .window = n->window};
-            model_copy_text(nodes[k].name, sizeof nodes[k].name, host);
+            m->nodes[k] = (struct model_node){.now = *row, .window = n->window};
+            model_copy_text(m->nodes[k].name, sizeof m->nodes[k].name, host);
             m->node_count++;
         }
         struct model_node *node = &m->nodes[k];

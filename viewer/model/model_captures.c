@@ -153,11 +153,9 @@ static uint8_t model_captures_name_of(struct capture *c, const char *text)
             return (uint8_t)i;
     if (c->name_count > CAPTURES_NAMES)
         return 0;
-    struct capture_name *names = realloc(c->names, (c->name_count + 1) * sizeof *names);
-    if (!names)
+    if (array_resize(&c->names, (c->name_count + 1) * sizeof *c->names) != 0)
         return 0;
-    c->names = names;
-    snprintf(names[c->name_count].text, sizeof names->text, "%s", text);
+    snprintf(c->names[c->name_count].text, sizeof c->names->text, "%s", text);
     return (uint8_t)c->name_count++;
 }
 

@@ -215,11 +215,9 @@ static struct latency_series *series_for(struct latency *l, const struct wire_se
         fresh = silent_longest(l);
         free(fresh->points);
     } else {
-        struct latency_series *series = realloc(l->series, (l->series_count + 1) * sizeof *series);
-        if (!series)
+        if (array_resize(&l->series, (l->series_count + 1) * sizeof *l->series) != 0)
             return NULL;
-        l->series = series;
-        fresh = &series[l->series_count++];
+        fresh = &l->series[l->series_count++];
     }
     *fresh =
         (struct latency_series){.scope = (enum series_scope)row->scope, .id = id, .slope = NAN};
@@ -351,28 +349,23 @@ static int need_ranks(struct latency *l, uint32_t count)
 {
     if (count <= l->rank_count)
         return 0;
-    uint32_t *region_of = realloc(l->region_of, count * sizeof *region_of);
-    if (!region_of)
+    if (array_resize(&l->region_of, count * sizeof *l->region_of) != 0)
         return -ENOMEM;
-    for (uint32_t i = l->rank_count; i < count; i++)
-        region_of[i] = LATENCY_NONE;
-    l->region_of = region_of;
-    l->rank_count = count;
+    while (l->rank_count < count)
+        l->region_of[l->rank_count++] = LATENCY_NONE;
     return 0;
 }
 
 static int model_latency_apply_regions(struct latency *l, const struct wire_regions *m)
 {
     uint64_t maximum = l->region_count + m->regions_count;
-    struct latency_region *regions = realloc(l->regions, (maximum + 1) * sizeof *regions);
-    if (!regions)
+    if (array_resize(&l->regions, (maximum + 1) * sizeof *l->regions) != 0)
         return -ENOMEM;
-    l->regions = regions;
     for (uint64_t i = 0; i < m->regions_count; i++) {
         const struct wire_latency_region_row *row = &m->regions[i];
         if (l->regions_more && latency_region_find(l, row->id) != LATENCY_NONE)
             continue; /* a later part repeats it */
-        regions[l->region_count++] =
+        l->regions[l->region_count++] =
             (struct latency_region){row->id, row->ranks, row->since, LATENCY_NONE};
     }
     return 0;

@@ -1,6 +1,7 @@
 /* The topology of the network, the placement of ranks, and the links with their traces. */
 #include "viewer/model/model_network.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 #include "viewer/model/model_network_parts.h"
 
@@ -42,14 +43,8 @@ struct network_parts *network_parts(struct network *n)
 
 int network_grow(void *array, uint32_t count, uint64_t more, size_t size)
 {
-    void **at = array, *grown;
     uint64_t all = count + more;
-    if (all > UINT32_MAX)
-        return -ENOMEM;
-    if (!(grown = realloc(*at, (all ? all : 1) * size)))
-        return -ENOMEM;
-    *at = grown;
-    return 0;
+    return all > UINT32_MAX ? -ENOMEM : array_resize(array, (all ? all : 1) * size);
 }
 
 void network_restart(struct network *n)

@@ -96,19 +96,13 @@ int tables_need_rank(struct model *m, uint32_t rank)
         count = (uint32_t)m->world;
     else if (count < MODEL_RANKS / 2)
         count += count / 2;
-    struct model_rank *ranks = realloc(m->ranks, count * sizeof *ranks);
-    if (!ranks)
+    const size_t row = RANK_COLUMNS * sizeof *m->rank_sums;
+    if (array_resize(&m->ranks, count * sizeof *m->ranks) != 0 ||
+        array_resize(&m->rank_sums, count * row) != 0)
         return -ENOMEM;
-    m->ranks = ranks;
-    uint64_t *sums = realloc(m->rank_sums, (size_t)count * RANK_COLUMNS * sizeof *sums);
-    if (!sums)
-        return -ENOMEM;
-    m->rank_sums = sums;
-    for (uint32_t i = m->rank_count; i < count; i++)
-        ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
-    memset(sums + (size_t)m->rank_count * RANK_COLUMNS, 0,
-           (size_t)(count - m->rank_count) * RANK_COLUMNS * sizeof *sums);
-    m->rank_count = count;
+    memset(m->rank_sums + (size_t)m->rank_count * RANK_COLUMNS, 0, (count - m->rank_count) * row);
+    while (m->rank_count < count)
+        m->ranks[m->rank_count++] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
     return 0;
 }
 
@@ -264,11 +258,9 @@ static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)
         snprintf(m->comms[i].name, sizeof m->comms[i].name, "%s", row->name ? row->name : "");
         return i;
     }
-    struct model_comm *comms = realloc(m->comms, (m->comm_count + 1) * sizeof *comms);
-    if (!comms)
+    if (array_resize(&m->comms, (m->comm_count + 1) * sizeof *m->comms) != 0)
         return 0;
-    m->comms = comms;
-    struct model_comm *comm = &comms[m->comm_count];
+    struct model_comm *comm = &m->comms[m->comm_count];
     *comm = (struct model_comm){.id = row->id, .size = row->size, .remote_size = row->remote_size};
     snprintf(comm->name, sizeof comm->name, "%s", row->name ? row->name : "");
     return m->comm_count++;
@@ -280,11 +272,9 @@ static uint32_t region_number(struct model *m, const char *name)
     for (uint32_t i = 0; i < m->region_count; i++)
         if (!strcmp(m->regions[i].name, text))
             return i;
-    struct model_region *regions = realloc(m->regions, (m->region_count + 1) * sizeof *regions);
-    if (!regions)
+    if (array_resize(&m->regions, (m->region_count + 1) * sizeof *m->regions) != 0)
         return 0;
-    m->regions = regions;
-    snprintf(regions[m->region_count].name, sizeof regions->name, "%s", text);
+    snprintf(m->regions[m->region_count].name, sizeof m->regions->name, "%s", text);
     return m->region_count++;
 }
 

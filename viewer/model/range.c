@@ -124,14 +124,12 @@ static void range_sift(struct weighted *heap, uint32_t n, uint32_t i)
 
 static int order_pairs(struct range *r, enum pair_column column)
 {
-    uint32_t *top = realloc(r->top[column], RANGE_TOP_PAIRS * sizeof *top);
     struct weighted *heap = malloc(RANGE_TOP_PAIRS * sizeof *heap);
-    if (top)
-        r->top[column] = top;
-    if (!top || !heap) {
+    if (!heap || array_resize(&r->top[column], RANGE_TOP_PAIRS * sizeof **r->top) != 0) {
         free(heap);
         return -ENOMEM;
     }
+    uint32_t *top = r->top[column];
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {
         struct weighted w = {(double)r->pairs[(size_t)i * PAIR_COLUMNS + column], i};

@@ -1,6 +1,8 @@
 /* Choices that the network views share: filter, metric, colours, suggestions. */
 #include "viewer/ui/ui.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -16,12 +18,10 @@ static int pick_ranks(struct ui *ui, const struct model *m)
 {
     int changed = ui->network.picked_count != m->rank_count;
     if (changed) {
-        uint8_t *fresh = realloc(ui->network.picked_ranks, m->rank_count + 1u);
-        if (!fresh)
+        if (array_resize(&ui->network.picked_ranks, m->rank_count + 1u) != 0)
             return -ENOMEM;
-        ui->network.picked_ranks = fresh;
         ui->network.picked_count = m->rank_count;
-        memset(fresh, 0, m->rank_count);
+        memset(ui->network.picked_ranks, 0, m->rank_count);
     }
     for (uint32_t r = 0; r < m->rank_count; r++) {
         uint8_t marked = ui_marks_rank(ui, m, r) != 0;

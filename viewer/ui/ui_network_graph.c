@@ -1,6 +1,7 @@
 /* Choices about the graph of the network: groups, tools and the lasso. */
 #include "viewer/ui/ui_network_graph.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 #include "viewer/layout/mix.h"
 #include "viewer/ui/ui.h"
@@ -170,10 +171,10 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
         key = mix_number(key, g->open[i]);
     if (key == g->key)
         return 0;
-    uint32_t n = topology_vertices(t), *groups = realloc(g->group_of, (n + 1u) * sizeof *groups);
-    if (!groups)
+    uint32_t n = topology_vertices(t);
+    if (array_resize(&g->group_of, (n + 1u) * sizeof *g->group_of) != 0)
         return -ENOMEM;
-    g->group_of = groups;
+    uint32_t *groups = g->group_of;
     g->vertex_count = n;
     g->groups = 0;
     g->levels = 0;

@@ -1,6 +1,7 @@
 /* The panels of the torus view, and the loads in each. */
 #include "viewer/ui/ui_torus.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "viewer/layout/mix.h"
 #include "viewer/ui/ui.h"
 
@@ -297,16 +298,8 @@ int torus_add_mapping(struct torus_choice *t, const char *title, uint32_t *seats
 
 static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *capacity, uint32_t rank)
 {
-    if (rank >= *capacity) {
-        uint32_t more = *capacity ? *capacity : 256;
-        while (more <= rank)
-            more *= 2;
-        uint32_t *grown = realloc(*seats, more * sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        *seats = grown;
-        *capacity = more;
-    }
+    if (array_fit_zero(seats, sizeof **seats, capacity, (uint64_t)rank + 1) != 0)
+        return -ENOMEM;
     while (*count <= rank)
         (*seats)[(*count)++] = TOPOLOGY_NONE;
     return 0;

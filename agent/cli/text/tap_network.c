@@ -1,6 +1,7 @@
 /* Topics "topology" and "links" as text. */
 #include "agent/cli/text/text.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -25,12 +26,10 @@ static void tap_network_drop(char ***texts, uint64_t *count)
 /* Append empty entries. @return the first of them; NULL: no memory */
 static char **tap_network_extend(char ***texts, uint64_t *count, uint64_t more)
 {
-    char **room = more == 0 ? NULL : realloc(*texts, (*count + more) * sizeof *room);
-    if (room == NULL)
+    if (more == 0 || array_resize(texts, (*count + more) * sizeof **texts) != 0)
         return NULL;
-    char **begin = room + *count;
+    char **begin = *texts + *count;
     memset(begin, 0, more * sizeof *begin);
-    *texts = room;
     *count += more;
     return begin;
 }

@@ -1,6 +1,7 @@
 /* State of one job, updated by published messages. */
 #include "agent/cli/top/top_model.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 #include "holter/waiting.h"
 
@@ -37,19 +38,6 @@ void top_model_finish(struct top_model *m)
     free(m->hosts);
     wire_arena_finish(&m->nodes_arena);
     top_model_init(m);
-}
-
-static int top_model_grow(void **array, size_t element, size_t *room, size_t need)
-{
-    if (need <= *room)
-        return 0;
-    need += need / 2;
-    void *grown = realloc(*array, element * need);
-    if (grown == NULL)
-        return -ENOMEM;
-    *array = grown;
-    *room = need;
-    return 0;
 }
 
 /* Copy a message by encoding and decoding it. */
@@ -109,14 +97,12 @@ static struct top_series *find_series(struct top_model *m, uint64_t scope, uint6
         return &m->series[at];
     if (m->series_count >= TOP_SERIES)
         return NULL;
-    struct top_series *grown = realloc(m->series, (m->series_count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (array_resize(&m->series, (m->series_count + 1) * sizeof *m->series) != 0)
         return NULL;
-    m->series = grown;
-    memmove(grown + at + 1, grown + at, (m->series_count - at) * sizeof *grown);
-    grown[at] = (struct top_series){.scope = scope, .id = id};
-    m->series_count++;
-    return &grown[at];
+    struct top_series *series = m->series + at;
+    memmove(series + 1, series, (m->series_count++ - at) * sizeof *series);
+    *series = (struct top_series){.scope = scope, .id = id};
+    return series;
 }
 
 static void top_model_apply_series(struct top_model *m, const struct wire_series_row *row,
@@ -159,8 +145,7 @@ static int top_model_apply_rank_latencies(struct top_model *m, const struct wire
         size_t before = m->latency_room;
         if (rank >= MAX_RANKS)
             continue;
-        if (top_model_grow((void **)&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) !=
-            0)
+        if (array_fit(&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) != 0)
             return -ENOMEM;
         for (size_t new = before; new < m->latency_room; new ++)
             m->latency[new].value = NAN;
@@ -278,8 +263,7 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
         m->rank_count = 0;
     m->rank_window = w->window;
     m->ranks_open = w->more != 0;
-    if (top_model_grow((void **)&m->ranks, sizeof *m->ranks, &m->rank_room,
-                       m->rank_count + w->ranks_count))
+    if (array_fit(&m->ranks, sizeof *m->ranks, &m->rank_room, m->rank_count + w->ranks_count))
         return -ENOMEM;
     double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
@@ -312,7 +296,7 @@ static int top_model_apply_places(struct top_model *m, const struct wire_places 
         size_t before = m->place_room;
         if (rank >= MAX_RANKS)
             continue;
-        if (top_model_grow((void **)&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
+        if (array_fit(&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
             return -ENOMEM;
         for (size_t new = before; new < m->place_room; new ++)
             m->place[new] = NO_HOST;

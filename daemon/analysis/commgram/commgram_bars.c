@@ -41,10 +41,8 @@ static int work_init(struct work *w, const struct commgram_seats *given,
     size_t ranks = given->ranks;
     *w = (struct work){.given = given, .names = names};
     /* At most as many identities and seats as ranks, and the seat of the silent ones. */
-    struct key_place *names_capacity = realloc(names->names, (ranks + 1) * sizeof(*names_capacity));
-    if (names_capacity == NULL)
+    if (array_resize(&names->names, (ranks + 1) * sizeof(*names->names)) != 0)
         return -ENOMEM;
-    names->names = names_capacity;
     names->count = 0;
     w->seats = calloc(ranks + 1, sizeof(*w->seats));
     w->seat_of = malloc((ranks + 1) * sizeof(*w->seat_of));

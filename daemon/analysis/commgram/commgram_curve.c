@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/communities/assignment.h"
 #include "daemon/analysis/communities/partition.h"
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -112,10 +113,8 @@ static int view_fit(struct view *view, uint32_t ranks)
         return -ENOMEM;
     if (ranks <= view->capacity)
         return 0;
-    uint32_t *identity = realloc(view->identity, ranks * sizeof(*identity));
-    if (identity == NULL)
+    if (array_resize(&view->identity, ranks * sizeof(*view->identity)) != 0)
         return -ENOMEM;
-    view->identity = identity;
     view->capacity = ranks;
     return 0;
 }
@@ -126,13 +125,9 @@ static int commgram_curve_fit(struct curve *curve, uint32_t ranks)
         return -ENOMEM;
     if (ranks < curve->capacity)
         return 0;
-    uint32_t *order = realloc(curve->order, (ranks + 1) * sizeof(*order));
-    curve->order = order != NULL ? order : curve->order;
-    uint32_t *begin = realloc(curve->begin, (ranks + 1) * sizeof(*begin));
-    curve->begin = begin != NULL ? begin : curve->begin;
-    struct assignment_entry *entries = realloc(curve->entries, (ranks + 1) * sizeof(*entries));
-    curve->entries = entries != NULL ? entries : curve->entries;
-    if (order == NULL || begin == NULL || entries == NULL)
+    if (array_resize(&curve->order, (ranks + 1) * sizeof(*curve->order)) != 0 ||
+        array_resize(&curve->begin, (ranks + 1) * sizeof(*curve->begin)) != 0 ||
+        array_resize(&curve->entries, (ranks + 1) * sizeof(*curve->entries)) != 0)
         return -ENOMEM;
     curve->capacity = ranks + 1;
     return 0;

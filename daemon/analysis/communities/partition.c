@@ -1,6 +1,7 @@
 /* Partitions of ranks. */
 #include "daemon/analysis/communities/partition.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -22,23 +23,12 @@ void partition_scratch_finish(struct partition_scratch *s)
     memset(s, 0, sizeof(*s));
 }
 
-static int partition_grow(uint32_t **array, uint32_t need)
-{
-    uint32_t *grown = realloc(*array, (size_t)need * sizeof(**array));
-    if (grown == NULL)
-        return -ENOMEM;
-    *array = grown;
-    return 0;
-}
-
 int partition_fit(struct partition *p, uint32_t ranks)
 {
     if (ranks <= p->capacity)
         return 0;
-    struct partition_rank *grown = realloc(p->rank, (size_t)ranks * sizeof(*grown));
-    if (grown == NULL)
+    if (array_resize(&p->rank, (size_t)ranks * sizeof(*p->rank)) != 0)
         return -ENOMEM;
-    p->rank = grown;
     p->capacity = ranks;
     return 0;
 }
@@ -47,7 +37,8 @@ static int fit_scratch(struct partition_scratch *s, uint32_t ranks)
 {
     if (ranks <= s->capacity)
         return 0;
-    if (partition_grow(&s->order, ranks) != 0 || partition_grow(&s->other, ranks) != 0)
+    if (array_resize(&s->order, (size_t)ranks * sizeof(*s->order)) != 0 ||
+        array_resize(&s->other, (size_t)ranks * sizeof(*s->other)) != 0)
         return -ENOMEM;
     s->capacity = ranks;
     return 0;

@@ -1,6 +1,7 @@
 /* Gathering the messages and collectives of a window into bursts, and their rows. */
 #include "daemon/analysis/events/burst_gather.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "holter/call.h"
 #include "holter/order.h"
@@ -216,17 +217,10 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
 
 void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member)
 {
-    if (gather->member_count == gather->member_capacity) {
-        uint32_t capacity = gather->member_capacity == 0 ? 64 : 2 * gather->member_capacity;
-        struct wire_comm_member_row *members =
-            capacity <= MAXIMUM_MEMBERS ? realloc(gather->members, capacity * sizeof *members)
-                                        : NULL;
-        if (members == NULL)
-            return;
-        gather->members = members;
-        gather->member_capacity = capacity;
-    }
-    gather->members[gather->member_count++] = *member;
+    if (gather->member_count < MAXIMUM_MEMBERS &&
+        array_fit_zero(&gather->members, sizeof *gather->members, &gather->member_capacity,
+                       (uint64_t)gather->member_count + 1) == 0)
+        gather->members[gather->member_count++] = *member;
 }
 
 /* ---- rows ---------------------------------------------------------------- */
@@ -319,10 +313,8 @@ static int burst_gather_reserve_pairs(struct burst_gather *gather, uint64_t need
         return 0;
     uint64_t capacity =
         2 * gather->rows.pair_capacity > need ? 2 * gather->rows.pair_capacity : need;
-    struct wire_burst_pair_row *pairs = realloc(gather->rows.pairs, capacity * sizeof *pairs);
-    if (pairs == NULL)
+    if (array_resize(&gather->rows.pairs, capacity * sizeof *gather->rows.pairs) != 0)
         return -ENOMEM;
-    gather->rows.pairs = pairs;
     gather->rows.pair_capacity = capacity;
     return 0;
 }
@@ -450,16 +442,14 @@ static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t 
 
 static int burst_gather_reserve_names(struct burst_gather *gather)
 {
-    uint32_t capacity = gather->collectives.count + 1;
-    void *collectives =
-        realloc(gather->rows.collectives, capacity * sizeof *gather->rows.collectives);
-    gather->rows.collectives = collectives != NULL ? collectives : gather->rows.collectives;
-    void *positions = realloc(gather->rows.positions, capacity * sizeof *gather->rows.positions);
-    gather->rows.positions = positions != NULL ? positions : gather->rows.positions;
-    void *members =
-        realloc(gather->rows.members, (gather->member_count + 1) * sizeof *gather->members);
-    gather->rows.members = members != NULL ? members : gather->rows.members;
-    return collectives != NULL && positions != NULL && members != NULL ? 0 : -ENOMEM;
+    const size_t capacity = gather->collectives.count + (size_t)1;
+    int rc = array_resize(&gather->rows.collectives, capacity * sizeof *gather->rows.collectives);
+    if (rc == 0)
+        rc = array_resize(&gather->rows.positions, capacity * sizeof *gather->rows.positions);
+    if (rc == 0)
+        rc = array_resize(&gather->rows.members,
+                          (gather->member_count + (size_t)1) * sizeof *gather->rows.members);
+    return rc;
 }
 
 /* Calls take a quarter of the rows at most, where there are messages. */

@@ -1,6 +1,7 @@
 /* A log of messages, put in order of time and cut into bursts. */
 #include "daemon/analysis/events/burst_log.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_order.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "holter/size_class.h"
@@ -50,10 +51,8 @@ int burst_log_grow(struct burst_log *log)
     uint32_t capacity = 2 * log->capacity < log->maximum ? 2 * log->capacity : log->maximum;
     if (capacity <= log->capacity)
         return 1;
-    struct burst_entry *entries = realloc(log->entries, capacity * sizeof *entries);
-    if (entries == NULL)
+    if (array_resize(&log->entries, capacity * sizeof *log->entries) != 0)
         return 1;
-    log->entries = entries;
     log->capacity = capacity;
     return 0;
 }

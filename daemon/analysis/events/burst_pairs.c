@@ -1,6 +1,7 @@
 /* Rows of pairs of ranks: appended, and added up when the memory for rows is full. */
 #include "daemon/analysis/events/burst_pairs.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_order.h"
 
 #include <errno.h>
@@ -41,10 +42,8 @@ int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
 {
     if (rows <= pairs->capacity)
         return 0;
-    struct burst_pair *grown = realloc(pairs->rows, rows * sizeof(*grown));
-    if (grown == NULL)
+    if (array_resize(&pairs->rows, rows * sizeof(*pairs->rows)) != 0)
         return -ENOMEM;
-    pairs->rows = grown;
     pairs->capacity = rows;
     return 0;
 }
@@ -193,17 +192,12 @@ static void burst_pairs_grow(struct burst_pairs *pairs, struct burst_pairs_work 
     while (places < 2 * capacity)
         places *= 2;
     if (places > work->places) {
-        uint32_t *index = realloc(work->index, places * sizeof(*index));
-        if (index == NULL)
+        if (array_resize(&work->index, places * sizeof(*work->index)) != 0)
             return;
-        work->index = index;
         work->places = places;
     }
-    struct burst_pair *rows = realloc(pairs->rows, capacity * sizeof(*rows));
-    if (rows == NULL)
-        return;
-    pairs->rows = rows;
-    pairs->capacity = capacity;
+    if (array_resize(&pairs->rows, capacity * sizeof(*pairs->rows)) == 0)
+        pairs->capacity = capacity;
 }
 
 /* @param rows  at most the limit @return how many of them fit now; at least 1 */

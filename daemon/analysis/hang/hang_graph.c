@@ -1,6 +1,7 @@
 /* The wait-for graph and its cycles. */
 #include "daemon/analysis/hang/hang_graph.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
 #include "holter/order.h"
 
@@ -77,14 +78,9 @@ static void settle_uncounted(struct hang_graph *g, uint32_t from, uint32_t to)
 
 static int add_absent(struct hang_graph *g, uint64_t comm, uint32_t rank, uint64_t completed)
 {
-    if (g->absent_count == g->absent_capacity) {
-        uint32_t capacity = g->absent_capacity ? 2 * g->absent_capacity : 256;
-        struct hang_entry *grown = realloc(g->absent, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return -ENOMEM;
-        g->absent = grown;
-        g->absent_capacity = capacity;
-    }
+    if (array_fit_zero(&g->absent, sizeof(*g->absent), &g->absent_capacity,
+                       (uint64_t)g->absent_count + 1) != 0)
+        return -ENOMEM;
     g->absent[g->absent_count++] =
         (struct hang_entry){.comm = comm, .ordinal = completed, .rank = rank};
     return 0;
@@ -220,14 +216,9 @@ static int make_groups(struct hang_graph *g)
 
 static int hang_graph_add_edge(struct hang_graph *g, uint32_t to, int hard)
 {
-    if (g->edge_count == g->edge_room) {
-        uint32_t capacity = g->edge_room ? 2 * g->edge_room : 1024;
-        struct hang_edge *grown = realloc(g->edges, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return -ENOMEM;
-        g->edges = grown;
-        g->edge_room = capacity;
-    }
+    if (array_fit_zero(&g->edges, sizeof(*g->edges), &g->edge_room, (uint64_t)g->edge_count + 1) !=
+        0)
+        return -ENOMEM;
     g->edges[g->edge_count++] = (struct hang_edge){.to = to, .hard = (uint8_t)hard};
     return 0;
 }

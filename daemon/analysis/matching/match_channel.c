@@ -1,6 +1,7 @@
 /* Memory of the matcher: pools of nodes, ranks, channels and the ends in them. */
 #include "daemon/analysis/matching/match_state.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 
 #include <errno.h>
@@ -34,10 +35,7 @@ static int match_pool_grow(struct pool *pool)
 {
     uint32_t capacity = pool->capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->capacity;
     void *nodes = aligned_alloc(LINE, (capacity * pool->each + LINE - 1) / LINE * LINE);
-    uint32_t *free_numbers = realloc(pool->free, capacity * sizeof *free_numbers);
-    if (free_numbers != NULL)
-        pool->free = free_numbers;
-    if (nodes == NULL || free_numbers == NULL) {
+    if (nodes == NULL || array_resize(&pool->free, capacity * sizeof *pool->free) != 0) {
         free(nodes);
         return -ENOMEM;
     }
@@ -177,10 +175,8 @@ static void match_fill_slots(struct match *match)
 static int match_grow_slots(struct match *match)
 {
     uint32_t count = match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1);
-    uint32_t *slots = realloc(match->slots, count * sizeof *slots);
-    if (slots == NULL)
+    if (array_resize(&match->slots, count * sizeof *match->slots) != 0)
         return -ENOMEM;
-    match->slots = slots;
     match->slot_mask = count - 1;
     match_fill_slots(match);
     return 0;

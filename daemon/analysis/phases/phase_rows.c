@@ -1,6 +1,8 @@
 /* Sorted tables of edges: append, merge, compare. */
 #include "daemon/analysis/phases/phase_rows.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +18,7 @@ void phase_rows_finish(struct phase_rows *table)
 
 void phase_rows_fit(struct phase_rows *table)
 {
-    struct phase_row *fitted = realloc(table->rows, (table->count + 1) * sizeof(*fitted));
-    table->rows = fitted != NULL ? fitted : table->rows;
+    (void)array_resize(&table->rows, (table->count + 1) * sizeof(*table->rows));
 }
 
 uint32_t phase_rows_needed(uint64_t messages)

@@ -1,6 +1,7 @@
 /* The graph of partners, and the rows of the process correlation: see correlation.h. */
 #include "daemon/analysis/regions/correlation.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 #include "include/holter/error.h"
 
@@ -78,11 +79,9 @@ void correlation_destroy(struct correlation *correlation)
 
 static int correlation_grow_array(void **array, size_t element, uint32_t capacity, uint32_t need)
 {
-    void *grown = realloc(*array, element * need);
-    if (grown == NULL)
+    if (array_resize(array, element * need) != 0)
         return -ENOMEM;
-    memset((char *)grown + element * capacity, 0, element * (need - capacity));
-    *array = grown;
+    memset((char *)*array + element * capacity, 0, element * (need - capacity));
     return 0;
 }
 
@@ -127,10 +126,8 @@ static int correlation_reserve_partner(struct vertex *vertex)
     if (vertex->degree < vertex->capacity)
         return 0;
     uint32_t need = vertex->capacity + vertex->capacity / 2 + ENTRIES_AT_ONCE;
-    uint32_t *grown = realloc(vertex->partners, need * sizeof(*grown));
-    if (grown == NULL)
+    if (array_resize(&vertex->partners, need * sizeof(*vertex->partners)) != 0)
         return -ENOMEM;
-    vertex->partners = grown;
     vertex->capacity = need;
     return 0;
 }

@@ -1,6 +1,7 @@
 /* A history of sums: slots from old to new, merged by age where memory is short. */
 #include "daemon/analysis/sums/history.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -51,10 +52,8 @@ static int history_slot_alloc(const struct history *h, struct history_slot *slot
 static void history_slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
 {
     size_t capacity = count ? count : 1;
-    uint32_t *items = realloc(slot->items, capacity * sizeof *items);
-    slot->items = items ? items : slot->items;
-    uint64_t *values = realloc(slot->values, capacity * h->columns * sizeof *values);
-    slot->values = values ? values : slot->values;
+    (void)array_resize(&slot->items, capacity * sizeof *slot->items);
+    (void)array_resize(&slot->values, capacity * h->columns * sizeof *slot->values);
     slot->count = count;
 }
 
@@ -184,16 +183,9 @@ static size_t history_position(const struct history *h, uint64_t window)
 
 static int history_insert(struct history *h, size_t at, const struct history_slot *fresh)
 {
-    if (h->count == h->capacity) {
-        size_t capacity = h->capacity ? h->capacity * 2 : 64;
-        struct history_slot *slots = realloc(h->slots, capacity * sizeof *slots);
-        if (!slots)
-            return -ENOMEM;
-        h->slots = slots;
-        h->capacity = capacity;
-    }
     struct history_slot copy = {0};
-    if (history_slot_alloc(h, &copy, fresh->count) < 0)
+    if (array_fit(&h->slots, sizeof *h->slots, &h->capacity, h->count + 1) != 0 ||
+        history_slot_alloc(h, &copy, fresh->count) < 0)
         return -ENOMEM;
     memcpy(copy.items, fresh->items, fresh->count * sizeof *fresh->items);
     memcpy(copy.values, fresh->values, fresh->count * h->columns * sizeof *fresh->values);

@@ -1,6 +1,7 @@
 /* Results: rows in canonical order, and the communicators and regions that they name. */
 #include "daemon/analysis/sums/sums.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -37,10 +38,7 @@ static int sum_order_update(struct sum_order *order, const struct key_table *tab
     if (order->count == count)
         return 0;
     struct sort_key *keys = malloc(count * sizeof(*keys));
-    uint32_t *numbers = realloc(order->numbers, count * sizeof(*numbers));
-    if (numbers != NULL)
-        order->numbers = numbers;
-    if (keys == NULL || numbers == NULL) {
+    if (keys == NULL || array_resize(&order->numbers, count * sizeof(*order->numbers)) != 0) {
         free(keys);
         return -ENOMEM;
     }
@@ -50,7 +48,7 @@ static int sum_order_update(struct sum_order *order, const struct key_table *tab
     }
     qsort(keys, count, sizeof(*keys), sum_order_compare_keys);
     for (uint32_t i = 0; i < count; i++)
-        numbers[i] = keys[i].number;
+        order->numbers[i] = keys[i].number;
     order->count = (uint32_t)count;
     free(keys);
     return 0;
@@ -75,10 +73,7 @@ static int sum_order_find_positions(uint32_t **out, uint32_t *done, uint32_t cou
     if (*done == count)
         return 0;
     uint32_t *sorted = malloc(count * sizeof(*sorted));
-    uint32_t *position = realloc(*out, count * sizeof(*position));
-    if (position != NULL)
-        *out = position;
-    if (sorted == NULL || position == NULL) {
+    if (sorted == NULL || array_resize(out, count * sizeof(**out)) != 0) {
         free(sorted);
         return -ENOMEM;
     }
@@ -86,7 +81,7 @@ static int sum_order_find_positions(uint32_t **out, uint32_t *done, uint32_t cou
         sorted[i] = i;
     qsort_r(sorted, count, sizeof(*sorted), compare, rows);
     for (uint32_t i = 0; i < count; i++)
-        position[sorted[i]] = i;
+        (*out)[sorted[i]] = i;
     *done = count;
     free(sorted);
     return 0;
@@ -115,21 +110,16 @@ void sum_result_finish(struct sum_result *result)
     *result = (struct sum_result){0};
 }
 
-static int sum_result_fit(void **array, size_t element, size_t count)
+static int sum_result_fit(void *array_pointer, size_t element, size_t count)
 {
-    void *grown = realloc(*array, element * (count == 0 ? 1 : count));
-    if (grown == NULL)
-        return -ENOMEM;
-    *array = grown;
-    return 0;
+    return array_resize(array_pointer, element * (count == 0 ? 1 : count));
 }
 
 static int sum_result_collect_ranks(struct run_sum *run, const struct figures *figures,
                                     struct sum_result *out)
 {
     int code = sum_order_update(&run->rank_order, &run->ranks, run);
-    code = code != 0 ? code
-                     : sum_result_fit((void **)&out->ranks, sizeof(*out->ranks), run->ranks.count);
+    code = code != 0 ? code : sum_result_fit(&out->ranks, sizeof(*out->ranks), run->ranks.count);
     if (code != 0)
         return code;
     out->rank_count = 0;
@@ -201,9 +191,9 @@ static int sum_result_collect_pairs(struct run_sum *run, const struct figures *f
                                     size_t maximum, struct sum_result *out)
 {
     int code = sum_order_update(&run->pair_order, &run->pairs, run);
-    code = code != 0 ? code
-                     : sum_result_fit((void **)&out->pairs, sizeof(*out->pairs),
-                                      (size_t)run->pairs.count + 1);
+    code = code != 0
+               ? code
+               : sum_result_fit(&out->pairs, sizeof(*out->pairs), (size_t)run->pairs.count + 1);
     if (code != 0)
         return code;
     out->pair_count = 0;
@@ -235,8 +225,7 @@ static int sum_result_collect_calls(struct run_sum *run, const struct figures *f
                                     struct sum_result *out)
 {
     int code = sum_order_update(&run->call_order, &run->calls, run);
-    code = code != 0 ? code
-                     : sum_result_fit((void **)&out->calls, sizeof(*out->calls), run->calls.count);
+    code = code != 0 ? code : sum_result_fit(&out->calls, sizeof(*out->calls), run->calls.count);
     if (code != 0)
         return code;
     out->call_count = 0;
@@ -293,13 +282,12 @@ static int sum_result_name_comms_and_regions(const struct run_sum *run, struct s
         comm[out->calls[i].comm] = region[out->calls[i].region] = 1;
 
     out->comm_count = sum_result_number_marked(comm, run->comm_position, comms, listed);
-    int code = sum_result_fit((void **)&out->comms, sizeof(*out->comms), out->comm_count);
+    int code = sum_result_fit(&out->comms, sizeof(*out->comms), out->comm_count);
     for (size_t i = 0; code == 0 && i < out->comm_count; i++)
         out->comms[i] = run->comms[listed[i]];
     out->region_count = sum_result_number_marked(region, run->region_position, regions, listed);
-    code = code != 0
-               ? code
-               : sum_result_fit((void **)&out->regions, sizeof(*out->regions), out->region_count);
+    code =
+        code != 0 ? code : sum_result_fit(&out->regions, sizeof(*out->regions), out->region_count);
     for (size_t i = 0; code == 0 && i < out->region_count; i++)
         out->regions[i] = run->regions[listed[i]];
 

@@ -1,6 +1,7 @@
 /* Placement of the ranks of a table of messages on hosts: see csv_job.h. */
 #include "daemon/import/csv/csv_job.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/import/import_file.h"
 #include "holter/error.h"
 
@@ -19,12 +20,10 @@ static int csv_places_reserve(struct csv_job *job, uint32_t rank)
     if (rank < job->host_room)
         return 0;
     uint32_t room = 2 * rank + 64;
-    uint32_t *grown = realloc(job->host_of, room * sizeof(*grown));
-    if (grown == NULL)
+    if (array_resize(&job->host_of, room * sizeof(*job->host_of)) != 0)
         return -ENOMEM;
-    memset(grown + job->host_room, 0xff, (room - job->host_room) * sizeof(*grown));
-    job->host_of = grown;
-    job->host_room = room;
+    for (; job->host_room < room; job->host_room++)
+        job->host_of[job->host_room] = UNKNOWN;
     return 0;
 }
 

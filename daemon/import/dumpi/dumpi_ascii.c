@@ -1,6 +1,7 @@
 /* Reader of the text form of a DUMPI file: see dumpi_ascii.h. */
 #include "daemon/import/dumpi/dumpi_ascii.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_ascii_values.h"
 #include "holter/error.h"
 
@@ -91,14 +92,11 @@ static int dumpi_ascii_put_size(struct dumpi_file *file, unsigned type, int size
 {
     if (type >= DUMPI_MAX_TYPES)
         return 0;
-    if (type >= file->type_count) {
-        int32_t *sizes = realloc(file->type_sizes, ((size_t)type + 1) * sizeof *sizes);
-        if (sizes == NULL)
-            return -ENOMEM;
-        memset(sizes + file->type_count, 0, (type + 1 - file->type_count) * sizeof *sizes);
-        file->type_sizes = sizes;
-        file->type_count = type + 1;
-    }
+    if (type >= file->type_count &&
+        array_resize(&file->type_sizes, ((size_t)type + 1) * sizeof *file->type_sizes) != 0)
+        return -ENOMEM;
+    while (file->type_count <= type)
+        file->type_sizes[file->type_count++] = 0;
     file->type_sizes[type] = size;
     return 0;
 }

@@ -14,17 +14,12 @@
 
 int dumpi_comms_grow(struct dumpi_comms *comms, uint32_t ranks)
 {
-    struct rank_comms *of = realloc(comms->of, ((size_t)ranks + 1) * sizeof *of);
-    if (of != NULL)
-        comms->of = of;
-    int32_t *own = realloc(comms->own, ((size_t)ranks + 1) * sizeof *own);
-    if (own != NULL)
-        comms->own = own;
-    if (of == NULL || own == NULL)
+    if (array_resize(&comms->of, ((size_t)ranks + 1) * sizeof *comms->of) != 0 ||
+        array_resize(&comms->own, ((size_t)ranks + 1) * sizeof *comms->own) != 0)
         return -ENOMEM;
     for (; comms->ranks < ranks; comms->ranks++) {
-        of[comms->ranks] = (struct rank_comms){.slot_count = 2};
-        own[comms->ranks] = (int32_t)comms->ranks;
+        comms->of[comms->ranks] = (struct rank_comms){.slot_count = 2};
+        comms->own[comms->ranks] = (int32_t)comms->ranks;
     }
     return 0;
 }
@@ -232,10 +227,8 @@ static int dumpi_comms_note_name(struct rank_comms *rank, const struct step *mak
 {
     if (maker == NULL || rank->name_count >= 4096)
         return 0;
-    void *names = realloc(rank->names, (rank->name_count + 1) * sizeof *rank->names);
-    if (names == NULL)
+    if (array_resize(&rank->names, (rank->name_count + 1) * sizeof *rank->names) != 0)
         return -ENOMEM;
-    rank->names = names;
     strncpy(rank->names[rank->name_count].text, text, sizeof rank->names[0].text - 1);
     rank->names[rank->name_count].text[sizeof rank->names[0].text - 1] = '\0';
     rank->names[rank->name_count++].step = (uint32_t)(maker - rank->steps);

@@ -59,11 +59,9 @@ static int dumpi_events_bind_slot(struct dumpi_slots *slots, int64_t handle, uin
     uint32_t at = (uint16_t)handle;
     if (at >= slots->room) {
         uint32_t room = at + at / 2 + 8;
-        uint16_t *of = realloc(slots->of, room * sizeof *of);
-        if (of == NULL)
+        if (array_resize(&slots->of, room * sizeof *slots->of) != 0)
             return -ENOMEM;
-        memset(of + slots->room, 0xff, (room - slots->room) * sizeof *of);
-        slots->of = of;
+        memset(slots->of + slots->room, 0xff, (room - slots->room) * sizeof *slots->of);
         slots->room = room;
     }
     slots->of[at] = slot;

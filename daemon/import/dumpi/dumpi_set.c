@@ -1,5 +1,6 @@
 /* Finds the files of a DUMPI trace, and scans each of them once: see dumpi_set.h. */
 #include "daemon/import/dumpi/dumpi_set.h"
+#include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_ascii.h"
 
@@ -143,11 +144,9 @@ static int dumpi_set_reserve_ranks(struct dumpi_set *set, uint64_t ranks)
 {
     if (ranks <= set->ranks)
         return 0;
-    struct dumpi_part *parts = realloc(set->parts, ranks * sizeof *parts);
-    if (parts == NULL)
+    if (array_resize(&set->parts, ranks * sizeof *set->parts) != 0)
         return -ENOMEM;
-    memset(parts + set->ranks, 0, (ranks - set->ranks) * sizeof *parts);
-    set->parts = parts;
+    memset(set->parts + set->ranks, 0, (ranks - set->ranks) * sizeof *set->parts);
     set->ranks = (uint32_t)ranks;
     return 0;
 }

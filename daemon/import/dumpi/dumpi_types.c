@@ -1,6 +1,8 @@
 /* Sizes of datatypes, predefined and derived ones: see dumpi_types.h. */
 #include "daemon/import/dumpi/dumpi_types.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -33,13 +35,10 @@ static int dumpi_types_reserve(struct dumpi_types *types, uint32_t need)
     if (need <= types->room)
         return 0;
     uint32_t room = need < 64 ? 64 : need + need / 2;
-    uint64_t *sizes = realloc(types->sizes, room * sizeof *sizes);
-    if (sizes == NULL)
+    if (array_resize(&types->sizes, room * sizeof *types->sizes) != 0)
         return -ENOMEM;
-    for (uint32_t i = types->room; i < room; i++)
-        sizes[i] = UNKNOWN;
-    types->sizes = sizes;
-    types->room = room;
+    while (types->room < room)
+        types->sizes[types->room++] = UNKNOWN;
     return 0;
 }
 

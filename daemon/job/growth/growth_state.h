@@ -35,7 +35,7 @@ struct job_growth {
     uint64_t routes; /**< networks made when the routes were set */
     struct growth_episode episodes[GROWTH_EPISODES];
     char **hosts; /**< owned, by node */
-    size_t host_capacity;
+    uint32_t host_capacity;
     uint32_t *node_of; /**< owned, by rank */
     uint32_t ranks, rank_capacity;
     struct attribution_result result;

@@ -48,15 +48,8 @@ void job_growth_destroy(struct job_growth *g)
 
 static int growth_set_host(struct job_growth *g, uint32_t node, const char *host)
 {
-    if (node >= g->host_capacity) {
-        size_t capacity = 2 * (size_t)node + 8;
-        char **hosts = realloc(g->hosts, capacity * sizeof(*hosts));
-        if (hosts == NULL)
-            return -ENOMEM;
-        memset(hosts + g->host_capacity, 0, (capacity - g->host_capacity) * sizeof(*hosts));
-        g->hosts = hosts;
-        g->host_capacity = capacity;
-    }
+    if (array_fit_zero(&g->hosts, sizeof(*g->hosts), &g->host_capacity, (uint64_t)node + 1) != 0)
+        return -ENOMEM;
     if (g->hosts[node] == NULL)
         g->hosts[node] = strdup(host);
     return g->hosts[node] == NULL ? -ENOMEM : 0;

@@ -1,6 +1,7 @@
 /* Latency of one job: messages joined, criteria updated, sums and trends by scope. */
 #include "daemon/job/latency/job_latency.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/job/latency/job_latency_state.h"
 #include "holter/error.h"
 
@@ -16,13 +17,7 @@
 
 int job_latency_fit(void *array_pointer, size_t count, size_t each)
 {
-    void *array;
-    memcpy(&array, array_pointer, sizeof(array));
-    array = realloc(array, (count + 1) * each);
-    if (array == NULL)
-        return -ENOMEM;
-    memcpy(array_pointer, &array, sizeof(array));
-    return 0;
+    return array_resize(array_pointer, (count + 1) * each);
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -120,20 +115,15 @@ static int latency_fit_ranks(struct job_latency *l, size_t count)
     if (count <= l->rank_count)
         return 0;
     size_t capacity = count < 2 * l->rank_count ? 2 * l->rank_count : count;
-    uint32_t *node_of = realloc(l->node_of, capacity * sizeof(*node_of));
-    l->node_of = node_of != NULL ? node_of : l->node_of;
-    uint32_t *region_of = realloc(l->region_of, capacity * sizeof(*region_of));
-    l->region_of = region_of != NULL ? region_of : l->region_of;
-    struct latency_rank *ranks = realloc(l->ranks, capacity * sizeof(*ranks));
-    l->ranks = ranks != NULL ? ranks : l->ranks;
-    if (node_of == NULL || region_of == NULL || ranks == NULL)
+    if (array_resize(&l->node_of, capacity * sizeof(*l->node_of)) != 0 ||
+        array_resize(&l->region_of, capacity * sizeof(*l->region_of)) != 0 ||
+        array_resize(&l->ranks, capacity * sizeof(*l->ranks)) != 0)
         return -ENOMEM;
-    for (size_t i = l->rank_count; i < capacity; i++) {
-        node_of[i] = UINT32_MAX;
-        region_of[i] = (uint32_t)l->region_count;
-        ranks[i] = (struct latency_rank){0};
+    for (; l->rank_count < capacity; l->rank_count++) {
+        l->node_of[l->rank_count] = UINT32_MAX;
+        l->region_of[l->rank_count] = (uint32_t)l->region_count;
+        l->ranks[l->rank_count] = (struct latency_rank){0};
     }
-    l->rank_count = capacity;
     return 0;
 }
 

@@ -399,10 +399,9 @@ static int network_compare_vertices(const void *a, const void *b, void *user)
 
 static int network_sort_vertices(struct job_network *n)
 {
-    uint32_t *by_vertex = realloc(n->by_vertex, ((size_t)n->rank_count + 1) * sizeof(*by_vertex));
-    if (by_vertex == NULL)
+    if (array_resize(&n->by_vertex, ((size_t)n->rank_count + 1) * sizeof(*n->by_vertex)) != 0)
         return -ENOMEM;
-    n->by_vertex = by_vertex;
+    uint32_t *by_vertex = n->by_vertex;
     n->placed_ranks = 0;
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         if (n->seats[rank] != TOPOLOGY_NONE)

@@ -1,6 +1,8 @@
 /* A set of the nodes of a job, one bit a node. */
 #include "daemon/job/rows/node_set.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +23,9 @@ static int node_set_reserve(struct node_set *set, uint32_t words)
 {
     if (words <= set->words)
         return 0;
-    uint64_t *bits = realloc(set->bits, words * sizeof(*bits));
-    if (bits == NULL)
+    if (array_resize(&set->bits, words * sizeof(*set->bits)) != 0)
         return -ENOMEM;
-    memset(bits + set->words, 0, (words - set->words) * sizeof(*bits));
-    set->bits = bits;
+    memset(set->bits + set->words, 0, (words - set->words) * sizeof(*set->bits));
     set->words = words;
     return 0;
 }

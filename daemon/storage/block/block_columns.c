@@ -2,6 +2,8 @@
  */
 #include "daemon/storage/block/block_columns.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,10 +22,8 @@ int block_bytes_reserve(struct block_bytes *bytes, size_t further)
     if (further <= bytes->capacity - bytes->length)
         return 0;
     size_t capacity = 2 * bytes->capacity + further;
-    uint8_t *at = realloc(bytes->at, capacity);
-    if (at == NULL)
+    if (array_resize(&bytes->at, capacity) != 0)
         return -ENOMEM;
-    bytes->at = at;
     bytes->capacity = capacity;
     return 0;
 }
@@ -97,10 +97,8 @@ int block_column_reserve(struct block_column *column, size_t further)
     if (further <= column->capacity - column->count)
         return 0;
     size_t capacity = 2 * column->capacity + further;
-    uint64_t *values = realloc(column->values, capacity * sizeof(*values));
-    if (values == NULL)
+    if (array_resize(&column->values, capacity * sizeof(*column->values)) != 0)
         return -ENOMEM;
-    column->values = values;
     column->capacity = capacity;
     return 0;
 }
@@ -226,18 +224,6 @@ static enum block_coding block_columns_choose(struct block_columns *columns,
     return best;
 }
 
-static int block_columns_fit_residuals(struct block_columns *columns, size_t count)
-{
-    if (count <= columns->residual_capacity)
-        return 0;
-    uint64_t *residuals = realloc(columns->residuals, count * sizeof(*residuals));
-    if (residuals == NULL)
-        return -ENOMEM;
-    columns->residuals = residuals;
-    columns->residual_capacity = count;
-    return 0;
-}
-
 /* Append the planes of a column of integers. @param width  set to how many */
 static int block_columns_pack_integers(struct block_columns *columns,
                                        const struct block_column *column, struct block_bytes *out,
@@ -245,7 +231,8 @@ static int block_columns_pack_integers(struct block_columns *columns,
 {
     uint64_t all = 0;
     size_t count = column->count;
-    if (block_columns_fit_residuals(columns, count) != 0)
+    if (array_fit(&columns->residuals, sizeof(*columns->residuals), &columns->residual_capacity,
+                  count) != 0)
         return -ENOMEM;
     if (column->coding == BLOCK_KEYS_CODING)
         memset(&columns->slots, 0, sizeof(columns->slots));

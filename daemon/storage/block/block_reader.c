@@ -9,6 +9,7 @@
  *   values over their limits         each is held against the tables of the wire */
 #include "daemon/storage/block/block.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/storage/block/block_format.h"
 #include "holter/error.h"
 #include "proto/utf8.h"
@@ -117,13 +118,8 @@ static int block_reader_decompress(struct block_reader *r, const void *packed, s
     if (length == 0 || size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ||
         size > BLOCK_MAX_PLAIN)
         return -HOLTER_ECORRUPT;
-    if (size > r->plain_capacity) {
-        uint8_t *bytes = realloc(r->plain, size);
-        if (bytes == NULL)
-            return -ENOMEM;
-        r->plain = bytes;
-        r->plain_capacity = size;
-    }
+    if (array_fit(&r->plain, 1, &r->plain_capacity, size) != 0)
+        return -ENOMEM;
     *plain = ZSTD_decompressDCtx(r->zstd, r->plain, size, packed, length);
     return ZSTD_isError(*plain) || *plain != size ? -HOLTER_ECORRUPT : 0;
 }
@@ -194,18 +190,6 @@ static int block_reader_add_column(struct block_reader *r, const uint64_t head[H
     return 0;
 }
 
-static int block_reader_fit_columns(struct block_reader *r, size_t count)
-{
-    if (count <= r->column_capacity)
-        return 0;
-    struct read_column *columns = realloc(r->columns, count * sizeof(*columns));
-    if (columns == NULL)
-        return -ENOMEM;
-    r->columns = columns;
-    r->column_capacity = count;
-    return 0;
-}
-
 /* Descriptions of columns first, then their values. */
 static int block_reader_open_columns(struct block_reader *r, const uint8_t *at, const uint8_t *end,
                                      uint64_t count)
@@ -214,7 +198,7 @@ static int block_reader_open_columns(struct block_reader *r, const uint8_t *at, 
     uint64_t head[HEAD_NUMBERS];
     if (count > (uint64_t)(end - at) / HEAD_NUMBERS)
         return -HOLTER_ECORRUPT;
-    if (block_reader_fit_columns(r, count) != 0)
+    if (array_fit(&r->columns, sizeof(*r->columns), &r->column_capacity, count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < count * HEAD_NUMBERS; i++) {
         if (!read_number(&at, end, head))

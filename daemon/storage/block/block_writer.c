@@ -2,6 +2,7 @@
  * columns. */
 #include "daemon/storage/block/block.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/storage/block/block_columns.h"
 #include "holter/error.h"
 #include "proto/wire_table.h"
@@ -63,14 +64,8 @@ int block_writer_add(struct block_writer *w, const struct recorded *head, const 
     if (w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
         length > BLOCK_MAX_BYTES - BLOCK_BYTES)
         return -HOLTER_ELIMIT;
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity == 0 ? 64 : 2 * w->capacity;
-        struct block_item *items = realloc(w->items, capacity * sizeof(*items));
-        if (items == NULL)
-            return -ENOMEM;
-        w->items = items;
-        w->capacity = capacity;
-    }
+    if (array_fit(&w->items, sizeof(*w->items), &w->capacity, w->count + 1) != 0)
+        return -ENOMEM;
     void *copy = malloc(length + 1);
     if (copy == NULL)
         return -ENOMEM;

@@ -1,6 +1,7 @@
 /* Time columns and row order of the evolution strip. */
 #include "viewer/views/live/view_live_parts.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 
 #include <math.h>
@@ -31,9 +32,8 @@ static int evolution_order_regions(const struct latency *l, uint64_t first, uint
                                    struct evolution *e)
 {
     struct weighed *w = malloc((l->series_count + 1) * sizeof *w);
-    uint32_t *order = realloc(e->order, (l->series_count + 1) * sizeof *order), n = 0;
-    e->order = order ? order : e->order;
-    if (!w || !order) {
+    uint32_t n = 0;
+    if (!w || array_resize(&e->order, (l->series_count + 1) * sizeof *e->order) != 0) {
         free(w);
         return -1;
     }
@@ -47,7 +47,7 @@ static int evolution_order_regions(const struct latency *l, uint64_t first, uint
     }
     qsort(w, n, sizeof *w, evolution_compare_by_weight);
     for (uint32_t i = 0; i < n; i++)
-        order[i] = w[i].series;
+        e->order[i] = w[i].series;
     e->order_count = n;
     free(w);
     return 0;

@@ -1,6 +1,8 @@
 /* Order of the vertices in the route matrix, for each kind of network. */
 #include "viewer/views/routes/view_routes_parts.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,16 +189,11 @@ static uint64_t route_order_key_of(const struct model *m, const struct ui *ui)
 
 static int route_order_reserve(struct route_order *o, uint32_t count)
 {
-    uint32_t *vertex = realloc(o->vertex, ((size_t)count + 1) * sizeof *vertex);
-    if (vertex)
-        o->vertex = vertex;
-    uint32_t *row = realloc(o->row, ((size_t)count + 1) * sizeof *row);
-    if (row)
-        o->row = row;
-    uint8_t *starts = realloc(o->starts, (size_t)count + 1);
-    if (starts)
-        o->starts = starts;
-    return vertex && row && starts ? 0 : -ENOMEM;
+    const size_t room = (size_t)count + 1;
+    if (array_resize(&o->vertex, room * sizeof *o->vertex) != 0 ||
+        array_resize(&o->row, room * sizeof *o->row) != 0)
+        return -ENOMEM;
+    return array_resize(&o->starts, room);
 }
 
 int route_order_update(struct route_order *o, const struct model *m, const struct ui *ui)

@@ -171,11 +171,9 @@ static void route_set_add_heaviest(struct making *k, uint32_t most)
 static int route_set_prepare(struct making *k, const struct topology *t)
 {
     uint32_t vertices = topology_vertices(t);
-    uint8_t *marks = realloc(k->set->marks, (size_t)vertices + 1);
-    if (!marks)
+    if (array_resize(&k->set->marks, (size_t)vertices + 1) != 0)
         return -ENOMEM;
-    memset(marks, 0, (size_t)vertices + 1);
-    k->set->marks = marks;
+    memset(k->set->marks, 0, (size_t)vertices + 1);
     k->set->vertex_count = vertices;
     k->set->count = k->set->routes = k->set->suggested = k->set->heaviest = 0;
     k->set->bytes = 0;
