@@ -84,7 +84,7 @@ MATRIX = {
         "daemon/storage/recordings daemon/import daemon/import/trace "
         "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
         "agent/terminal agent/launch agent/cli/text"),
-    "agent/cli/top": "proto tables agent/terminal agent/cli",
+    "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto tables sums network",
     "viewer/layout": "proto tables network",

@@ -1,6 +1,7 @@
 /* Published messages as text: the topics of jobs, ranks, pairs, calls, latency and alerts. */
 #include "agent/cli/text/text.h"
 
+#include "agent/cli/text/alert_facts.h"
 #include "holter/call.h"
 #include "holter/size_class.h"
 #include "holter/waiting.h"
@@ -341,42 +342,9 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
     }
 }
 
-static void tap_text_print_fact(FILE *out, const char *name, const char *text)
+static void tap_text_print_fact(void *user, const char *name, const char *text)
 {
-    if (text[0])
-        tap_print(out, "  %-10s%s\n", name, text);
-}
-
-static void print_measure(FILE *out, const struct wire_alert *a)
-{
-    struct quantity error, ratio, worst;
-    const char *comma = "";
-    int has_ratio = isfinite(a->ratio) && a->ratio > 0;
-    int has_slope = isfinite(a->slope) && fabs(a->slope) >= 0.005;
-    int has_error = a->error_ns > 0 && a->error_ns != WIRE_ANY;
-    if (!has_ratio && !has_slope && !has_error)
-        return;
-    fputs("  latency   ", out);
-    if (has_ratio) {
-        fprintf(out, "%s what it was, at worst %s", quantity_ratio(&ratio, a->ratio),
-                quantity_ratio(&worst, a->ratio_worst));
-        comma = ", ";
-    }
-    if (has_slope) {
-        fprintf(out, "%s%+.0f %% a minute", comma, 100 * a->slope);
-        comma = ", ";
-    }
-    if (has_error)
-        fprintf(out, "%sclocks within %s", comma, quantity_duration(&error, (double)a->error_ns));
-    fputc('\n', out);
-}
-
-static void print_cost(FILE *out, const struct wire_alert *a)
-{
-    struct quantity lost;
-    if (a->culprit[0] && isfinite(a->progress))
-        fprintf(out, "  job makes %.0f %% of its progress, %s lost\n", 100 * a->progress,
-                quantity_duration(&lost, (double)a->lost_ns));
+    tap_print(user, "  %-10s%s\n", name, text);
 }
 
 static void print_causes(FILE *out, const struct wire_alert *a)
@@ -390,27 +358,17 @@ static void print_causes(FILE *out, const struct wire_alert *a)
 
 static void print_alert(FILE *out, const struct wire_alert *alert)
 {
-    struct quantity since, region;
+    struct quantity since;
     tap_head(out, "alerts", alert->job);
     tap_cell(out, 8, alert->state);
     tap_print(out, " #%" PRIu64 " since %s %s: %s%s%s%s\n", alert->id,
               quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns),
               alert->kind, alert->title, alert->text[0] ? " (" : "", alert->text,
               alert->text[0] ? ")" : "");
-    tap_text_print_fact(out, alert->culprit, alert->culprits);
-    tap_text_print_fact(out, "or", alert->alternatives);
-    print_measure(out, alert);
-    print_cost(out, alert);
-    snprintf(region.text, sizeof region.text, "%" PRIu64, alert->region);
-    tap_text_print_fact(out, "region", alert->region ? region.text : "");
-    tap_text_print_fact(out, "ranks", alert->ranks);
-    tap_text_print_fact(out, "delays", alert->victims);
-    tap_text_print_fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
-    tap_text_print_fact(out, "hot links", alert->links == NULL ? "" : alert->links);
-    tap_text_print_fact(out, "messages", alert->locality);
-    tap_text_print_fact(out, "sizes", alert->sizes);
+    alert_facts_list(alert, tap_text_print_fact, out);
     print_causes(out, alert);
-    tap_text_print_fact(out, "advice", alert->advice);
+    if (alert->advice[0])
+        tap_text_print_fact(out, "advice", alert->advice);
 }
 
 static void times_cell(FILE *out, int width, double times)

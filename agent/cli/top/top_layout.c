@@ -1,6 +1,7 @@
 /* Lays out the page of `holter top`. */
 #include "agent/cli/top/top_layout.h"
 
+#include "agent/cli/text/alert_facts.h"
 #include "agent/cli/top/top_pen.h"
 #include "holter/call.h"
 #include "proto/quantity.h"
@@ -267,42 +268,14 @@ static void top_layout_put_alerts(struct top_pen *pen, const struct top_model *m
 
 /* ---- evidence -------------------------------------------------------------------------- */
 
-static void put_fact(struct top_pen *pen, const char *name, const char *text)
+static void put_fact(void *user, const char *name, const char *text)
 {
+    struct top_pen *pen = user;
     if (!text[0])
         return;
     top_pen_line(pen);
     top_pen_format(pen, TOP_DIM, 12, "  %s", name);
     top_pen_wrap(pen, TOP_PLAIN, 12, text);
-}
-
-static void top_layout_put_measure(struct top_pen *pen, const struct wire_alert *a)
-{
-    char text[1024] = ""; /* numbers of up to 310 digits */
-    struct quantity error, ratio, worst;
-    size_t at = 0;
-    if (isfinite(a->ratio) && a->ratio > 0)
-        at += (size_t)snprintf(text, sizeof text, "%s what it was, at worst %s",
-                               quantity_ratio(&ratio, a->ratio),
-                               quantity_ratio(&worst, a->ratio_worst));
-    if (isfinite(a->slope) && fabs(a->slope) >= 0.005)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%+.0f %% a minute", at ? ", " : "",
-                               100 * a->slope);
-    if (a->error_ns > 0 && a->error_ns != WIRE_ANY)
-        snprintf(text + at, sizeof text - at, "%sclocks within %s", at ? ", " : "",
-                 quantity_duration(&error, (double)a->error_ns));
-    put_fact(pen, "latency", text);
-}
-
-static void top_layout_put_cost(struct top_pen *pen, const struct wire_alert *a)
-{
-    char text[128];
-    struct quantity lost;
-    if (!a->culprit[0] || !isfinite(a->progress))
-        return;
-    snprintf(text, sizeof text, "%.0f %% of its progress, %s lost", 100 * a->progress,
-             quantity_duration(&lost, (double)a->lost_ns));
-    put_fact(pen, "job makes", text);
 }
 
 static void put_times(struct top_pen *pen, const struct wire_alert *a)
@@ -329,7 +302,6 @@ static void top_layout_put_causes(struct top_pen *pen, const struct wire_alert *
 
 static void put_evidence(struct top_pen *pen, const struct top_model *m)
 {
-    char region[64] = "";
     const struct wire_alert *a = &m->alerts[top_chosen(m, pen->view)]->message.alert;
     top_pen_line(pen);
     top_pen_format(pen, TOP_TITLE, 0, "EVIDENCE of alert %" PRIu64, a->id);
@@ -337,18 +309,7 @@ static void put_evidence(struct top_pen *pen, const struct top_model *m)
     put_fact(pen, "", a->title);
     put_fact(pen, "", a->text);
     put_times(pen, a);
-    put_fact(pen, a->culprit, a->culprits);
-    put_fact(pen, "or", a->alternatives);
-    top_layout_put_measure(pen, a);
-    top_layout_put_cost(pen, a);
-    if (a->region)
-        snprintf(region, sizeof region, "%" PRIu64, a->region);
-    put_fact(pen, "region", region);
-    put_fact(pen, "ranks", a->ranks);
-    put_fact(pen, "delays", a->victims);
-    put_fact(pen, "nodes", a->nodes[0] ? a->nodes : a->host);
-    put_fact(pen, "messages", a->locality);
-    put_fact(pen, "sizes", a->sizes);
+    alert_facts_list(a, put_fact, pen);
     top_layout_put_causes(pen, a);
     put_fact(pen, "advice", a->advice);
 }
