@@ -34,11 +34,8 @@ static uint32_t carts_find(const struct carts *carts, uint64_t id)
 
 static int carts_reserve(struct carts *carts)
 {
-    int rc = array_fit_zero(&carts->list, sizeof *carts->list, &carts->capacity,
-                            (uint64_t)carts->count + 1);
-    return rc != 0 ? rc
-                   : array_fit_zero(&carts->places, sizeof *carts->places, &carts->place_capacity,
-                                    (uint64_t)carts->place_count + 1);
+    int rc = ARRAY_FIT_AT(carts->list, carts->capacity, carts->count);
+    return rc != 0 ? rc : ARRAY_FIT_AT(carts->places, carts->place_capacity, carts->place_count);
 }
 
 int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, uint64_t world)
@@ -81,9 +78,8 @@ int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out)
     out->carts_count = out->cart_members_count = 0;
     if (count == 0)
         return 0;
-    if (array_resize(&carts->rows, (size_t)carts->count * CART_DIMENSIONS * sizeof *carts->rows) !=
-            0 ||
-        array_resize(&carts->members, (size_t)count * sizeof *carts->members) != 0)
+    if (ARRAY_RESIZE(carts->rows, (size_t)carts->count * CART_DIMENSIONS) != 0 ||
+        ARRAY_RESIZE(carts->members, count) != 0)
         return -ENOMEM;
     for (uint32_t i = first; i < carts->place_count; i++)
         carts->list[carts->places[i].cart].wanted = 1;

@@ -61,8 +61,7 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
     struct resident *resident = calloc(1, sizeof *resident);
-    if (resident == NULL || array_fit_zero(&census->residents, sizeof *census->residents,
-                                           &census->capacity, (uint64_t)census->count + 1) != 0) {
+    if (resident == NULL || ARRAY_FIT_AT(census->residents, census->capacity, census->count) != 0) {
         free(resident);
         return -ENOMEM;
     }
@@ -107,8 +106,7 @@ static struct node_job *census_find_job(struct census *census, const char *id)
     return NULL;
 }
 
-/* ---- uncovered calls: files are read in a thread of their own, because rings do not wait -------
- */
+/* ---- uncovered calls: files are read in a thread of their own, because rings do not wait ---- */
 
 struct search {
     uv_work_t work;
@@ -151,8 +149,7 @@ static void census_search_uncovered(struct census *census, struct node_job *job,
         free(one);
 }
 
-/* ---- ranks -------------------------------------------------------------------------------------
- */
+/* ---- ranks --------------------------------------------------------------- */
 
 static void census_join_job(struct census *census, struct resident *resident, uint64_t now_ns)
 {
@@ -434,7 +431,6 @@ void census_finish(struct census *census)
         census_remove_rank(census, census->count - 1, 0);
     while (census->jobs != NULL)
         census_remove_job(census, census->jobs);
-    free(census->residents);
-    census->residents = NULL;
+    array_release(&census->residents);
     census->capacity = 0;
 }

@@ -4,6 +4,8 @@
 
 #include "holter/error.h"
 
+#include <math.h>
+
 #define MAXIMUM_DRIFT                                                                              \
     500e-6                 /* drift of a clock that NTP disciplines is at most this, adjtimex(2) */
 #define DRIFT_USUAL 100e-6 /* usual drift of a crystal and its calibration */
@@ -178,17 +180,11 @@ static double daemon_clock_possible_drift(struct daemon_clock *clock, struct bou
     }
 }
 
-static double daemon_clock_maximum(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The middle of the possible drifts that are usual for clocks: the first samples, a short time
  * apart, allow many. */
 static double daemon_clock_likely_drift(double minimum, double maximum)
 {
-    double low = daemon_clock_maximum(minimum, -DRIFT_USUAL),
-           high = maximum < DRIFT_USUAL ? maximum : DRIFT_USUAL;
+    double low = fmax(minimum, -DRIFT_USUAL), high = maximum < DRIFT_USUAL ? maximum : DRIFT_USUAL;
     return low < high ? low + (high - low) / 2 : minimum + (maximum - minimum) / 2;
 }
 
@@ -216,9 +212,9 @@ static void daemon_clock_estimate(struct daemon_clock *clock)
         .first_ns = first_ns,
         .daemon_ns = newest->t3_daemon + (uint64_t)(int64_t)middle,
         .drift = slope,
-        .drift_error = daemon_clock_maximum(maximum - slope, slope - minimum),
-        .error = daemon_clock_maximum(high - middle, middle - low),
-        .first_error = daemon_clock_maximum(first_high - at_first, at_first - first_low),
+        .drift_error = fmax(maximum - slope, slope - minimum),
+        .error = fmax(high - middle, middle - low),
+        .first_error = fmax(first_high - at_first, at_first - first_low),
     };
 }
 

@@ -106,10 +106,8 @@ void node_job_destroy(struct node_job *job)
 static int node_job_reserve_member(struct node_job *job)
 {
     const uint64_t need = (uint64_t)job->member_count + 1;
-    int rc = array_fit_zero(&job->members, sizeof *job->members, &job->member_capacity, need);
-    return rc != 0 ? rc
-                   : array_fit_zero(&job->placements, sizeof *job->placements,
-                                    &job->placement_capacity, need);
+    int rc = ARRAY_FIT_ZERO(job->members, job->member_capacity, need);
+    return rc != 0 ? rc : ARRAY_FIT_ZERO(job->placements, job->placement_capacity, need);
 }
 
 /* The probe truncates a list that does not fit: the rest is not known. */
@@ -169,15 +167,13 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death)
 {
-    if (array_fit_zero(&job->deaths, sizeof *job->deaths, &job->death_capacity,
-                       (uint64_t)job->death_count + 1) == 0)
+    if (ARRAY_FIT_AT(job->deaths, job->death_capacity, job->death_count) == 0)
         job->deaths[job->death_count++] = *death;
 }
 
 void node_job_add_process(struct node_job *job, const struct wire_process_row *row)
 {
-    if (array_fit_zero(&job->processes, sizeof *job->processes, &job->process_capacity,
-                       (uint64_t)job->process_count + 1) == 0)
+    if (ARRAY_FIT_AT(job->processes, job->process_capacity, job->process_count) == 0)
         job->processes[job->process_count++] = *row;
 }
 

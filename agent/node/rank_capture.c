@@ -21,18 +21,12 @@ void rank_capture_finish(struct rank_capture *capture)
 
 static int rank_capture_reserve(struct rank_capture *c, size_t maximum, uint32_t rings)
 {
-    if (array_fit_zero(&c->lapped, sizeof *c->lapped, &c->ring_capacity, rings) != 0)
+    if (ARRAY_FIT_ZERO(c->lapped, c->ring_capacity, rings) != 0)
         return -ENOMEM;
     if (maximum <= c->capacity)
         return 0;
-    free(c->list);
-    free(c->merged);
-    free(c->batch);
-    c->capacity = 0;
-    c->list = malloc(maximum * sizeof *c->list);
-    c->merged = malloc(maximum * sizeof *c->merged);
-    c->batch = malloc(maximum * sizeof *c->batch);
-    if (c->list == NULL || c->merged == NULL || c->batch == NULL)
+    if (ARRAY_RESIZE(c->list, maximum) != 0 || ARRAY_RESIZE(c->merged, maximum) != 0 ||
+        ARRAY_RESIZE(c->batch, maximum) != 0)
         return -ENOMEM;
     c->capacity = maximum;
     return 0;

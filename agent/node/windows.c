@@ -169,8 +169,7 @@ uint64_t windows_next_due(const struct windows *windows, uint64_t now_ns)
     return windows->census->jobs != NULL && end < due ? end : due;
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------
- */
+/* ---- clocks -------------------------------------------------------------- */
 
 void windows_observe_ticks(struct windows *windows)
 {

@@ -8,7 +8,6 @@
 #include "holter/error.h"
 #include "proto/log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LOG_TOPIC "windows"
@@ -24,8 +23,7 @@ struct window_loss {
 
 static void windows_note_loss(struct windows *windows, const struct window_loss *loss)
 {
-    if (array_fit_zero(&windows->losses, sizeof *windows->losses, &windows->loss_capacity,
-                       (uint64_t)windows->loss_count + 1) == 0)
+    if (ARRAY_FIT_AT(windows->losses, windows->loss_capacity, windows->loss_count) == 0)
         windows->losses[windows->loss_count++] = *loss;
 }
 

@@ -77,9 +77,8 @@ static struct alert *alerts_add(struct alerts *alerts, const char *kind, const c
                                 const struct alert_evidence *evidence)
 {
     if (alerts->count >= ALERTS_MAXIMUM || key_table_reserve(&alerts->subjects, 1) != 0 ||
-        array_fit_zero(&alerts->newest, sizeof(*alerts->newest), &alerts->newest_capacity,
-                       (uint64_t)alerts->subjects.count + 1) != 0 ||
-        array_fit(&alerts->list, sizeof(*alerts->list), &alerts->capacity, alerts->count + 1) != 0)
+        ARRAY_FIT_AT(alerts->newest, alerts->newest_capacity, alerts->subjects.count) != 0 ||
+        ARRAY_FIT(alerts->list, alerts->capacity, alerts->count + 1) != 0)
         return NULL;
     struct alert *a = calloc(1, sizeof(*a));
     if (a == NULL || (evidence != NULL && alerts_set_evidence(a, evidence) != 0)) {

@@ -3,36 +3,27 @@
 #include "daemon/encoding/window_message.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <stdlib.h>
 
 #define OTHERS (-1)
 
-static int window_message_compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* A total order, so that what is kept does not depend on the order of the rows. */
 static int window_message_compare_by_size(const void *left, const void *right)
 {
     const struct wire_pair_row *a = left, *b = right;
-    int order = (b->destination != OTHERS) - (a->destination != OTHERS);
-    order = order ? order : window_message_compare(b->bytes, a->bytes);
-    order = order ? order : window_message_compare(b->messages, a->messages);
-    order = order ? order : window_message_compare(a->source, b->source);
-    order =
-        order ? order : window_message_compare((uint64_t)a->destination, (uint64_t)b->destination);
-    order = order ? order : window_message_compare(a->comm, b->comm);
-    order = order ? order : window_message_compare(a->region, b->region);
-    return order ? order : window_message_compare(a->size_class, b->size_class);
+    return 128 * ORDER(b->destination != OTHERS, a->destination != OTHERS) +
+           64 * ORDER(b->bytes, a->bytes) + 32 * ORDER(b->messages, a->messages) +
+           16 * ORDER(a->source, b->source) + 8 * ORDER(a->destination, b->destination) +
+           4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->region, b->region) +
+           ORDER(a->size_class, b->size_class);
 }
 
 static int window_message_compare_classes(const void *left, const void *right)
 {
     const struct wire_pair_row *a = left, *b = right;
-    int order = window_message_compare(a->source, b->source);
-    return order ? order : window_message_compare(a->size_class, b->size_class);
+    return 2 * ORDER(a->source, b->source) + ORDER(a->size_class, b->size_class);
 }
 
 uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64_t keep, int sizes)
@@ -64,18 +55,15 @@ uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64
 static int window_message_compare_messages(const void *left, const void *right)
 {
     const struct wire_transfer_row *a = left, *b = right;
-    int order = (b->destination != TRANSFER_OTHERS) - (a->destination != TRANSFER_OTHERS);
-    order = order ? order : window_message_compare(b->messages, a->messages);
-    order = order ? order : window_message_compare(a->source, b->source);
-    order = order ? order : window_message_compare(a->destination, b->destination);
-    return order ? order : window_message_compare(a->size_class, b->size_class);
+    return 16 * ORDER(b->destination != TRANSFER_OTHERS, a->destination != TRANSFER_OTHERS) +
+           8 * ORDER(b->messages, a->messages) + 4 * ORDER(a->source, b->source) +
+           2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class);
 }
 
 static int window_message_compare_sources(const void *left, const void *right)
 {
     const struct wire_transfer_row *a = left, *b = right;
-    int order = window_message_compare(a->source, b->source);
-    return order ? order : window_message_compare(a->size_class, b->size_class);
+    return 2 * ORDER(a->source, b->source) + ORDER(a->size_class, b->size_class);
 }
 
 static void window_message_add_transfer(struct wire_transfer_row *to,
@@ -344,12 +332,10 @@ static uint64_t window_message_rank_of(const struct wire_half_row *half)
 static int window_message_compare_by_time(const void *left, const void *right)
 {
     const struct wire_half_row *a = left, *b = right;
-    int order = window_message_compare(window_message_rank_of(a), window_message_rank_of(b));
-    order = order ? order : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-    order = order ? order : window_message_compare(a->length_ns, b->length_ns);
-    order = order ? order : window_message_compare(a->receive, b->receive);
-    order = order ? order : window_message_compare(a->source, b->source);
-    return order ? order : window_message_compare(a->key, b->key);
+    return 32 * ORDER(window_message_rank_of(a), window_message_rank_of(b)) +
+           16 * ORDER(a->begin_ns, b->begin_ns) + 8 * ORDER(a->length_ns, b->length_ns) +
+           4 * ORDER(a->receive, b->receive) + 2 * ORDER(a->source, b->source) +
+           ORDER(a->key, b->key);
 }
 
 /* ---- parts --------------------------------------------------------------- */

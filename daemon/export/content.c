@@ -50,9 +50,8 @@ static int content_fit_ranks(struct reading *r, uint64_t count)
         return -HOLTER_ELIMIT;
     if (count <= c->rank_count)
         return 0;
-    int code = array_fit(&c->ranks, sizeof(*c->ranks), &r->rank_room, count);
-    if (code != 0)
-        return code;
+    if (ARRAY_FIT(c->ranks, r->rank_room, count) != 0)
+        return -ENOMEM;
     for (; c->rank_count < count; c->rank_count++)
         c->ranks[c->rank_count] =
             (struct content_rank){.host = UINT32_MAX, .sums = {.rank = c->rank_count}};
@@ -70,9 +69,8 @@ static int64_t content_host_of(struct reading *r, const char *name)
     int64_t number = content_number_of(&r->hosts, key, &fresh);
     if (number < 0 || !fresh)
         return number;
-    int code = array_fit(&c->hosts, sizeof(*c->hosts), &r->host_room, (size_t)number + 1);
-    if (code != 0)
-        return code;
+    if (ARRAY_FIT(c->hosts, r->host_room, (size_t)number + 1) != 0)
+        return -ENOMEM;
     snprintf(c->hosts[number], sizeof(*c->hosts), "%s", name);
     c->host_count = (uint32_t)number + 1;
     return number;
@@ -108,8 +106,7 @@ static struct content_pair *content_pair_of(struct reading *r, uint64_t source, 
     int fresh = 0;
     int64_t number =
         content_number_of(&r->pairs, (struct key){source, (uint64_t)destination}, &fresh);
-    *code = number < 0 ? (int)number
-                       : array_fit(&c->pairs, sizeof(*c->pairs), &r->pair_room, (size_t)number + 1);
+    *code = number < 0 ? (int)number : ARRAY_FIT(c->pairs, r->pair_room, (size_t)number + 1);
     if (*code != 0)
         return NULL;
     if (fresh) {
@@ -194,9 +191,7 @@ static int content_add_call(struct reading *r, const struct wire_call_row *row)
     struct content *c = r->content;
     int fresh = 0;
     int64_t number = content_number_of(&r->calls, (struct key){row->rank, row->call}, &fresh);
-    int code = number < 0
-                   ? (int)number
-                   : array_fit(&c->calls, sizeof(*c->calls), &r->call_room, (size_t)number + 1);
+    int code = number < 0 ? (int)number : ARRAY_FIT(c->calls, r->call_room, (size_t)number + 1);
     if (code != 0)
         return code;
     struct content_call *call = &c->calls[number];
@@ -268,9 +263,6 @@ int content_read(struct content *out, const char *path, const struct content_opt
         return code;
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
     out->window_ns = recording_cursor_window_ns(cursor);
-    key_table_init(&reading.pairs);
-    key_table_init(&reading.calls);
-    key_table_init(&reading.hosts);
     code = recording_file_hold(recording_cursor_file(cursor));
     if (code == 0 && options->window == NULL)
         code = content_open_join(&reading);

@@ -22,6 +22,9 @@ struct export_source {
  * terminated by NULL. */
 extern const char *const export_sums[];
 
+/** Whether a list, terminated by NULL, has a name. */
+int export_names_contain(const char *const *names, const char *name);
+
 /** Write one table as CSV (RFC 4180), with a header line. Numbers are written in full; a NULL is
  * empty.
  * @param table  of tables_names[] or export_sums[]

@@ -76,12 +76,11 @@ static int export_dot_compare_by_bytes(const void *a, const void *b)
 static int export_dot_add_up(struct graph *g)
 {
     const struct content *c = g->source->content;
-    struct key_table keys;
+    struct key_table keys = {0};
     int code = 0;
     g->edges = calloc(c->pair_count + 1, sizeof(*g->edges));
     if (g->edges == NULL)
         return -ENOMEM;
-    key_table_init(&keys);
     for (size_t i = 0; code == 0 && i < c->pair_count; i++) {
         const struct content_pair *p = &c->pairs[i];
         if (p->destination < 0 || p->source >= c->rank_count ||

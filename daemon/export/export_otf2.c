@@ -311,7 +311,7 @@ static int export_otf2_write_phase(void *user, const struct cell *row, size_t co
     (void)columns;
     if (a->phase_count == MOST_PHASES)
         return 1;
-    if (array_fit(&a->phases, sizeof(*a->phases), &a->phase_room, a->phase_count + 1) != 0)
+    if (ARRAY_FIT(a->phases, a->phase_room, a->phase_count + 1) != 0)
         return -ENOMEM;
     int64_t id = row[4].integer;
     int64_t pattern = export_otf2_pattern_of(a, row[2].integer != 0 ? row[3].integer : id);
@@ -357,7 +357,6 @@ int export_otf2(const char *directory, const struct export_source *source, char 
         snprintf(why, room, "there is no window with valid times");
         return -HOLTER_EEMPTY;
     }
-    key_table_init(&a.patterns);
     a.events = calloc(c->rank_count + 1, sizeof(*a.events));
     int code = a.events == NULL ? -ENOMEM
                                 : tables_query(source->tables,

@@ -174,9 +174,8 @@ static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_
     while (i < t->alert_tracks && t->alert_ends[i] > from_ns)
         i++;
     if (i == t->alert_tracks) {
-        int code = array_fit(&t->alert_ends, sizeof(*t->alert_ends), &t->alert_room, i + 1);
-        if (code != 0)
-            return code;
+        if (ARRAY_FIT(t->alert_ends, t->alert_room, i + 1) != 0)
+            return -ENOMEM;
         t->alert_tracks++;
         if (i > 0)
             export_perfetto_put_heading(t, "thread_name", JOB, FURTHER_ALERTS + (int)i, "alerts");

@@ -189,7 +189,7 @@ static int export_tables_put_sum(struct sheet *s, const struct content *content,
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static int export_tables_is_in(const char *const *names, const char *name)
+int export_names_contain(const char *const *names, const char *name)
 {
     while (*names != NULL && strcmp(*names, name) != 0)
         names++;
@@ -200,9 +200,9 @@ static int export_tables_put_table(struct sheet *s, const struct export_source *
                                    const char *table)
 {
     char query[MOST_QUERY];
-    if (source->content != NULL && export_tables_is_in(export_sums, table))
+    if (source->content != NULL && export_names_contain(export_sums, table))
         return export_tables_put_sum(s, source->content, table);
-    if (!export_tables_is_in(tables_names, table))
+    if (!export_names_contain(tables_names, table))
         return -HOLTER_EUSAGE;
     for (size_t i = 0; i < RECORDED_TABLES; i++)
         if (strcmp(recorded_tables[i].name, table) == 0)
@@ -240,7 +240,7 @@ int export_csv(FILE *out, const struct export_source *source, const char *table)
 {
     struct sheet sheet = {.out = out};
     int code = export_tables_put_table(&sheet, source, table);
-    if (code == 0 && sheet.rows == 0 && export_tables_is_in(tables_names, table))
+    if (code == 0 && sheet.rows == 0 && export_names_contain(tables_names, table))
         code = export_tables_put_names(&sheet, source->tables, table);
     return export_tables_flushed(out, code);
 }

@@ -37,9 +37,8 @@ static int report_data_add_window(void *user, const struct cell *row, size_t col
         d->left_out = 1;
         return 1;
     }
-    int code = array_fit(&d->windows, sizeof(*d->windows), &d->window_room, d->window_count + 1);
-    if (code != 0)
-        return code;
+    if (ARRAY_FIT(d->windows, d->window_room, d->window_count + 1) != 0)
+        return -ENOMEM;
     struct report_window *w = &d->windows[d->window_count++];
     *w = (struct report_window){report_data_moment(&row[0]), report_data_moment(&row[1]),
                                 report_data_amount(&row[2]), report_data_amount(&row[3]),
@@ -61,9 +60,8 @@ static int report_data_add_latency(void *user, const struct cell *row, size_t co
         return 1;
     }
     if (n == 0 || d->latencies[n - 1].start_ns != report_data_moment(&row[0])) {
-        int code = array_fit(&d->latencies, sizeof(*d->latencies), &d->latency_room, n + 1);
-        if (code != 0)
-            return code;
+        if (ARRAY_FIT(d->latencies, d->latency_room, n + 1) != 0)
+            return -ENOMEM;
         d->latencies[n] = (struct report_latency){
             report_data_moment(&row[0]), report_data_moment(&row[1]), {NAN, NAN, NAN}, 0};
         n = ++d->latency_count;
@@ -94,7 +92,7 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
         d->left_out = 1;
         return 1;
     }
-    int code = array_fit(&d->phases, sizeof(*d->phases), &d->phase_room, d->phase_count + 1);
+    int code = ARRAY_FIT(d->phases, d->phase_room, d->phase_count + 1);
     if (code != 0)
         return code;
     /* The pattern of a phase that is missing: dropped, or cut off. */
@@ -271,7 +269,6 @@ int report_data_read(struct report_data *out, struct tables *tables)
 {
     *out = (struct report_data){.alerts = calloc(REPORT_ALERTS, sizeof(*out->alerts)),
                                 .links = calloc(REPORT_LINKS, sizeof(*out->links))};
-    key_table_init(&out->patterns);
     if (out->alerts == NULL || out->links == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++) {

@@ -318,16 +318,10 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
 
 /* ---- hop counts ---------------------------------------------------------- */
 
-static int traffic_compare_ids(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static uint32_t traffic_seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
 {
     const uint64_t *found =
-        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), traffic_compare_ids);
+        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), traffic_sums_compare_by_id);
     return found == NULL ? TOPOLOGY_NONE : seats[found - pairs->ids];
 }
 

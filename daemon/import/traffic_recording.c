@@ -29,7 +29,7 @@ static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
         room *= 2;
     if (room == r->place_room)
         return 0;
-    if (array_resize(&r->places, room * sizeof(*r->places)) != 0)
+    if (ARRAY_RESIZE(r->places, room) != 0)
         return -ENOMEM;
     while (r->place_room < room)
         r->places[r->place_room++] = (struct pair_place){.host = UINT32_MAX};
@@ -47,7 +47,7 @@ static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ra
     }
     if (p->host_count == MOST_HOSTS)
         return -HOLTER_ELIMIT;
-    if (array_fit(&p->hosts, sizeof(*p->hosts), &r->host_room, p->host_count + (size_t)1) != 0)
+    if (ARRAY_FIT(p->hosts, r->host_room, p->host_count + (size_t)1) != 0)
         return -ENOMEM;
     struct pair_host *host = &p->hosts[p->host_count];
     *host = (struct pair_host){.cores = ranks->cores};

@@ -1,7 +1,6 @@
 /* Sums by pair, and the lists of processes and edges that result from it. */
 #include "daemon/import/traffic_sums.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
 #include "holter/order.h"
@@ -12,8 +11,8 @@
 int pair_sums_add(struct pair_sums *s, const struct pair_sum *pair)
 {
     uint32_t known = s->keys.count;
-    uint32_t at = key_table_extend(&s->keys, (struct key){pair->from, pair->to}, UINT32_MAX,
-                                   &s->list, sizeof(*s->list), &s->room);
+    uint32_t at = KEY_TABLE_EXTEND(&s->keys, ((struct key){pair->from, pair->to}), UINT32_MAX,
+                                   s->list, s->room);
     if (at == KEY_NONE)
         return -ENOMEM;
     if (at == known) {
@@ -34,7 +33,7 @@ void pair_sums_finish(struct pair_sums *s)
 
 /* ---- result -------------------------------------------------------------- */
 
-static int traffic_sums_compare_by_id(const void *left, const void *right)
+int traffic_sums_compare_by_id(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);

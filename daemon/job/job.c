@@ -76,8 +76,6 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     job_info_init(&job->info, id);
     job->stream = (struct job_stream){.job = job->info.id, .output = *output};
     job->alerts.rules = options->rules;
-    job_nodes_init(&job->nodes);
-    job_places_init(&job->places);
     job_windows_init(&job->windows, options->window_ns, options->grace_ns);
     rank_history_init(&job->rank_history);
     int code = job_create_analyses(job);

@@ -89,8 +89,8 @@ static int job_alerts_add_death(struct job_alerts *alerts, const struct wire_dea
         if (alerts->deaths[i].row.rank == row->rank && alerts->deaths[i].row.pid == row->pid)
             return 0;
     }
-    if (array_resize(&alerts->deaths, (count + 1) * sizeof(*alerts->deaths)) != 0 ||
-        array_resize(&alerts->dead_ranks, (count + 1) * sizeof(*alerts->dead_ranks)) != 0)
+    if (ARRAY_RESIZE(alerts->deaths, count + 1) != 0 ||
+        ARRAY_RESIZE(alerts->dead_ranks, count + 1) != 0)
         return 0;
     struct job_death death = {.row = *row}, *deaths = alerts->deaths;
     snprintf(death.host, sizeof(death.host), "%s", host);

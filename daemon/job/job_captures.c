@@ -127,8 +127,7 @@ static int job_captures_store(struct job_captures *captures, const char *job, ui
         return code;
     size_t length = captures->buffer.length;
     void *bytes = malloc(length);
-    if (bytes == NULL || array_fit(&captures->list, sizeof(*captures->list), &captures->capacity,
-                                   captures->count + 1) != 0) {
+    if (bytes == NULL || ARRAY_FIT(captures->list, captures->capacity, captures->count + 1) != 0) {
         free(bytes);
         return -ENOMEM;
     }

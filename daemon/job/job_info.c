@@ -70,7 +70,7 @@ static int job_info_compare_uncovered(const void *a, const void *b)
 static void job_info_insert_uncovered(struct job_info *info, const struct job_uncovered *row)
 {
     if (info->uncovered_count == MAXIMUM_UNCOVERED ||
-        array_resize(&info->uncovered, (info->uncovered_count + 1) * sizeof(*info->uncovered)) != 0)
+        ARRAY_RESIZE(info->uncovered, info->uncovered_count + 1) != 0)
         return;
     struct job_uncovered *rows = info->uncovered;
     size_t at = info->uncovered_count++;

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void job_nodes_init(struct job_nodes *nodes)
-{
-    *nodes = (struct job_nodes){.count = 0};
-    key_table_init(&nodes->agent_keys);
-}
-
 void job_nodes_finish(struct job_nodes *nodes)
 {
     for (uint32_t i = 0; i < nodes->count; i++)
@@ -39,8 +33,8 @@ uint32_t job_nodes_find_node(const struct job_nodes *nodes, uint64_t instance)
 static struct job_agent *job_nodes_add_agent(struct job_nodes *nodes, uint64_t instance)
 {
     uint32_t known = nodes->agent_keys.count;
-    uint32_t at = key_table_extend(&nodes->agent_keys, (struct key){.hi = instance}, UINT32_MAX,
-                                   &nodes->agents, sizeof(*nodes->agents), &nodes->agent_capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&nodes->agent_keys, (struct key){.hi = instance}, UINT32_MAX,
+                                   nodes->agents, nodes->agent_capacity);
     if (at == known)
         nodes->agents[at] = (struct job_agent){.instance = instance, .node = KEY_NONE};
     return at == KEY_NONE ? NULL : &nodes->agents[at];

@@ -29,6 +29,7 @@ struct job_agent {
     int reported;      /**< a window has come */
 };
 
+/** Zero-initialised: none. */
 struct job_nodes {
     struct job_node **list; /**< owned */
     uint32_t count, capacity;
@@ -39,7 +40,6 @@ struct job_nodes {
     uint64_t last_message_ns; /**< when the last message of any agent came */
 };
 
-void job_nodes_init(struct job_nodes *nodes);
 void job_nodes_finish(struct job_nodes *nodes);
 
 /** @return NULL: no message of it came */

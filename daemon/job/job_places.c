@@ -4,12 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void job_places_init(struct job_places *places)
-{
-    *places = (struct job_places){.capacity = 0};
-    key_table_init(&places->keys);
-}
-
 void job_places_finish(struct job_places *places)
 {
     for (uint32_t i = 0; i < places->keys.count; i++)
@@ -27,8 +21,8 @@ uint32_t job_places_find_node(const struct job_places *places, uint64_t rank)
 struct job_place *job_places_add(struct job_places *places, uint64_t rank)
 {
     uint32_t known = places->keys.count;
-    uint32_t at = key_table_extend(&places->keys, (struct key){.hi = rank}, UINT32_MAX,
-                                   &places->list, sizeof(*places->list), &places->capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&places->keys, (struct key){.hi = rank}, UINT32_MAX,
+                                   places->list, places->capacity);
     if (at == known)
         places->list[at] = (struct job_place){.rank = (uint32_t)rank, .node = KEY_NONE};
     return at == KEY_NONE ? NULL : &places->list[at];

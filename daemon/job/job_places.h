@@ -12,6 +12,7 @@ struct job_place {
     char *placement; /**< owned; NULL: "" */
 };
 
+/** Zero-initialised: none. */
 struct job_places {
     struct key_table keys;  /**< hi: rank */
     struct job_place *list; /**< owned; by number of the key */
@@ -19,7 +20,6 @@ struct job_places {
     int changed; /**< since they were published */
 };
 
-void job_places_init(struct job_places *places);
 void job_places_finish(struct job_places *places);
 
 /** Number of the node that a rank runs on; KEY_NONE: not known. */

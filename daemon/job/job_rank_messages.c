@@ -21,8 +21,7 @@ void job_rank_messages_add(struct job_rank_messages *messages, const char *job,
                            const struct recorded *head, const void *bytes, size_t length)
 {
     void *copy = length > JOB_RANK_MESSAGE_BYTES - messages->bytes ? NULL : malloc(length + 1);
-    if (copy == NULL || array_fit(&messages->list, sizeof(*messages->list), &messages->capacity,
-                                  messages->count + 1) != 0) {
+    if (copy == NULL || ARRAY_FIT(messages->list, messages->capacity, messages->count + 1) != 0) {
         free(copy);
         if (!messages->full)
             log_warn("job %s: recordings that begin later will not name all ranks", job);

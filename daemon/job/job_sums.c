@@ -131,14 +131,10 @@ int job_sums_convert(struct job_sums *sums, const struct wire_window *window, st
     /* Rows may name the first communicator and region of a message that lists none. */
     size_t comms = window->comms_count == 0 ? 1 : window->comms_count;
     size_t regions = window->regions_count == 0 ? 1 : window->regions_count;
-    if (array_fit(&sums->numbers, sizeof(*sums->numbers), &sums->number_capacity,
-                  comms + regions) != 0 ||
-        array_fit(&sums->rank_rows, sizeof(*sums->rank_rows), &sums->rank_capacity,
-                  window->ranks_count) != 0 ||
-        array_fit(&sums->pair_rows, sizeof(*sums->pair_rows), &sums->pair_capacity,
-                  window->pairs_count) != 0 ||
-        array_fit(&sums->call_rows, sizeof(*sums->call_rows), &sums->call_capacity,
-                  window->calls_count) != 0 ||
+    if (ARRAY_FIT(sums->numbers, sums->number_capacity, comms + regions) != 0 ||
+        ARRAY_FIT(sums->rank_rows, sums->rank_capacity, window->ranks_count) != 0 ||
+        ARRAY_FIT(sums->pair_rows, sums->pair_capacity, window->pairs_count) != 0 ||
+        ARRAY_FIT(sums->call_rows, sums->call_capacity, window->calls_count) != 0 ||
         job_sums_number_comms(sums, window, sums->numbers) != 0 ||
         job_sums_number_regions(sums, window, sums->numbers + comms) != 0)
         return -ENOMEM;
@@ -180,8 +176,7 @@ void job_sums_add_waits(struct job_sums *sums, const struct closed_window *windo
                         const struct waits_row *waits)
 {
     struct rank_row *rows = sums->ranks.ranks; /* those of the window: see job_sums_list() */
-    if (array_fit(&sums->rank_rows, sizeof(*sums->rank_rows), &sums->rank_capacity,
-                  window->rank_count) != 0)
+    if (ARRAY_FIT(sums->rank_rows, sums->rank_capacity, window->rank_count) != 0)
         return;
     for (size_t i = 0; i < window->rank_count; i++)
         sums->rank_rows[i] = (struct rank_row){.rank = rows[i].rank,

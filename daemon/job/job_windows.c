@@ -117,11 +117,10 @@ int open_window_add_node(struct open_window *open, uint32_t node)
 
 int open_window_add_calls(struct open_window *open, const struct wire_window *window)
 {
-    if (array_fit(&open->calls, sizeof(*open->calls), &open->call_capacity,
-                  open->call_count + window->calls_count) != 0 ||
-        array_fit(&open->pending, sizeof(*open->pending), &open->pending_capacity,
+    if (ARRAY_FIT(open->calls, open->call_capacity, open->call_count + window->calls_count) != 0 ||
+        ARRAY_FIT(open->pending, open->pending_capacity,
                   open->pending_count + window->pending_count) != 0 ||
-        array_fit(&open->processes, sizeof(*open->processes), &open->process_capacity,
+        ARRAY_FIT(open->processes, open->process_capacity,
                   open->process_count + window->processes_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < window->processes_count; i++)

@@ -35,9 +35,8 @@ void rank_history_put(struct rank_history *history, uint64_t window, const struc
         history_clear(&history->stretches);
     }
     if (history->too_many || count == 0 ||
-        array_fit(&history->ranks, sizeof(*history->ranks), &history->rank_capacity, count) != 0 ||
-        array_fit(&history->figures, sizeof(*history->figures), &history->figure_capacity,
-                  count * RANK_HISTORY_COLUMNS) != 0)
+        ARRAY_FIT(history->ranks, history->rank_capacity, count) != 0 ||
+        ARRAY_FIT(history->figures, history->figure_capacity, count * RANK_HISTORY_COLUMNS) != 0)
         return;
     for (size_t i = 0; i < count; i++) {
         uint64_t *figures = &history->figures[i * RANK_HISTORY_COLUMNS];
@@ -54,8 +53,7 @@ int rank_history_message(struct rank_history *history, size_t i, struct wire_his
     if (i >= history->stretches.count)
         return 0;
     const struct history_slot *stretch = &history->stretches.slots[i];
-    if (array_fit(&history->rows, sizeof(*history->rows), &history->row_capacity, stretch->count) !=
-        0)
+    if (ARRAY_FIT(history->rows, history->row_capacity, stretch->count) != 0)
         return 0;
     for (uint32_t r = 0; r < stretch->count; r++) {
         const uint64_t *figures = &stretch->values[(size_t)r * RANK_HISTORY_COLUMNS];

@@ -85,7 +85,7 @@ static struct captures_track *captures_get_track(struct captures *c, const char 
             c->tracks[remaining++] = c->tracks[i];
     }
     c->track_count = remaining;
-    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_capacity, remaining + 1) != 0)
+    if (ARRAY_FIT(c->tracks, c->track_capacity, remaining + 1) != 0)
         return NULL;
     c->tracks[remaining] = (struct captures_track){.asked_id = 0};
     snprintf(c->tracks[remaining].job, sizeof(c->tracks[remaining].job), "%s", job);

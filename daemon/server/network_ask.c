@@ -1,6 +1,7 @@
 /* Parses the arguments of the requests "remap" and "reroute". */
 #include "daemon/server/network_ask.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -15,10 +16,8 @@
 
 void network_ask_finish(struct network_ask *ask)
 {
-    free(ask->ranks);
-    free(ask->routes);
-    ask->ranks = NULL;
-    ask->routes = NULL;
+    array_release(&ask->ranks);
+    array_release(&ask->routes);
 }
 
 /* Read digits. @return the first other character, or NULL: there is no number, or it is too large

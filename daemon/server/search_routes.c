@@ -71,8 +71,7 @@ static int routing_add_heaviest(struct routing *r)
     return code;
 }
 
-/* ---- results ---------------------------------------------------------------------------------
- */
+/* ---- results ------------------------------------------------------------- */
 
 static double routing_link_maximum(const struct routing *r, const uint64_t *bytes, double *sum)
 {

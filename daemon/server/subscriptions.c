@@ -31,8 +31,7 @@ void subscriptions_add(struct subscriptions *s, const void *prefix, size_t lengt
 {
     if (length > SUBSCRIPTION_BYTES || subscriptions_find(s, prefix, length) != NULL)
         return;
-    if (s->count >= SUBSCRIPTIONS_MAXIMUM ||
-        array_fit(&s->list, sizeof(*s->list), &s->capacity, s->count + 1) != 0) {
+    if (s->count >= SUBSCRIPTIONS_MAXIMUM || ARRAY_FIT(s->list, s->capacity, s->count + 1) != 0) {
         s->overflow++;
         return;
     }

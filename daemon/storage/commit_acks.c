@@ -7,8 +7,8 @@
 void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq)
 {
     /* Without memory the agent is acknowledged with a later message. */
-    uint32_t at = key_table_extend(&list->agents, (struct key){.hi = instance}, UINT32_MAX,
-                                   &list->seqs, sizeof(*list->seqs), &list->capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&list->agents, (struct key){.hi = instance}, UINT32_MAX,
+                                   list->seqs, list->capacity);
     if (at != KEY_NONE && list->seqs[at] < seq)
         list->seqs[at] = seq;
 }

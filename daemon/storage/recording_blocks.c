@@ -2,13 +2,8 @@
  * unpacking blocks. */
 #include "daemon/storage/recording_blocks.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_file.h"
-#include "holter/bisect.h"
 #include "holter/error.h"
-
-#include <errno.h>
-#include <stdlib.h>
 
 /* A file may contain any number; negative ones count as 0. */
 static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)

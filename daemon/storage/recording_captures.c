@@ -7,8 +7,6 @@
 #include "holter/event.h"
 #include "proto/event_text.h"
 
-#include <stdlib.h>
-
 enum statement { CAPTURE, EVENT };
 
 static const char schema[] =

@@ -1,7 +1,6 @@
 /* Writes and reads the tables of the network: its description, placement, and hot links. */
 #include "daemon/storage/recording_network.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_bind.h"
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"

@@ -54,8 +54,7 @@ static int cursor_load_agents(struct recording_cursor *c)
         if (sqlite3_column_int64(s, 0) != (sqlite3_int64)c->agent_count)
             code = -HOLTER_ECORRUPT;
         else
-            code =
-                array_fit(&c->agents, sizeof(*c->agents), &c->agent_capacity, c->agent_count + 1);
+            code = ARRAY_FIT(c->agents, c->agent_capacity, c->agent_count + 1);
         if (code == 0)
             c->agents[c->agent_count++] = (uint64_t)sqlite3_column_int64(s, 1);
     }

@@ -359,9 +359,8 @@ static int recording_tables_put_latencies(struct recording_tables *t,
 static int recording_tables_put_member(struct recording_tables *t,
                                        const struct wire_region_member_row *m, uint64_t window)
 {
-    int known =
-        m->rank < MAX_REMEMBERED_RANKS && m->region < UINT64_MAX &&
-        array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_capacity, m->rank + 1) == 0;
+    int known = m->rank < MAX_REMEMBERED_RANKS && m->region < UINT64_MAX &&
+                ARRAY_FIT_ZERO(t->regions, t->region_capacity, m->rank + 1) == 0;
     if (known && t->regions[m->rank] == m->region + 1)
         return 0;
     sqlite3_stmt *s = t->fixed[MEMBER];

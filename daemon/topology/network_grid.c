@@ -160,8 +160,7 @@ int network_grid_update(struct network_grid *grid, const struct wire_ranks *m)
                 continue;
             known = row->cart;
         }
-        if (array_fit_zero(&grid->place_of, sizeof(*grid->place_of), &grid->room, row->rank + 1) !=
-            0)
+        if (ARRAY_FIT_ZERO(grid->place_of, grid->room, row->rank + 1) != 0)
             return -ENOMEM;
         if (changed == 0 && grid->place_of[row->rank] != row->position + 1)
             changed = 1;

@@ -82,9 +82,7 @@ static int network_tree_compare_hosts(const void *a, const void *b, void *user)
     const struct tree_host *hosts = user;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     int order = network_compare_hosts(hosts[i].name, hosts[j].name);
-    if (order == 0 && hosts[i].lowest != hosts[j].lowest)
-        order = hosts[i].lowest < hosts[j].lowest ? -1 : 1;
-    return order != 0 ? order : i < j ? -1 : i > j;
+    return order != 0 ? order : 2 * ORDER(hosts[i].lowest, hosts[j].lowest) + ORDER(i, j);
 }
 
 static int network_tree_compare_parts(const void *a, const void *b)

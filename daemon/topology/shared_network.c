@@ -5,9 +5,7 @@
 #include "holter/error.h"
 #include "proto/log.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOG_TOPIC "network"

@@ -86,9 +86,8 @@ static double fill(struct bursts *set, const struct burst_message *messages, siz
 
 static double sum_pairs(const struct burst_message *messages, size_t count)
 {
-    struct key_table table;
+    struct key_table table = {0};
     struct burst_others *sums = calloc(1u << 16, sizeof(*sums));
-    key_table_init(&table);
     bench_check(key_table_reserve(&table, 1u << 15), "reserve");
     double begin = bench_seconds();
     for (size_t i = 0; i < count; i++) {

@@ -59,7 +59,6 @@ int attribution_create(struct attribution **out, const struct attribution_params
         free(a);
         return -ENOMEM;
     }
-    key_table_init(&a->pairs);
     *out = a;
     return 0;
 }
@@ -85,12 +84,9 @@ int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const
     uint32_t old = attribution_node_of(a, rank);
     if (node >= MAXIMUM_NODES || rank >= a->params.ranks)
         return -ERANGE;
-    int error = array_fit_zero(&a->nodes, sizeof(*a->nodes), &a->node_capacity, (uint64_t)node + 1);
-    if (error == 0)
-        error = array_fit_zero(&a->node_of, sizeof(*a->node_of), &a->place_capacity,
-                               (uint64_t)rank + 1);
-    if (error)
-        return error;
+    if (ARRAY_FIT_AT(a->nodes, a->node_capacity, node) != 0 ||
+        ARRAY_FIT_AT(a->node_of, a->place_capacity, rank) != 0)
+        return -ENOMEM;
     for (; a->placed <= rank; a->placed++)
         a->node_of[a->placed] = ATTRIBUTION_NO_NODE;
     if (node >= a->node_count)
@@ -167,8 +163,7 @@ static int attribution_add_ranks(struct attribution *a, const struct attribution
         const struct rank_row *row = &window->ranks[i];
         if (row->rank >= a->params.ranks)
             continue;
-        if (array_fit_zero(&slice->ranks, sizeof(*slice->ranks), &slice->rank_capacity,
-                           (uint64_t)row->rank + 1) != 0)
+        if (ARRAY_FIT_AT(slice->ranks, slice->rank_capacity, row->rank) != 0)
             return -ENOMEM;
         attribution_add_rank(slice->ranks[row->rank], row, window->length_ns);
         if (row->rank >= slice->rank_count)
@@ -231,8 +226,7 @@ static int attribution_add_window(struct attribution *a, const struct attributio
     struct attribution_slice *slice = &a->next;
     int error = attribution_add_ranks(a, window);
     if (error == 0)
-        error = array_fit_zero(&a->partners, sizeof(*a->partners), &a->partner_capacity,
-                               slice->rank_count);
+        error = ARRAY_FIT_ZERO(a->partners, a->partner_capacity, slice->rank_count);
     const struct attribution_slice *oldest = attribution_oldest(a);
     if (error == 0 && oldest != NULL)
         error = attribution_sum_reserve(&a->base, oldest->rank_count, oldest->pair_count);

@@ -25,8 +25,7 @@ static int pairs_find_number(struct attribution *a, struct attribution_slice *sl
         return 0;
     if (*number == KEY_NONE && (*number = key_table_add_hashed(&a->pairs, key)) == KEY_NONE)
         return -ENOMEM;
-    return array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_capacity,
-                          (uint64_t)*number + 1);
+    return ARRAY_FIT_AT(slice->pairs, slice->pair_capacity, *number);
 }
 
 static int pairs_add_row(struct attribution *a, struct attribution_slice *slice,

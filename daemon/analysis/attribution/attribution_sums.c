@@ -6,9 +6,8 @@
 
 int attribution_sum_reserve(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs)
 {
-    int error = array_fit_zero(&sum->ranks, sizeof(*sum->ranks), &sum->rank_capacity, ranks);
-    return error ? error
-                 : array_fit_zero(&sum->pairs, sizeof(*sum->pairs), &sum->pair_capacity, pairs);
+    int error = ARRAY_FIT_ZERO(sum->ranks, sum->rank_capacity, ranks);
+    return error ? error : ARRAY_FIT_ZERO(sum->pairs, sum->pair_capacity, pairs);
 }
 
 int attribution_sum_add(struct attribution_sum *sum, const struct attribution_slice *slice)

@@ -9,7 +9,6 @@
 void pair_clocks_init(struct pair_clocks *clocks, uint32_t maximum)
 {
     *clocks = (struct pair_clocks){.maximum = maximum};
-    key_table_init(&clocks->keys);
 }
 
 void pair_clocks_finish(struct pair_clocks *clocks)
@@ -23,8 +22,8 @@ void pair_clocks_finish(struct pair_clocks *clocks)
 static uint32_t pair_clock_find(struct pair_clocks *clocks, struct key key)
 {
     uint32_t known = clocks->keys.count;
-    uint32_t number = key_table_extend(&clocks->keys, key, clocks->maximum, &clocks->pairs,
-                                       sizeof(*clocks->pairs), &clocks->capacity);
+    uint32_t number =
+        KEY_TABLE_EXTEND(&clocks->keys, key, clocks->maximum, clocks->pairs, clocks->capacity);
     if (number == known)
         clocks->pairs[number] = (struct pair_clock){
             .minimum = {INT64_MAX, INT64_MAX},
@@ -43,8 +42,8 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
         pair_clocks_init(clocks, maximum);
     }
     uint32_t number = pair_clock_find(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
-    if (number == KEY_NONE || array_fit(&clocks->noted, sizeof(*clocks->noted),
-                                        &clocks->noted_capacity, clocks->keys.count) != 0)
+    if (number == KEY_NONE ||
+        ARRAY_FIT(clocks->noted, clocks->noted_capacity, clocks->keys.count) != 0)
         return KEY_NONE;
     struct pair_clock *pair = &clocks->pairs[number];
     if (pair->now[0] == INT64_MAX && pair->now[1] == INT64_MAX) {

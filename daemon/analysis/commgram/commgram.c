@@ -172,8 +172,7 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
     const uint32_t *here = identities_of(c, phase);
     const uint32_t *next = phase + 1 < c->count ? identities_of(c, phase + 1) : here;
     size_t count = c->edge_count;
-    if (array_fit(&c->ribbons, sizeof(*c->ribbons), &c->ribbon_capacity, c->ribbon_count + count) !=
-        0)
+    if (ARRAY_FIT(c->ribbons, c->ribbon_capacity, c->ribbon_count + count) != 0)
         return -ENOMEM;
     struct commgram_ribbon *rows = c->ribbons + c->ribbon_count, rest = {0};
     for (size_t i = 0; i < count; i++) {
@@ -283,7 +282,7 @@ static int add_phase(struct commgram *c, const struct commgram_phase *phase)
     c->count++;
     if (c->count > 1 && add_ribbons(c, c->count - 2) != 0)
         return -ENOMEM;
-    if (array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, phase->count) != 0)
+    if (ARRAY_FIT(c->edges, c->edge_room, phase->count) != 0)
         return -ENOMEM;
     commgram_store_edges(c, phase, &column, own);
     c->columns[c->count - 1] = column;

@@ -41,7 +41,7 @@ static int work_init(struct work *w, const struct commgram_seats *given,
     size_t ranks = given->ranks;
     *w = (struct work){.given = given, .names = names};
     /* At most as many identities and seats as ranks, and the seat of the silent ones. */
-    if (array_resize(&names->names, (ranks + 1) * sizeof(*names->names)) != 0)
+    if (ARRAY_RESIZE(names->names, ranks + 1) != 0)
         return -ENOMEM;
     names->count = 0;
     w->seats = calloc(ranks + 1, sizeof(*w->seats));
@@ -203,8 +203,7 @@ static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
     uint32_t *order = malloc((w->given->ranks + (size_t)1) * sizeof(*order));
     int rc = -ENOMEM;
     if (begin != NULL && order != NULL)
-        rc = array_fit(&out->runs, sizeof(*out->runs), &out->run_room,
-                       out->run_count + w->given->ranks);
+        rc = ARRAY_FIT(out->runs, out->run_room, out->run_count + w->given->ranks);
     for (uint32_t i = 0; rc == 0 && i < w->seat_count; i++) {
         begin[i] = total;
         total += w->seats[i].bar.ranks;
@@ -228,8 +227,7 @@ static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
 
 static int write_bars(struct work *w, struct commgram_bars *out)
 {
-    if (array_fit(&out->bars, sizeof(*out->bars), &out->bar_capacity,
-                  out->bar_count + w->seat_count) != 0)
+    if (ARRAY_FIT(out->bars, out->bar_capacity, out->bar_count + w->seat_count) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < w->seat_count; i++) {
         struct commgram_bar *bar = &out->bars[out->bar_count++];

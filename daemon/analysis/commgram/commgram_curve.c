@@ -113,7 +113,7 @@ static int view_fit(struct view *view, uint32_t ranks)
         return -ENOMEM;
     if (ranks <= view->capacity)
         return 0;
-    if (array_resize(&view->identity, ranks * sizeof(*view->identity)) != 0)
+    if (ARRAY_RESIZE(view->identity, ranks) != 0)
         return -ENOMEM;
     view->capacity = ranks;
     return 0;
@@ -125,9 +125,8 @@ static int commgram_curve_fit(struct curve *curve, uint32_t ranks)
         return -ENOMEM;
     if (ranks < curve->capacity)
         return 0;
-    if (array_resize(&curve->order, (ranks + 1) * sizeof(*curve->order)) != 0 ||
-        array_resize(&curve->begin, (ranks + 1) * sizeof(*curve->begin)) != 0 ||
-        array_resize(&curve->entries, (ranks + 1) * sizeof(*curve->entries)) != 0)
+    if (ARRAY_RESIZE(curve->order, ranks + 1) != 0 || ARRAY_RESIZE(curve->begin, ranks + 1) != 0 ||
+        ARRAY_RESIZE(curve->entries, ranks + 1) != 0)
         return -ENOMEM;
     curve->capacity = ranks + 1;
     return 0;

@@ -38,7 +38,7 @@ static int commgram_graph_copy_edges(struct commgram_graph *g, const struct phas
 {
     if (count > COMMGRAM_MAXIMUM_EDGES)
         return -HOLTER_ELIMIT;
-    if (array_fit(&g->edges, sizeof(*g->edges), &g->capacity, count) != 0)
+    if (ARRAY_FIT(g->edges, g->capacity, count) != 0)
         return -ENOMEM;
     memset(g->active, 0, g->ranks * sizeof(*g->active));
     g->count = 0;

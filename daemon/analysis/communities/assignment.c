@@ -1,6 +1,8 @@
 /* Assignments of the largest sum between rows and columns of a sparse table. */
 #include "daemon/analysis/communities/assignment.h"
 
+#include "daemon/analysis/tables/array.h"
+
 #include "holter/error.h"
 
 #include <errno.h>
@@ -94,19 +96,6 @@ void assignment_clear(struct assignment *a)
     a->total = a->row_bound = a->column_bound = 0;
 }
 
-/* Grows an array for `need` items. @return 0 or -ENOMEM */
-static int assignment_fit(void *array, uint32_t need, uint32_t capacity, size_t size)
-{
-    void **at = array;
-    if (need <= capacity)
-        return 0;
-    void *grown = realloc(*at, (size_t)need * size);
-    if (grown == NULL)
-        return -ENOMEM;
-    *at = grown;
-    return 0;
-}
-
 static uint32_t grow_to(uint32_t need, uint32_t capacity)
 {
     return need <= capacity ? capacity : need + need / 2 + 64;
@@ -115,8 +104,8 @@ static uint32_t grow_to(uint32_t need, uint32_t capacity)
 static int assignment_fit_rows(struct assignment *a, uint32_t need)
 {
     uint32_t capacity = grow_to(need, a->row_capacity);
-    if (assignment_fit(&a->row, capacity, a->row_capacity, sizeof(*a->row)) != 0 ||
-        assignment_fit(&a->queue, capacity, a->row_capacity, sizeof(*a->queue)) != 0)
+    if (capacity > a->row_capacity &&
+        (ARRAY_RESIZE(a->row, capacity) != 0 || ARRAY_RESIZE(a->queue, capacity) != 0))
         return -ENOMEM;
     a->row_capacity = capacity;
     return 0;
@@ -126,9 +115,9 @@ static int assignment_fit_rows(struct assignment *a, uint32_t need)
 static int assignment_fit_columns(struct assignment *a, uint32_t need)
 {
     uint32_t capacity = grow_to(need, a->column_capacity);
-    if (assignment_fit(&a->column, capacity, a->column_capacity, sizeof(*a->column)) != 0 ||
-        assignment_fit(&a->tally, capacity, a->column_capacity, sizeof(*a->tally)) != 0 ||
-        assignment_fit(&a->touched, capacity, a->column_capacity, sizeof(*a->touched)) != 0)
+    if (capacity > a->column_capacity &&
+        (ARRAY_RESIZE(a->column, capacity) != 0 || ARRAY_RESIZE(a->tally, capacity) != 0 ||
+         ARRAY_RESIZE(a->touched, capacity) != 0))
         return -ENOMEM;
     a->column_capacity = capacity;
     for (; a->columns < need; a->columns++)
@@ -139,7 +128,7 @@ static int assignment_fit_columns(struct assignment *a, uint32_t need)
 static int fit_entries(struct assignment *a, uint32_t need)
 {
     uint32_t capacity = grow_to(need, a->entry_capacity);
-    if (assignment_fit(&a->entry, capacity, a->entry_capacity, sizeof(*a->entry)) != 0)
+    if (capacity > a->entry_capacity && ARRAY_RESIZE(a->entry, capacity) != 0)
         return -ENOMEM;
     a->entry_capacity = capacity;
     return 0;
@@ -404,7 +393,7 @@ int assignment_solve(struct assignment *a, uint64_t minimum, uint64_t *matched)
 {
     if (a->error != 0)
         return a->error;
-    if (assignment_fit(&a->heap, a->entry_capacity, a->heap_capacity, sizeof(*a->heap)) != 0)
+    if (a->entry_capacity > a->heap_capacity && ARRAY_RESIZE(a->heap, a->entry_capacity) != 0)
         return -ENOMEM;
     a->heap_capacity = a->entry_capacity;
     if (a->row_bound < minimum || a->column_bound < minimum) /* no sum exceeds either */

@@ -300,7 +300,7 @@ static void communities_store_edges(struct communities *c, const struct communit
                                     size_t count)
 {
     c->edge_count = 0;
-    if (count == 0 || array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, count) != 0)
+    if (count == 0 || ARRAY_FIT(c->edges, c->edge_room, count) != 0)
         return;
     memcpy(c->edges, edges, count * sizeof(*edges));
     c->edge_count = count;

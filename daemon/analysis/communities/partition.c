@@ -27,7 +27,7 @@ int partition_fit(struct partition *p, uint32_t ranks)
 {
     if (ranks <= p->capacity)
         return 0;
-    if (array_resize(&p->rank, (size_t)ranks * sizeof(*p->rank)) != 0)
+    if (ARRAY_RESIZE(p->rank, ranks) != 0)
         return -ENOMEM;
     p->capacity = ranks;
     return 0;
@@ -37,8 +37,7 @@ static int fit_scratch(struct partition_scratch *s, uint32_t ranks)
 {
     if (ranks <= s->capacity)
         return 0;
-    if (array_resize(&s->order, (size_t)ranks * sizeof(*s->order)) != 0 ||
-        array_resize(&s->other, (size_t)ranks * sizeof(*s->other)) != 0)
+    if (ARRAY_RESIZE(s->order, ranks) != 0 || ARRAY_RESIZE(s->other, ranks) != 0)
         return -ENOMEM;
     s->capacity = ranks;
     return 0;

@@ -218,8 +218,7 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
 void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member)
 {
     if (gather->member_count < MAXIMUM_MEMBERS &&
-        array_fit_zero(&gather->members, sizeof *gather->members, &gather->member_capacity,
-                       (uint64_t)gather->member_count + 1) == 0)
+        ARRAY_FIT_AT(gather->members, gather->member_capacity, gather->member_count) == 0)
         gather->members[gather->member_count++] = *member;
 }
 
@@ -313,7 +312,7 @@ static int burst_gather_reserve_pairs(struct burst_gather *gather, uint64_t need
         return 0;
     uint64_t capacity =
         2 * gather->rows.pair_capacity > need ? 2 * gather->rows.pair_capacity : need;
-    if (array_resize(&gather->rows.pairs, capacity * sizeof *gather->rows.pairs) != 0)
+    if (ARRAY_RESIZE(gather->rows.pairs, capacity) != 0)
         return -ENOMEM;
     gather->rows.pair_capacity = capacity;
     return 0;
@@ -443,13 +442,11 @@ static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t 
 static int burst_gather_reserve_names(struct burst_gather *gather)
 {
     const size_t capacity = gather->collectives.count + (size_t)1;
-    int rc = array_resize(&gather->rows.collectives, capacity * sizeof *gather->rows.collectives);
-    if (rc == 0)
-        rc = array_resize(&gather->rows.positions, capacity * sizeof *gather->rows.positions);
-    if (rc == 0)
-        rc = array_resize(&gather->rows.members,
-                          (gather->member_count + (size_t)1) * sizeof *gather->rows.members);
-    return rc;
+    if (ARRAY_RESIZE(gather->rows.collectives, capacity) != 0 ||
+        ARRAY_RESIZE(gather->rows.positions, capacity) != 0 ||
+        ARRAY_RESIZE(gather->rows.members, gather->member_count + (size_t)1) != 0)
+        return -ENOMEM;
+    return 0;
 }
 
 /* Calls take a quarter of the rows at most, where there are messages. */

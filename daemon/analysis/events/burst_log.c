@@ -51,7 +51,7 @@ int burst_log_grow(struct burst_log *log)
     uint32_t capacity = 2 * log->capacity < log->maximum ? 2 * log->capacity : log->maximum;
     if (capacity <= log->capacity)
         return 1;
-    if (array_resize(&log->entries, capacity * sizeof *log->entries) != 0)
+    if (ARRAY_RESIZE(log->entries, capacity) != 0)
         return 1;
     log->capacity = capacity;
     return 0;
@@ -99,15 +99,11 @@ static int burst_log_reserve_order(struct burst_desk *desk, uint32_t capacity)
 {
     if (capacity <= desk->order_capacity)
         return 0;
-    free(desk->order);
-    free(desk->spare);
-    free(desk->pairs);
-    desk->order = malloc(capacity * sizeof *desk->order);
-    desk->spare = malloc(capacity * sizeof *desk->spare);
-    desk->pairs = malloc(capacity * sizeof *desk->pairs);
-    desk->order_capacity =
-        desk->order != NULL && desk->spare != NULL && desk->pairs != NULL ? capacity : 0;
-    return desk->order_capacity == 0 ? -ENOMEM : 0;
+    if (ARRAY_RESIZE(desk->order, capacity) != 0 || ARRAY_RESIZE(desk->spare, capacity) != 0 ||
+        ARRAY_RESIZE(desk->pairs, capacity) != 0)
+        return -ENOMEM;
+    desk->order_capacity = capacity;
+    return 0;
 }
 
 /* Forget what numbers stood for. Without memory the highest have no rows. */

@@ -42,7 +42,7 @@ int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
 {
     if (rows <= pairs->capacity)
         return 0;
-    if (array_resize(&pairs->rows, rows * sizeof(*pairs->rows)) != 0)
+    if (ARRAY_RESIZE(pairs->rows, rows) != 0)
         return -ENOMEM;
     pairs->capacity = rows;
     return 0;
@@ -192,11 +192,11 @@ static void burst_pairs_grow(struct burst_pairs *pairs, struct burst_pairs_work 
     while (places < 2 * capacity)
         places *= 2;
     if (places > work->places) {
-        if (array_resize(&work->index, places * sizeof(*work->index)) != 0)
+        if (ARRAY_RESIZE(work->index, places) != 0)
             return;
         work->places = places;
     }
-    if (array_resize(&pairs->rows, capacity * sizeof(*pairs->rows)) == 0)
+    if (ARRAY_RESIZE(pairs->rows, capacity) == 0)
         pairs->capacity = capacity;
 }
 

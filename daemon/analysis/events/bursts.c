@@ -273,9 +273,7 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst)
 
 struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows)
 {
-    return array_fit(&set->reserved, sizeof(*set->reserved), &set->reserved_capacity, rows) == 0
-               ? set->reserved
-               : NULL;
+    return ARRAY_FIT(set->reserved, set->reserved_capacity, rows) == 0 ? set->reserved : NULL;
 }
 
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst)

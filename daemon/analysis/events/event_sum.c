@@ -83,8 +83,7 @@ int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world)
 {
     if (world > INT32_MAX || rank >= world)
         return -HOLTER_ERANGE;
-    if (array_fit(&sum->ranks, sizeof *sum->ranks, &sum->rank_capacity,
-                  sum->rank_count + (size_t)1) != 0)
+    if (ARRAY_FIT(sum->ranks, sum->rank_capacity, sum->rank_count + (size_t)1) != 0)
         return -ENOMEM;
     struct rank_sum *fresh = &sum->ranks[sum->rank_count];
     *fresh = (struct rank_sum){.row = {.rank = rank}, .world = world};
@@ -109,8 +108,8 @@ uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
 {
     struct key key = {row->id, row->parent};
     uint32_t known = sum->comm_index.count;
-    uint32_t position = key_table_extend(&sum->comm_index, key, MAXIMUM_COMMS, &sum->comms,
-                                         sizeof *sum->comms, &sum->comm_capacity);
+    uint32_t position =
+        KEY_TABLE_EXTEND(&sum->comm_index, key, MAXIMUM_COMMS, sum->comms, sum->comm_capacity);
     if (position != known)
         return position == KEY_NONE ? 0 : position;
     sum->comms[position].row = *row;
@@ -133,8 +132,8 @@ uint32_t event_sum_region(struct event_sum *sum, const char *name)
 {
     struct key key = event_sum_name_key(name);
     uint32_t known = sum->region_index.count;
-    uint32_t position = key_table_extend(&sum->region_index, key, MAXIMUM_REGIONS, &sum->regions,
-                                         sizeof *sum->regions, &sum->region_capacity);
+    uint32_t position = KEY_TABLE_EXTEND(&sum->region_index, key, MAXIMUM_REGIONS, sum->regions,
+                                         sum->region_capacity);
     if (position != known)
         return position == KEY_NONE ? 0 : position;
     event_sum_copy_name(sum->regions[position].name, name);
@@ -169,8 +168,8 @@ static enum call_class event_sum_class_of(const struct event_sum *sum, uint16_t 
 
 static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct key key, uint32_t limit)
 {
-    uint32_t number = key_table_extend(&sum->pair_index, key, limit, &sum->pairs,
-                                       sizeof *sum->pairs, &sum->pair_capacity);
+    uint32_t number =
+        KEY_TABLE_EXTEND(&sum->pair_index, key, limit, sum->pairs, sum->pair_capacity);
     return number == KEY_NONE ? NULL : &sum->pairs[number];
 }
 
@@ -303,8 +302,8 @@ static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
 
 static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key key, uint32_t limit)
 {
-    uint32_t number = key_table_extend(&sum->call_index, key, limit, &sum->calls,
-                                       sizeof *sum->calls, &sum->call_capacity);
+    uint32_t number =
+        KEY_TABLE_EXTEND(&sum->call_index, key, limit, sum->calls, sum->call_capacity);
     return number == KEY_NONE ? NULL : &sum->calls[number];
 }
 

@@ -59,21 +59,13 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
 
 static int event_sum_rows_reserve_rows(struct event_sum *sum)
 {
-    int code = array_fit(&sum->rows.ranks, sizeof *sum->rows.ranks, &sum->rows.rank_capacity,
-                         sum->rank_count);
-    if (code == 0)
-        code = array_fit(&sum->rows.pairs, sizeof *sum->rows.pairs, &sum->rows.pair_capacity,
-                         sum->pair_index.count);
-    if (code == 0)
-        code = array_fit(&sum->rows.calls, sizeof *sum->rows.calls, &sum->rows.call_capacity,
-                         sum->call_index.count);
-    if (code == 0)
-        code = array_fit(&sum->rows.comms, sizeof *sum->rows.comms, &sum->rows.comm_capacity,
-                         sum->comm_index.count);
-    if (code == 0)
-        code = array_fit(&sum->rows.regions, sizeof *sum->rows.regions, &sum->rows.region_capacity,
-                         sum->region_index.count);
-    return code;
+    if (ARRAY_FIT(sum->rows.ranks, sum->rows.rank_capacity, sum->rank_count) != 0 ||
+        ARRAY_FIT(sum->rows.pairs, sum->rows.pair_capacity, sum->pair_index.count) != 0 ||
+        ARRAY_FIT(sum->rows.calls, sum->rows.call_capacity, sum->call_index.count) != 0 ||
+        ARRAY_FIT(sum->rows.comms, sum->rows.comm_capacity, sum->comm_index.count) != 0 ||
+        ARRAY_FIT(sum->rows.regions, sum->rows.region_capacity, sum->region_index.count) != 0)
+        return -ENOMEM;
+    return 0;
 }
 
 int event_sum_rows(struct event_sum *sum, struct window_rows *out)

@@ -125,8 +125,6 @@ int hang_create(struct hang_watch **out, const struct hang_params *params)
     if (p->zone != NULL)
         snprintf(w->zone, sizeof(w->zone), " %s", p->zone);
     p->zone = w->zone;
-    key_table_init(&w->members);
-    key_table_init(&w->comms);
     w->member_last = KEY_NONE;
     *out = w;
     return 0;
@@ -223,9 +221,8 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
         count = w->params.ranks;
     if (count <= w->seat_count)
         return 0;
-    int error = array_fit_zero(&w->seats, sizeof(*w->seats), &w->seat_room, count);
-    if (error)
-        return error;
+    if (ARRAY_FIT_ZERO(w->seats, w->seat_room, count) != 0)
+        return -ENOMEM;
     for (uint32_t i = w->seat_count; i < count; i++)
         w->seats[i] = (struct hang_seat){.state = HANG_NO_RECORD,
                                          .pending = HANG_NONE,
@@ -239,8 +236,8 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
 static int hang_add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
 {
     uint32_t known = w->comms.count;
-    *at = key_table_extend(&w->comms, (struct key){.lo = id}, UINT32_MAX, &w->comm_seats,
-                           sizeof(*w->comm_seats), &w->comm_room);
+    *at = KEY_TABLE_EXTEND(&w->comms, (struct key){.lo = id}, UINT32_MAX, w->comm_seats,
+                           w->comm_room);
     if (*at == KEY_NONE)
         return -ENOMEM;
     if (w->comms.count > known)
@@ -267,8 +264,7 @@ static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint3
     struct key key = {.hi = comm, .lo = rank};
     int error = key_table_reserve(&w->members, 1);
     if (error == 0)
-        error = array_fit_zero(&w->member_seats, sizeof(*w->member_seats), &w->member_room,
-                               (uint64_t)known + 1);
+        error = ARRAY_FIT_AT(w->member_seats, w->member_room, known);
     if (error == 0)
         error = hang_add_comm(w, comm, &comm_at);
     if (error)
@@ -365,12 +361,9 @@ static int hang_apply_pending(struct hang_watch *w, const struct hang_window *wi
     for (uint32_t i = 0; i < w->pending_count; i++)
         w->seats[w->pending[i].rank].pending = HANG_NONE;
     w->pending_count = 0;
-    int error = array_fit_zero(&w->pending, sizeof(*w->pending), &capacity, window->pending_count);
-    if (error == 0)
-        error = array_fit_zero(&w->pending_next, sizeof(*w->pending_next), &w->pending_capacity,
-                               window->pending_count);
-    if (error)
-        return error;
+    if (ARRAY_FIT_ZERO(w->pending, capacity, window->pending_count) != 0 ||
+        ARRAY_FIT_ZERO(w->pending_next, w->pending_capacity, window->pending_count) != 0)
+        return -ENOMEM;
     for (size_t i = 0; i < window->pending_count; i++) {
         const struct hang_pending *p = &window->pending[i];
         if (p->rank >= w->seat_count)

@@ -9,7 +9,7 @@
 int message_ranks_begin(struct message_ranks *ranks, uint32_t count)
 {
     ranks->count = 0;
-    int code = array_fit_zero(&ranks->figures, sizeof(*ranks->figures), &ranks->capacity, count);
+    int code = ARRAY_FIT_ZERO(ranks->figures, ranks->capacity, count);
     if (code != 0 || count == 0)
         return code;
     memset(ranks->figures, 0, count * sizeof(*ranks->figures));

@@ -121,8 +121,7 @@ static struct join_window *join_open_window(struct join *join, uint64_t number)
         return &join->open[at - 1];
     if (at == MAXIMUM_OPEN_WINDOWS)
         return NULL;
-    if (array_fit(&join->open, sizeof(*join->open), &join->open_capacity, join->open_count + 1) !=
-        0)
+    if (ARRAY_FIT(join->open, join->open_capacity, join->open_count + 1) != 0)
         return NULL;
     if (join->open_count == MAXIMUM_OPEN_WINDOWS)
         join_drop_last_window(join);
@@ -144,8 +143,7 @@ static int join_window_add_cutoff(struct join_window *opened, uint32_t node, uin
     } else if (last != NULL && last->node == node) {
         last->below = below < last->below ? below : last->below;
     } else {
-        if (array_fit(&opened->limits, sizeof(*opened->limits), &opened->limit_capacity,
-                      opened->limit_count + 1) != 0)
+        if (ARRAY_FIT(opened->limits, opened->limit_capacity, opened->limit_count + 1) != 0)
             return -ENOMEM;
         opened->limits[opened->limit_count++] = (struct key_cutoff){node, below};
     }
@@ -252,17 +250,14 @@ static int join_reserve(struct join *join, size_t sends, size_t receives, size_t
     const size_t need = sends + receives, maximum = sends < receives ? sends : receives;
     size_t rooms[2] = {join->scratch_capacity, join->scratch_capacity};
     join->call_shift = join_shift_for(calls);
-    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_capacity, receives) != 0 ||
-        array_fit(&join->reporter_pairs, sizeof(*join->reporter_pairs), &join->pair_capacity,
-                  maximum + 1) != 0 ||
-        array_fit(&join->calls, sizeof(*join->calls), &join->call_capacity, calls) != 0 ||
-        array_fit(&join->call_index, sizeof(*join->call_index), &join->call_index_capacity,
-                  join_places(join->call_shift)) != 0)
+    if (ARRAY_FIT(join->matches, join->match_capacity, receives) != 0 ||
+        ARRAY_FIT(join->reporter_pairs, join->pair_capacity, maximum + 1) != 0 ||
+        ARRAY_FIT(join->calls, join->call_capacity, calls) != 0 ||
+        ARRAY_FIT(join->call_index, join->call_index_capacity, join_places(join->call_shift)) != 0)
         return -ENOMEM;
     if (need <= join->scratch_capacity)
         return 0;
-    if (array_fit(&join->places, sizeof(*join->places), &rooms[0], need) != 0 ||
-        array_fit(&join->spare, sizeof(*join->spare), &rooms[1], need) != 0)
+    if (ARRAY_FIT(join->places, rooms[0], need) != 0 || ARRAY_FIT(join->spare, rooms[1], need) != 0)
         return -ENOMEM;
     join->scratch_capacity = rooms[0];
     return 0;

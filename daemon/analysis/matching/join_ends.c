@@ -19,14 +19,10 @@ void join_ends_finish(struct join_ends *ends)
 static int join_ends_fit(struct join_ends *ends, size_t sends, size_t receives, size_t calls,
                          size_t reporters)
 {
-    if (array_fit(&ends->sends, sizeof(*ends->sends), &ends->send_capacity,
-                  ends->send_count + sends) != 0 ||
-        array_fit(&ends->receives, sizeof(*ends->receives), &ends->receive_capacity,
-                  ends->receive_count + receives) != 0 ||
-        array_fit(&ends->calls, sizeof(*ends->calls), &ends->call_capacity,
-                  ends->call_count + calls) != 0 ||
-        array_fit(&ends->reporters, sizeof(*ends->reporters), &ends->reporter_capacity,
-                  ends->reporter_count + reporters) != 0)
+    if (ARRAY_FIT(ends->sends, ends->send_capacity, ends->send_count + sends) != 0 ||
+        ARRAY_FIT(ends->receives, ends->receive_capacity, ends->receive_count + receives) != 0 ||
+        ARRAY_FIT(ends->calls, ends->call_capacity, ends->call_count + calls) != 0 ||
+        ARRAY_FIT(ends->reporters, ends->reporter_capacity, ends->reporter_count + reporters) != 0)
         return -ENOMEM;
     return 0;
 }
@@ -183,8 +179,7 @@ int join_writer_turn(struct join_writer *writer, uint64_t error_ns)
 {
     struct join_ends *ends = writer->ends;
     const uint32_t reporter = writer->reporter + 1;
-    if (array_fit(&ends->reporters, sizeof(*ends->reporters), &ends->reporter_capacity,
-                  (size_t)reporter + 1) != 0)
+    if (ARRAY_FIT(ends->reporters, ends->reporter_capacity, (size_t)reporter + 1) != 0)
         return -ENOMEM;
     writer->report.error_ns = error_ns;
     writer->reporter = reporter;

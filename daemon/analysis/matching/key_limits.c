@@ -51,9 +51,8 @@ void key_limits_note(struct key_limits *limits, uint32_t node, uint64_t window, 
 
 void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
 {
-    uint32_t number =
-        key_table_extend(&limits->ranks, (struct key){.hi = rank}, UINT32_MAX, &limits->node_of,
-                         sizeof(*limits->node_of), &limits->rank_capacity);
+    uint32_t number = KEY_TABLE_EXTEND(&limits->ranks, (struct key){.hi = rank}, UINT32_MAX,
+                                       limits->node_of, limits->rank_capacity);
     if (number != KEY_NONE)
         limits->node_of[number] = node;
 }

@@ -2,6 +2,7 @@
 #include "daemon/analysis/matching/match.h"
 
 #include "daemon/analysis/matching/match_state.h"
+#include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,11 +91,8 @@ struct match_member *match_add(struct match *match, uint64_t rank)
 {
     if (rank >= match->world || rank > INT32_MAX)
         return NULL;
-    struct match_member **members = match_reserve(match->members, &match->member_capacity,
-                                                  match->member_count + 1, sizeof(*members));
-    if (members == NULL)
+    if (ARRAY_FIT_AT(match->members, match->member_capacity, match->member_count) != 0)
         return NULL;
-    match->members = members;
     struct match_member *member = calloc(1, sizeof *member);
     struct peer *peer = member == NULL ? NULL : match_peer(match, (uint32_t)rank);
     if (peer == NULL) {
@@ -106,7 +104,7 @@ struct match_member *match_add(struct match *match, uint64_t rank)
                                     .known_ns = UINT64_MAX,
                                     .early_first = NONE,
                                     .early_last = NONE};
-    members[match->member_count++] = member;
+    match->members[match->member_count++] = member;
     peer->member = member;
     peer->place = PLACE_HERE;
     match_update_channels_of_rank(match, member->rank);

@@ -14,18 +14,6 @@
 #define CROWDED (MAXIMUM_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
 #define MAXIMUM_PEERS (1u << 20)
 
-void *match_reserve(void *array, uint32_t *capacity, uint32_t need, size_t each)
-{
-    if (need <= *capacity)
-        return array;
-    uint32_t more = *capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * *capacity;
-    more = more < need ? need : more;
-    void *grown = realloc(array, more * each);
-    if (grown != NULL)
-        *capacity = more;
-    return grown;
-}
-
 /* ---- nodes --------------------------------------------------------------- */
 
 #define LINE 64u
@@ -35,7 +23,7 @@ static int match_pool_grow(struct pool *pool)
 {
     uint32_t capacity = pool->capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->capacity;
     void *nodes = aligned_alloc(LINE, (capacity * pool->each + LINE - 1) / LINE * LINE);
-    if (nodes == NULL || array_resize(&pool->free, capacity * sizeof *pool->free) != 0) {
+    if (nodes == NULL || ARRAY_RESIZE(pool->free, capacity) != 0) {
         free(nodes);
         return -ENOMEM;
     }
@@ -65,14 +53,14 @@ void match_pool_release(struct pool *pool, uint32_t number)
 
 static struct peer *match_find_peer(const struct match *match, uint32_t rank)
 {
-    uint32_t number = key_table_find(&match->peer_numbers, (struct key){rank, 0});
+    uint32_t number = key_table_find(&match->peer_numbers, ((struct key){rank, 0}));
     return number == KEY_NONE ? NULL : &match->peers[number];
 }
 
 struct peer *match_peer(struct match *match, uint32_t rank)
 {
-    uint32_t number = key_table_extend(&match->peer_numbers, (struct key){rank, 0}, MAXIMUM_PEERS,
-                                       &match->peers, sizeof *match->peers, &match->peer_capacity);
+    uint32_t number = KEY_TABLE_EXTEND(&match->peer_numbers, ((struct key){rank, 0}), MAXIMUM_PEERS,
+                                       match->peers, match->peer_capacity);
     if (number == KEY_NONE)
         return NULL;
     struct peer *peer = &match->peers[number];
@@ -175,7 +163,7 @@ static void match_fill_slots(struct match *match)
 static int match_grow_slots(struct match *match)
 {
     uint32_t count = match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1);
-    if (array_resize(&match->slots, count * sizeof *match->slots) != 0)
+    if (ARRAY_RESIZE(match->slots, count) != 0)
         return -ENOMEM;
     match->slot_mask = count - 1;
     match_fill_slots(match);
@@ -184,12 +172,9 @@ static int match_grow_slots(struct match *match)
 
 static void match_add_waiting(struct match *match, uint32_t number)
 {
-    uint32_t *waiting = match_reserve(match->waiting, &match->waiting_capacity,
-                                      match->waiting_count + 1, sizeof *waiting);
-    if (waiting == NULL)
+    if (ARRAY_FIT_AT(match->waiting, match->waiting_capacity, match->waiting_count) != 0)
         return;
-    match->waiting = waiting;
-    waiting[match->waiting_count++] = number;
+    match->waiting[match->waiting_count++] = number;
     match_channel_at(match, number)->flags |= CHANNEL_PENDING;
 }
 
@@ -232,13 +217,10 @@ static uint32_t match_make_channel(struct match *match, uint64_t comm, uint32_t 
     uint32_t number = match_pool_allocate(&match->channels);
     if (number == NONE)
         return NONE;
-    struct channel_link *links =
-        match_reserve(match->links, &match->link_capacity, number + 1, sizeof *links);
-    if (links == NULL) {
+    if (ARRAY_FIT_AT(match->links, match->link_capacity, number) != 0) {
         match_pool_release(&match->channels, number);
         return NONE;
     }
-    match->links = links;
     *match_channel_at(match, number) = (struct channel){
         .comm = comm,
         .source = source,
@@ -281,12 +263,9 @@ void match_touch(struct match *match, uint32_t number)
     struct channel *channel = match_channel_at(match, number);
     if (channel->flags & CHANNEL_DIRTY)
         return;
-    uint32_t *dirty =
-        match_reserve(match->dirty, &match->dirty_capacity, match->dirty_count + 1, sizeof *dirty);
-    if (dirty == NULL)
+    if (ARRAY_FIT_AT(match->dirty, match->dirty_capacity, match->dirty_count) != 0)
         return; /* touched again by the next end */
-    match->dirty = dirty;
-    dirty[match->dirty_count++] = number;
+    match->dirty[match->dirty_count++] = number;
     channel->flags |= CHANNEL_DIRTY;
 }
 

@@ -291,9 +291,6 @@ static inline uint64_t match_send_end(const struct send *send)
 
 /* ---- match_channel.c: what is held ---------------------------------------------------------- */
 
-/** Array of at least `need` elements, at least doubled. @return it, or NULL: as it was */
-void *match_reserve(void *array, uint32_t *capacity, uint32_t need, size_t each);
-
 /** @return number of a node whose content is not set; NONE: no space */
 uint32_t match_pool_allocate(struct pool *pool);
 void match_pool_release(struct pool *pool, uint32_t number);

@@ -1,5 +1,6 @@
 /* From records to ends of messages. */
 #include "daemon/analysis/matching/match_state.h"
+#include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
 #include "holter/segment.h"
 
@@ -195,14 +196,11 @@ static void match_post_wildcard(const struct taken *t)
         member->wildcard_first = 0;
         member->wildcard_count = open;
     }
-    struct wildcard *list = open >= MAXIMUM_WILDCARDS
-                                ? NULL
-                                : match_reserve(member->wildcards, &member->wildcard_capacity,
-                                                member->wildcard_count + 1, sizeof *list);
-    if (list != NULL)
-        member->wildcards = list;
-    uint32_t number =
-        list == NULL ? NONE : match_new_receive(t, NONE, t->event->request, RECEIVE_OPEN);
+    uint32_t number = NONE;
+    if (open < MAXIMUM_WILDCARDS &&
+        ARRAY_FIT_AT(member->wildcards, member->wildcard_capacity, member->wildcard_count) == 0)
+        number = match_new_receive(t, NONE, t->event->request, RECEIVE_OPEN);
+    struct wildcard *list = member->wildcards;
     if (number == NONE) {
         match_lost(match, member);
         return;
@@ -424,14 +422,9 @@ void match_drop_end(const struct taken *t)
  * (MPI 4.0, section 4.2). Requests made so are left out. */
 static void match_take_mark_request(struct match_member *member, uint32_t request)
 {
-    uint32_t *apart = member->apart_count >= MAXIMUM_PARTITIONED
-                          ? NULL
-                          : match_reserve(member->apart, &member->apart_capacity,
-                                          member->apart_count + 1, sizeof *apart);
-    if (apart == NULL || request == 0)
-        return;
-    member->apart = apart;
-    apart[member->apart_count++] = request;
+    if (request != 0 && member->apart_count < MAXIMUM_PARTITIONED &&
+        ARRAY_FIT_AT(member->apart, member->apart_capacity, member->apart_count) == 0)
+        member->apart[member->apart_count++] = request;
 }
 
 static int match_is_partitioned(const struct match_member *member, const struct event *event)

@@ -101,8 +101,8 @@ static struct key transfer_sum_bucket_key(const struct match_message *message)
 
 static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
 {
-    uint32_t number = key_table_extend(&sum->pair_index, key, limit, &sum->pairs,
-                                       sizeof *sum->pairs, &sum->pair_capacity);
+    uint32_t number =
+        KEY_TABLE_EXTEND(&sum->pair_index, key, limit, sum->pairs, sum->pair_capacity);
     return number == KEY_NONE ? NULL : &sum->pairs[number];
 }
 
@@ -121,8 +121,8 @@ static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
 static void transfer_sum_add_bucket(struct transfer_sum *sum, const struct match_message *message)
 {
     struct key key = transfer_sum_bucket_key(message);
-    uint32_t number = key_table_extend(&sum->bucket_index, key, MAXIMUM_BUCKETS, &sum->buckets,
-                                       sizeof *sum->buckets, &sum->bucket_capacity);
+    uint32_t number = KEY_TABLE_EXTEND(&sum->bucket_index, key, MAXIMUM_BUCKETS, sum->buckets,
+                                       sum->bucket_capacity);
     if (number != KEY_NONE)
         sum->buckets[number]++;
 }
@@ -245,14 +245,11 @@ uint64_t transfer_sum_passed_over(const struct transfer_sum *sum)
 static int transfer_sum_reserve_rows(struct transfer_sum *sum)
 {
     size_t buckets = sum->bucket_index.count;
-    int code = array_fit(&sum->rows.transfers, sizeof *sum->rows.transfers,
-                         &sum->rows.transfer_capacity, sum->pair_index.count);
-    if (code == 0)
-        code = array_fit(&sum->rows.latencies, sizeof *sum->rows.latencies,
-                         &sum->rows.latency_capacity, buckets);
-    if (code == 0)
-        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_capacity, 2 * buckets);
-    return code;
+    if (ARRAY_FIT(sum->rows.transfers, sum->rows.transfer_capacity, sum->pair_index.count) != 0 ||
+        ARRAY_FIT(sum->rows.latencies, sum->rows.latency_capacity, buckets) != 0 ||
+        ARRAY_FIT(sum->order, sum->order_capacity, 2 * buckets) != 0)
+        return -ENOMEM;
+    return 0;
 }
 
 /* By class of size, then by class of time: so rows pack to a third, in recordings. */

@@ -13,8 +13,7 @@ void transfers_finish(struct transfers *transfers)
 
 int transfers_reserve(struct transfers *transfers, size_t further)
 {
-    return array_fit(&transfers->rows, sizeof(*transfers->rows), &transfers->capacity,
-                     transfers->count + further);
+    return ARRAY_FIT(transfers->rows, transfers->capacity, transfers->count + further);
 }
 
 int transfers_add(struct transfers *transfers, const struct transfer *row)

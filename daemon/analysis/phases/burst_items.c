@@ -1,6 +1,7 @@
 /* Bursts in chunks by time, with the heights at which neighbours merged. */
 #include "daemon/analysis/phases/burst_chunk.h"
 
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/bisect.h"
 #include "holter/error.h"
 
@@ -42,11 +43,6 @@ void burst_items_destroy(struct burst_items *items)
     free(items);
 }
 
-static uint64_t burst_items_add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static int64_t burst_items_minimum(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -64,9 +60,9 @@ void burst_sum_add(struct phase *sum, const struct phase *more)
     sum->end_ns = sum->end_ns > more->end_ns ? sum->end_ns : more->end_ns;
     sum->first_ns = burst_items_minimum(sum->first_ns, more->first_ns);
     sum->last_ns = sum->last_ns > more->last_ns ? sum->last_ns : more->last_ns;
-    sum->bursts = burst_items_add_saturating(sum->bursts, more->bursts);
-    sum->messages = burst_items_add_saturating(sum->messages, more->messages);
-    sum->bytes = burst_items_add_saturating(sum->bytes, more->bytes);
+    sum->bursts = saturated_sum(sum->bursts, more->bursts);
+    sum->messages = saturated_sum(sum->messages, more->messages);
+    sum->bytes = saturated_sum(sum->bytes, more->bytes);
 }
 
 struct phase burst_sum_of(const struct chunk *c, uint32_t i)
@@ -87,8 +83,8 @@ static void extent_add(struct extent *extent, const struct extent *more)
 {
     extent->first_ns = burst_items_minimum(extent->first_ns, more->first_ns);
     extent->last_ns = extent->last_ns > more->last_ns ? extent->last_ns : more->last_ns;
-    extent->messages = burst_items_add_saturating(extent->messages, more->messages);
-    extent->bytes = burst_items_add_saturating(extent->bytes, more->bytes);
+    extent->messages = saturated_sum(extent->messages, more->messages);
+    extent->bytes = saturated_sum(extent->bytes, more->bytes);
 }
 
 static void note_height(struct chunk *c, int64_t height)

@@ -61,7 +61,6 @@ int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_par
     g->params = *params;
     g->newest_ns = INT64_MIN;
     g->numbers.maximum = params->edges;
-    key_table_init(&g->numbers.table);
     g->segments = malloc(capacity * sizeof(struct segment *));
     g->boundaries = malloc(capacity * sizeof(*g->boundaries));
     if (g->segments == NULL || g->boundaries == NULL) {

@@ -18,7 +18,7 @@ void phase_rows_finish(struct phase_rows *table)
 
 void phase_rows_fit(struct phase_rows *table)
 {
-    (void)array_resize(&table->rows, (table->count + 1) * sizeof(*table->rows));
+    (void)ARRAY_RESIZE(table->rows, table->count + 1);
 }
 
 uint32_t phase_rows_needed(uint64_t messages)

@@ -2,6 +2,7 @@
 #include "daemon/analysis/phases/phases.h"
 
 #include "daemon/analysis/phases/burst_clusters.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -403,11 +404,6 @@ static void phases_merge_one(struct phases *p)
     burst_clusters_merge(c, id);
 }
 
-static uint64_t phases_add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static struct phase *phases_closed_at(const struct phases *p, uint64_t id)
 {
     return &p->closed[(id - 1) % p->params.closed];
@@ -433,9 +429,9 @@ static void phases_add_late(struct phases *p, const struct burst *burst)
     if (low < p->counts.closed && t > phase->end_ns &&
         phases_closed_at(p, low + 1)->begin_ns - t < t - phase->end_ns)
         phase = phases_closed_at(p, low + 1);
-    phase->bursts = phases_add_saturating(phase->bursts, 1);
-    phase->messages = phases_add_saturating(phase->messages, burst->messages);
-    phase->bytes = phases_add_saturating(phase->bytes, burst->bytes);
+    phase->bursts = saturated_sum(phase->bursts, 1);
+    phase->messages = saturated_sum(phase->messages, burst->messages);
+    phase->bytes = saturated_sum(phase->bytes, burst->bytes);
 }
 
 static bool phases_is_valid_burst(const struct burst *b)

@@ -75,12 +75,11 @@ int contact_add(struct contact *contact, uint32_t source, uint32_t destination, 
         return 0;
     uint32_t a = source < destination ? source : destination;
     uint32_t b = source < destination ? destination : source;
-    if (array_fit_zero(&contact->vertices, sizeof(*contact->vertices), &contact->vertex_capacity,
-                       (uint64_t)b + 1) != 0)
+    if (ARRAY_FIT_AT(contact->vertices, contact->vertex_capacity, b) != 0)
         return -ENOMEM;
     uint32_t number =
-        key_table_extend(&contact->numbers, (struct key){a, b}, contact->params.max_pairs,
-                         &contact->pairs, sizeof(*contact->pairs), &contact->pair_capacity);
+        KEY_TABLE_EXTEND(&contact->numbers, ((struct key){a, b}), contact->params.max_pairs,
+                         contact->pairs, contact->pair_capacity);
     if (number == KEY_NONE)
         return contact->numbers.count < contact->params.max_pairs ? -ENOMEM : -HOLTER_ELIMIT;
     struct contact_pair *pair = &contact->pairs[number];
@@ -158,8 +157,7 @@ static int contact_compare_edges(const void *left, const void *right)
 int contact_close(struct contact *contact, const struct contact_edge **edges, size_t *count)
 {
     size_t changed = 0;
-    if (array_fit(&contact->edges, sizeof(*contact->edges), &contact->edge_capacity,
-                  (size_t)contact->numbers.count + 1) != 0)
+    if (ARRAY_FIT(contact->edges, contact->edge_capacity, (size_t)contact->numbers.count + 1) != 0)
         return -ENOMEM;
     contact_mark_active(contact);
     contact_update_weights(contact);

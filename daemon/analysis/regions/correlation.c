@@ -126,7 +126,7 @@ static int correlation_reserve_partner(struct vertex *vertex)
     if (vertex->degree < vertex->capacity)
         return 0;
     uint32_t need = vertex->capacity + vertex->capacity / 2 + ENTRIES_AT_ONCE;
-    if (array_resize(&vertex->partners, need * sizeof(*vertex->partners)) != 0)
+    if (ARRAY_RESIZE(vertex->partners, need) != 0)
         return -ENOMEM;
     vertex->capacity = need;
     return 0;
@@ -284,8 +284,7 @@ static int correlation_resize_row(struct correlation *c, struct vertex *vertex, 
         return -HOLTER_ELIMIT;
     struct correlate *row = vertex->row;
     if (need == 0) {
-        free(row);
-        row = NULL;
+        array_release(&row);
     } else if (need != vertex->row_count) {
         row = realloc(row, need * sizeof(*row));
         if (row == NULL)

@@ -1,6 +1,7 @@
 /* Average-linkage clustering by a nearest-neighbour chain: see linkage.h. */
 #include "daemon/analysis/regions/linkage.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -63,14 +64,12 @@ int linkage_create(struct linkage **out)
 
 static void linkage_free_arrays(struct linkage *l)
 {
-    free(l->clusters);
+    array_release(&l->clusters);
     free(l->parent);
     free(l->size);
-    free(l->sum);
+    array_release(&l->sum);
     free(l->seen);
     free(l->chain);
-    l->clusters = NULL;
-    l->sum = NULL;
     l->parent = l->size = l->seen = l->chain = NULL;
     l->capacity = 0;
 }
@@ -244,8 +243,7 @@ static int linkage_merge_clusters(struct linkage *l, uint32_t one, uint32_t othe
     l->size[a] += l->size[b];
     low->height = fmin(height, fmin(low->height, high->height));
     low->nearest.cluster = NONE;
-    free(high->links);
-    high->links = NULL;
+    array_release(&high->links);
     l->parent[b] = a;
     *out = (struct linkage_merge){.a = a, .b = b, .vertices = l->size[a], .height = low->height};
     return 0;

@@ -131,8 +131,7 @@ int regions_edge(struct regions *r, uint32_t a, uint32_t b, int present)
         return correlation_edge(r->correlation, a, b, present != 0);
     if (a >= r->params.max_vertices || b >= r->params.max_vertices)
         return -HOLTER_ERANGE;
-    if (array_fit(&r->pending, sizeof(*r->pending), &r->pending_capacity, r->pending_count + 1) !=
-        0)
+    if (ARRAY_FIT(r->pending, r->pending_capacity, r->pending_count + 1) != 0)
         return -ENOMEM;
     r->pending[r->pending_count++] = (struct pending_edge){a, b, present != 0};
     return 0;
@@ -497,10 +496,8 @@ static void regions_end_update(struct regions *r)
 {
     linkage_cancel(r->linkage);
     regions_partition_finish(&r->next);
-    free(r->members);
-    free(r->kept);
-    r->members = NULL;
-    r->kept = NULL;
+    array_release(&r->members);
+    array_release(&r->kept);
     r->stage = REGIONS_IDLE;
 }
 

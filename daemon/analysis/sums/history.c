@@ -52,8 +52,8 @@ static int history_slot_alloc(const struct history *h, struct history_slot *slot
 static void history_slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
 {
     size_t capacity = count ? count : 1;
-    (void)array_resize(&slot->items, capacity * sizeof *slot->items);
-    (void)array_resize(&slot->values, capacity * h->columns * sizeof *slot->values);
+    (void)ARRAY_RESIZE(slot->items, capacity);
+    (void)ARRAY_RESIZE(slot->values, capacity * h->columns);
     slot->count = count;
 }
 
@@ -184,7 +184,7 @@ static size_t history_position(const struct history *h, uint64_t window)
 static int history_insert(struct history *h, size_t at, const struct history_slot *fresh)
 {
     struct history_slot copy = {0};
-    if (array_fit(&h->slots, sizeof *h->slots, &h->capacity, h->count + 1) != 0 ||
+    if (ARRAY_FIT(h->slots, h->capacity, h->count + 1) != 0 ||
         history_slot_alloc(h, &copy, fresh->count) < 0)
         return -ENOMEM;
     memcpy(copy.items, fresh->items, fresh->count * sizeof *fresh->items);
@@ -272,8 +272,7 @@ int history_drop(struct history *h, uint64_t window)
     return 0;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ---------------------------------------------------------------- */
 
 static void history_subtract_run(uint64_t *to, const uint64_t *from, size_t count)
 {

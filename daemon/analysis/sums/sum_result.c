@@ -38,7 +38,7 @@ static int sum_order_update(struct sum_order *order, const struct key_table *tab
     if (order->count == count)
         return 0;
     struct sort_key *keys = malloc(count * sizeof(*keys));
-    if (keys == NULL || array_resize(&order->numbers, count * sizeof(*order->numbers)) != 0) {
+    if (keys == NULL || ARRAY_RESIZE(order->numbers, count) != 0) {
         free(keys);
         return -ENOMEM;
     }
@@ -110,16 +110,11 @@ void sum_result_finish(struct sum_result *result)
     *result = (struct sum_result){0};
 }
 
-static int sum_result_fit(void *array_pointer, size_t element, size_t count)
-{
-    return array_resize(array_pointer, element * (count == 0 ? 1 : count));
-}
-
 static int sum_result_collect_ranks(struct run_sum *run, const struct figures *figures,
                                     struct sum_result *out)
 {
     int code = sum_order_update(&run->rank_order, &run->ranks, run);
-    code = code != 0 ? code : sum_result_fit(&out->ranks, sizeof(*out->ranks), run->ranks.count);
+    code = code != 0 ? code : ARRAY_RESIZE(out->ranks, (size_t)run->ranks.count + 1);
     if (code != 0)
         return code;
     out->rank_count = 0;
@@ -191,9 +186,7 @@ static int sum_result_collect_pairs(struct run_sum *run, const struct figures *f
                                     size_t maximum, struct sum_result *out)
 {
     int code = sum_order_update(&run->pair_order, &run->pairs, run);
-    code = code != 0
-               ? code
-               : sum_result_fit(&out->pairs, sizeof(*out->pairs), (size_t)run->pairs.count + 1);
+    code = code != 0 ? code : ARRAY_RESIZE(out->pairs, (size_t)run->pairs.count + 1);
     if (code != 0)
         return code;
     out->pair_count = 0;
@@ -225,7 +218,7 @@ static int sum_result_collect_calls(struct run_sum *run, const struct figures *f
                                     struct sum_result *out)
 {
     int code = sum_order_update(&run->call_order, &run->calls, run);
-    code = code != 0 ? code : sum_result_fit(&out->calls, sizeof(*out->calls), run->calls.count);
+    code = code != 0 ? code : ARRAY_RESIZE(out->calls, (size_t)run->calls.count + 1);
     if (code != 0)
         return code;
     out->call_count = 0;
@@ -282,12 +275,11 @@ static int sum_result_name_comms_and_regions(const struct run_sum *run, struct s
         comm[out->calls[i].comm] = region[out->calls[i].region] = 1;
 
     out->comm_count = sum_result_number_marked(comm, run->comm_position, comms, listed);
-    int code = sum_result_fit(&out->comms, sizeof(*out->comms), out->comm_count);
+    int code = ARRAY_RESIZE(out->comms, out->comm_count + 1);
     for (size_t i = 0; code == 0 && i < out->comm_count; i++)
         out->comms[i] = run->comms[listed[i]];
     out->region_count = sum_result_number_marked(region, run->region_position, regions, listed);
-    code =
-        code != 0 ? code : sum_result_fit(&out->regions, sizeof(*out->regions), out->region_count);
+    code = code != 0 ? code : ARRAY_RESIZE(out->regions, out->region_count + 1);
     for (size_t i = 0; code == 0 && i < out->region_count; i++)
         out->regions[i] = run->regions[listed[i]];
 

@@ -2,6 +2,7 @@
 #include "daemon/analysis/sums/window_sum.h"
 
 #include "daemon/analysis/sums/sums.h"
+#include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,8 +67,7 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
     if (number == KEY_NONE) {
         if (run->comm_ids.count > run->limits.comms)
             return 0;
-        number = key_table_extend(&run->comm_ids, key, UINT32_MAX, &run->comms, sizeof(*run->comms),
-                                  &run->comm_capacity);
+        number = KEY_TABLE_EXTEND(&run->comm_ids, key, UINT32_MAX, run->comms, run->comm_capacity);
         if (number == KEY_NONE)
             return -ENOMEM;
         run->comms[number].id = comm->id;
@@ -213,11 +213,8 @@ static int window_sum_reserve(struct window_sum *window, const struct sum_rows *
     code = code != 0 ? code : key_table_reserve(&run->pairs, rows->pair_count);
     code = code != 0 ? code : key_table_reserve(&run->callers, rows->call_count);
     code = code != 0 ? code : key_table_reserve(&run->calls, rows->call_count);
-    if (code == 0 && run->callers.capacity > run->call_of_capacity) {
-        code = figures_grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_capacity,
-                            run->callers.capacity);
-        run->call_of_capacity = code == 0 ? run->callers.capacity : run->call_of_capacity;
-    }
+    if (code == 0)
+        code = ARRAY_FIT_ZERO(run->call_of, run->call_of_capacity, run->callers.capacity);
     return code != 0 ? code : figures_reserve(&window->figures, run);
 }
 

@@ -19,6 +19,15 @@ int array_resize(void *array_pointer, size_t bytes)
     return 0;
 }
 
+void array_release(void *array_pointer)
+{
+    void *array;
+    memcpy(&array, array_pointer, sizeof(array));
+    free(array);
+    array = NULL;
+    memcpy(array_pointer, &array, sizeof(array));
+}
+
 int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need)
 {
     if (need <= *capacity)

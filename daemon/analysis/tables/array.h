@@ -15,7 +15,22 @@ int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need
 /** Give an array so many bytes, no fewer and no more. @return 0 or -ENOMEM: nothing has changed */
 int array_resize(void *array_pointer, size_t bytes);
 
+/** Free an array, and set the pointer to NULL. */
+void array_release(void *array_pointer);
+
 /** As array_fit() by doubling, and new elements are zero. Up to UINT32_MAX elements. */
 int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need);
+
+/** The same functions for an array and a capacity that are named: the size of an element follows.
+ *
+ *      if (ARRAY_FIT(list->rows, list->capacity, list->count + 1) != 0)
+ *          return -ENOMEM; */
+#define ARRAY_FIT(array, capacity, need) array_fit(&(array), sizeof(*(array)), &(capacity), need)
+#define ARRAY_FIT_ZERO(array, capacity, need)                                                      \
+    array_fit_zero(&(array), sizeof(*(array)), &(capacity), need)
+#define ARRAY_RESIZE(array, count) array_resize(&(array), (size_t)(count) * sizeof(*(array)))
+
+/** ARRAY_FIT_ZERO() for the element of an index: for the next one, where that is a count. */
+#define ARRAY_FIT_AT(array, capacity, index) ARRAY_FIT_ZERO(array, capacity, (uint64_t)(index) + 1)
 
 #endif

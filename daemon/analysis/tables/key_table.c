@@ -68,14 +68,8 @@ int key_table_reserve(struct key_table *table, size_t further)
     capacity = capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : capacity;
     capacity = capacity < need ? need : capacity;
     capacity = capacity > MAXIMUM_KEYS ? MAXIMUM_KEYS : capacity;
-    struct key *keys = realloc(table->keys, capacity * sizeof(*keys));
-    if (keys == NULL)
+    if (ARRAY_RESIZE(table->keys, capacity) != 0 || ARRAY_RESIZE(table->after, capacity) != 0)
         return -ENOMEM;
-    table->keys = keys;
-    uint32_t *after = realloc(table->after, capacity * sizeof(*after));
-    if (after == NULL)
-        return -ENOMEM;
-    table->after = after;
     int code = key_table_grow_index(table, (uint32_t)capacity);
     if (code == 0)
         table->capacity = (uint32_t)capacity;

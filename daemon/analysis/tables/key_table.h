@@ -16,6 +16,7 @@ struct key {
     uint64_t hi, lo;
 };
 
+/** Zero-initialised: empty. */
 struct key_table {
     struct key *keys;  /**< owned; keys[number] */
     uint32_t *after;   /**< owned; after[number]: the key that came after it last time */
@@ -78,6 +79,8 @@ static inline uint32_t key_table_add_hashed(struct key_table *table, struct key 
  *  @param capacity  elements there is space for; brought up to date */
 uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
                           size_t element, size_t *capacity);
+#define KEY_TABLE_EXTEND(table, key, limit, array, capacity)                                       \
+    key_table_extend(table, key, limit, &(array), sizeof(*(array)), &(capacity))
 
 static inline int key_table_is(const struct key_table *table, uint32_t number, struct key key)
 {

@@ -56,8 +56,6 @@ int waits_create(struct waits **out)
     struct waits *w = calloc(1, sizeof(*w));
     if (w == NULL)
         return -ENOMEM;
-    key_table_init(&w->pairs);
-    key_table_init(&w->comms);
     *out = w;
     return 0;
 }
@@ -85,12 +83,11 @@ static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint
         partner >= w->rank_end || partner == rank)
         return 0;
     const struct key key = {.hi = rank, .lo = partner};
-    uint32_t at = key_table_extend(&w->pairs, key, MAXIMUM_PAIRS, &w->pair_ns, sizeof(*w->pair_ns),
-                                   &w->pair_capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&w->pairs, key, MAXIMUM_PAIRS, w->pair_ns, w->pair_capacity);
     if (at == KEY_NONE)
         return w->pairs.count >= MAXIMUM_PAIRS ? 0 : -ENOMEM;
     if (w->pair_ns[at] == 0) {
-        if (array_fit(&w->used, sizeof(*w->used), &w->used_capacity, w->used_count + 1) != 0)
+        if (ARRAY_FIT(w->used, w->used_capacity, w->used_count + 1) != 0)
             return -ENOMEM;
         w->used[w->used_count++] = at;
     }
@@ -152,8 +149,7 @@ static int waits_receiver_is_away(const struct waits *w, uint32_t receiver, uint
 static int waits_add_pending(struct waits *w)
 {
     const struct waits_window *window = w->window;
-    int code = array_fit(&w->next_pending, sizeof(*w->next_pending), &w->pending_capacity,
-                         window->pending_count);
+    int code = ARRAY_FIT(w->next_pending, w->pending_capacity, window->pending_count);
     if (code != 0)
         return code;
     for (uint32_t i = 0; i < window->pending_count; i++) {
@@ -219,8 +215,8 @@ static int waits_fill_sends(struct waits *w)
 static struct waits_comm *waits_find_comm(struct waits *w, uint64_t id)
 {
     uint32_t known = w->comms.count;
-    uint32_t at = key_table_extend(&w->comms, (struct key){.lo = id}, UINT32_MAX, &w->comm_rows,
-                                   sizeof(*w->comm_rows), &w->comm_capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&w->comms, (struct key){.lo = id}, UINT32_MAX, w->comm_rows,
+                                   w->comm_capacity);
     if (at == KEY_NONE)
         return NULL;
     if (w->comms.count > known)
@@ -300,8 +296,8 @@ static int waits_begin(struct waits *w, const struct waits_window *window)
     w->window = window;
     w->used_count = 0;
     size_t known = w->rank_capacity;
-    if (array_fit(&w->ranks, sizeof(*w->ranks), &w->rank_capacity, end) != 0 ||
-        array_fit(&w->rows, sizeof(*w->rows), &w->row_capacity, window->rank_count) != 0)
+    if (ARRAY_FIT(w->ranks, w->rank_capacity, end) != 0 ||
+        ARRAY_FIT(w->rows, w->row_capacity, window->rank_count) != 0)
         return -ENOMEM;
     if (w->rank_capacity > known)
         memset(w->ranks + known, 0, (w->rank_capacity - known) * sizeof(*w->ranks));

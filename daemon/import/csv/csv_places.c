@@ -20,7 +20,7 @@ static int csv_places_reserve(struct csv_job *job, uint32_t rank)
     if (rank < job->host_room)
         return 0;
     uint32_t room = 2 * rank + 64;
-    if (array_resize(&job->host_of, room * sizeof(*job->host_of)) != 0)
+    if (ARRAY_RESIZE(job->host_of, room) != 0)
         return -ENOMEM;
     for (; job->host_room < room; job->host_room++)
         job->host_of[job->host_room] = UNKNOWN;

@@ -92,8 +92,7 @@ static int dumpi_ascii_put_size(struct dumpi_file *file, unsigned type, int size
 {
     if (type >= DUMPI_MAX_TYPES)
         return 0;
-    if (type >= file->type_count &&
-        array_resize(&file->type_sizes, ((size_t)type + 1) * sizeof *file->type_sizes) != 0)
+    if (type >= file->type_count && ARRAY_RESIZE(file->type_sizes, (size_t)type + 1) != 0)
         return -ENOMEM;
     while (file->type_count <= type)
         file->type_sizes[file->type_count++] = 0;

@@ -144,7 +144,7 @@ static int32_t *dumpi_values_add_words(struct dumpi_stream *stream, size_t count
     size_t need = stream->word_count + count;
     int code = need > 2 * (size_t)DUMPI_MAX_WORDS
                    ? -HOLTER_EMALFORMED
-                   : array_fit(&stream->words, sizeof *stream->words, &stream->word_room, need);
+                   : ARRAY_FIT(stream->words, stream->word_room, need);
     if (code != 0) {
         stream->reader.error = code;
         return NULL;

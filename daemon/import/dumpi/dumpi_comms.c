@@ -14,8 +14,8 @@
 
 int dumpi_comms_grow(struct dumpi_comms *comms, uint32_t ranks)
 {
-    if (array_resize(&comms->of, ((size_t)ranks + 1) * sizeof *comms->of) != 0 ||
-        array_resize(&comms->own, ((size_t)ranks + 1) * sizeof *comms->own) != 0)
+    if (ARRAY_RESIZE(comms->of, (size_t)ranks + 1) != 0 ||
+        ARRAY_RESIZE(comms->own, (size_t)ranks + 1) != 0)
         return -ENOMEM;
     for (; comms->ranks < ranks; comms->ranks++) {
         comms->of[comms->ranks] = (struct rank_comms){.slot_count = 2};
@@ -77,44 +77,33 @@ void dumpi_comms_destroy(struct dumpi_comms *comms)
 
 /* ---- what calls tell ------------------------------------------------------- */
 
-static int dumpi_comms_read_making(struct dumpi_making *out, int64_t parent, int64_t child,
-                                   int window)
-{
-    *out = (struct dumpi_making){(int32_t)parent, (int32_t)child, window};
-    return 1;
-}
+/* Where the calls that make communicators and RMA windows have the handles, by argument. */
+static const struct {
+    unsigned function;
+    int parent, child; /* parent -1: none */
+    int window;
+} dumpi_makers[] = {
+    {DUMPI_Comm_dup, 0, 1, 0},     {DUMPI_Comm_create, 0, 2, 0},
+    {DUMPI_Comm_split, 0, 3, 0},   {DUMPI_Intercomm_merge, 0, 2, 0},
+    {DUMPI_Cart_create, 0, 5, 0},  {DUMPI_Intercomm_create, 0, 5, 0},
+    {DUMPI_Graph_create, 1, 6, 0}, {DUMPI_Cart_sub, 1, 3, 0},
+    {DUMPI_Comm_accept, 3, 4, 0},  {DUMPI_Comm_connect, 3, 4, 0},
+    {DUMPI_Comm_spawn, 2, 3, 0},   {DUMPI_Comm_spawn_multiple, 3, 4, 0},
+    {DUMPI_Comm_join, -1, 1, 0},   {DUMPI_Win_create, 3, 4, 1},
+};
 
 int dumpi_comm_making(const struct dumpi_stream *s, struct dumpi_making *out)
 {
-    switch (s->call.function) {
-    case DUMPI_Comm_dup:
-        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 1), 0);
-    case DUMPI_Comm_create:
-    case DUMPI_Intercomm_merge:
-        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 2), 0);
-    case DUMPI_Comm_split:
-        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 3), 0);
-    case DUMPI_Cart_create:
-    case DUMPI_Intercomm_create:
-        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 5), 0);
-    case DUMPI_Graph_create:
-        return dumpi_comms_read_making(out, dumpi_value(s, 1), dumpi_value(s, 6), 0);
-    case DUMPI_Cart_sub:
-        return dumpi_comms_read_making(out, dumpi_value(s, 1), dumpi_value(s, 3), 0);
-    case DUMPI_Comm_accept:
-    case DUMPI_Comm_connect:
-        return dumpi_comms_read_making(out, dumpi_value(s, 3), dumpi_value(s, 4), 0);
-    case DUMPI_Comm_spawn:
-        return dumpi_comms_read_making(out, dumpi_value(s, 2), dumpi_value(s, 3), 0);
-    case DUMPI_Comm_spawn_multiple:
-        return dumpi_comms_read_making(out, dumpi_value(s, 3), dumpi_value(s, 4), 0);
-    case DUMPI_Comm_join:
-        return dumpi_comms_read_making(out, -1, dumpi_value(s, 1), 0);
-    case DUMPI_Win_create:
-        return dumpi_comms_read_making(out, dumpi_value(s, 3), dumpi_value(s, 4), 1);
-    default:
-        return 0;
+    for (size_t i = 0; i < sizeof dumpi_makers / sizeof *dumpi_makers; i++) {
+        if (dumpi_makers[i].function != s->call.function)
+            continue;
+        const int parent = dumpi_makers[i].parent;
+        out->parent = parent < 0 ? -1 : (int32_t)dumpi_value(s, (unsigned)parent);
+        out->child = (int32_t)dumpi_value(s, (unsigned)dumpi_makers[i].child);
+        out->window = dumpi_makers[i].window;
+        return 1;
     }
+    return 0;
 }
 
 /* ---- noting ---------------------------------------------------------------- */
@@ -125,8 +114,7 @@ static struct step *dumpi_comms_add_step(struct rank_comms *rank, const struct d
         rank->overflow = 1;
         return NULL;
     }
-    if (array_fit(&rank->steps, sizeof *rank->steps, &rank->step_room,
-                  rank->step_count + (size_t)1) != 0)
+    if (ARRAY_FIT(rank->steps, rank->step_room, rank->step_count + (size_t)1) != 0)
         return NULL;
     struct step *step = &rank->steps[rank->step_count++];
     *step = (struct step){.function = (uint16_t)s->call.function, .seen_rank = -1, .seen_size = -1};
@@ -144,8 +132,7 @@ static int dumpi_comms_store_list(struct dumpi_comms *comms, struct rank_comms *
         atomic_fetch_sub(&comms->numbers, count);
         count = 0;
     }
-    if (array_fit(&rank->numbers, sizeof *rank->numbers, &rank->number_room,
-                  rank->number_count + count) != 0)
+    if (ARRAY_FIT(rank->numbers, rank->number_room, rank->number_count + count) != 0)
         return -ENOMEM;
     step->list = rank->number_count;
     step->length = (uint32_t)count;
@@ -159,7 +146,7 @@ static int dumpi_comms_store_list(struct dumpi_comms *comms, struct rank_comms *
 static int dumpi_comms_note_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
-    if (array_fit_zero(&rank->last, sizeof *rank->last, &rank->handle_room, (uint64_t)at + 1) != 0)
+    if (ARRAY_FIT_AT(rank->last, rank->handle_room, at) != 0)
         return -ENOMEM;
     rank->last[at] = rank->step_count;
     return 0;
@@ -227,7 +214,7 @@ static int dumpi_comms_note_name(struct rank_comms *rank, const struct step *mak
 {
     if (maker == NULL || rank->name_count >= 4096)
         return 0;
-    if (array_resize(&rank->names, (rank->name_count + 1) * sizeof *rank->names) != 0)
+    if (ARRAY_RESIZE(rank->names, rank->name_count + 1) != 0)
         return -ENOMEM;
     strncpy(rank->names[rank->name_count].text, text, sizeof rank->names[0].text - 1);
     rank->names[rank->name_count].text[sizeof rank->names[0].text - 1] = '\0';

@@ -159,8 +159,7 @@ static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint3
 static int dumpi_comms_arrive(const struct maker *m)
 {
     struct joint *joint = m->joint;
-    if (array_fit(&joint->arrivals, sizeof *joint->arrivals, &joint->room,
-                  joint->waiting + (size_t)1) != 0)
+    if (ARRAY_FIT(joint->arrivals, joint->room, joint->waiting + (size_t)1) != 0)
         return -ENOMEM;
     joint->arrivals[joint->waiting++] =
         (struct arrival){m->number, (uint32_t)(m->step - m->rank->steps), m->own};
@@ -476,14 +475,10 @@ int dumpi_comms_resolve_all(struct dumpi_comms *comms)
     dumpi_settle_assign_ids(comms);
     for (uint32_t i = 0; i < comms->ranks; i++) {
         struct rank_comms *rank = &comms->of[i];
-        free(rank->slot_of);
-        free(rank->steps);
-        free(rank->numbers);
-        free(rank->last);
-        rank->slot_of = NULL;
-        rank->steps = NULL;
-        rank->numbers = NULL;
-        rank->last = NULL;
+        array_release(&rank->slot_of);
+        array_release(&rank->steps);
+        array_release(&rank->numbers);
+        array_release(&rank->last);
         rank->step_count = rank->name_count = 0;
     }
     return dumpi_settle_count_unresolved(comms);

@@ -59,7 +59,7 @@ static int dumpi_events_bind_slot(struct dumpi_slots *slots, int64_t handle, uin
     uint32_t at = (uint16_t)handle;
     if (at >= slots->room) {
         uint32_t room = at + at / 2 + 8;
-        if (array_resize(&slots->of, room * sizeof *slots->of) != 0)
+        if (ARRAY_RESIZE(slots->of, room) != 0)
             return -ENOMEM;
         memset(slots->of + slots->room, 0xff, (room - slots->room) * sizeof *slots->of);
         slots->room = room;
@@ -134,8 +134,7 @@ static struct event nowhere;
 
 struct event *dumpi_record(struct dumpi_events *events)
 {
-    if (array_fit(&events->queue, sizeof *events->queue, &events->queue_room,
-                  events->queued + (size_t)1) != 0) {
+    if (ARRAY_FIT(events->queue, events->queue_room, events->queued + (size_t)1) != 0) {
         events->code = -ENOMEM;
         return &nowhere;
     }

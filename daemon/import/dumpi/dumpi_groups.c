@@ -22,8 +22,7 @@ void dumpi_groups_finish(struct dumpi_comms *comms, struct rank_comms *rank)
         comms->group_ranks -= rank->groups[i].ranks == NULL ? 0 : rank->groups[i].count;
         free(rank->groups[i].ranks);
     }
-    free(rank->groups);
-    rank->groups = NULL;
+    array_release(&rank->groups);
     rank->group_room = 0;
 }
 
@@ -32,8 +31,7 @@ static int dumpi_groups_put_group(struct dumpi_comms *comms, struct rank_comms *
                                   int32_t handle, struct group group)
 {
     uint32_t at = (uint16_t)handle;
-    if (array_fit_zero(&rank->groups, sizeof *rank->groups, &rank->group_room, (uint64_t)at + 1) !=
-        0) {
+    if (ARRAY_FIT_AT(rank->groups, rank->group_room, at) != 0) {
         free(group.ranks);
         return -ENOMEM;
     }

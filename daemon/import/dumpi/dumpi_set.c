@@ -144,7 +144,7 @@ static int dumpi_set_reserve_ranks(struct dumpi_set *set, uint64_t ranks)
 {
     if (ranks <= set->ranks)
         return 0;
-    if (array_resize(&set->parts, ranks * sizeof *set->parts) != 0)
+    if (ARRAY_RESIZE(set->parts, ranks) != 0)
         return -ENOMEM;
     memset(set->parts + set->ranks, 0, (ranks - set->ranks) * sizeof *set->parts);
     set->ranks = (uint32_t)ranks;

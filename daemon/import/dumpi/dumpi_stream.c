@@ -58,7 +58,7 @@ static int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count
         dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
         return NULL;
     }
-    if (array_fit(&stream->words, sizeof *stream->words, &stream->word_room, need) != 0) {
+    if (ARRAY_FIT(stream->words, stream->word_room, need) != 0) {
         dumpi_stream_fail(stream, -ENOMEM);
         return NULL;
     }

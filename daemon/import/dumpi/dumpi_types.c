@@ -35,7 +35,7 @@ static int dumpi_types_reserve(struct dumpi_types *types, uint32_t need)
     if (need <= types->room)
         return 0;
     uint32_t room = need < 64 ? 64 : need + need / 2;
-    if (array_resize(&types->sizes, room * sizeof *types->sizes) != 0)
+    if (ARRAY_RESIZE(types->sizes, room) != 0)
         return -ENOMEM;
     while (types->room < room)
         types->sizes[types->room++] = UNKNOWN;

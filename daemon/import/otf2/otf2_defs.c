@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_ROWS (1u << 28)
@@ -143,8 +142,8 @@ void otf2_defs_regions(struct otf2_defs *defs)
         struct otf2_region *region = &all[i].made;
         *region = otf2_defs_region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
         if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
-            array_fit_zero(&defs->region_names, sizeof(*defs->region_names),
-                           &defs->code_region_room, defs->code_regions + (uint64_t)2) == 0) {
+            ARRAY_FIT_ZERO(defs->region_names, defs->code_region_room,
+                           defs->code_regions + (uint64_t)2) == 0) {
             region->slot = (uint16_t)++defs->code_regions;
             defs->region_names[region->slot] = all[i].name;
         }
@@ -261,8 +260,7 @@ static OTF2_CallbackCode otf2_defs_on_group(void *user, OTF2_GroupRef self, OTF2
     struct group *group = otf2_defs_row_for(defs, &defs->groups, self);
     if (group == NULL)
         return OTF2_CALLBACK_INTERRUPT;
-    if (array_fit(&defs->members, sizeof(*defs->members), &defs->member_room,
-                  defs->member_used + count) != 0) {
+    if (ARRAY_FIT(defs->members, defs->member_room, defs->member_used + count) != 0) {
         defs->error = -ENOMEM;
         return OTF2_CALLBACK_INTERRUPT;
     }

@@ -37,8 +37,7 @@ static int trace_host_store_message(void *user, uint64_t seq, const void *bytes,
 {
     struct trace_desk *desk = user;
     struct wire_buffer *all = &desk->messages;
-    if (array_fit(&desk->parts, sizeof(*desk->parts), &desk->part_room,
-                  desk->part_count + (size_t)1) != 0)
+    if (ARRAY_FIT(desk->parts, desk->part_room, desk->part_count + (size_t)1) != 0)
         return -ENOMEM;
     if (array_fit(&all->bytes, 1, &all->room, all->length + length) != 0)
         return -ENOMEM;
@@ -152,18 +151,14 @@ static int trace_host_reserve_comms(struct trace_rank *rank, uint32_t slot)
     uint32_t room = tables->comm_count;
     if (slot >= COMM_SLOT_OTHER)
         return 0;
-    int code = array_fit_zero(&rank->comm_ids, sizeof(*rank->comm_ids), &room, slot + UINT64_C(1));
-    return code != 0 ? code
-                     : array_fit_zero(&tables->comms, sizeof(*tables->comms), &tables->comm_count,
-                                      slot + UINT64_C(1));
+    int code = ARRAY_FIT_AT(rank->comm_ids, room, slot);
+    return code != 0 ? code : ARRAY_FIT_AT(tables->comms, tables->comm_count, slot);
 }
 
 static int trace_host_reserve_regions(struct trace_rank *rank, uint32_t slot)
 {
     struct sum_tables *tables = &rank->tables;
-    return slot == 0 ? 0
-                     : array_fit_zero(&tables->regions, sizeof(*tables->regions),
-                                      &tables->region_count, slot + UINT64_C(1));
+    return slot == 0 ? 0 : ARRAY_FIT_AT(tables->regions, tables->region_count, slot);
 }
 
 /* ---- streams --------------------------------------------------------------- */
@@ -197,8 +192,7 @@ int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *
     }
     stream->ended = 1;
     stream->failed = got < 0;
-    free(stream->batch);
-    stream->batch = NULL;
+    array_release(&stream->batch);
     return 1;
 }
 

@@ -31,7 +31,7 @@ static int trace_places_add_host(void *user, const char *name)
 {
     struct listed *l = user;
     struct trace_places *p = l->places;
-    if (array_fit(&p->hosts, sizeof(*p->hosts), &l->room, p->host_count + (size_t)1) != 0)
+    if (ARRAY_FIT(p->hosts, l->room, p->host_count + (size_t)1) != 0)
         return -ENOMEM;
     snprintf(p->hosts[p->host_count++], sizeof(*p->hosts), "%s", name);
     return 0;

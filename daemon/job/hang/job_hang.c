@@ -170,7 +170,7 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
 
 static int job_hang_analyse(struct job_hang *w, const struct closed_window *window)
 {
-    if (array_fit(&w->comms, sizeof(*w->comms), &w->comm_capacity, window->comm_count) != 0)
+    if (ARRAY_FIT(w->comms, w->comm_capacity, window->comm_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < window->comm_count; i++) {
         const struct comm_row *c = &window->comms[i];

@@ -15,11 +15,6 @@
 #define JOIN_S 4.0             /* ... or this long, where windows are short; seconds */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
-int job_latency_fit(void *array_pointer, size_t count, size_t each)
-{
-    return array_resize(array_pointer, (count + 1) * each);
-}
-
 /* ---- life ---------------------------------------------------------------- */
 
 static int latency_create_parts(struct job_latency *l)
@@ -54,7 +49,7 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
     if (l == NULL)
         return -ENOMEM;
     l->window_ns = window_ns;
-    int code = job_latency_fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
+    int code = ARRAY_RESIZE(l->series, SCOPES_BEFORE_REGIONS + 1);
     code = code != 0 ? code : latency_create_parts(l);
     if (code != 0) {
         job_latency_destroy(l);
@@ -115,9 +110,8 @@ static int latency_fit_ranks(struct job_latency *l, size_t count)
     if (count <= l->rank_count)
         return 0;
     size_t capacity = count < 2 * l->rank_count ? 2 * l->rank_count : count;
-    if (array_resize(&l->node_of, capacity * sizeof(*l->node_of)) != 0 ||
-        array_resize(&l->region_of, capacity * sizeof(*l->region_of)) != 0 ||
-        array_resize(&l->ranks, capacity * sizeof(*l->ranks)) != 0)
+    if (ARRAY_RESIZE(l->node_of, capacity) != 0 || ARRAY_RESIZE(l->region_of, capacity) != 0 ||
+        ARRAY_RESIZE(l->ranks, capacity) != 0)
         return -ENOMEM;
     for (; l->rank_count < capacity; l->rank_count++) {
         l->node_of[l->rank_count] = UINT32_MAX;

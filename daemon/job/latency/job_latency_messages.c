@@ -1,6 +1,7 @@
 /* What is published of a job's latency: the newest window, those before it, and criteria for
  * agents.
  */
+#include "daemon/analysis/tables/array.h"
 #include "daemon/job/latency/job_latency_state.h"
 #include "holter/error.h"
 
@@ -103,8 +104,8 @@ static uint64_t latency_round_ns(double ns)
 static int latency_list_criteria(struct job_latency *l, size_t *count)
 {
     *count = criteria_count(l->criteria);
-    if (job_latency_fit(&l->criteria_list, *count, sizeof(*l->criteria_list)) != 0 ||
-        job_latency_fit(&l->criterion_rows, *count, sizeof(*l->criterion_rows)) != 0)
+    if (ARRAY_RESIZE(l->criteria_list, *count + 1) != 0 ||
+        ARRAY_RESIZE(l->criterion_rows, *count + 1) != 0)
         return -ENOMEM;
     *count = criteria_list(l->criteria, l->criteria_list, *count);
     for (size_t i = 0; i < *count; i++) {
@@ -123,7 +124,7 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
         out->window != l->window)
         return -ENOMEM;
     if (latency_list_criteria(l, &criteria) != 0 ||
-        job_latency_fit(&l->rank_rows, l->rank_count, sizeof(*l->rank_rows)) != 0)
+        ARRAY_RESIZE(l->rank_rows, l->rank_count + 1) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < l->rank_count; i++) {
         const struct latency_rank *rank = &l->groups.ranks[i];

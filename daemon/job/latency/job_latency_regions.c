@@ -1,4 +1,5 @@
 /* Regions of a job: who is in contact with whom, and the trends of those found. */
+#include "daemon/analysis/tables/array.h"
 #include "daemon/job/latency/job_latency_state.h"
 #include "holter/error.h"
 
@@ -142,9 +143,9 @@ static void latency_map_ranks(struct job_latency *l)
 static int latency_list_regions(struct job_latency *l)
 {
     size_t regions = regions_list(l->regions, NULL, 0);
-    if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
-        job_latency_fit(&l->region_sums, regions, sizeof(*l->region_sums)) != 0 ||
-        job_latency_fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
+    if (ARRAY_RESIZE(l->region_infos, regions + 1) != 0 ||
+        ARRAY_RESIZE(l->region_sums, regions + 1) != 0 ||
+        ARRAY_RESIZE(l->series, regions + SCOPES_BEFORE_REGIONS + 1) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);
     int code = latency_update_region_trends(l, l->region_infos, regions);
@@ -177,9 +178,9 @@ int job_latency_update_regions(struct job_latency *l, const struct closed_window
 int job_latency_regions(struct job_latency *l, struct wire_regions *out)
 {
     size_t regions = regions_list(l->regions, NULL, 0), members = 0;
-    if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
-        job_latency_fit(&l->region_rows, regions, sizeof(*l->region_rows)) != 0 ||
-        job_latency_fit(&l->member_rows, l->rank_count, sizeof(*l->member_rows)) != 0)
+    if (ARRAY_RESIZE(l->region_infos, regions + 1) != 0 ||
+        ARRAY_RESIZE(l->region_rows, regions + 1) != 0 ||
+        ARRAY_RESIZE(l->member_rows, l->rank_count + 1) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);
     for (size_t i = 0; i < regions; i++)

@@ -71,9 +71,6 @@ struct job_latency {
     size_t retained_first, retained_count, retained_rows;
 };
 
-/** Space for so many, and one more. @return 0 or -ENOMEM */
-int job_latency_fit(void *array_pointer, size_t count, size_t each);
-
 /** Bring regions up to date with the pairs of the window that is being closed.
  *  @return 0, or -ENOMEM: regions that have changed are listed in the next window */
 int job_latency_update_regions(struct job_latency *latency, const struct closed_window *window);

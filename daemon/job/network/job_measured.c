@@ -65,8 +65,7 @@ int job_measured_add(struct job_measured *m, const struct wire_links *links)
     if (fresh.count == 0)
         return 0;
     fresh.rows = malloc(fresh.count * sizeof(*fresh.rows));
-    if (fresh.rows == NULL ||
-        array_fit(&m->windows, sizeof(*m->windows), &m->capacity, m->count + 1) != 0) {
+    if (fresh.rows == NULL || ARRAY_FIT(m->windows, m->capacity, m->count + 1) != 0) {
         free(fresh.rows);
         return -ENOMEM;
     }
@@ -93,8 +92,8 @@ int job_measured_add(struct job_measured *m, const struct wire_links *links)
 
 int job_measured_message(struct job_measured *m, size_t number, struct wire_links *out)
 {
-    if (number >= m->count || array_fit(&m->message_rows, sizeof(*m->message_rows),
-                                        &m->row_capacity, m->windows[number].count) != 0)
+    if (number >= m->count ||
+        ARRAY_FIT(m->message_rows, m->row_capacity, m->windows[number].count) != 0)
         return 0;
     const struct measured_window *w = &m->windows[number];
     for (size_t i = 0; i < w->count; i++)

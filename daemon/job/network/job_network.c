@@ -62,7 +62,7 @@ void job_network_destroy(struct job_network *n)
 
 static int network_reserve_node(struct job_network *n, uint32_t node, const char *host)
 {
-    if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_capacity, (uint64_t)node + 1) != 0)
+    if (ARRAY_FIT_AT(n->nodes, n->node_capacity, node) != 0)
         return -ENOMEM;
     for (; n->node_count <= node; n->node_count++)
         n->nodes[n->node_count] = (struct network_node){.lowest = TOPOLOGY_NONE,
@@ -77,8 +77,8 @@ static int network_reserve_node(struct job_network *n, uint32_t node, const char
 
 static int network_reserve_rank(struct job_network *n, uint32_t rank)
 {
-    if (array_fit_zero(&n->ranks, sizeof(*n->ranks), &n->rank_capacity, (uint64_t)rank + 1) != 0 ||
-        array_fit_zero(&n->seats, sizeof(*n->seats), &n->seat_capacity, (uint64_t)rank + 1) != 0)
+    if (ARRAY_FIT_AT(n->ranks, n->rank_capacity, rank) != 0 ||
+        ARRAY_FIT_AT(n->seats, n->seat_capacity, rank) != 0)
         return -ENOMEM;
     for (; n->rank_count <= rank; n->rank_count++) {
         n->ranks[n->rank_count] = (struct network_rank){.node = NETWORK_NO_NODE};
@@ -148,9 +148,7 @@ static int network_compare_nodes(const void *a, const void *b, void *user)
     const struct network_node *nodes = user;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     int order = network_compare_hosts(nodes[i].host, nodes[j].host);
-    if (order == 0 && nodes[i].lowest != nodes[j].lowest)
-        order = nodes[i].lowest < nodes[j].lowest ? -1 : 1;
-    return order != 0 ? order : i < j ? -1 : i > j;
+    return order != 0 ? order : 2 * ORDER(nodes[i].lowest, nodes[j].lowest) + ORDER(i, j);
 }
 
 /* Hosts of imports are named by coordinates, so that any network with those knows them. @return how
@@ -399,7 +397,7 @@ static int network_compare_vertices(const void *a, const void *b, void *user)
 
 static int network_sort_vertices(struct job_network *n)
 {
-    if (array_resize(&n->by_vertex, ((size_t)n->rank_count + 1) * sizeof(*n->by_vertex)) != 0)
+    if (ARRAY_RESIZE(n->by_vertex, (size_t)n->rank_count + 1) != 0)
         return -ENOMEM;
     uint32_t *by_vertex = n->by_vertex;
     n->placed_ranks = 0;

@@ -94,8 +94,7 @@ static void counter_pass_measured(struct job_network *n, size_t count)
 int job_network_measure(struct job_network *n)
 {
     size_t count = 0;
-    if (array_fit(&n->measured, sizeof(*n->measured), &n->measured_capacity,
-                  2 * n->counters.count) != 0)
+    if (ARRAY_FIT(n->measured, n->measured_capacity, 2 * n->counters.count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < n->counters.count; i++) {
         const struct counter *c = &n->counters.list[i];

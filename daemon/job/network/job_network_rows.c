@@ -45,7 +45,7 @@ static int link_order_compare(const void *a, const void *b)
 static int link_list_all(struct job_network *n)
 {
     size_t count = congestion_links(n->congestion, NULL, 0);
-    if (array_fit(&n->links, sizeof(*n->links), &n->link_capacity, count) != 0)
+    if (ARRAY_FIT(n->links, n->link_capacity, count) != 0)
         return -ENOMEM;
     congestion_links(n->congestion, n->links, count);
     memset(n->states, 0, sizeof(n->states));
@@ -101,8 +101,7 @@ static int link_make_rows(struct job_network *n)
 {
     size_t capacity = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
     struct link_order *order = malloc((n->link_count + 1) * sizeof(*order));
-    if (order == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity, capacity) != 0) {
+    if (order == NULL || ARRAY_FIT(n->link_rows, n->link_rows_capacity, capacity) != 0) {
         free(order);
         return -ENOMEM;
     }
@@ -183,7 +182,7 @@ static int link_list_hot(struct job_network *n)
 {
     struct link_order first[JOB_NETWORK_HOT + 1];
     size_t count = 0, hot = congestion_hot(n->congestion, NULL, 0);
-    if (array_fit(&n->links, sizeof(*n->links), &n->link_capacity, hot) != 0)
+    if (ARRAY_FIT(n->links, n->link_capacity, hot) != 0)
         return -ENOMEM;
     congestion_hot(n->congestion, n->links, hot);
     for (size_t i = 0; i < hot; i++) {
@@ -216,8 +215,7 @@ static int route_make_rows(struct job_network *n, const struct closed_window *w)
                               : congestion_routes(n->graph->topology, pairs, pair_count, hot, links,
                                                   VERTEX_PAIRS, routes, &found);
     if (code == 0)
-        code = array_fit(&n->route_rows, sizeof(*n->route_rows), &n->route_rows_capacity,
-                         links * JOB_NETWORK_ROUTES);
+        code = ARRAY_FIT(n->route_rows, n->route_rows_capacity, links * JOB_NETWORK_ROUTES);
     for (size_t i = 0; code == 0 && i < links; i++) {
         struct largest largest = {.count = 0};
         for (; at < found && routes[at].link == hot[i]; at++)
@@ -235,8 +233,7 @@ static int route_make_rows(struct job_network *n, const struct closed_window *w)
 static int interface_make_rows(struct job_network *n)
 {
     size_t count = n->counters.count < WIRE_MAX_ROWS ? n->counters.count : WIRE_MAX_ROWS;
-    if (array_fit(&n->interface_rows, sizeof(*n->interface_rows), &n->interface_rows_capacity,
-                  count) != 0)
+    if (ARRAY_FIT(n->interface_rows, n->interface_rows_capacity, count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const struct counter *c = &n->counters.list[i];
@@ -271,8 +268,7 @@ int job_network_measured(struct job_network *n, struct wire_links *out)
 {
     n->rows_made = 0; /* their memory is used for the result */
     if (!n->closed || n->congestion == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity,
-                  n->measured_count) != 0)
+        ARRAY_FIT(n->link_rows, n->link_rows_capacity, n->measured_count) != 0)
         return 0;
     size_t count = 0;
     for (size_t i = 0; i < n->measured_count; i++) {

@@ -33,7 +33,7 @@ static int loads_compare_pairs(const void *a, const void *b)
  * have no place come after all of them. */
 static int loads_index_ranks(struct job_network *n, const struct closed_window *w)
 {
-    if (array_fit(&n->first, sizeof(*n->first), &n->first_capacity, (size_t)n->rank_count + 1) != 0)
+    if (ARRAY_FIT(n->first, n->first_capacity, (size_t)n->rank_count + 1) != 0)
         return -ENOMEM;
     size_t at = 0;
     for (uint32_t rank = 0; rank <= n->rank_count; rank++) {
@@ -90,8 +90,7 @@ static void loads_merge_pairs(struct job_network *n)
 
 static int loads_add_pairs(struct job_network *n, const struct closed_window *w)
 {
-    if (loads_index_ranks(n, w) != 0 ||
-        array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_capacity, w->pair_count) != 0)
+    if (loads_index_ranks(n, w) != 0 || ARRAY_FIT(n->pairs, n->pair_capacity, w->pair_count) != 0)
         return -ENOMEM;
     if (!loads_list_pairs(n, w))
         qsort(n->pairs, n->pair_count, sizeof(*n->pairs), loads_compare_pairs);
@@ -129,7 +128,7 @@ static int loads_add_latency(struct job_network *n, size_t sent, size_t *near,
     if (at >= sent || loads_compare_pairs(&n->pairs[at], of) != 0)
         at = BISECT(i, 0, sent, loads_compare_pairs(&n->pairs[i], of) < 0);
     if (at == sent || loads_compare_pairs(&n->pairs[at], of) != 0) {
-        if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_capacity, n->pair_count + 1) != 0)
+        if (ARRAY_FIT(n->pairs, n->pair_capacity, n->pair_count + 1) != 0)
             return -ENOMEM;
         at = n->pair_count++;
         n->pairs[at] = *of;

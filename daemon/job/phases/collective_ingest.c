@@ -16,8 +16,7 @@ static int64_t collective_find_comm(struct collective_table *t, const struct wir
 {
     struct key key = {.hi = row->id};
     uint32_t known = t->comm_keys.count;
-    uint32_t at = key_table_extend(&t->comm_keys, key, MAXIMUM_COMMS, &t->comms, sizeof(*t->comms),
-                                   &t->comm_capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&t->comm_keys, key, MAXIMUM_COMMS, t->comms, t->comm_capacity);
     if (at == KEY_NONE)
         return known == MAXIMUM_COMMS ? (int64_t)COMM_LIMIT_REACHED : -ENOMEM;
     if (at == known)
@@ -56,8 +55,7 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
     struct key key = {.hi = (uint64_t)comm,
                       .lo = row->call << 32 | (uint32_t)(int32_t)(row->root < 0 ? -1 : row->root)};
     uint32_t known = t->keys.count;
-    uint32_t at = key_table_extend(&t->keys, key, MAXIMUM_COLLECTIVES, &t->list, sizeof(*t->list),
-                                   &t->capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&t->keys, key, MAXIMUM_COLLECTIVES, t->list, t->capacity);
     if (at == KEY_NONE)
         return known == MAXIMUM_COLLECTIVES ? (int64_t)COLLECTIVE_UNKNOWN : -ENOMEM;
     if (at == known)
@@ -68,8 +66,7 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
 int collective_table_add(struct collective_table *t, const struct wire_window *window,
                          const uint32_t **numbers)
 {
-    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_capacity,
-                  window->collectives_count) != 0)
+    if (ARRAY_FIT(t->numbers, t->numbers_capacity, window->collectives_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < window->collectives_count; i++) {
         int64_t number = collective_find_or_add(t, window, &window->collectives[i]);

@@ -18,8 +18,6 @@ int collective_table_create(struct collective_table **out)
     struct collective_table *t = calloc(1, sizeof(*t));
     if (t == NULL)
         return -ENOMEM;
-    key_table_init(&t->comm_keys);
-    key_table_init(&t->keys);
     *out = t;
     return 0;
 }
@@ -202,8 +200,8 @@ static int collective_expand_row(struct collective_table *t, const struct collec
 static int collective_sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {
     size_t kinds = (size_t)t->keys.count + 2;
-    if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_capacity, kinds) != 0 ||
-        array_fit(&t->order, sizeof(*t->order), &t->order_capacity, calls->pair_count) != 0)
+    if (ARRAY_FIT(t->begin, t->begin_capacity, kinds) != 0 ||
+        ARRAY_FIT(t->order, t->order_capacity, calls->pair_count) != 0)
         return -ENOMEM;
     memset(t->begin, 0, kinds * sizeof(*t->begin));
     for (size_t i = 0; i < calls->pair_count; i++) {
@@ -248,7 +246,7 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     for (size_t i = 0; i < calls->pair_count; i++)
         highest = calls->pairs[i].source > highest ? calls->pairs[i].source : highest;
     size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_capacity;
-    if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_capacity, ranks) != 0 ||
+    if (ARRAY_FIT(t->position_of, t->rank_capacity, ranks) != 0 ||
         collective_sort_rows(t, calls) != 0)
         return -ENOMEM;
     if (t->rank_capacity > had)

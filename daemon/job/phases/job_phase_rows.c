@@ -123,8 +123,7 @@ static int phase_rows_append(struct job_phase_rows *r, const struct phase_batch_
     struct curve_point point;
     const uint32_t *labels = item->labels;
     if (item->code != 0) {
-        if (array_fit(&r->labels, sizeof(*r->labels), &r->label_capacity,
-                      (size_t)item->ranks + 1) != 0)
+        if (ARRAY_FIT(r->labels, r->label_capacity, (size_t)item->ranks + 1) != 0)
             return -ENOMEM;
         for (uint32_t i = 0; i < item->ranks; i++)
             r->labels[i] = CURVE_ABSENT;
@@ -145,7 +144,7 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
         phase_rows_set_figures(&record.phase, &item->figures);
     int code = phase_rows_append(r, item, &record);
     size_t need = id < JOB_PHASE_ROWS_RETAINED ? id : JOB_PHASE_ROWS_RETAINED;
-    if (array_fit(&r->kept, sizeof(*r->kept), &r->retained_capacity, need) != 0)
+    if (ARRAY_FIT(r->kept, r->retained_capacity, need) != 0)
         return -ENOMEM;
     r->kept[(id - 1) % JOB_PHASE_ROWS_RETAINED] = record;
     r->closed = id;
@@ -197,7 +196,7 @@ static int phase_rows_analyse(struct job_phase_rows *r, uint32_t ranks,
 {
     struct curve_point point;
     struct phase_figures figures;
-    if (array_fit(&r->labels, sizeof(*r->labels), &r->label_capacity, (size_t)ranks + 1) != 0)
+    if (ARRAY_FIT(r->labels, r->label_capacity, (size_t)ranks + 1) != 0)
         return -ENOMEM;
     int code = phase_labels_find(r->finder, ranks, graph, r->labels, &figures);
     if (code != -ENOMEM)
@@ -246,8 +245,8 @@ static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_p
         r->closed > JOB_PHASE_ROWS_RETAINED ? r->closed - JOB_PHASE_ROWS_RETAINED + 1 : 1;
     from = from < oldest ? oldest : from;
     size_t maximum = (size_t)(r->closed + 1 - from) + r->open_count;
-    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, maximum + 1) != 0 ||
-        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, maximum + 1) != 0)
+    if (ARRAY_FIT(r->phases, r->phase_capacity, maximum + 1) != 0 ||
+        ARRAY_FIT(r->points, r->point_capacity, maximum + 1) != 0)
         return -ENOMEM;
     *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
     for (uint64_t id = from; id <= r->closed; id++)

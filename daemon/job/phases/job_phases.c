@@ -2,7 +2,6 @@
 #include "daemon/job/phases/job_phases.h"
 
 #include "daemon/analysis/phases/phase_pauses.h"
-#include "daemon/analysis/tables/array.h"
 #include "daemon/job/phases/collective_table.h"
 #include "holter/error.h"
 

@@ -64,7 +64,7 @@ void phase_batch_destroy(struct phase_batch *b)
 int phase_batch_add(struct phase_batch *b, const struct phase *phase, uint32_t ranks,
                     struct phase_graph *graph)
 {
-    if (array_fit(&b->items, sizeof(*b->items), &b->capacity, b->count + 1) != 0)
+    if (ARRAY_FIT(b->items, b->capacity, b->count + 1) != 0)
         return -ENOMEM;
     struct phase_batch_item *item = &b->items[b->count++];
     *item = (struct phase_batch_item){.phase = *phase,

@@ -112,8 +112,8 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
                       uint32_t *out, struct phase_figures *figures)
 {
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
-    if (array_fit(&l->present, sizeof(*l->present), &l->present_capacity, (size_t)ranks + 1) != 0 ||
-        array_fit(&l->edges, sizeof(*l->edges), &l->edge_capacity, graph->count + 1) != 0)
+    if (ARRAY_FIT(l->present, l->present_capacity, (size_t)ranks + 1) != 0 ||
+        ARRAY_FIT(l->edges, l->edge_capacity, graph->count + 1) != 0)
         return -ENOMEM;
     size_t edges = phase_labels_count_graph(l, graph, ranks, figures);
     int code = ranks == 0 ? -EINVAL : communities_update(l->communities, ranks, l->edges, edges);

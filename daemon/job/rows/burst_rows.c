@@ -5,7 +5,6 @@
 #include "holter/size_class.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

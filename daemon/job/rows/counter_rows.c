@@ -15,8 +15,7 @@ void counter_rows_finish(struct counter_rows *rows)
 
 int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *window)
 {
-    return array_fit(&rows->list, sizeof(*rows->list), &rows->capacity,
-                     rows->count + window->counters_count);
+    return ARRAY_FIT(rows->list, rows->capacity, rows->count + window->counters_count);
 }
 
 void counter_rows_add(struct counter_rows *rows, const struct wire_window *window, uint32_t node)

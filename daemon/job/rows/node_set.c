@@ -23,7 +23,7 @@ static int node_set_reserve(struct node_set *set, uint32_t words)
 {
     if (words <= set->words)
         return 0;
-    if (array_resize(&set->bits, words * sizeof(*set->bits)) != 0)
+    if (ARRAY_RESIZE(set->bits, words) != 0)
         return -ENOMEM;
     memset(set->bits + set->words, 0, (words - set->words) * sizeof(*set->bits));
     set->words = words;

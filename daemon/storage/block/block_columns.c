@@ -63,8 +63,7 @@ void block_columns_finish(struct block_columns *columns)
             *field = (struct block_field){0};
         }
     }
-    free(columns->residuals);
-    columns->residuals = NULL;
+    array_release(&columns->residuals);
     columns->residual_capacity = 0;
 }
 
@@ -97,7 +96,7 @@ int block_column_reserve(struct block_column *column, size_t further)
     if (further <= column->capacity - column->count)
         return 0;
     size_t capacity = 2 * column->capacity + further;
-    if (array_resize(&column->values, capacity * sizeof(*column->values)) != 0)
+    if (ARRAY_RESIZE(column->values, capacity) != 0)
         return -ENOMEM;
     column->capacity = capacity;
     return 0;
@@ -231,8 +230,7 @@ static int block_columns_pack_integers(struct block_columns *columns,
 {
     uint64_t all = 0;
     size_t count = column->count;
-    if (array_fit(&columns->residuals, sizeof(*columns->residuals), &columns->residual_capacity,
-                  count) != 0)
+    if (ARRAY_FIT(columns->residuals, columns->residual_capacity, count) != 0)
         return -ENOMEM;
     if (column->coding == BLOCK_KEYS_CODING)
         memset(&columns->slots, 0, sizeof(columns->slots));

@@ -198,7 +198,7 @@ static int block_reader_open_columns(struct block_reader *r, const uint8_t *at, 
     uint64_t head[HEAD_NUMBERS];
     if (count > (uint64_t)(end - at) / HEAD_NUMBERS)
         return -HOLTER_ECORRUPT;
-    if (array_fit(&r->columns, sizeof(*r->columns), &r->column_capacity, count) != 0)
+    if (ARRAY_FIT(r->columns, r->column_capacity, count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < count * HEAD_NUMBERS; i++) {
         if (!read_number(&at, end, head))

@@ -64,7 +64,7 @@ int block_writer_add(struct block_writer *w, const struct recorded *head, const 
     if (w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
         length > BLOCK_MAX_BYTES - BLOCK_BYTES)
         return -HOLTER_ELIMIT;
-    if (array_fit(&w->items, sizeof(*w->items), &w->capacity, w->count + 1) != 0)
+    if (ARRAY_FIT(w->items, w->capacity, w->count + 1) != 0)
         return -ENOMEM;
     void *copy = malloc(length + 1);
     if (copy == NULL)

@@ -76,7 +76,6 @@ int attach_create(struct attach **out, const char *path, uint64_t max_bytes, cha
     if (a == NULL)
         return -ENOMEM;
     a->max_bytes = max_bytes;
-    numbers_init(&a->numbers);
     int code = record_parts_begin(&a->parts, path, a->path, sizeof(a->path));
     if (code != 0)
         snprintf(why, capacity, "%s: the path is too long", path);

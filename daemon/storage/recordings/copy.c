@@ -1,7 +1,6 @@
 /* Makes recordings of others: a cut of one recording, and the merge of several of one job. */
 #include "daemon/storage/recordings/copy.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recording_blocks.h"
@@ -45,7 +44,6 @@ static int copy_begin(struct target *t)
 {
     if (access(t->path, F_OK) == 0)
         return copy_fail(t, -EEXIST, t->path, "there is such a file already");
-    numbers_init(&t->numbers);
     return recording_open(&t->recording, t->path, t->why, t->capacity);
 }
 

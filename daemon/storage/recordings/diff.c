@@ -103,8 +103,7 @@ static void diff_print_value(char *out, size_t capacity, sqlite3_stmt *s, int co
 struct diff_item *diff_add_item(struct diff *d, const struct diff_options *options,
                                 const struct diff_table *table, size_t *listed)
 {
-    if (*listed >= options->items ||
-        array_fit(&d->items, sizeof(*d->items), &d->capacity, d->count + 1) != 0)
+    if (*listed >= options->items || ARRAY_FIT(d->items, d->capacity, d->count + 1) != 0)
         return NULL;
     ++*listed;
     struct diff_item *item = &d->items[d->count++];
@@ -307,8 +306,7 @@ int diff_read(struct diff *out, const char *const paths[2], const struct diff_op
 
 void diff_finish(struct diff *d)
 {
-    free(d->items);
-    d->items = NULL;
+    array_release(&d->items);
     d->count = d->capacity = 0;
 }
 

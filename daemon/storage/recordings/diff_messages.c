@@ -4,6 +4,7 @@
 #include "daemon/storage/recordings/diff_messages.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 #include "holter/wire.h"
 
 #include <errno.h>
@@ -171,7 +172,7 @@ static int diff_messages_read_both(struct matching *m)
 static int diff_messages_read_one(struct matching *m, int which)
 {
     struct side *s = &m->sides[which];
-    if (array_fit(&s->unmatched, sizeof(*s->unmatched), &s->capacity, s->count + 1) != 0)
+    if (ARRAY_FIT(s->unmatched, s->capacity, s->count + 1) != 0)
         return -ENOMEM;
     s->unmatched[s->count++] = diff_messages_entry(&s->message);
     return diff_messages_next(m, which);
@@ -189,23 +190,17 @@ static int diff_messages_step(struct matching *m)
 
 /* ---- the remaining messages ----------------------------------------------------- */
 
-static int diff_messages_compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int diff_messages_compare_by_window(const struct recorded *a, const struct recorded *b)
 {
-    int order = diff_messages_compare_u64(a->type, b->type);
-    order = order != 0 ? order : diff_messages_compare_u64(a->window, b->window);
-    return order != 0 ? order : diff_messages_compare_u64(a->instance, b->instance);
+    return 4 * ORDER(a->type, b->type) + 2 * ORDER(a->window, b->window) +
+           ORDER(a->instance, b->instance);
 }
 
 static int diff_messages_compare_by_number(const void *left, const void *right)
 {
     const struct unmatched *a = left, *b = right;
-    int order = diff_messages_compare_by_window(&a->head, &b->head);
-    return order != 0 ? order : diff_messages_compare_u64(a->head.seq, b->head.seq);
+    return 2 * diff_messages_compare_by_window(&a->head, &b->head) +
+           ORDER(a->head.seq, b->head.seq);
 }
 
 /* Compare messages of the same window, or, with `exact`, of the same number. Those with a match are

@@ -115,7 +115,7 @@ static int info_add_alert(void *user, const struct wire_alert *a)
     struct info *i = r->info;
     if (i->alert_total++ >= INFO_ALERTS)
         return 0;
-    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_capacity, i->alert_count + 1) != 0)
+    if (ARRAY_FIT(i->alerts, r->alert_capacity, i->alert_count + 1) != 0)
         return -ENOMEM;
     struct info_alert *to = &i->alerts[i->alert_count++];
     *to = (struct info_alert){.id = a->id, .since_ns = a->since_ns, .updated_ns = a->updated_ns};
@@ -209,8 +209,8 @@ static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t 
 static int info_add_agent(struct reading *r, const struct recorded *head,
                           const struct wire_window *w)
 {
-    uint32_t at = key_table_extend(&r->agents, (struct key){.hi = head->instance}, UINT32_MAX,
-                                   &r->dropped, sizeof(*r->dropped), &r->dropped_capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&r->agents, (struct key){.hi = head->instance}, UINT32_MAX,
+                                   r->dropped, r->dropped_capacity);
     if (at == KEY_NONE)
         return -ENOMEM;
     struct dropping *d = &r->dropped[at];
@@ -318,7 +318,7 @@ static int info_add_gap(void *user, uint64_t first, uint64_t end, uint64_t missi
     uint64_t window_ns = r->info->window_ns;
     if (window_ns == 0 || end > INT64_MAX / window_ns)
         return 0;
-    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_capacity, r->hole_count + 1) != 0)
+    if (ARRAY_FIT(r->holes, r->hole_capacity, r->hole_count + 1) != 0)
         return -ENOMEM;
     r->holes[r->hole_count++] = (struct info_hole){first * window_ns, end * window_ns, missing};
     return 0;
@@ -388,9 +388,6 @@ int info_read(struct info *out, const char *path, const struct recording_progres
     r.file = recording_cursor_file(r.cursor);
     out->version = r.file->version;
     out->file_bytes = recording_bytes_at(path);
-    key_table_init(&r.hosts);
-    key_table_init(&r.agents);
-    numbers_init(&r.numbers);
     code = recording_file_hold(r.file);
     code = code != 0 ? code : info_read_tables(&r);
     code = code != 0 ? code : info_read_messages(&r);
@@ -412,9 +409,7 @@ void info_finish(struct info *i)
 {
     for (size_t h = 0; h < i->host_count; h++)
         free(i->hosts[h]);
-    free(i->hosts);
-    free(i->alerts);
-    i->hosts = NULL;
-    i->alerts = NULL;
+    array_release(&i->hosts);
+    array_release(&i->alerts);
     i->host_count = i->alert_count = 0;
 }

@@ -21,12 +21,6 @@ struct numbers_agent {
     size_t count, capacity;
 };
 
-void numbers_init(struct numbers *n)
-{
-    *n = (struct numbers){.capacity = 0};
-    key_table_init(&n->agents);
-}
-
 void numbers_finish(struct numbers *n)
 {
     for (uint32_t i = 0; i < n->capacity; i++)
@@ -67,7 +61,7 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
         numbers_extend_windows(&r->list[at], one);
         return 0;
     }
-    if (array_fit(&r->list, sizeof(*r->list), &r->capacity, r->count + 1) != 0)
+    if (ARRAY_FIT(r->list, r->capacity, r->count + 1) != 0)
         return -ENOMEM;
     memmove(&r->list[at + 1], &r->list[at], (r->count - at) * sizeof(*r->list));
     r->list[at] = *one;
@@ -78,8 +72,7 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
 int numbers_add(struct numbers *n, const struct recorded *head)
 {
     uint32_t at = key_table_add_hashed(&n->agents, (struct key){.hi = head->instance});
-    if (at == KEY_NONE ||
-        array_fit_zero(&n->agent, sizeof(*n->agent), &n->capacity, (uint64_t)at + 1) != 0)
+    if (at == KEY_NONE || ARRAY_FIT_AT(n->agent, n->capacity, at) != 0)
         return -ENOMEM;
     struct numbers_agent *agent = &n->agent[at];
     struct run one = {.first = head->seq, .last = head->seq, .low = UINT64_MAX};

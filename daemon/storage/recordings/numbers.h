@@ -7,13 +7,13 @@
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/storage/block/recorded.h"
 
+/** Zero-initialised: none. */
 struct numbers {
     struct key_table agents;     /* hi: instance */
     struct numbers_agent *agent; /* owned; by agent */
     uint32_t capacity;
 };
 
-void numbers_init(struct numbers *numbers);
 void numbers_finish(struct numbers *numbers);
 
 /** Add the number of a message. @return 1: it was added before, 0: it is new, -ENOMEM */

@@ -14,9 +14,8 @@ static struct key key_of(uint32_t i)
 
 static void each_key_has_one_number_in_order_of_arrival(void **state)
 {
-    struct key_table table;
+    struct key_table table = {0};
     (void)state;
-    key_table_init(&table);
     for (uint32_t i = 0; i < 20000; i++) {
         assert_int_equal(key_table_reserve(&table, 1), 0);
         assert_int_equal(key_table_add_hashed(&table, key_of(i)), i);
@@ -31,9 +30,8 @@ static void each_key_has_one_number_in_order_of_arrival(void **state)
 
 static void an_unknown_key_has_no_number(void **state)
 {
-    struct key_table table;
+    struct key_table table = {0};
     (void)state;
-    key_table_init(&table);
     assert_int_equal(key_table_find(&table, key_of(1)), KEY_NONE);
     assert_int_equal(key_table_reserve(&table, 1), 0);
     key_table_add_hashed(&table, key_of(1));
@@ -45,11 +43,10 @@ static void an_unknown_key_has_no_number(void **state)
  * key's. */
 static void hints_change_no_number(void **state)
 {
-    struct key_table table;
+    struct key_table table = {0};
     uint64_t random = 12345;
     uint32_t before = KEY_NONE;
     (void)state;
-    key_table_init(&table);
     for (uint32_t i = 0; i < 50000; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         struct key key = key_of((uint32_t)(random >> 33) % 3000);
@@ -69,9 +66,8 @@ static void hints_change_no_number(void **state)
 
 static void more_keys_than_numbers_are_refused(void **state)
 {
-    struct key_table table;
+    struct key_table table = {0};
     (void)state;
-    key_table_init(&table);
     assert_true(key_table_reserve(&table, (size_t)1 << 40) < 0);
     assert_int_equal(table.count, 0);
     key_table_finish(&table);
@@ -80,11 +76,10 @@ static void more_keys_than_numbers_are_refused(void **state)
 /* Rounds of other keys, as windows are; elements of numbers begin at zero each time. */
 static void a_table_that_was_cleared_begins_anew(void **state)
 {
-    struct key_table table;
+    struct key_table table = {0};
     uint64_t *sums = NULL;
     size_t capacity = 0;
     (void)state;
-    key_table_init(&table);
     key_table_clear(&table);
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t count = round % 3 == 0 ? 5000 : 100 * round, limit = count - count / 10;

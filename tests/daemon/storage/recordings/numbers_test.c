@@ -21,9 +21,8 @@ static void numbers_added_in_any_order_are_recognised(void **state)
 {
     (void)state;
     uint64_t seed = 5;
-    struct numbers n;
+    struct numbers n = {0};
     uint8_t met[AGENTS][MOST] = {{0}};
-    numbers_init(&n);
     for (int i = 0; i < 2000; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
         uint64_t agent = (seed >> 33) % AGENTS, seq = (seed >> 40) % MOST;
@@ -47,8 +46,7 @@ static void numbers_added_in_any_order_are_recognised(void **state)
 static void before_the_first_window_nothing_is_missing(void **state)
 {
     (void)state;
-    struct numbers n;
-    numbers_init(&n);
+    struct numbers n = {0};
     assert_int_equal(add_number(&n, 1, 1, WIRE_TYPE_RANKS), 0);
     assert_int_equal(add_number(&n, 1, 40, WIRE_TYPE_WINDOW), 0);
     assert_int_equal(numbers_count_missing(&n), 0);
@@ -63,8 +61,7 @@ static void before_the_first_window_nothing_is_missing(void **state)
 static void the_largest_numbers_are_numbers(void **state)
 {
     (void)state;
-    struct numbers n;
-    numbers_init(&n);
+    struct numbers n = {0};
     assert_int_equal(add_number(&n, 1, UINT64_MAX, WIRE_TYPE_WINDOW), 0);
     assert_int_equal(add_number(&n, 1, UINT64_MAX, WIRE_TYPE_WINDOW), 1);
     assert_int_equal(add_number(&n, 1, 0, WIRE_TYPE_WINDOW), 0);
@@ -100,9 +97,8 @@ static void add_window_number(struct numbers *n, uint64_t seq, uint64_t window)
 static void holes_are_windows_between_those_that_were_met(void **state)
 {
     (void)state;
-    struct numbers n;
+    struct numbers n = {0};
     struct holes holes = {.count = 0};
-    numbers_init(&n);
     assert_int_equal(add_number(&n, 3, 1, WIRE_TYPE_RANKS), 0);
     add_window_number(&n, 31, 15);
     add_window_number(&n, 20, 10);
@@ -132,9 +128,8 @@ static void holes_are_windows_between_those_that_were_met(void **state)
 static void messages_that_are_missing_within_a_window_are_no_hole(void **state)
 {
     (void)state;
-    struct numbers n;
+    struct numbers n = {0};
     struct holes holes = {.count = 0};
-    numbers_init(&n);
     add_window_number(&n, 1, 10);
     add_window_number(&n, 4, 11);
     add_window_number(&n, 9, 11);
@@ -149,9 +144,8 @@ static void messages_that_are_missing_within_a_window_are_no_hole(void **state)
 static void messages_for_other_jobs_are_not_missing(void **state)
 {
     (void)state;
-    struct numbers n;
+    struct numbers n = {0};
     struct holes holes = {.count = 0};
-    numbers_init(&n);
     assert_int_equal(add_number(&n, 3, 1, WIRE_TYPE_RANKS), 0);
     add_window_number(&n, 3, 10);
     add_window_number(&n, 5, 11);
