@@ -135,7 +135,7 @@ static int client_send_message(struct client *c, enum wire_type type, const void
     return zmq_send(c->front, c->buffer.bytes, c->buffer.length, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
-void client_say_hello(struct client *c)
+void client_send_hello(struct client *c)
 {
     char host[HOST_NAME_CAPACITY];
     host_name(host);
@@ -203,7 +203,7 @@ static void start_over(struct client *c, enum client_state state)
     if (error)
         client_complain(c, "%s: %s", c->endpoint, holter_strerror(error));
     else
-        client_say_hello(c);
+        client_send_hello(c);
 }
 
 static void client_on_tick(struct client *c)
@@ -223,7 +223,7 @@ static void client_on_tick(struct client *c)
             start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : c->state);
             return;
         }
-        client_say_hello(c);
+        client_send_hello(c);
     }
     follow_tick(c, now);
 }

@@ -339,7 +339,7 @@ static int is_strange(struct client *c, const struct frame *frame)
     if (frame->instance == c->instance)
         return 0;
     if (frame->instance != c->follow.strange)
-        client_say_hello(c); /* its answer has the number of the run */
+        client_send_hello(c); /* its answer has the number of the run */
     c->follow.strange = frame->instance;
     return 1;
 }

@@ -98,7 +98,7 @@ int64_t client_request(struct client *c, enum request_kind kind,
                        const struct wire_request *request);
 
 /** Send a hello message, which the daemon answers by welcome. */
-void client_say_hello(struct client *c);
+void client_send_hello(struct client *c);
 
 /** Replace the socket of the stream by a new one without subscriptions. @return 0 or -errno */
 int client_open_stream(struct client *c);

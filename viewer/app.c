@@ -175,7 +175,7 @@ static void want_picture(struct app *a)
 {
     struct commgram_request wish;
     a->picture_due = a->ui.view == VIEW_COMMGRAM && !a->ui.jobs_first &&
-                     ui_commgram_wish(&a->ui, a->model, &wish) &&
+                     ui_commgram_request(&a->ui, a->model, &wish) &&
                      connection_picture(a->connection, a->model, &wish, app_now_ms()) == 1;
 }
 
@@ -206,8 +206,7 @@ __attribute__((format(printf, 2, 3))) static void app_notify(struct app *a, cons
     a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
 }
 
-/* ---- pictures ----------------------------------------------------------------------------------
- */
+/* ---- pictures ------------------------------------------------------------ */
 
 static int save_scene(const struct app *a, const char *path)
 {
@@ -243,8 +242,7 @@ static void save_picture(struct app *a)
         app_notify(a, "picture saved as %.120s", path);
 }
 
-/* ---- better mappings and routes ----------------------------------------------------------------
- */
+/* ---- better mappings and routes ------------------------------------------ */
 
 static void ask_suggestion(struct app *a, enum suggestion_kind kind)
 {
@@ -339,8 +337,7 @@ static void control_replay(struct app *a)
     a->replay_due = t->wanted || transport_pending(t);
 }
 
-/* ---- the window --------------------------------------------------------------------------------
- */
+/* ---- the window ---------------------------------------------------------- */
 
 /* Take all inputs that are there; wait for the first for at most timeout_ms. @return enum ui_effect
  */

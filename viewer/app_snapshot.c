@@ -2,8 +2,6 @@
 #include "viewer/app.h"
 #include "viewer/app_state.h"
 
-#include "viewer/views/views.h"
-
 #include "holter/error.h"
 #include "proto/client.h"
 
@@ -56,7 +54,7 @@ static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
     struct commgram_request wish;
     uint64_t start_ms = app_now_ms();
     int due;
-    if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_wish(&a->ui, a->model, &wish))
+    if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_request(&a->ui, a->model, &wish))
         return 0;
     while ((due = connection_picture(a->connection, a->model, &wish, app_now_ms())) == 1) {
         app_snapshot_wait(a, 50);

@@ -8,7 +8,6 @@
 #include "daemon/import/import.h"
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
-#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -172,7 +171,7 @@ static int cmd_import_parse(struct importing *i, int argc, char **argv)
 static int run_counters(const struct importing *i)
 {
     struct import_counts counts;
-    if (import_counters(i->output, i->source, &counts, network_input_tell, NULL) != 0)
+    if (import_counters(i->output, i->source, &counts, network_input_report, NULL) != 0)
         return 1;
     printf("%s: %" PRIu32 " nodes, %" PRIu32 " ranks, %" PRIu64 " packets in %" PRIu32 " windows\n",
            i->output, counts.nodes, counts.ranks, counts.packets, counts.windows);
@@ -186,7 +185,7 @@ static int infer_network(const struct importing *i, const struct pairs *pairs,
                          struct topology_file *network)
 {
     if (pairs->wrong_lines == 0 &&
-        topology_file_given(network, i->source, network_input_tell, NULL) == 0)
+        topology_file_given(network, i->source, network_input_report, NULL) == 0)
         return 0;
     terminal_print("import: %s: no network can be inferred from these routes: importing without a "
                    "network, see "
@@ -202,12 +201,12 @@ static int write_pairs(const struct importing *i, const struct pairs *pairs)
     if (infers)
         status |= infer_network(i, pairs, &network);
     else if (i->topology &&
-             topology_file_given(&network, i->topology, network_input_tell, NULL) != 0)
+             topology_file_given(&network, i->topology, network_input_report, NULL) != 0)
         return 1;
     uint64_t per_node = i->per_node == 0 && infers ? network.per_node : i->per_node;
     int code =
         import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
-                     i->topology ? i->topology : i->source, per_node, network_input_tell, NULL);
+                     i->topology ? i->topology : i->source, per_node, network_input_report, NULL);
     topology_file_finish(&network);
     if (code != 0)
         return 1;
@@ -225,7 +224,7 @@ static int run_pairs(const struct importing *i)
 {
     enum pairs_source wanted = i->format == IMPORT_ROUTE ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
     struct pairs pairs;
-    if (pairs_read_whole(&pairs, i->source, network_input_tell, NULL) != 0)
+    if (pairs_read_whole(&pairs, i->source, network_input_report, NULL) != 0)
         return 1;
     int status = 1;
     if (pairs.source == wanted)

@@ -124,7 +124,7 @@ static int import_trace_begin(struct trace_wishes *wishes, struct topology_file 
     progress_begin(&showing->progress, "import");
     *network = (struct topology_file){.topology = NULL};
     if (options->topology != NULL &&
-        topology_file_given(network, options->topology, network_input_tell, NULL) != 0)
+        topology_file_given(network, options->topology, network_input_report, NULL) != 0)
         return 1;
     *wishes = (struct trace_wishes){.window_ns = options->window_ns,
                                     .threads = (unsigned)options->threads,

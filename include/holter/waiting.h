@@ -18,7 +18,7 @@
     ((row)->send_ns + (row)->recv_ns + (row)->wait_ns + (row)->poll_ns + (row)->collective_ns +    \
      (row)->one_sided_ns + (row)->io_ns + (row)->other_ns)
 
-/** The part of it in sends: a wait that was told late may be one of a window before. */
+/** The part of it in sends: a wait that was reported late may be one of an earlier window. */
 static inline uint64_t waiting_in_sends(uint64_t send_ns, uint64_t send_wait_ns)
 {
     return send_wait_ns < send_ns ? send_wait_ns : send_ns;

@@ -235,7 +235,7 @@ static const struct synthetic_commgram halo_and_swap = {
 static uint64_t ask_picture(struct desk *d)
 {
     struct commgram_request request;
-    if (!ui_commgram_wish(&d->ui, d->model, &request))
+    if (!ui_commgram_request(&d->ui, d->model, &request))
         return 0;
     commgram_asked(&d->model->commgram, &request);
     uint64_t ribbons = synthetic_picture(&halo_and_swap, &request, into, d);

@@ -65,7 +65,7 @@ static int teardown(void **state)
 static void show(struct fixture *f)
 {
     struct commgram_request wish;
-    if (ui_commgram_wish(&f->desk.ui, f->model, &wish) &&
+    if (ui_commgram_request(&f->desk.ui, f->model, &wish) &&
         !commgram_same(&wish, &f->model->commgram.now.asked)) {
         commgram_asked(&f->model->commgram, &wish);
         synthetic_picture(&f->gram, &wish, into, f->model);
@@ -194,7 +194,7 @@ static void collectives_are_switched_off(void **state)
     show(f);
     uint32_t with = f->model->commgram.now.ribbon_count;
     type_text(f, "m");
-    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_int_equal(ui_commgram_request(&f->desk.ui, f->model, &wish), 1);
     assert_false(wish.modelled);
     assert_true(f->model->commgram.now.ribbon_count < with);
     assert_true(says(f, "without collectives"));
@@ -207,7 +207,7 @@ static void without_a_picture_it_says_why(void **state)
     struct commgram_request wish;
     desk_layout(&f->desk, f->model);
     assert_true(says(f, "Waiting for the picture"));
-    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_int_equal(ui_commgram_request(&f->desk.ui, f->model, &wish), 1);
     commgram_asked(&f->model->commgram, &wish);
     commgram_replied(&f->model->commgram, -HOLTER_EUSAGE, "no such operation");
     desk_layout(&f->desk, f->model);
@@ -468,7 +468,7 @@ static void a_click_on_a_bar_selects_its_community(void **state)
     assert_int_equal(f->desk.ui.selection.kind, SELECT_COMMUNITY);
     assert_int_equal(f->desk.ui.selection.a, 5);
     assert_true(says(f, "only ribbons of community 5"));
-    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_int_equal(ui_commgram_request(&f->desk.ui, f->model, &wish), 1);
     assert_string_equal(wish.ranks, ""); /* picked out here, not by the daemon */
     for (uint32_t rank = 0; rank < 64; rank++)
         assert_int_equal(ui_marks_rank(&f->desk.ui, f->model, rank), rank / 4 == 4);
@@ -490,10 +490,10 @@ static void selected_ranks_are_asked_for(void **state)
     assert_string_equal(f->model->commgram.now.asked.ranks, "42");
     assert_true(says(f, "only messages from or to rank 42"));
     f->desk.ui.selection = (struct selection){SELECT_PAIR, 3, 9};
-    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_int_equal(ui_commgram_request(&f->desk.ui, f->model, &wish), 1);
     assert_string_equal(wish.ranks, "3,9");
     f->desk.ui.selection = (struct selection){SELECT_NODE, 1, 0};
-    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_int_equal(ui_commgram_request(&f->desk.ui, f->model, &wish), 1);
     assert_string_equal(wish.ranks, "16-31");
 }
 

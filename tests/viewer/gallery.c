@@ -43,7 +43,7 @@ struct shot {
 static void answer(const struct synthetic_commgram *gram, const struct ui *ui, struct model *model)
 {
     struct commgram_request request;
-    if (ui->view != VIEW_COMMGRAM || !ui_commgram_wish(ui, model, &request))
+    if (ui->view != VIEW_COMMGRAM || !ui_commgram_request(ui, model, &request))
         return;
     commgram_asked(&model->commgram, &request);
     synthetic_picture(gram, &request, into_model, model);

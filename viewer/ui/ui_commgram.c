@@ -30,8 +30,7 @@ void ui_show_span(struct ui *ui, const struct model *m, int64_t begin, int64_t e
     ui->time.end_ns = end;
 }
 
-/* ---- the path ----------------------------------------------------------------------------------
- */
+/* ---- the path ------------------------------------------------------------ */
 
 void ui_open(struct ui *ui, const struct model *m, int64_t begin, int64_t end, const char *ranks)
 {
@@ -71,8 +70,7 @@ void ui_close_to(struct ui *ui, int level)
     memcpy(ui->commgram.opened, l->opened, sizeof ui->commgram.opened);
 }
 
-/* ---- mouse -------------------------------------------------------------------------------------
- */
+/* ---- mouse --------------------------------------------------------------- */
 
 /* A click on a bar selects its community, a double click opens its ranks. */
 void ui_click_bar(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
@@ -119,8 +117,7 @@ void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *sc
         ui_open(ui, m, (int64_t)begin, (int64_t)end, NULL);
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------ */
 
 /* A quarter more or less, at least one. */
 static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t maximum)
@@ -170,8 +167,7 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
     return UI_CHANGED;
 }
 
-/* ---- the question ------------------------------------------------------------------------------
- */
+/* ---- the question -------------------------------------------------------- */
 
 /* The selected ranks as a list. @return 1 when they fit */
 static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
@@ -194,7 +190,7 @@ static int selected_ranks(const struct ui *ui, const struct model *m, char *out,
     return 1;
 }
 
-int ui_commgram_wish(const struct ui *ui, const struct model *m, struct commgram_request *out)
+int ui_commgram_request(const struct ui *ui, const struct model *m, struct commgram_request *out)
 {
     int64_t begin, end;
     int fits = 1;

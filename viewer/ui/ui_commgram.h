@@ -38,7 +38,8 @@ struct ui_commgram_choice {
 /** The picture that the CommGram needs, from visible time, detail and selection.
  *  @return 1; 2 when the selected ranks are too many for a request, the picture is then of all
  * ranks; 0: nothing can be requested */
-int ui_commgram_wish(const struct ui *ui, const struct model *model, struct commgram_request *out);
+int ui_commgram_request(const struct ui *ui, const struct model *model,
+                        struct commgram_request *out);
 
 /** Opens a span of time, or ranks (NULL: unchanged), and stores the previous choices for Backspace.
  */

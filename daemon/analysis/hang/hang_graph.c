@@ -78,8 +78,7 @@ static void settle_uncounted(struct hang_graph *g, uint32_t from, uint32_t to)
 
 static int add_absent(struct hang_graph *g, uint64_t comm, uint32_t rank, uint64_t completed)
 {
-    if (array_fit_zero(&g->absent, sizeof(*g->absent), &g->absent_capacity,
-                       (uint64_t)g->absent_count + 1) != 0)
+    if (ARRAY_FIT_AT(g->absent, g->absent_capacity, g->absent_count) != 0)
         return -ENOMEM;
     g->absent[g->absent_count++] =
         (struct hang_entry){.comm = comm, .ordinal = completed, .rank = rank};
@@ -216,8 +215,7 @@ static int make_groups(struct hang_graph *g)
 
 static int hang_graph_add_edge(struct hang_graph *g, uint32_t to, int hard)
 {
-    if (array_fit_zero(&g->edges, sizeof(*g->edges), &g->edge_room, (uint64_t)g->edge_count + 1) !=
-        0)
+    if (ARRAY_FIT_AT(g->edges, g->edge_room, g->edge_count) != 0)
         return -ENOMEM;
     g->edges[g->edge_count++] = (struct hang_edge){.to = to, .hard = (uint8_t)hard};
     return 0;
@@ -422,7 +420,7 @@ int hang_find(struct hang_watch *watch)
     if (error == 0)
         error = hang_graph_make_edges(&g);
     if (error == 0)
-        hang_graph_tell(&g);
+        hang_report_all(&g);
     hang_graph_finish(&g);
     return error;
 }

@@ -78,6 +78,6 @@ int hang_graph_loops(const struct hang_graph *graph, uint32_t node);
 int hang_graph_escapes(const struct hang_graph *graph, uint32_t from, uint32_t to);
 
 /** Writes the hangs of the watch. Groups and edges must exist. */
-void hang_graph_tell(struct hang_graph *graph);
+void hang_report_all(struct hang_graph *graph);
 
 #endif

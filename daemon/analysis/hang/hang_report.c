@@ -26,7 +26,7 @@ static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t
 }
 
 /* Sets the late ranks of a hang from g->named[0, count), in any order. */
-static void hang_report_set_behind(struct hang_graph *g, struct hang *hang, uint32_t count)
+static void hang_report_set_late_ranks(struct hang_graph *g, struct hang *hang, uint32_t count)
 {
     qsort(g->named, count, sizeof(*g->named), hang_report_compare_ranks);
     hang->behind_count = count;
@@ -94,7 +94,7 @@ static void hang_report_circle(struct hang_graph *g, uint32_t from, uint32_t to)
     struct hang *hang = count > 0 ? new_hang(g, HANG_DEADLOCK, &index) : NULL;
     if (hang == NULL)
         return;
-    hang_report_set_behind(g, hang, count);
+    hang_report_set_late_ranks(g, hang, count);
     hang->since_ns = hang_report_since(g, longest);
     hang->comm = comm;
     hang->call = call;
@@ -177,7 +177,7 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
     g->hang_of[node] = index;
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
-    hang_report_set_behind(g, hang, count);
+    hang_report_set_late_ranks(g, hang, count);
     if (group->count >= count)
         return;
     for (uint32_t i = 0; i < group->count; i++)
@@ -203,7 +203,7 @@ static void hang_report_mismatch(struct hang_graph *g, uint32_t n)
     hang->since_ns = hang_report_since(g, longest);
     for (uint32_t i = 0; i < few->count; i++)
         g->named[count++] = g->entries[few->first + i].rank;
-    hang_report_set_behind(g, hang, count);
+    hang_report_set_late_ranks(g, hang, count);
     g->hang_of[g->watch->seat_count + (uint32_t)(a - g->groups)] = index;
     g->hang_of[g->watch->seat_count + (uint32_t)(b - g->groups)] = index;
 }
@@ -258,7 +258,7 @@ static void hang_report_awaited(struct hang_graph *g, enum hang_state state)
     hang->since_ns = hang_report_since(g, g->waited[longest]);
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
-    hang_report_set_behind(g, hang, count);
+    hang_report_set_late_ranks(g, hang, count);
 }
 
 static void hang_report_stopped(struct hang_graph *g)
@@ -279,7 +279,7 @@ static void hang_report_stopped(struct hang_graph *g)
     hang->since_ns = hang_report_since(g, longest);
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
-    hang_report_set_behind(g, hang, count);
+    hang_report_set_late_ranks(g, hang, count);
 }
 
 /* All living ranks wait, but it is unknown for whom; or all except some that are outside of MPI. */
@@ -316,7 +316,7 @@ static void hang_report_standstill(struct hang_graph *g)
     hang->comm = hang_comm_of(hang_graph_seat(g, waiter));
     hang->waiter = waiter;
     hang->since_ns = hang_report_since(g, longest);
-    hang_report_set_behind(g, hang, count);
+    hang_report_set_late_ranks(g, hang, count);
     for (uint32_t r = 0; r < w->seat_count; r++)
         if (hang_graph_is_stuck(g, r))
             g->hang_of[r] = index;
@@ -392,7 +392,7 @@ static int compare_hangs(const void *a, const void *b)
            ORDER(x->behind[0].rank, y->behind[0].rank);
 }
 
-void hang_graph_tell(struct hang_graph *g)
+void hang_report_all(struct hang_graph *g)
 {
     hang_report_circles(g, 1);
     for (uint32_t n = 0; n < g->group_count; n++)

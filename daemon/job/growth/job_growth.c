@@ -48,7 +48,7 @@ void job_growth_destroy(struct job_growth *g)
 
 static int growth_set_host(struct job_growth *g, uint32_t node, const char *host)
 {
-    if (array_fit_zero(&g->hosts, sizeof(*g->hosts), &g->host_capacity, (uint64_t)node + 1) != 0)
+    if (ARRAY_FIT_AT(g->hosts, g->host_capacity, node) != 0)
         return -ENOMEM;
     if (g->hosts[node] == NULL)
         g->hosts[node] = strdup(host);
@@ -66,8 +66,7 @@ int job_growth_place(struct job_growth *g, uint32_t rank, uint32_t node, const c
     code = code != 0 ? code : scopes_place(g->scopes, rank, node);
     code = code != 0 ? code : attribution_place(g->attribution, rank, node, host);
     if (code == 0)
-        code =
-            array_fit_zero(&g->node_of, sizeof(*g->node_of), &g->rank_capacity, (uint64_t)rank + 1);
+        code = ARRAY_FIT_AT(g->node_of, g->rank_capacity, rank);
     if (code != 0)
         return code;
     for (; g->ranks <= rank; g->ranks++)
@@ -141,8 +140,8 @@ static double episode_slope(const struct growth_episode *e, const struct closed_
 }
 
 /* The episode is described as it is now, and reported. */
-static void episode_tell(struct job_growth *g, struct growth_episode *e,
-                         const struct closed_window *window)
+static void episode_report(struct job_growth *g, struct growth_episode *e,
+                           const struct closed_window *window)
 {
     e->updated = window->number;
     e->reported_ratio = e->finding.ratio;
@@ -190,7 +189,7 @@ static void episode_begin(struct job_growth *g, const struct rule *rule,
             return;
         }
         growth_name_ranks(g, e);
-        episode_tell(g, e, window);
+        episode_report(g, e, window);
         return;
     }
 }
@@ -226,7 +225,7 @@ static void episode_continue(struct job_growth *g, struct growth_episode *e,
     if (!fires && (e->state == ALERT_PENDING || !episode_has_changed(e, window->number)))
         return;
     e->state = fires ? ALERT_FIRING : e->state;
-    episode_tell(g, e, window);
+    episode_report(g, e, window);
 }
 
 /* ---- windows ------------------------------------------------------------- */

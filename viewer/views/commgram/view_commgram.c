@@ -198,55 +198,35 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
 }
 
 /* Badges: what the picture simplifies or omits. */
-struct badges {
-    char text[8][96];
-    color_t color[8];
-    int count;
-};
-
-static void commgram_view_badge(struct badges *b, color_t color, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void commgram_view_badge(struct badges *b, color_t color, const char *format, ...)
-{
-    va_list arguments;
-    if (b->count == (int)(sizeof b->text / sizeof *b->text))
-        return;
-    va_start(arguments, format);
-    vsnprintf(b->text[b->count], sizeof *b->text, format, arguments);
-    va_end(arguments);
-    b->color[b->count++] = color;
-}
-
 static void commgram_view_collect_filter_badges(const struct stage *s,
-                                                const struct commgram_drawing *d, struct badges *b)
+                                                const struct commgram_drawing *d, struct tooltip *b)
 {
     const struct theme *t = s->brush.theme;
     const struct commgram *g = &s->model->commgram;
     struct commgram_request wish;
     char a[FORMAT_CAPACITY];
     if (g->now.asked.ranks[0])
-        commgram_view_badge(b, t->accent, "only messages from or to rank%s %.*s%s",
-                            strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
-                            strlen(g->now.asked.ranks) > 24 ? "\xe2\x80\xa6" : "");
-    if (ui_commgram_wish(s->ui, s->model, &wish) == 2)
-        commgram_view_badge(b, t->warn, "the selected ranks are too many to pick out");
+        tooltip_add(b, t->accent, "only messages from or to rank%s %.*s%s",
+                    strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
+                    strlen(g->now.asked.ranks) > 24 ? "\xe2\x80\xa6" : "");
+    if (ui_commgram_request(s->ui, s->model, &wish) == 2)
+        tooltip_add(b, t->warn, "the selected ranks are too many to pick out");
     if (s->ui->selection.kind == SELECT_COMMUNITY)
-        commgram_view_badge(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
+        tooltip_add(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
     if (d->left_out)
-        commgram_view_badge(b, t->accent, "%s ribbons of other sizes left out",
-                            format_count(a, sizeof a, d->left_out));
+        tooltip_add(b, t->accent, "%s ribbons of other sizes left out",
+                    format_count(a, sizeof a, d->left_out));
     if (!g->now.asked.modelled)
-        commgram_view_badge(b, t->second, "without collectives");
+        tooltip_add(b, t->second, "without collectives");
 }
 
-static struct badges commgram_view_collect_badges(const struct stage *s,
-                                                  const struct commgram_drawing *d)
+static struct tooltip commgram_view_collect_badges(const struct stage *s,
+                                                   const struct commgram_drawing *d)
 {
     const struct theme *t = s->brush.theme;
     const struct commgram *g = &s->model->commgram;
     const struct commgram_picture *p = &g->now;
-    struct badges b = {0};
+    struct tooltip b = {0};
     char a[FORMAT_CAPACITY];
     uint64_t modelled = 0, folded = 0;
     for (uint32_t k = 0; k < p->column_count; k++) {
@@ -254,35 +234,35 @@ static struct badges commgram_view_collect_badges(const struct stage *s,
         folded += p->columns[k].folded;
     }
     if (g->error)
-        commgram_view_badge(&b, t->bad, "an older picture: %.60s", g->error_text);
+        tooltip_add(&b, t->bad, "an older picture: %.60s", g->error_text);
     commgram_view_collect_filter_badges(s, d, &b);
     if (p->resolved && p->resolved < p->asked.phases)
-        commgram_view_badge(&b, t->warn, "finer phases are no longer stored");
+        tooltip_add(&b, t->warn, "finer phases are no longer stored");
     if (folded)
-        commgram_view_badge(&b, t->warn, "%s messages whose pair is not known are not drawn",
-                            format_count(a, sizeof a, folded));
+        tooltip_add(&b, t->warn, "%s messages whose pair is not known are not drawn",
+                    format_count(a, sizeof a, folded));
     if (p->ignored)
-        commgram_view_badge(&b, t->warn, "%s rows could not be read",
-                            format_count(a, sizeof a, p->ignored));
+        tooltip_add(&b, t->warn, "%s rows could not be read",
+                    format_count(a, sizeof a, p->ignored));
     if (d->columns.thin_ribbons)
-        commgram_view_badge(&b, t->second, "%s ribbons narrower than a pixel drawn together",
-                            format_count(a, sizeof a, d->columns.thin_ribbons));
+        tooltip_add(&b, t->second, "%s ribbons narrower than a pixel drawn together",
+                    format_count(a, sizeof a, d->columns.thin_ribbons));
     if (d->columns.thin_bars)
-        commgram_view_badge(&b, t->second, "%s bars with no pixel between them",
-                            format_count(a, sizeof a, d->columns.thin_bars));
+        tooltip_add(&b, t->second, "%s bars with no pixel between them",
+                    format_count(a, sizeof a, d->columns.thin_bars));
     if (modelled)
-        commgram_view_badge(&b, t->second, "hatched: model collectives");
+        tooltip_add(&b, t->second, "hatched: model collectives");
     return b;
 }
 
-static void commgram_view_add_badge_row(const struct stage *s, const struct badges *b,
+static void commgram_view_add_badge_row(const struct stage *s, const struct tooltip *b,
                                         struct box box)
 {
     const struct theme *t = s->brush.theme;
     double x = box.x;
     scene_panel(s->brush.scene, box, 0, "commgram.badges");
     for (int i = 0; i < b->count; i++) {
-        double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, b->text[i]) + 24;
+        double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, b->lines[i]) + 24;
         if (x + w > box.x + box.w && i > 0) {
             double more = box.x + box.w - x;
             if (more > 50)
@@ -292,9 +272,9 @@ static void commgram_view_add_badge_row(const struct stage *s, const struct badg
         }
         struct box pill = {x, box.y + 2, fmin(w, box.w), 19};
         scene_outline(s->brush.scene, pill, 9, 1, t->line);
-        scene_disc(s->brush.scene, x + 10, pill.y + 9.5, 3, b->color[i]);
+        scene_disc(s->brush.scene, x + 10, pill.y + 9.5, 3, b->colors[i]);
         scene_text(s->brush.scene, x + 18, pill.y + 2, pill.w - 24, TEXT_AXIS, TEXT_FIGURES,
-                   t->text, b->text[i]);
+                   t->text, b->lines[i]);
         x += w + 6;
     }
 }
@@ -338,7 +318,7 @@ static void commgram_layout(struct stage *s, struct box box)
     bipartite_layout(s, d, panel, plot);
     bipartite_links(s, d, (struct box){inner.x, links, inner.w, LINKS}, &line, plot);
     commgram_view_add_foot(s, d, (struct box){inner.x, foot_y - FOOT - BADGES, inner.w, FOOT});
-    struct badges badges = {0};
+    struct tooltip badges = {0};
     if (d->columns.version)
         badges = commgram_view_collect_badges(s, d);
     commgram_view_add_badge_row(s, &badges,

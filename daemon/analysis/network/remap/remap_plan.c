@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The constants below are heuristic and, as far as is known, not tuned systematically: no paper and
- * no record of measurements stands behind them. They change how good a mapping is after a given
+ * no record of measurements supports them. They change how good a mapping is after a given
  * effort, never whether it is valid. Whoever changes one compares the columns of
  * tests/bench/remap_bench.c before and after.
  *
