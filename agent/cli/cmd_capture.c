@@ -85,12 +85,10 @@ static int cmd_capture_run(struct capturing *c)
         return status;
     int64_t id = client_ask(c->client, "capture", c->job, NULL, c->words);
     int result = id < 0 ? (int)id : 0;
-    while (result >= 0) {
-        struct client_message got;
-        result = client_next(c->client, 100, &got);
-        if (result >= 0 && dial_is_hopeless(&c->dial, c->client, &away_since))
+    for (struct client_message got; result >= 0;) {
+        if (dial_next(&c->dial, c->client, &away_since, &got) != 0)
             return 1;
-        if (result != 1 || got.id != (uint64_t)id)
+        if (got.id != (uint64_t)id)
             continue;
         if (got.message->type == WIRE_TYPE_REPLY)
             return cmd_capture_end(c, &got.message->reply);

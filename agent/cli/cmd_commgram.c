@@ -28,12 +28,8 @@ static const char help[] =
     "      --ranks LIST        only messages from or to these ranks, such as 3,8-11\n"
     "      --no-collectives    without the messages that stand for collectives\n"
     "  -f, --format FORMAT     text (default) or json, one object to a line\n"
-    "  -j, --job ID            this job; otherwise the newest running one, or the newest\n"
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
-    "HOLTER_DAEMON, or the\n"
-    "                          newest session of this user on this host\n"
-    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
-    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "  -j, --job ID            this job; otherwise the newest running one, or the "
+    "newest\n" DIAL_HELP "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
     "\n"
     "Status: 0 when there was an answer, 1 when there was none, 2 for wrong usage.\n";
 
@@ -87,12 +83,9 @@ static int cmd_commgram_refused(const struct asking *a, const struct wire_reply 
 static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
 {
     uint64_t away_since = 0;
-    for (;;) {
-        struct client_message got;
-        int result = client_next(a->client, 100, &got);
-        if (result < 0 || dial_is_hopeless(&a->dial, a->client, &away_since))
-            return 1;
-        if (result == 0 || got.id != (uint64_t)id)
+    struct client_message got;
+    while (dial_next(&a->dial, a->client, &away_since, &got) == 0) {
+        if (got.id != (uint64_t)id)
             continue;
         const struct wire_message *m = got.message;
         if (m->type == WIRE_TYPE_JOB) {
@@ -106,6 +99,7 @@ static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
             return m->reply.code != 0 ? cmd_commgram_refused(a, &m->reply) : 0;
         }
     }
+    return 1;
 }
 
 /* Send a request, and print its answers when all were received. @return as

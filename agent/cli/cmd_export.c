@@ -58,18 +58,13 @@ struct exporting {
 
 /* ---- options -------------------------------------------------------------------- */
 
-static int cmd_export_is_in(const char *const *names, const char *name)
-{
-    while (*names != NULL && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
-
 static int cmd_export_set_table(void *user, const struct command_option *option, const char *value)
 {
     (void)option;
     ((struct exporting *)user)->table = value;
-    return cmd_export_is_in(tables_names, value) || cmd_export_is_in(export_sums, value) ? 0 : -1;
+    return export_names_contain(tables_names, value) || export_names_contain(export_sums, value)
+               ? 0
+               : -1;
 }
 
 static int same_file(const char *a, const char *b)
@@ -142,7 +137,7 @@ static int read_content(struct exporting *e)
 {
     char why[600];
     const struct content_options options = {.progress = e->source.progress};
-    if (e->has_content || (e->table != NULL && cmd_export_is_in(tables_names, e->table)))
+    if (e->has_content || (e->table != NULL && export_names_contain(tables_names, e->table)))
         return 0;
     e->has_content = 1;
     if (content_read(&e->content, e->source.path, &options, why, sizeof(why)) == 0)

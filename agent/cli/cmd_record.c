@@ -6,7 +6,6 @@
 #include "daemon/storage/recordings/attach.h"
 #include "holter/clock.h"
 #include "holter/error.h"
-#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,11 +29,7 @@ static const char help[] =
     "                          and so on, in this directory\n"
     "      --max-size SIZE     of the recording, 16M and more: it goes on in parts, of which the "
     "oldest are\n"
-    "                          removed\n"
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
-    "HOLTER_DAEMON, or the\n"
-    "                          newest session of this user on this host\n"
-    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
+    "                          removed\n" DIAL_HELP
     "      --timeout SECONDS   how long the daemon may be away before it is given up (default 5)\n"
     "  -h, --help              this text\n"
     "\n"

@@ -118,23 +118,6 @@ struct asking {
     int settles; /* wait for the final state, not only for a preview */
 };
 
-/* Receive the next message of the answer. @return 0, or the exit status */
-static int cmd_replay_await(const struct asking *asking, struct client *client,
-                            uint64_t *away_since, struct client_message *got)
-{
-    for (;;) {
-        int result = client_next(client, 250, got);
-        if (result == 1)
-            return 0;
-        if (result < 0) {
-            terminal_print("replay: %s", holter_strerror(result));
-            return 1;
-        }
-        if (dial_is_hopeless(&asking->dial, client, away_since))
-            return 1;
-    }
-}
-
 /* Send one request and receive its answer; prints the state unless a seek or step is in progress.
  * @return 0, -1 if the request has to be repeated, or the exit status */
 static int cmd_replay_ask(struct asking *asking, struct client *client)
@@ -143,9 +126,8 @@ static int cmd_replay_ask(struct asking *asking, struct client *client)
     int seeks = 0;
     int64_t id = client_ask(client, "replay", NULL, NULL, asking->words);
     for (struct client_message got; id > 0;) {
-        int status = cmd_replay_await(asking, client, &away_since, &got);
-        if (status != 0)
-            return status;
+        if (dial_next(&asking->dial, client, &away_since, &got) != 0)
+            return 1;
         if ((int64_t)got.id != id)
             continue;
         const struct wire_message *m = got.message;

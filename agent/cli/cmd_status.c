@@ -21,12 +21,7 @@ static const char help[] =
     "  -f, --format FORMAT     text (default) or json: one object\n"
     "  -j, --job ID            details of this job only\n"
     "  -v, --verbose           details of jobs that have ended, and all calls that are not "
-    "covered\n"
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
-    "HOLTER_DAEMON, or the\n"
-    "                          newest session of this user on this host\n"
-    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
-    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "covered\n" DIAL_HELP "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
     "\n"
     "Status: 0 when the daemon answered, 1 when it did not, 2 for wrong usage.\n";
 
@@ -107,28 +102,26 @@ static int cmd_status_ask(struct status *status, const char *op, const char *job
         terminal_print("status: %s", holter_strerror((int)id));
         return (int)id;
     }
-    for (;;) {
-        struct client_message got;
-        int result = client_next(status->client, 100, &got);
-        if (result == 1 && got.id == (uint64_t)id && got.message->type == WIRE_TYPE_REPLY) {
-            if (dial_is_overtaken(status->client, &got.message->reply))
-                return OVERTAKEN;
-            result = (int)got.message->reply.code;
-            if (result)
-                terminal_print("status: %s: %s", status->dial.endpoint,
-                               got.message->reply.text[0] ? got.message->reply.text
-                                                          : holter_strerror(result));
-            return result;
+    struct client_message got;
+    while (dial_next(&status->dial, status->client, &away_since, &got) == 0) {
+        if (got.id != (uint64_t)id)
+            continue;
+        const struct wire_reply *reply = &got.message->reply;
+        if (got.message->type != WIRE_TYPE_REPLY) {
+            int error = cmd_status_store_message(status, got.message);
+            if (error == 0)
+                continue;
+            terminal_print("status: %s", holter_strerror(error));
+            return error;
         }
-        if (result == 1 && got.id == (uint64_t)id)
-            result = cmd_status_store_message(status, got.message);
-        if (result < 0) {
-            terminal_print("status: %s", holter_strerror(result));
-            return result;
-        }
-        if (dial_is_hopeless(&status->dial, status->client, &away_since))
-            return -HOLTER_EUNREACHABLE;
+        if (dial_is_overtaken(status->client, reply))
+            return OVERTAKEN;
+        if (reply->code)
+            terminal_print("status: %s: %s", status->dial.endpoint,
+                           reply->text[0] ? reply->text : holter_strerror((int)reply->code));
+        return (int)reply->code;
     }
+    return -HOLTER_EUNREACHABLE;
 }
 
 /* Are details of this job printed? Those of running jobs and of the newest other one. */

@@ -122,6 +122,20 @@ int dial_wait(struct dial *dial, struct client **client)
     return 0;
 }
 
+int dial_next(const struct dial *dial, struct client *client, uint64_t *since_ns,
+              struct client_message *out)
+{
+    for (;;) {
+        int result = client_next(client, 100, out);
+        if (result == 1)
+            return 0;
+        if (result < 0)
+            terminal_print("%s: %s", dial->command, holter_strerror(result));
+        if (result < 0 || dial_is_hopeless(dial, client, since_ns))
+            return 1;
+    }
+}
+
 int dial_is_overtaken(const struct client *client, const struct wire_reply *reply)
 {
     return reply->code == -HOLTER_EUNREACHABLE && client_replays(client);

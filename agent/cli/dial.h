@@ -9,6 +9,13 @@
 #include <limits.h>
 #include <stdint.h>
 
+/** Lines of a command's help: the options that dial_parse() adds, except --timeout. */
+#define DIAL_HELP                                                                                  \
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "             \
+    "HOLTER_DAEMON, or the\n"                                                                      \
+    "                          newest session of this user on this host\n"                         \
+    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
+
 struct dial {
     const char *command; /**< set: name for error messages, "tap" */
     char endpoint[PATH_MAX];
@@ -35,6 +42,11 @@ int dial_moved(struct dial *dial, struct client **client);
 
 /** Wait for the welcome of the daemon. @return 0, or the exit status after printing an error */
 int dial_wait(struct dial *dial, struct client **client);
+
+/** Wait for the next message. @param since_ns  as for dial_is_hopeless()
+ *  @return 0, or the exit status after printing an error */
+int dial_next(const struct dial *dial, struct client *client, uint64_t *since_ns,
+              struct client_message *out);
 
 /** Was a request not answered because another run of a replay took over, after a seek or at the
  *  start of a loop? The request has to be sent again after dial_wait(). */

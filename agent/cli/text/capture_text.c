@@ -26,7 +26,7 @@ int capture_view_add(struct capture_view *view, const struct wire_capture *messa
 {
     int rc = wire_encode(&view->buffer, WIRE_TYPE_CAPTURE, message);
     if (rc == 0)
-        rc = array_fit(&view->parts, sizeof *view->parts, &view->room, view->count + 1);
+        rc = ARRAY_FIT(view->parts, view->room, view->count + 1);
     if (rc != 0)
         return rc;
     struct capture_part *part = &view->parts[view->count];
@@ -40,12 +40,6 @@ int capture_view_add(struct capture_view *view, const struct wire_capture *messa
 }
 
 /* ---- cells --------------------------------------------------------------- */
-
-static void duration_cell(FILE *out, int width, double ns)
-{
-    struct quantity q;
-    tap_cell(out, -width, quantity_duration(&q, ns));
-}
 
 /* Time before the reading of the rings. */
 static void before_cell(FILE *out, int width, int64_t begin_ns)
@@ -139,7 +133,7 @@ static void capture_text_put_event(FILE *out, const struct wire_capture *m,
         if (e->running)
             tap_cell(out, -10, "in it");
         else
-            duration_cell(out, 10, (double)e->length_ns);
+            tap_duration(out, 10, (double)e->length_ns);
         fputs("  ", out);
         tap_cell(out, 22, name);
     }

@@ -11,8 +11,7 @@
 #define VERTEX_TEXT 80
 #define CARTESIAN 0 /* of enum topology_kind, daemon/analysis/network/topology.h */
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names --------------------------------------------------------------- */
 
 static void tap_network_drop(char ***texts, uint64_t *count)
 {
@@ -103,8 +102,7 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
     return text;
 }
 
-/* ---- the network ------------------------------------------------------------------------------
- */
+/* ---- the network --------------------------------------------------------- */
 
 static void print_sizes(FILE *out, const struct wire_topology *m)
 {
@@ -141,8 +139,7 @@ void tap_topology(FILE *out, const struct wire_topology *m)
     print_sizes(out, m);
 }
 
-/* ---- links ------------------------------------------------------------------------------------
- */
+/* ---- links --------------------------------------------------------------- */
 
 static void bytes_or_packets(FILE *out, int width, uint64_t value, uint64_t unit)
 {

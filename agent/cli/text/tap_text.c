@@ -55,7 +55,7 @@ void tap_bytes(FILE *out, int width, uint64_t bytes)
     tap_cell(out, -width, quantity_bytes(&q, (double)bytes));
 }
 
-static void time_cell(FILE *out, int width, double ns)
+void tap_duration(FILE *out, int width, double ns)
 {
     struct quantity q;
     tap_cell(out, -width, quantity_duration(&q, ns));
@@ -202,7 +202,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
         tap_count(out, 7, r->lost);
         if (r->in_call) {
             fprintf(out, "  %s ", call_name((uint16_t)r->in_call));
-            time_cell(out, 0, (double)r->in_call_ns);
+            tap_duration(out, 0, (double)r->in_call_ns);
             if (r->in_call_peer >= 0)
                 fprintf(out, " with %" PRId64, r->in_call_peer);
         }
@@ -293,9 +293,9 @@ static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, in
         tap_count(out, 10, c->calls);
         tap_bytes(out, 11, c->bytes);
         tap_bytes(out, 11, c->bytes_in);
-        time_cell(out, 11, (double)c->time_ns);
-        time_cell(out, 11, c->calls ? (double)c->time_ns / (double)c->calls : 0);
-        time_cell(out, 11, (double)c->longest_ns);
+        tap_duration(out, 11, (double)c->time_ns);
+        tap_duration(out, 11, c->calls ? (double)c->time_ns / (double)c->calls : 0);
+        tap_duration(out, 11, (double)c->longest_ns);
         names_cell(out, tap_text_comm_name(w->comms, w->comms_count, c->comm),
                    tap_text_region_name(w->regions, w->regions_count, c->region));
     }
@@ -330,12 +330,12 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
         tap_count(out, 10, n->lost);
         tap_count(out, 10, n->windows_dropped);
         tap_bytes(out, 11, n->uplink_bytes);
-        time_cell(out, 11, (double)n->cpu_ns);
+        tap_duration(out, 11, (double)n->cpu_ns);
         tap_bytes(out, 11, n->rss_bytes);
-        time_cell(out, 14, (double)n->clock_offset_ns);
-        time_cell(out, 10, (double)n->clock_error_ns);
+        tap_duration(out, 14, (double)n->clock_offset_ns);
+        tap_duration(out, 10, (double)n->clock_error_ns);
         if (n->call_cost_ns >= 0)
-            time_cell(out, 11, n->call_cost_ns);
+            tap_duration(out, 11, n->call_cost_ns);
         else
             tap_cell(out, -11, "-");
         fputs(n->connected ? "\n" : "  away\n", out);

@@ -55,9 +55,10 @@ void tap_head(FILE *out, const char *topic, const char *job);
 /** Print a right-aligned cell of a number and its unit; "-" if it is not known. */
 void tap_real(FILE *out, int width, int digits, const char *unit, double value);
 
-/** Print right-aligned cells of numbers: 12.3 k, 4.56 MiB. */
+/** Print right-aligned cells of numbers: 12.3 k, 4.56 MiB, 1.20 ms. */
 void tap_count(FILE *out, int width, uint64_t count);
 void tap_bytes(FILE *out, int width, uint64_t bytes);
+void tap_duration(FILE *out, int width, double ns);
 
 /** Print a message of topic "phases" or "curve": a line, and one for each row. */
 void tap_phases(FILE *out, const struct wire_phases *phases);

@@ -332,7 +332,6 @@ int cmd_top(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
     top.signals = end_signals_open(1);
-    top_model_init(&top.model);
     top.view.utf8 = top_screen_utf8();
     top.view.daemon = top.dial.endpoint;
     top.page = calloc(1, sizeof *top.page);

@@ -398,8 +398,7 @@ static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m,
     free(order);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------
- */
+/* ---- nodes --------------------------------------------------------------- */
 
 static size_t count_nodes(const struct top_model *m)
 {

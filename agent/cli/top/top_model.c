@@ -15,11 +15,6 @@
 #define MAX_RANKS (1u << 24) /* higher ranks are not listed */
 #define NO_HOST UINT32_MAX
 
-void top_model_init(struct top_model *m)
-{
-    *m = (struct top_model){0};
-}
-
 static void free_alert(struct top_alert *alert)
 {
     wire_arena_finish(&alert->arena);
@@ -37,7 +32,7 @@ void top_model_finish(struct top_model *m)
     free(m->place);
     free(m->hosts);
     wire_arena_finish(&m->nodes_arena);
-    top_model_init(m);
+    *m = (struct top_model){0};
 }
 
 /* Copy a message by encoding and decoding it. */
@@ -97,7 +92,7 @@ static struct top_series *find_series(struct top_model *m, uint64_t scope, uint6
         return &m->series[at];
     if (m->series_count >= TOP_SERIES)
         return NULL;
-    if (array_resize(&m->series, (m->series_count + 1) * sizeof *m->series) != 0)
+    if (ARRAY_RESIZE(m->series, m->series_count + 1) != 0)
         return NULL;
     struct top_series *series = m->series + at;
     memmove(series + 1, series, (m->series_count++ - at) * sizeof *series);
@@ -145,7 +140,7 @@ static int top_model_apply_rank_latencies(struct top_model *m, const struct wire
         size_t before = m->latency_room;
         if (rank >= MAX_RANKS)
             continue;
-        if (array_fit(&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) != 0)
+        if (ARRAY_FIT(m->latency, m->latency_room, rank + 1) != 0)
             return -ENOMEM;
         for (size_t new = before; new < m->latency_room; new ++)
             m->latency[new].value = NAN;
@@ -263,7 +258,7 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
         m->rank_count = 0;
     m->rank_window = w->window;
     m->ranks_open = w->more != 0;
-    if (array_fit(&m->ranks, sizeof *m->ranks, &m->rank_room, m->rank_count + w->ranks_count))
+    if (ARRAY_FIT(m->ranks, m->rank_room, m->rank_count + w->ranks_count))
         return -ENOMEM;
     double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
@@ -296,7 +291,7 @@ static int top_model_apply_places(struct top_model *m, const struct wire_places 
         size_t before = m->place_room;
         if (rank >= MAX_RANKS)
             continue;
-        if (array_fit(&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
+        if (ARRAY_FIT(m->place, m->place_room, rank + 1) != 0)
             return -ENOMEM;
         for (size_t new = before; new < m->place_room; new ++)
             m->place[new] = NO_HOST;

@@ -52,6 +52,7 @@ struct top_alert {
     struct wire_arena arena;
 };
 
+/** Zero-initialised: empty. */
 struct top_model {
     /* job; id "" while none is known */
     char job[65], state[17], app[257];
@@ -84,8 +85,6 @@ struct top_model {
     size_t alert_count;
 };
 
-/** An empty model; allocates nothing. */
-void top_model_init(struct top_model *model);
 void top_model_finish(struct top_model *model);
 
 /** Apply a message. A message of another job resets the model; types that are not shown are

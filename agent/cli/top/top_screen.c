@@ -134,38 +134,34 @@ void top_screen_draw(struct top_screen *screen, const struct top_page *page)
 
 enum top_key top_screen_key(struct top_screen *screen)
 {
+    static const struct {
+        int key;
+        enum top_key means;
+    } keys[] = {
+        {ERR, TOP_KEY_NONE},
+        {'q', TOP_KEY_QUIT},
+        {'Q', TOP_KEY_QUIT},
+        {KEY_UP, TOP_KEY_UP},
+        {'k', TOP_KEY_UP},
+        {KEY_DOWN, TOP_KEY_DOWN},
+        {'j', TOP_KEY_DOWN},
+        {'\r', TOP_KEY_ENTER},
+        {KEY_ENTER, TOP_KEY_ENTER},
+        {'\n', TOP_KEY_ENTER},
+        {'p', TOP_KEY_PAUSE},
+        {ESCAPE, TOP_KEY_ENTER},
+        {' ', TOP_KEY_PAUSE},
+        {'s', TOP_KEY_SORT},
+        {'?', TOP_KEY_HELP},
+        {'h', TOP_KEY_HELP},
+        {KEY_RESIZE, TOP_KEY_RESIZED},
+    };
     (void)screen;
-    int key = getch();
-    switch (key) {
-    case ERR:
-        return TOP_KEY_NONE;
-    case 'q':
-    case 'Q':
-        return TOP_KEY_QUIT;
-    case KEY_UP:
-    case 'k':
-        return TOP_KEY_UP;
-    case KEY_DOWN:
-    case 'j':
-        return TOP_KEY_DOWN;
-    case KEY_ENTER:
-    case '\r':
-    case '\n':
-    case ESCAPE:
-        return TOP_KEY_ENTER;
-    case 'p':
-    case ' ':
-        return TOP_KEY_PAUSE;
-    case 's':
-        return TOP_KEY_SORT;
-    case '?':
-    case 'h':
-        return TOP_KEY_HELP;
-    case KEY_RESIZE:
-        return TOP_KEY_RESIZED;
-    default:
-        return TOP_KEY_OTHER;
-    }
+    const int key = getch();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].key == key)
+            return keys[i].means;
+    return TOP_KEY_OTHER;
 }
 
 bool top_screen_utf8(void)

@@ -58,10 +58,9 @@ static void the_page_shows_latency_alerts_ranks_and_nodes(void **state)
         "",
         "q quit  j/k alert  Enter evidence  s sort  p pause  ? help",
     };
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(80, 24);
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30);
     assert_page(&model, &view, lines, 24);
     top_model_finish(&model);
@@ -78,12 +77,11 @@ static void a_small_ascii_terminal_keeps_what_matters_most(void **state)
         "> firing   22:13:41    2.4x Message~ network 83 %       ",
         "no answer from tcp://login:7: dialling again  q quit  j~",
     };
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(56, 7);
     (void)state;
     view.utf8 = false;
     view.link = TOP_LOST;
-    top_model_init(&model);
     story_tell(&model, 30);
     assert_page(&model, &view, lines, 7);
     top_model_finish(&model);
@@ -118,11 +116,10 @@ static void evidence_takes_the_place_of_ranks_and_nodes(void **state)
         "",
         "p go on  q quit  ? help",
     };
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(68, 25);
     (void)state;
     view.evidence = view.paused = true;
-    top_model_init(&model);
     story_tell(&model, 30);
     assert_page(&model, &view, lines, 25);
     top_model_finish(&model);
@@ -130,10 +127,9 @@ static void evidence_takes_the_place_of_ranks_and_nodes(void **state)
 
 static void the_chosen_alert_stays_chosen_and_in_sight(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(80, 10);
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30);
     for (uint64_t id = 2; id < 30; id++) {
         char title[32];
@@ -156,10 +152,9 @@ static void the_chosen_alert_stays_chosen_and_in_sight(void **state)
 static void ranks_are_in_the_order_asked_for(void **state)
 {
     static const char *const first[] = {"      7  ", "      6  ", "      0  "};
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(80, 24);
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30);
     for (view.sort = 0; view.sort < TOP_SORTS; view.sort++) {
         top_layout(&model, &view, &page);
@@ -178,18 +173,17 @@ static void before_a_job_the_page_says_what_it_waits_for(void **state)
         "",
         "q quit  j/k alert  Enter evidence  s sort …",
     };
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(43, 6);
     (void)state;
     view.link = TOP_DIALLING;
-    top_model_init(&model);
     assert_page(&model, &view, lines, 6);
     top_model_finish(&model);
 }
 
 static void scopes_without_messages_are_left_out(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     struct top_view view = view_of(80, 24);
     struct wire_series_row rows[] = {
         {.scope = SERIES_JOB}, {.scope = SERIES_INTRA, .messages = 1}, {.scope = SERIES_INTER}};
@@ -197,7 +191,6 @@ static void scopes_without_messages_are_left_out(void **state)
         .type = WIRE_TYPE_LATENCIES,
         .latencies = {.job = "one", .window = 7, .series = rows, .series_count = 3}};
     (void)state;
-    top_model_init(&model);
     assert_int_equal(top_model_apply(&model, &message, 0), 0);
     top_layout(&model, &view, &page);
     assert_memory_equal(page.lines[3].text, "job ", 4);
@@ -233,9 +226,8 @@ static void assert_fits(const struct top_view *view)
 
 static void every_size_fits_its_terminal(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 300);
     for (int rows = 0; rows <= 60; rows++)
         for (int columns = 1; columns <= 140; columns += rows % 7 + 1)
@@ -255,11 +247,10 @@ static void every_size_fits_its_terminal(void **state)
 /* Whatever the wire lets through. */
 static void hostile_messages_neither_break_nor_steer_the_page(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     const struct wire_table *table;
     uint64_t seed = 77;
     (void)state;
-    top_model_init(&model);
     for (int round = 0; round < 300; round++) {
         for (size_t t = 0; (table = wire_table_at(t)); t++) {
             void *fields = random_message(table, &seed, 6);

@@ -21,9 +21,8 @@ static const struct top_series *find(const struct top_model *model, uint64_t sco
 
 static void series_keep_the_last_windows(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 1000);
     const struct top_series *inter = find(&model, SERIES_INTER, 0);
     assert_true(fabs(top_model_value(inter, 999) - (1.2 + 0.3 * 979)) < 1e-3);
@@ -37,9 +36,8 @@ static void series_keep_the_last_windows(void **state)
 
 static void a_correction_of_an_old_window_changes_that_one_alone(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30);
     struct wire_series_row row = {
         .scope = SERIES_INTER, .messages = 1, .reference = 9, .typical = 9};
@@ -57,12 +55,11 @@ static void a_correction_of_an_old_window_changes_that_one_alone(void **state)
 
 static void ranks_of_a_region_are_reported_as_runs(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     struct wire_latency_region_row region = {.id = 9, .ranks = 200};
     struct wire_region_member_row members[200];
     char text[64];
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 1);
     assert_string_equal(top_model_region_ranks(&model, 1, text, sizeof text), "0-3,7");
     assert_string_equal(top_model_region_ranks(&model, 2, text, sizeof text), "4-6");
@@ -84,9 +81,8 @@ static void ranks_of_a_region_are_reported_as_runs(void **state)
 
 static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30); /* tells of alert 1 */
     story_alert(&model, 2, "pending", "two");
     story_alert(&model, 3, "firing", "three");
@@ -106,11 +102,10 @@ static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
 
 static void the_current_state_replaces_the_alerts(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     struct wire_message job = {.type = WIRE_TYPE_JOB,
                                .job = {.job = "lmp.0", .state = "ended", .app = "", .mpi = ""}};
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30);
     assert_int_equal(top_model_apply(&model, &job, 0), 0);
     assert_int_equal(model.alert_count, 1);
@@ -123,10 +118,9 @@ static void the_current_state_replaces_the_alerts(void **state)
 
 static void another_job_starts_from_scratch(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     struct wire_message other = {.type = WIRE_TYPE_TOTALS, .totals = {.job = "lmp.1"}};
     (void)state;
-    top_model_init(&model);
     story_tell(&model, 30);
     assert_int_equal(top_model_apply(&model, &other, 0), 0);
     assert_string_equal(model.job, "lmp.1");
@@ -138,7 +132,7 @@ static void another_job_starts_from_scratch(void **state)
 
 static void ranks_of_one_window_come_in_parts(void **state)
 {
-    struct top_model model;
+    struct top_model model = {0};
     struct wire_rank_row rows[3] = {
         {.rank = 0, .send_ns = 300, .send_wait_ns = 250, .awaited = 1 + 1},
         {.rank = 1, .wait_ns = 500},
@@ -151,7 +145,6 @@ static void ranks_of_one_window_come_in_parts(void **state)
                                                    .ranks_count = 2,
                                                    .more = 1}};
     (void)state;
-    top_model_init(&model);
     assert_int_equal(top_model_apply(&model, &message, 0), 0);
     message.rank_window.ranks = rows + 2;
     message.rank_window.ranks_count = 1;
