@@ -152,8 +152,7 @@ void canvas_disc(struct canvas *c, double cx, double cy, double radius, color_t 
                          radius + 0.5 - hypot(x + 0.5 - cx, y + 0.5 - cy));
 }
 
-/* ---- curves ------------------------------------------------------------------------------------
- */
+/* ---- curves -------------------------------------------------------------- */
 
 /* Coverage of one segment, joined to what is there by the larger share: joints do not show. */
 static void canvas_segment(uint8_t *mask, struct clip area, struct point a, struct point b,
@@ -209,8 +208,7 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
     canvas_mask(c, area.x0, area.y0, c->cover, area.x1 - area.x0, area.y1 - area.y0, color);
 }
 
-/* ---- areas -------------------------------------------------------------------------------------
- */
+/* ---- areas --------------------------------------------------------------- */
 
 /* One column of pixels from top to bottom, both in pixels and parts of them. */
 static void canvas_column(struct canvas *c, int x, double top, double bottom, color_t color)
@@ -270,8 +268,7 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color
     }
 }
 
-/* ---- bitmaps -----------------------------------------------------------------------------------
- */
+/* ---- bitmaps ------------------------------------------------------------- */
 
 void canvas_image(struct canvas *c, struct box box, const struct image *image)
 {

@@ -12,8 +12,7 @@ static struct clip device_box(struct box b, double k)
                          (int)lround((b.y + b.h) * k)};
 }
 
-/* ---- items -------------------------------------------------------------------------------------
- */
+/* ---- items --------------------------------------------------------------- */
 
 static void paint_rect(struct canvas *c, const struct scene_item *item, double k)
 {
@@ -112,8 +111,7 @@ static void paint_item(struct canvas *c, const struct scene *scene, const struct
     }
 }
 
-/* ---- what changed ------------------------------------------------------------------------------
- */
+/* ---- what changed -------------------------------------------------------- */
 
 static int painter_contains(struct clip outer, struct clip inner)
 {

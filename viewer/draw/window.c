@@ -84,44 +84,34 @@ void window_size(const struct window *win, double *w, double *h)
     *h = points_h / win->user_scale;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events -------------------------------------------------------------- */
 
 static int window_key_of(SDL_Keycode code)
 {
-    switch (code) {
-    case SDLK_ESCAPE:
-        return KEY_ESCAPE;
-    case SDLK_BACKSPACE:
-        return KEY_BACKSPACE;
-    case SDLK_RETURN:
-    case SDLK_KP_ENTER:
-        return KEY_ENTER;
-    case SDLK_TAB:
-        return KEY_TAB;
-    case SDLK_LEFT:
-        return KEY_LEFT;
-    case SDLK_RIGHT:
-        return KEY_RIGHT;
-    case SDLK_UP:
-        return KEY_UP;
-    case SDLK_DOWN:
-        return KEY_DOWN;
-    case SDLK_PAGEUP:
-        return KEY_PAGE_UP;
-    case SDLK_PAGEDOWN:
-        return KEY_PAGE_DOWN;
-    case SDLK_HOME:
-        return KEY_HOME;
-    case SDLK_END:
-        return KEY_END;
-    case SDLK_KP_PLUS:
-        return '+';
-    case SDLK_KP_MINUS:
-        return '-';
-    default:
-        return 0;
-    }
+    static const struct {
+        SDL_Keycode code;
+        int key;
+    } keys[] = {
+        {SDLK_ESCAPE, KEY_ESCAPE},
+        {SDLK_BACKSPACE, KEY_BACKSPACE},
+        {SDLK_RETURN, KEY_ENTER},
+        {SDLK_KP_ENTER, KEY_ENTER},
+        {SDLK_TAB, KEY_TAB},
+        {SDLK_LEFT, KEY_LEFT},
+        {SDLK_RIGHT, KEY_RIGHT},
+        {SDLK_UP, KEY_UP},
+        {SDLK_DOWN, KEY_DOWN},
+        {SDLK_PAGEUP, KEY_PAGE_UP},
+        {SDLK_PAGEDOWN, KEY_PAGE_DOWN},
+        {SDLK_HOME, KEY_HOME},
+        {SDLK_END, KEY_END},
+        {SDLK_KP_PLUS, '+'},
+        {SDLK_KP_MINUS, '-'},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].code == code)
+            return keys[i].key;
+    return 0;
 }
 
 static int from_mouse(const struct window *win, const SDL_Event *event, struct input *in)
@@ -220,8 +210,7 @@ void window_wake(void)
     SDL_PushEvent(&event);
 }
 
-/* ---- pictures ----------------------------------------------------------------------------------
- */
+/* ---- pictures ------------------------------------------------------------ */
 
 static int need_texture(struct window *win, const struct canvas *canvas)
 {

@@ -18,7 +18,7 @@ enum { FEW = 48 };
 
 static int adjacency_reserve(struct adjacency_axis *a, uint32_t count)
 {
-    int error = array_resize(&a->at, ((size_t)count + 1) * sizeof *a->at);
+    int error = ARRAY_RESIZE(a->at, (size_t)count + 1);
     return error ? error : array_resize(&a->folded, (size_t)count + 1);
 }
 
@@ -147,8 +147,8 @@ int adjacency_reduce(struct adjacency_cells *c, const struct adjacency_axis *a,
 {
     int level;
     uint32_t group;
-    if (array_resize(&c->first, ((size_t)a->count + 1) * sizeof *c->first) != 0 ||
-        array_resize(&c->cell, ((size_t)a->count + 1) * sizeof *c->cell) != 0)
+    if (ARRAY_RESIZE(c->first, (size_t)a->count + 1) != 0 ||
+        ARRAY_RESIZE(c->cell, (size_t)a->count + 1) != 0)
         return -ENOMEM;
     adjacency_choose(a, starts, levels ? (int)levels : 1, least, &level, &group);
     adjacency_cut(c, a, starts, level, group);

@@ -41,8 +41,7 @@ int bundle_begin(struct bundle *b, int w, int h, color_t ground)
 
 void bundle_add(struct bundle *b, const struct bundle_edge *edge)
 {
-    if (array_fit_zero(&b->edges, sizeof *b->edges, &b->edge_room, (uint64_t)b->edge_count + 1) !=
-        0)
+    if (ARRAY_FIT_AT(b->edges, b->edge_room, b->edge_count) != 0)
         return;
     b->edges[b->edge_count++] = *edge;
 }

@@ -22,7 +22,7 @@ void quadtree_finish(struct quadtree *t)
 
 static uint32_t quadtree_add_cell(struct quadtree *t, double cx, double cy, double width)
 {
-    if (array_fit_zero(&t->cells, sizeof *t->cells, &t->room, (uint64_t)t->count + 1) != 0)
+    if (ARRAY_FIT_AT(t->cells, t->room, t->count) != 0)
         return UINT32_MAX;
     t->cells[t->count] = (struct quadtree_cell){.cx = cx, .cy = cy, .width = width};
     return t->count++;
@@ -100,7 +100,7 @@ int quadtree_build(struct quadtree *t, const struct point *places, const double 
     t->count = 0;
     if (!count)
         return 0;
-    if (array_fit_zero(&t->next, sizeof *t->next, &t->points, count) != 0)
+    if (ARRAY_FIT_ZERO(t->next, t->points, count) != 0)
         return -ENOMEM;
     memset(t->next, 0, count * sizeof *t->next);
     for (uint32_t i = 0; i < count; i++) {

@@ -85,14 +85,13 @@ int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *
 
 void ribbons_gap(struct ribbons *r, double x0, double x1)
 {
-    if (array_fit_zero(&r->gaps, sizeof *r->gaps, &r->gap_room, (uint64_t)r->gap_count + 1) == 0)
+    if (ARRAY_FIT_AT(r->gaps, r->gap_room, r->gap_count) == 0)
         r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
 }
 
 void ribbons_add(struct ribbons *r, const struct ribbon *item)
 {
-    if (!r->gap_count || array_fit_zero(&r->items, sizeof *r->items, &r->item_room,
-                                        (uint64_t)r->item_count + 1) != 0)
+    if (!r->gap_count || ARRAY_FIT_AT(r->items, r->item_room, r->item_count) != 0)
         return;
     r->items[r->item_count++] = *item;
     r->gaps[r->gap_count - 1].count++;
@@ -100,8 +99,7 @@ void ribbons_add(struct ribbons *r, const struct ribbon *item)
 
 void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 {
-    if (array_fit_zero(&r->bars, sizeof *r->bars, &r->bar_capacity, (uint64_t)r->bar_count + 1) ==
-        0)
+    if (ARRAY_FIT_AT(r->bars, r->bar_capacity, r->bar_count) == 0)
         r->bars[r->bar_count++] = *bar;
 }
 

@@ -25,7 +25,7 @@ void strokes_clear(struct strokes *s)
 
 void strokes_add(struct strokes *s, const struct stroke *stroke)
 {
-    if (array_fit_zero(&s->all, sizeof *s->all, &s->room, (uint64_t)s->count + 1) != 0)
+    if (ARRAY_FIT_AT(s->all, s->room, s->count) != 0)
         return;
     s->all[s->count++] = *stroke;
 }

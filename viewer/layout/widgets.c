@@ -9,6 +9,18 @@ int box_has(struct box box, double x, double y)
     return x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h;
 }
 
+int box_is_free(struct box box, struct box within, const struct box *taken, uint32_t count)
+{
+    if (box.x < within.x + 2 || box.y < within.y + 2 || box.x + box.w > within.x + within.w - 2 ||
+        box.y + box.h > within.y + within.h - 2)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (box.x < taken[i].x + taken[i].w && taken[i].x < box.x + box.w &&
+            box.y < taken[i].y + taken[i].h && taken[i].y < box.y + box.h)
+            return 0;
+    return 1;
+}
+
 struct box box_inset(struct box box, double dx, double dy)
 {
     return (struct box){box.x + dx, box.y + dy, box.w - 2 * dx, box.h - 2 * dy};

@@ -15,6 +15,9 @@ struct brush {
 
 int box_has(struct box box, double x, double y);
 
+/** Whether a box is at least 2 inside of `within`, and clear of those that are taken. */
+int box_is_free(struct box box, struct box within, const struct box *taken, uint32_t count);
+
 /** A box reduced by a margin on each side. */
 struct box box_inset(struct box box, double dx, double dy);
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- choices -----------------------------------------------------------------------------------
- */
+/* ---- choices ------------------------------------------------------------- */
 
 void flow_filter_range(struct flow_filter *f, enum flow_metric metric, double low, double high)
 {
@@ -29,7 +28,7 @@ static int flow_filter_compare_by_number(const void *left, const void *right)
 int flow_filter_pick(struct flow_filter *f, enum flow_kind kind, const uint64_t *items,
                      uint32_t count)
 {
-    if (array_fit_zero(&f->set.items, sizeof *f->set.items, &f->set.capacity, count) != 0)
+    if (ARRAY_FIT_ZERO(f->set.items, f->set.capacity, count) != 0)
         return -ENOMEM;
     if (count) {
         memcpy(f->set.items, items, count * sizeof *items);
@@ -66,8 +65,7 @@ static int flow_filter_holds(const struct flow_set *set, uint64_t item)
                                  flow_filter_compare_by_number) != NULL;
 }
 
-/* ---- what passes -------------------------------------------------------------------------------
- */
+/* ---- what passes --------------------------------------------------------- */
 
 static int flow_filter_in_range(const struct flow_filter *f, double value)
 {
@@ -183,8 +181,7 @@ static int show_passing(struct flows *f, const struct model *m, const struct flo
     return 0;
 }
 
-/* ---- what is selected --------------------------------------------------------------------------
- */
+/* ---- what is selected ---------------------------------------------------- */
 
 static void select_route(struct flows *f, uint32_t i)
 {
@@ -357,8 +354,7 @@ int flows_mark(struct flows *f, const struct model *m, const struct flow_filter 
     return 1;
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words --------------------------------------------------------------- */
 
 static const char *flow_filter_kind_name(enum flow_kind kind, uint32_t count)
 {

@@ -2,6 +2,7 @@
 #include "viewer/model/flows_work.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 int flow_loads_create(struct flow_work *w, const struct topology *t)
@@ -11,11 +12,6 @@ int flow_loads_create(struct flow_work *w, const struct topology *t)
     free(w->through);
     w->through = malloc(((size_t)topology_vertices(t) + 1) * sizeof *w->through);
     return w->through ? link_loads_create(&w->sums, t) : -ENOMEM;
-}
-
-static double flow_loads_maximum(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* Routes as the topology has them. Those whose way is not found after all are said to have none. */
@@ -71,7 +67,7 @@ static void flow_loads_add_given(struct flows *f, const struct model *m, uint32_
 
 static void flow_loads_add_route(struct flows *f, const struct flow *r)
 {
-    f->maximum[METRIC_BYTES] = flow_loads_maximum(f->maximum[METRIC_BYTES], (double)r->bytes);
+    f->maximum[METRIC_BYTES] = fmax(f->maximum[METRIC_BYTES], (double)r->bytes);
     if (r->length == TOPOLOGY_NONE) {
         f->unplaced_bytes += r->bytes;
         return;
@@ -81,7 +77,7 @@ static void flow_loads_add_route(struct flows *f, const struct flow *r)
     f->total_messages += r->messages;
     f->longest = r->length > f->longest ? r->length : f->longest;
     f->hop_bytes += hop_bytes;
-    f->maximum[METRIC_HOP_BYTES] = flow_loads_maximum(f->maximum[METRIC_HOP_BYTES], hop_bytes);
+    f->maximum[METRIC_HOP_BYTES] = fmax(f->maximum[METRIC_HOP_BYTES], hop_bytes);
 }
 
 static void flow_loads_find_most(struct flows *f)
@@ -97,12 +93,10 @@ static void flow_loads_find_most(struct flows *f)
     }
     f->mean = f->links_used ? sum / f->links_used : 0;
     for (uint32_t v = 0; v < f->vertex_count; v++) {
-        f->maximum[METRIC_IN] =
-            flow_loads_maximum(f->maximum[METRIC_IN], (double)f->vertices[v].in);
-        f->maximum[METRIC_OUT] =
-            flow_loads_maximum(f->maximum[METRIC_OUT], (double)f->vertices[v].out);
+        f->maximum[METRIC_IN] = fmax(f->maximum[METRIC_IN], (double)f->vertices[v].in);
+        f->maximum[METRIC_OUT] = fmax(f->maximum[METRIC_OUT], (double)f->vertices[v].out);
         f->maximum[METRIC_TRANSIT] =
-            flow_loads_maximum(f->maximum[METRIC_TRANSIT], (double)f->vertices[v].transit);
+            fmax(f->maximum[METRIC_TRANSIT], (double)f->vertices[v].transit);
     }
     f->maximum[METRIC_LENGTH] = f->longest;
     f->maximum[METRIC_LOAD] = (double)f->largest;

@@ -1,26 +1,24 @@
 /* Messages between vertices of the network in the visible time, with routes and loads. */
 #include "viewer/model/flows.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 #include "holter/order.h"
 #include "viewer/model/flows_work.h"
+#include "viewer/model/model_network_parts.h"
 #include "viewer/model/range.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------- */
 
 static void plan_finish(struct flow_work *w)
 {
-    free(w->all);
-    free(w->route_of_pair);
-    free(w->slot);
-    w->all = NULL;
-    w->route_of_pair = NULL;
-    w->slot = NULL;
+    array_release(&w->all);
+    array_release(&w->route_of_pair);
+    array_release(&w->slot);
     w->all_count = w->pair_count = 0;
     w->planned = 0;
 }
@@ -71,8 +69,7 @@ static int flows_renew(void *array, size_t count, size_t size)
     return 0;
 }
 
-/* ---- the way of each pair ----------------------------------------------------------------------
- */
+/* ---- the way of each pair ------------------------------------------------ */
 
 static uint32_t flows_seat_of(const struct model *m, unsigned applied, uint32_t rank)
 {
@@ -114,7 +111,7 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned a
     return n;
 }
 
-static int flows_compare_by_ends(const void *left, const void *right)
+int network_compare_reroutes(const void *left, const void *right)
 {
     const struct network_reroute *a = left, *b = right;
     return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
@@ -129,7 +126,7 @@ static uint32_t given_route(const struct model *m, unsigned applied, uint32_t so
         return FLOWS_NONE;
     struct network_reroute key = {.source = source, .destination = destination};
     const struct network_reroute *r =
-        bsearch(&key, s->routes, s->route_count, sizeof key, flows_compare_by_ends);
+        bsearch(&key, s->routes, s->route_count, sizeof key, network_compare_reroutes);
     return r && r->count ? (uint32_t)(r - s->routes) : FLOWS_NONE;
 }
 
@@ -201,8 +198,7 @@ static int flows_list_ranks(struct flows *f, const struct model *m, unsigned app
     return 0;
 }
 
-/* ---- what they carry ---------------------------------------------------------------------------
- */
+/* ---- what they carry ----------------------------------------------------- */
 
 static void flows_add_pairs(struct flows *f, const struct range *r)
 {
@@ -321,8 +317,7 @@ void flows_rest(struct flows *f)
     f->version++;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking -------------------------------------------------------------- */
 
 uint32_t flows_walk(const struct flows *f, const struct model *m, uint32_t route, uint32_t *links,
                     uint32_t capacity)

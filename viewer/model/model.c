@@ -42,8 +42,7 @@ int model_create(struct model **out, size_t budget)
 static void table_clear(struct model_table *t)
 {
     key_table_finish(&t->keys);
-    free(t->sums);
-    t->sums = NULL;
+    array_release(&t->sums);
     t->capacity = 0;
     history_clear(&t->history);
 }
@@ -75,18 +74,14 @@ void model_forget_job(struct model *m)
 {
     forget_facts(m);
     m->job[0] = 0;
-    free(m->ranks);
-    free(m->rank_sums);
-    m->ranks = NULL;
-    m->rank_sums = NULL;
+    array_release(&m->ranks);
+    array_release(&m->rank_sums);
     history_clear(&m->rank_history);
     table_clear(&m->pairs);
     table_clear(&m->calls);
     table_clear(&m->waits);
-    free(m->comms);
-    free(m->regions);
-    m->comms = NULL;
-    m->regions = NULL;
+    array_release(&m->comms);
+    array_release(&m->regions);
     m->rank_count = m->comm_count = m->region_count = 0;
     m->ranks_more = m->pairs_more = m->calls_more = 0;
     m->rewind = (struct rewind_known){0};
@@ -134,12 +129,20 @@ static void apply_job(struct model *m, const struct wire_job *j)
     }
 }
 
-static uint32_t host_number(struct model *m, const char *name)
+uint64_t model_host_find(const struct model *m, const char *name)
 {
     for (uint32_t i = 0; i < m->host_count; i++)
         if (!strcmp(m->hosts[i].name, name))
             return i;
-    if (array_resize(&m->hosts, (m->host_count + 1) * sizeof *m->hosts) != 0)
+    return UINT64_MAX;
+}
+
+static uint32_t host_number(struct model *m, const char *name)
+{
+    const uint64_t known = model_host_find(m, name);
+    if (known != UINT64_MAX)
+        return (uint32_t)known;
+    if (ARRAY_RESIZE(m->hosts, m->host_count + 1) != 0)
         return UINT32_MAX;
     struct model_host *host = &m->hosts[m->host_count];
     *host = (struct model_host){0};
@@ -197,7 +200,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
         uint32_t k = node_number(m, host, hint);
         hint = k;
         if (k == m->node_count) {
-            if (array_resize(&m->nodes, (k + 1) * sizeof *m->nodes) != 0)
+            if (ARRAY_RESIZE(m->nodes, k + 1) != 0)
                 return -ENOMEM;
             m->nodes[k] = (struct model_node){.now = *row, .window = n->window};
             model_copy_text(m->nodes[k].name, sizeof m->nodes[k].name, host);

@@ -203,6 +203,9 @@ void model_rewind(struct model *model, int missed);
 /** Host name of a rank, "?" when it is not known. */
 const char *model_host_of(const struct model *model, uint32_t rank);
 
+/** Number of a host; UINT64_MAX: it is not known. */
+uint64_t model_host_find(const struct model *model, const char *name);
+
 /** A pair by its number. */
 struct model_pair model_pair_at(const struct model *model, uint32_t number);
 

@@ -2,6 +2,7 @@
 #include "viewer/model/model_captures.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 
 #include "holter/bisect.h"
 #include "holter/error.h"
@@ -71,8 +72,7 @@ static struct capture *model_captures_capture_of(struct captures *captures,
     return c;
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads ------------------------------------------------------------- */
 
 static int compare_threads(const void *left, const void *right)
 {
@@ -112,8 +112,7 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
     uint32_t known = c->thread_count, count = known;
     uint64_t capacity =
         CAPTURES_THREADS - known < m->threads_count ? CAPTURES_THREADS - known : m->threads_count;
-    int error =
-        array_fit_zero(&c->threads, sizeof *c->threads, &c->thread_capacity, known + capacity);
+    int error = ARRAY_FIT_ZERO(c->threads, c->thread_capacity, known + capacity);
     for (uint64_t i = 0; !error && i < m->threads_count && count < CAPTURES_THREADS; i++) {
         const struct capture_thread fresh = {.rank = m->threads[i].rank,
                                              .thread = m->threads[i].thread};
@@ -139,8 +138,7 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
     return 0;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls --------------------------------------------------------------- */
 
 /* Where the name of a communicator or region stands in the capture; 0: it has none, or there is no
  * room for it. */
@@ -153,7 +151,7 @@ static uint8_t model_captures_name_of(struct capture *c, const char *text)
             return (uint8_t)i;
     if (c->name_count > CAPTURES_NAMES)
         return 0;
-    if (array_resize(&c->names, (c->name_count + 1) * sizeof *c->names) != 0)
+    if (ARRAY_RESIZE(c->names, c->name_count + 1) != 0)
         return 0;
     snprintf(c->names[c->name_count].text, sizeof c->names->text, "%s", text);
     return (uint8_t)c->name_count++;
@@ -174,11 +172,6 @@ static int32_t peer_of(int64_t peer)
     return peer < PEER_UNKNOWN || peer > INT32_MAX ? PEER_UNKNOWN : (int32_t)peer;
 }
 
-static uint64_t model_captures_add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Room for one more, if need be at the cost of captures before this one. @return 0, -ENOMEM,
  * -HOLTER_EFULL */
 static int need_call(struct captures *captures, const struct capture *c, struct capture_thread *t)
@@ -187,7 +180,7 @@ static int need_call(struct captures *captures, const struct capture *c, struct 
         model_captures_discard_oldest(captures);
     if (captures->calls >= CAPTURES_CALLS)
         return -HOLTER_EFULL;
-    return array_fit_zero(&t->calls, sizeof *t->calls, &t->capacity, (uint64_t)t->count + 1);
+    return ARRAY_FIT_AT(t->calls, t->capacity, t->count);
 }
 
 static void model_captures_widen(struct capture *c, const struct capture_call *call)
@@ -225,7 +218,7 @@ static int model_captures_add_call(struct captures *captures, struct capture *c,
     };
     model_captures_widen(c, call);
     uint64_t *time = &c->class_ns[call_class_of(call->call)];
-    *time = model_captures_add_saturating(*time, call->length_ns);
+    *time = saturated_sum(*time, call->length_ns);
     t->count++;
     c->calls++;
     captures->calls++;
@@ -241,8 +234,8 @@ static void model_captures_add_message(struct capture_thread *t,
     struct capture_call *call = &t->calls[t->count - 1];
     int32_t peer = peer_of(e->peer);
     call->messages++;
-    call->bytes = model_captures_add_saturating(call->bytes, e->bytes);
-    call->bytes_in = model_captures_add_saturating(call->bytes_in, e->bytes_in);
+    call->bytes = saturated_sum(call->bytes, e->bytes);
+    call->bytes_in = saturated_sum(call->bytes_in, e->bytes_in);
     if (call->peer < 0)
         call->peer = peer;
     else if (peer >= 0 && peer != call->peer)
@@ -270,8 +263,7 @@ static int add_events(struct captures *captures, struct capture *c, const struct
     return error;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages ------------------------------------------------------------ */
 
 static void model_captures_copy_facts(struct capture *c, const struct wire_capture *m)
 {
@@ -314,8 +306,7 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
     return error;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
 const struct capture *captures_find(const struct captures *captures, uint64_t id)
 {

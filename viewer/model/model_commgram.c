@@ -54,8 +54,7 @@ void commgram_clear(struct commgram *g)
     g->pictures = pictures;
 }
 
-/* ---- phases and points -------------------------------------------------------------------------
- */
+/* ---- phases and points --------------------------------------------------- */
 
 static struct head *head_at(const struct commgram_rows *r, uint32_t i)
 {
@@ -190,8 +189,7 @@ uint32_t commgram_point_at(const struct commgram *g, uint64_t ns)
     return BISECT(i, 0, g->points.count, commgram_point(g, i)->end_ns < ns);
 }
 
-/* ---- questions ---------------------------------------------------------------------------------
- */
+/* ---- questions ----------------------------------------------------------- */
 
 int commgram_same(const struct commgram_request *a, const struct commgram_request *b)
 {
@@ -234,8 +232,7 @@ void commgram_replied(struct commgram *g, int code, const char *text)
     g->version++;
 }
 
-/* ---- pictures ----------------------------------------------------------------------------------
- */
+/* ---- pictures ------------------------------------------------------------ */
 
 /* Append rows; those beyond the bound are counted. */
 static int model_commgram_append(void **to, uint32_t *count, uint32_t *capacity, const void *rows,

@@ -39,8 +39,7 @@ void latency_clear(struct latency *l)
     l->regions_version = version + 1;
 }
 
-/* ---- series ------------------------------------------------------------------------------------
- */
+/* ---- series -------------------------------------------------------------- */
 
 static double model_latency_finite_or_zero(double value)
 {
@@ -163,7 +162,7 @@ static int put_point(struct latency_series *s, const struct latency_point *p)
             latency_merge(&s->points[at], p);
         return 0;
     }
-    if (array_fit_zero(&s->points, sizeof *s->points, &s->capacity, (uint64_t)s->count + 1) != 0)
+    if (ARRAY_FIT_AT(s->points, s->capacity, s->count) != 0)
         return -ENOMEM;
     memmove(&s->points[at + 1], &s->points[at], (s->count - at) * sizeof *s->points);
     s->points[at] = *p;
@@ -215,7 +214,7 @@ static struct latency_series *series_for(struct latency *l, const struct wire_se
         fresh = silent_longest(l);
         free(fresh->points);
     } else {
-        if (array_resize(&l->series, (l->series_count + 1) * sizeof *l->series) != 0)
+        if (ARRAY_RESIZE(l->series, l->series_count + 1) != 0)
             return NULL;
         fresh = &l->series[l->series_count++];
     }
@@ -246,8 +245,7 @@ static int model_latency_apply_series(struct latency *l, const struct wire_laten
     return 0;
 }
 
-/* ---- single ranks ------------------------------------------------------------------------------
- */
+/* ---- single ranks -------------------------------------------------------- */
 
 struct rank_figures {
     uint32_t rank;
@@ -342,14 +340,13 @@ int latency_apply(struct latency *l, const struct wire_latencies *m, int snapsho
     return error ? error : model_latency_apply_criteria(l, m);
 }
 
-/* ---- regions -----------------------------------------------------------------------------------
- */
+/* ---- regions ------------------------------------------------------------- */
 
 static int need_ranks(struct latency *l, uint32_t count)
 {
     if (count <= l->rank_count)
         return 0;
-    if (array_resize(&l->region_of, count * sizeof *l->region_of) != 0)
+    if (ARRAY_RESIZE(l->region_of, count) != 0)
         return -ENOMEM;
     while (l->rank_count < count)
         l->region_of[l->rank_count++] = LATENCY_NONE;
@@ -359,7 +356,7 @@ static int need_ranks(struct latency *l, uint32_t count)
 static int model_latency_apply_regions(struct latency *l, const struct wire_regions *m)
 {
     uint64_t maximum = l->region_count + m->regions_count;
-    if (array_resize(&l->regions, (maximum + 1) * sizeof *l->regions) != 0)
+    if (ARRAY_RESIZE(l->regions, maximum + 1) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->regions_count; i++) {
         const struct wire_latency_region_row *row = &m->regions[i];
@@ -406,8 +403,7 @@ int latency_apply_regions(struct latency *l, const struct wire_regions *m)
     return 0;
 }
 
-/* ---- questions ---------------------------------------------------------------------------------
- */
+/* ---- questions ----------------------------------------------------------- */
 
 const struct latency_series *latency_find(const struct latency *l, enum series_scope scope,
                                           uint64_t id)

@@ -24,12 +24,9 @@ static void parts_clear_topology(struct network_parts *p)
 
 static void parts_clear_rows(struct network_parts *p)
 {
-    free(p->links);
-    free(p->routes);
-    free(p->interfaces);
-    p->links = NULL;
-    p->routes = NULL;
-    p->interfaces = NULL;
+    array_release(&p->links);
+    array_release(&p->routes);
+    array_release(&p->interfaces);
     p->link_count = p->route_count = p->interface_count = 0;
     p->links_more = 0;
 }
@@ -60,21 +57,16 @@ static void traces_clear(struct network *n)
 {
     for (uint32_t i = 0; i < n->trace_count; i++)
         free(n->traces[i].samples);
-    free(n->traces);
-    n->traces = NULL;
+    array_release(&n->traces);
     n->trace_count = 0;
 }
 
 static void rows_clear(struct network *n)
 {
-    free(n->links);
-    free(n->routes);
-    free(n->interfaces);
-    free(n->by_link);
-    n->links = NULL;
-    n->routes = NULL;
-    n->interfaces = NULL;
-    n->by_link = NULL;
+    array_release(&n->links);
+    array_release(&n->routes);
+    array_release(&n->interfaces);
+    array_release(&n->by_link);
     n->link_count = n->route_count = n->interface_count = 0;
     n->rows_known = 0;
     n->counts = (struct network_counts){0};
@@ -99,8 +91,7 @@ void network_clear(struct network *n)
         n->suggestions[i].version = suggested[i];
 }
 
-/* ---- topology ----------------------------------------------------------------------------------
- */
+/* ---- topology ------------------------------------------------------------ */
 
 static void model_network_copy(char *to, size_t capacity, const char *from)
 {
@@ -256,8 +247,7 @@ uint32_t network_seat(const struct network *n, uint32_t rank)
     return rank < n->seat_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
-/* ---- links -------------------------------------------------------------------------------------
- */
+/* ---- links --------------------------------------------------------------- */
 
 static uint32_t link_number(uint64_t number)
 {
@@ -489,8 +479,7 @@ const struct network_route *network_routes_of(const struct network *n, uint32_t 
     return first;
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names --------------------------------------------------------------- */
 
 char *network_vertex_name(const struct network *n, uint32_t vertex, char *out, size_t capacity)
 {

@@ -29,6 +29,9 @@ struct network_parts {
 /** The parts, allocated on first use; NULL without memory. */
 struct network_parts *network_parts(struct network *network);
 
+/** Order of suggested routes by source, then destination, for qsort(3). */
+int network_compare_reroutes(const void *left, const void *right);
+
 /** Grows an owned array for more elements. @param array  address of the pointer */
 int network_grow(void *array, uint32_t count, uint64_t more, size_t size);
 

@@ -29,8 +29,7 @@ void tables_finish(struct model *m)
     free(m->scratch->touched);
     free(m->scratch->items);
     free(m->scratch->packed);
-    free(m->scratch);
-    m->scratch = NULL;
+    array_release(&m->scratch);
 }
 
 static int need_scratch(struct model *m, size_t items, unsigned columns)
@@ -38,8 +37,7 @@ static int need_scratch(struct model *m, size_t items, unsigned columns)
     if (!m->scratch && !(m->scratch = calloc(1, sizeof *m->scratch)))
         return -ENOMEM;
     struct model_scratch *s = m->scratch;
-    int error = array_fit_zero(&s->values, sizeof *s->values, &s->values_capacity,
-                               (uint64_t)items * columns);
+    int error = ARRAY_FIT_ZERO(s->values, s->values_capacity, (uint64_t)items * columns);
     return error ? error : array_fit_zero(&s->touched, 1, &s->touched_capacity, items);
 }
 
@@ -52,10 +50,9 @@ static int model_tables_pack(struct model *m, unsigned columns, uint32_t items, 
     uint32_t n = 0;
     for (uint32_t i = 0; i < items; i++)
         n += s->touched[i];
-    int error = array_fit_zero(&s->items, sizeof *s->items, &s->items_capacity, n);
+    int error = ARRAY_FIT_ZERO(s->items, s->items_capacity, n);
     if (!error)
-        error = array_fit_zero(&s->packed, sizeof *s->packed, &s->packed_capacity,
-                               (uint64_t)n * columns);
+        error = ARRAY_FIT_ZERO(s->packed, s->packed_capacity, (uint64_t)n * columns);
     n = 0;
     for (uint32_t i = 0; i < items; i++) {
         if (!s->touched[i])
@@ -97,8 +94,7 @@ int tables_need_rank(struct model *m, uint32_t rank)
     else if (count < MODEL_RANKS / 2)
         count += count / 2;
     const size_t row = RANK_COLUMNS * sizeof *m->rank_sums;
-    if (array_resize(&m->ranks, count * sizeof *m->ranks) != 0 ||
-        array_resize(&m->rank_sums, count * row) != 0)
+    if (ARRAY_RESIZE(m->ranks, count) != 0 || array_resize(&m->rank_sums, count * row) != 0)
         return -ENOMEM;
     memset(m->rank_sums + (size_t)m->rank_count * RANK_COLUMNS, 0, (count - m->rank_count) * row);
     while (m->rank_count < count)
@@ -258,7 +254,7 @@ static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)
         snprintf(m->comms[i].name, sizeof m->comms[i].name, "%s", row->name ? row->name : "");
         return i;
     }
-    if (array_resize(&m->comms, (m->comm_count + 1) * sizeof *m->comms) != 0)
+    if (ARRAY_RESIZE(m->comms, m->comm_count + 1) != 0)
         return 0;
     struct model_comm *comm = &m->comms[m->comm_count];
     *comm = (struct model_comm){.id = row->id, .size = row->size, .remote_size = row->remote_size};
@@ -272,7 +268,7 @@ static uint32_t region_number(struct model *m, const char *name)
     for (uint32_t i = 0; i < m->region_count; i++)
         if (!strcmp(m->regions[i].name, text))
             return i;
-    if (array_resize(&m->regions, (m->region_count + 1) * sizeof *m->regions) != 0)
+    if (ARRAY_RESIZE(m->regions, m->region_count + 1) != 0)
         return 0;
     snprintf(m->regions[m->region_count].name, sizeof m->regions->name, "%s", text);
     return m->region_count++;

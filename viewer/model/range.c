@@ -66,8 +66,7 @@ double range_latency_error(const struct range *r, uint32_t rank)
     return f ? latency_mean_error((double)f[LATENCY_MESSAGES], (double)f[LATENCY_ERRORS]) : 0;
 }
 
-/* ---- orders ------------------------------------------------------------------------------------
- */
+/* ---- orders -------------------------------------------------------------- */
 
 struct weighted {
     double weight;
@@ -152,8 +151,7 @@ static int order_pairs(struct range *r, enum pair_column column)
     return 0;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ---------------------------------------------------------------- */
 
 /* Room for the sums of so many items; new ones are zero. */
 static int range_need(uint64_t **sums, uint32_t *capacity, uint32_t items, unsigned columns)
@@ -168,8 +166,7 @@ static int range_make_room(struct range *r, const struct model *m)
                    range_need(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) != 0 ||
                    range_need(&r->waits, &r->wait_room, m->waits.keys.count, 1) != 0 ||
                    range_need(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) != 0 ||
-                   array_fit_zero(&r->awaited, sizeof *r->awaited, &r->awaited_room,
-                                  (uint64_t)m->rank_count + 1) != 0
+                   ARRAY_FIT_AT(r->awaited, r->awaited_room, m->rank_count) != 0
                ? -ENOMEM
                : 0;
 }

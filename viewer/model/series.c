@@ -55,7 +55,7 @@ static int series_extend(struct series *s, uint64_t window)
         s->first = kept ? s->first + go : window;
         need = window - s->first + 1;
     }
-    if (array_fit(&s->windows, sizeof *s->windows, &s->capacity, need) != 0)
+    if (ARRAY_FIT(s->windows, s->capacity, need) != 0)
         return -ENOMEM;
     memset(s->windows + s->count, 0, (need - s->count) * sizeof *s->windows);
     s->missing += need - s->count;
@@ -69,7 +69,7 @@ static int series_prepend(struct series *s, uint64_t window)
     uint64_t more = s->first - window;
     if (more > SERIES_WINDOWS - s->count)
         return -HOLTER_ERANGE;
-    if (array_fit(&s->windows, sizeof *s->windows, &s->capacity, s->count + more) != 0)
+    if (ARRAY_FIT(s->windows, s->capacity, s->count + more) != 0)
         return -ENOMEM;
     memmove(s->windows + more, s->windows, s->count * sizeof *s->windows);
     memset(s->windows, 0, more * sizeof *s->windows);

@@ -2,7 +2,6 @@
 #include "viewer/model/model_network_parts.h"
 
 #include "holter/error.h"
-#include "holter/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -79,14 +78,7 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
     return 0;
 }
 
-/* ---- routes ------------------------------------------------------------------------------------
- */
-
-static int suggestion_compare_by_ends(const void *left, const void *right)
-{
-    const struct network_reroute *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
-}
+/* ---- routes -------------------------------------------------------------- */
 
 static uint32_t suggestion_bounded(uint64_t number)
 {
@@ -110,7 +102,7 @@ static int add_reroutes(struct suggestion *s, const struct wire_routes *w)
         };
     }
     if (w->routes_count)
-        qsort(s->routes, s->route_count, sizeof *s->routes, suggestion_compare_by_ends);
+        qsort(s->routes, s->route_count, sizeof *s->routes, network_compare_reroutes);
     return 0;
 }
 
@@ -124,7 +116,7 @@ static int add_path(struct suggestion *s, const struct wire_routes *w)
         struct network_reroute key = {.source = suggestion_bounded(row->source),
                                       .destination = suggestion_bounded(row->destination)};
         struct network_reroute *r = s->route_count ? bsearch(&key, s->routes, s->route_count,
-                                                             sizeof key, suggestion_compare_by_ends)
+                                                             sizeof key, network_compare_reroutes)
                                                    : NULL;
         if (!r)
             continue;

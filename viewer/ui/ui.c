@@ -48,8 +48,7 @@ void ui_finish(struct ui *ui)
     ui->network.flows = NULL;
 }
 
-/* ---- time --------------------------------------------------------------------------------------
- */
+/* ---- time ---------------------------------------------------------------- */
 
 void ui_whole_time(const struct model *m, int64_t *begin, int64_t *end)
 {
@@ -209,8 +208,7 @@ void ui_widen_to_windows(struct ui *ui, const struct model *m)
         ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
 }
 
-/* ---- matrix ------------------------------------------------------------------------------------
- */
+/* ---- matrix -------------------------------------------------------------- */
 
 static double ui_ranks_of(const struct model *m)
 {
@@ -246,8 +244,7 @@ void ui_pan_matrix(struct ui *ui, const struct model *m, double columns, double 
     ui_matrix(ui, m, &ui->matrix.column, &ui->matrix.row, &extent);
 }
 
-/* ---- selection and places ----------------------------------------------------------------------
- */
+/* ---- selection and places ------------------------------------------------ */
 
 void ui_remember(struct ui *ui)
 {
@@ -365,14 +362,6 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
     }
 }
 
-static uint64_t host_named(const struct model *m, const char *name)
-{
-    for (uint32_t i = 0; i < m->host_count; i++)
-        if (!strcmp(m->hosts[i].name, name))
-            return i;
-    return UINT64_MAX;
-}
-
 static struct selection selection_by(const struct model *m, const struct alert *a)
 {
     if (a->region && latency_region_find(&m->latency, a->region) != LATENCY_NONE)
@@ -381,7 +370,7 @@ static struct selection selection_by(const struct model *m, const struct alert *
         return (struct selection){SELECT_RANK, (uint64_t)a->rank, 0};
     if (a->span_count)
         return (struct selection){SELECT_ALERT, a->id, 0};
-    uint64_t host = host_named(m, a->host);
+    uint64_t host = model_host_find(m, a->host);
     if (host != UINT64_MAX)
         return (struct selection){SELECT_NODE, host, 0};
     return (struct selection){SELECT_ALERT, a->id, 0};
@@ -405,8 +394,7 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
         ui_pan_time(ui, m, onset - (begin + (end - begin) * 2 / 5));
 }
 
-/* ---- graph -------------------------------------------------------------------------------------
- */
+/* ---- graph --------------------------------------------------------------- */
 
 static double ui_within(double value, double low, double high)
 {
@@ -434,8 +422,7 @@ void ui_graph_home(struct ui *ui)
     ui->regions.zoom = 1;
 }
 
-/* ---- search ------------------------------------------------------------------------------------
- */
+/* ---- search -------------------------------------------------------------- */
 
 int ui_search(const struct model *m, const char *text, struct selection *out, int max)
 {

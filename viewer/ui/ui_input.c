@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- selecting ---------------------------------------------------------------------------------
- */
+/* ---- selecting ----------------------------------------------------------- */
 
 /* The selection for a click on a hit. */
 static struct selection selection_of(const struct scene_hit *hit)
@@ -173,8 +172,7 @@ static int ui_input_click(struct ui *ui, const struct model *m, const struct sce
     return ui_input_click_simple(ui, m, hit, clicks);
 }
 
-/* ---- mouse -------------------------------------------------------------------------------------
- */
+/* ---- mouse --------------------------------------------------------------- */
 
 static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double dy)
 {
@@ -325,8 +323,7 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
     return 0;
 }
 
-/* ---- keys --------------------------------------------------------------------------------------
- */
+/* ---- keys ---------------------------------------------------------------- */
 
 int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
 {

@@ -27,32 +27,23 @@ static const struct scene_hit *list_of(const struct scene *scene, enum ui_list l
     return NULL;
 }
 
+/* @return the list of the view, or -1 */
 static int view_list(const struct ui *ui)
 {
+    static const struct {
+        enum view_id view;
+        int list;
+    } lists[] = {
+        {VIEW_LIVE, LIST_SERIES}, {VIEW_ALERTS, LIST_ALERTS}, {VIEW_PAIRS, LIST_PAIRS},
+        {VIEW_RANKS, LIST_RANKS}, {VIEW_CALLS, LIST_CALLS},   {VIEW_NODES, LIST_NODES},
+        {VIEW_JOBS, LIST_JOBS},   {VIEW_LINKS, LIST_LINKS},   {VIEW_CAPTURES, LIST_CAPTURE},
+    };
     if (ui->overlay.searching)
         return LIST_FOUND;
-    switch (ui->view) {
-    case VIEW_LIVE:
-        return LIST_SERIES;
-    case VIEW_ALERTS:
-        return LIST_ALERTS;
-    case VIEW_PAIRS:
-        return LIST_PAIRS;
-    case VIEW_RANKS:
-        return LIST_RANKS;
-    case VIEW_CALLS:
-        return LIST_CALLS;
-    case VIEW_NODES:
-        return LIST_NODES;
-    case VIEW_JOBS:
-        return LIST_JOBS;
-    case VIEW_LINKS:
-        return LIST_LINKS;
-    case VIEW_CAPTURES:
-        return LIST_CAPTURE;
-    default:
-        return -1;
-    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i].view == ui->view)
+            return lists[i].list;
+    return -1;
 }
 
 int ui_step_list(struct ui *ui, const struct scene *scene, double rows)

@@ -7,11 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- the selection, for routes and links -------------------------------------------------------
- */
+/* ---- the selection, for routes and links --------------------------------- */
 
 /* Marks the ranks of selections that are defined by ranks, such as a region. */
 static int pick_ranks(struct ui *ui, const struct model *m)
@@ -97,8 +95,7 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     return changed || marked || grouped;
 }
 
-/* ---- asking for better ones --------------------------------------------------------------------
- */
+/* ---- asking for better ones ---------------------------------------------- */
 
 static const char *const objectives[REMAP_OBJECTIVES] = {"hop-bytes", "max-link", "inter-node"};
 
@@ -176,8 +173,7 @@ char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out,
     return out;
 }
 
-/* ---- figures by rank ---------------------------------------------------------------------------
- */
+/* ---- figures by rank ----------------------------------------------------- */
 
 double ui_rank_at(const struct ui *ui, double place)
 {
@@ -264,8 +260,7 @@ void ui_narrow_metric(struct ui *ui, int narrower)
                       flows_value(f, ui->network.metric, f->ranked[0]));
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------ */
 
 int ui_network_command(struct ui *ui, const struct model *m, enum ui_command command,
                        uint64_t argument)

@@ -17,13 +17,11 @@ void network_graph_init(struct network_graph *g)
 
 void network_graph_finish(struct network_graph *g)
 {
-    free(g->group_of);
-    g->group_of = NULL;
+    array_release(&g->group_of);
     g->vertex_count = 0;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups -------------------------------------------------------------- */
 
 static uint32_t in_use(const struct flows *f)
 {
@@ -172,7 +170,7 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
     if (key == g->key)
         return 0;
     uint32_t n = topology_vertices(t);
-    if (array_resize(&g->group_of, (n + 1u) * sizeof *g->group_of) != 0)
+    if (ARRAY_RESIZE(g->group_of, n + 1u) != 0)
         return -ENOMEM;
     uint32_t *groups = g->group_of;
     g->vertex_count = n;
@@ -212,8 +210,7 @@ static void open_group(struct network_graph *g, uint32_t group)
     g->open_count++;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------ */
 
 static void ui_graph_parse_whole(struct network_graph *g)
 {
@@ -277,8 +274,7 @@ void network_graph_escape(struct ui *ui)
         ui_graph_parse_whole(&ui->graph);
 }
 
-/* ---- moving ------------------------------------------------------------------------------------
- */
+/* ---- moving -------------------------------------------------------------- */
 
 static double ui_graph_within(double value, double low, double high)
 {
@@ -344,8 +340,7 @@ int network_graph_drag(struct ui *ui, double dx, double dy)
     return 1;
 }
 
-/* ---- lasso -------------------------------------------------------------------------------------
- */
+/* ---- lasso --------------------------------------------------------------- */
 
 /* Positions of vertices, and which vertices and links are in the lasso. */
 struct catch
@@ -508,8 +503,7 @@ int network_graph_release(struct ui *ui, const struct model *m, const struct sce
     return taken;
 }
 
-/* ---- keys --------------------------------------------------------------------------------------
- */
+/* ---- keys ---------------------------------------------------------------- */
 
 int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
 {

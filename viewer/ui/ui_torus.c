@@ -72,8 +72,7 @@ int torus_projection(const struct torus_choice *t, const struct topology *topolo
     return projection_init(out, topology, shown, view, slice);
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------ */
 
 static void ui_torus_choose_dimension(struct ui *ui, const struct model *m, uint64_t dimension)
 {
@@ -222,8 +221,7 @@ int torus_play(struct ui *ui, const struct model *m, uint64_t now_ms)
     return 1;
 }
 
-/* ---- mouse -------------------------------------------------------------------------------------
- */
+/* ---- mouse --------------------------------------------------------------- */
 
 void torus_take_colour(struct torus_choice *t, const struct scene_hit *hit, double x)
 {

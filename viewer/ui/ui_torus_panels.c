@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- panels ------------------------------------------------------------------------------------
- */
+/* ---- panels -------------------------------------------------------------- */
 
 static void panel_finish(struct torus_panel *p)
 {
@@ -45,14 +44,9 @@ static uint64_t ui_torus_panel_shape_of(const struct topology *topology)
 static int need_loads(struct torus_panel *p, const struct topology *topology)
 {
     uint32_t count = topology_links(topology);
-    if (p->link_count != count || !p->loads) {
-        uint64_t *loads = malloc((count + 1) * sizeof *loads);
-        if (!loads)
-            return -ENOMEM;
-        free(p->loads);
-        p->loads = loads;
-        p->link_count = count;
-    }
+    if (ARRAY_RESIZE(p->loads, count + 1) != 0)
+        return -ENOMEM;
+    p->link_count = count;
     memset(p->loads, 0, (count + 1) * sizeof *p->loads);
     p->shape = ui_torus_panel_shape_of(topology);
     return 0;
@@ -293,8 +287,7 @@ int torus_add_mapping(struct torus_choice *t, const char *title, uint32_t *seats
     return 0;
 }
 
-/* ---- mappings ----------------------------------------------------------------------------------
- */
+/* ---- mappings ------------------------------------------------------------ */
 
 static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *capacity, uint32_t rank)
 {

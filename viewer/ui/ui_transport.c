@@ -25,8 +25,7 @@ char *transport_speed_text(char *out, size_t capacity, double speed)
     return out;
 }
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown ------------------------------------------------------- */
 
 int transport_plays(const struct transport *t, const struct playback *p)
 {
@@ -52,8 +51,7 @@ uint64_t transport_position(const struct transport *t, const struct playback *p)
                                                           : p->position_ns;
 }
 
-/* ---- wishes ------------------------------------------------------------------------------------
- */
+/* ---- wishes -------------------------------------------------------------- */
 
 static void ui_transport_request(struct transport *t, enum transport_wish wish)
 {
@@ -174,8 +172,7 @@ int transport_key(struct ui *ui, const struct model *m, int key)
     }
 }
 
-/* ---- mouse -------------------------------------------------------------------------------------
- */
+/* ---- mouse --------------------------------------------------------------- */
 
 static void seek_mouse(struct ui *ui, const struct playback *p, const struct scene_hit *hit)
 {
@@ -215,8 +212,7 @@ int transport_click(struct ui *ui, const struct model *m, const struct scene_hit
     return 1;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking -------------------------------------------------------------- */
 
 static int may_seek(const struct transport *t, const struct playback *p, uint64_t now_ms)
 {

@@ -78,7 +78,7 @@ static int captures_plot_paint_bars(const struct stage *s, const struct captures
 {
     struct pictures *pictures = s->pictures;
     size_t room = lane_capacity(&p->span);
-    if (array_fit(&pictures->bars, sizeof *pictures->bars, &pictures->bars_room, room) != 0)
+    if (ARRAY_FIT(pictures->bars, pictures->bars_room, room) != 0)
         return -1;
     for (uint32_t i = 0; i < p->lanes.count; i++)
         captures_plot_add_bars(s, p, p->lanes.first + i, p->box.y + i * p->lanes.height,

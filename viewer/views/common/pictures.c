@@ -10,9 +10,8 @@
 int picture_size(struct pictures *p, struct picture *picture, int w, int h)
 {
     size_t need = (size_t)w * (size_t)h;
-    if (array_fit(&picture->image.pixels, sizeof *picture->image.pixels, &picture->room, need) !=
-            0 ||
-        array_fit(&p->cells, sizeof *p->cells, &p->cells_room, need) != 0)
+    if (ARRAY_FIT(picture->image.pixels, picture->room, need) != 0 ||
+        ARRAY_FIT(p->cells, p->cells_room, need) != 0)
         return -ENOMEM;
     picture->image.w = w;
     picture->image.h = h;
@@ -29,12 +28,9 @@ void picture_finish(struct picture *picture)
 
 void pictures_finish_shared(struct pictures *p)
 {
-    free(p->bars);
-    free(p->cells);
-    free(p->order);
-    p->bars = NULL;
-    p->cells = NULL;
-    p->order = NULL;
+    array_release(&p->bars);
+    array_release(&p->cells);
+    array_release(&p->order);
     p->bars_room = p->cells_room = p->order_room = 0;
     p->order_count = 0;
     p->order_key = 0;

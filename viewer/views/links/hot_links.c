@@ -194,7 +194,7 @@ static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     uint32_t all = d->measured ? n->trace_count : d->live ? n->link_count : f->links_used;
-    if (array_fit_zero(&d->order, sizeof *d->order, &d->room, all) != 0)
+    if (ARRAY_FIT_ZERO(d->order, d->room, all) != 0)
         return -1;
     d->count = 0;
     for (uint32_t i = 0; d->live && i < n->link_count; i++)

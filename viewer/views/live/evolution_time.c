@@ -33,7 +33,7 @@ static int evolution_order_regions(const struct latency *l, uint64_t first, uint
 {
     struct weighed *w = malloc((l->series_count + 1) * sizeof *w);
     uint32_t n = 0;
-    if (!w || array_resize(&e->order, (l->series_count + 1) * sizeof *e->order) != 0) {
+    if (!w || ARRAY_RESIZE(e->order, l->series_count + 1) != 0) {
         free(w);
         return -1;
     }

@@ -167,23 +167,6 @@ static uint32_t network_units_under_mouse(const struct stage *s, const struct ne
 
 /* ---- names ---- */
 
-static int network_units_overlaps(struct box a, struct box b)
-{
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-static int network_units_is_free(const struct box *taken, uint32_t count, struct box box,
-                                 const struct plot *p)
-{
-    if (box.x < p->box.x + 2 || box.y < p->box.y + 2 || box.x + box.w > p->box.x + p->box.w - 2 ||
-        box.y + box.h > p->box.y + p->box.h - 2)
-        return 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (network_units_overlaps(taken[i], box))
-            return 0;
-    return 1;
-}
-
 static void network_units_place_name(const struct stage *s, const struct network_drawing *d,
                                      const struct plot *plot, uint32_t i, struct box *taken,
                                      uint32_t *count)
@@ -202,7 +185,7 @@ static void network_units_place_name(const struct stage *s, const struct network
                                  {floor(x + r + 2), floor(y - 7), w, 14},
                                  {floor(x - r - w - 2), floor(y - 7), w, 14}};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        if (!network_units_is_free(taken, *count, places[k], plot))
+        if (!box_is_free(places[k], plot->box, taken, *count))
             continue;
         scene_rect(s->brush.scene, places[k], 3, color_fade(s->brush.theme->panel, 0.7));
         scene_text(s->brush.scene, places[k].x + 2, places[k].y, w - 2, TEXT_AXIS, 0,

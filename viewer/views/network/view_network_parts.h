@@ -69,7 +69,7 @@ struct wiring {
     uint32_t route_count;
     uint32_t
         *route_of; /**< by route of the model; WIRING_NONE: within a group, or without a path */
-    uint32_t flow_count, flow_room;
+    uint32_t flow_count;
     uint32_t *steps;
     uint32_t step_count, step_room;
     int grouped; /**< 1: some units are groups */

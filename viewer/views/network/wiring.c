@@ -108,8 +108,7 @@ static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
     uint32_t e = key_table_add_hashed(&w->edge_keys, (struct key){from, to});
     if (e == KEY_NONE || e < w->edge_count)
         return e;
-    if (array_fit_zero(&w->edges, sizeof *w->edges, &w->edge_room, (uint64_t)w->edge_count + 1) !=
-        0)
+    if (ARRAY_FIT_AT(w->edges, w->edge_room, w->edge_count) != 0)
         return KEY_NONE;
     w->edges[w->edge_count++] = (struct wiring_edge){.from = from, .to = to, .back = WIRING_NONE};
     return e;
@@ -123,8 +122,7 @@ static int wiring_walk_route(struct wiring *w, const struct model *m, const stru
     if (length == TOPOLOGY_NONE || length > w->walk_capacity)
         return 0;
     uint32_t at = w->unit_of[f->routes[route].source];
-    if (array_fit_zero(&w->steps, sizeof *w->steps, &w->step_room,
-                       (uint64_t)w->step_count + length) != 0)
+    if (ARRAY_FIT_ZERO(w->steps, w->step_room, (uint64_t)w->step_count + length) != 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < length; k++) {
         if (!topology_link(m->network.topology, w->walk[k], &from, &to) ||

@@ -79,20 +79,12 @@ static void nodes_view_add_rates(const struct stage *s, struct box row, const st
                           "B/s"));
 }
 
-static uint64_t nodes_view_host_index(const struct model *m, const char *name)
-{
-    for (uint32_t i = 0; i < m->host_count; i++)
-        if (!strcmp(m->hosts[i].name, name))
-            return i;
-    return UINT64_MAX;
-}
-
 static void nodes_view_node_row(struct stage *s, struct box row, const struct model_node *n,
                                 uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     char text[96];
-    uint64_t host = nodes_view_host_index(s->model, n->name);
+    uint64_t host = model_host_find(s->model, n->name);
     int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
     widget_cell(&s->brush, &table, row, HOST, t->text, n->name);

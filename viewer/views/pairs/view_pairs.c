@@ -49,7 +49,7 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
     uint64_t key = 1 + (r->version * 64 + rank) * 8 + 2 + (uint64_t)q;
     if (p->order_key == key)
         return (int)p->order_count;
-    if (array_fit(&p->order, sizeof *p->order, &p->order_room, r->pair_count) != 0)
+    if (ARRAY_FIT(p->order, p->order_room, r->pair_count) != 0)
         return -ENOMEM;
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {

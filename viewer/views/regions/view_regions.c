@@ -328,23 +328,6 @@ static void regions_view_draw_vertices(const struct stage *s, const struct rank_
 
 /* ---- labels ---- */
 
-static int regions_view_overlaps(struct box a, struct box b)
-{
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-static int regions_view_is_free(const struct box *taken, uint32_t count, struct box box,
-                                const struct view_of *v)
-{
-    if (box.x < v->plot.x + 2 || box.y < v->plot.y + 2 ||
-        box.x + box.w > v->plot.x + v->plot.w - 2 || box.y + box.h > v->plot.y + v->plot.h - 2)
-        return 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (regions_view_overlaps(taken[i], box))
-            return 0;
-    return 1;
-}
-
 static void regions_view_add_label(const struct stage *s, const struct rank_graph *n, uint32_t g,
                                    struct box box, const char *name, const char *what)
 {
@@ -418,7 +401,7 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
     for (size_t i = 0; i < PLACES; i++) {
         places[i].x = floor(places[i].x);
         places[i].y = floor(places[i].y);
-        if (!regions_view_is_free(taken, *count, places[i], v))
+        if (!box_is_free(places[i], v->plot, taken, *count))
             continue;
         regions_view_add_label(s, n, g, places[i], name, what);
         taken[(*count)++] = places[i];

@@ -1,5 +1,4 @@
 /* Hover and tooltips of the route matrix. */
-#include "holter/order.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
@@ -7,17 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int route_hover_compare_by_cells(const void *left, const void *right)
-{
-    const struct route_hop *a = left, *b = right;
-    return 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to);
-}
-
 static const struct route_hop *route_hover_find(const struct route_hop *hops, uint32_t count,
                                                 uint32_t from, uint32_t to)
 {
     struct route_hop key = {.from = from, .to = to};
-    return count ? bsearch(&key, hops, count, sizeof *hops, route_hover_compare_by_cells) : NULL;
+    return count ? bsearch(&key, hops, count, sizeof *hops, route_layer_compare_by_cells) : NULL;
 }
 
 /* Name of a cell: "(0,0,0,0,0)", or the first and last vertex of several. */

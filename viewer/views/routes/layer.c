@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int route_layer_compare_by_cells(const void *left, const void *right)
+int route_layer_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
     return 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to);
@@ -36,7 +36,7 @@ static int route_layer_find_pairs(const struct stage *s, const struct routes_dra
 {
     const struct topology *t = s->model->network.topology;
     uint32_t links = topology_links(t), from, to, count = 0;
-    if (array_fit_zero(&l->pairs, sizeof *l->pairs, &l->pair_room, links + 1u) != 0)
+    if (ARRAY_FIT_ZERO(l->pairs, l->pair_room, links + 1u) != 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < links; k++) {
         if (!topology_link(t, k, &from, &to))
@@ -52,7 +52,7 @@ static int route_layer_find_hops(const struct routes_drawing *d, struct route_la
 {
     const struct route_set *set = &d->set;
     uint32_t count = 0;
-    if (array_fit_zero(&l->hops, sizeof *l->hops, &l->hop_room, set->count + 1u) != 0)
+    if (ARRAY_FIT_ZERO(l->hops, l->hop_room, set->count + 1u) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < set->count; i++) {
         struct route_hop hop = set->hops[i];

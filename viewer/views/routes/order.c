@@ -190,8 +190,7 @@ static uint64_t route_order_key_of(const struct model *m, const struct ui *ui)
 static int route_order_reserve(struct route_order *o, uint32_t count)
 {
     const size_t room = (size_t)count + 1;
-    if (array_resize(&o->vertex, room * sizeof *o->vertex) != 0 ||
-        array_resize(&o->row, room * sizeof *o->row) != 0)
+    if (ARRAY_RESIZE(o->vertex, room) != 0 || ARRAY_RESIZE(o->row, room) != 0)
         return -ENOMEM;
     return array_resize(&o->starts, room);
 }

@@ -48,7 +48,7 @@ static void route_set_step(struct making *k, uint32_t link, uint32_t mark)
     }
     if (!topology_link(s->model->network.topology, link, &from, &to))
         return;
-    if (array_fit_zero(&set->hops, sizeof *set->hops, &set->room, (uint64_t)set->count + 1) != 0) {
+    if (ARRAY_FIT_AT(set->hops, set->room, set->count) != 0) {
         k->failed = 1;
         return;
     }

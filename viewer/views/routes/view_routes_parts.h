@@ -48,6 +48,9 @@ struct route_hop {
     double load; /**< largest load of its links */
 };
 
+/** Order of hops by both ends, for qsort(3). */
+int route_layer_compare_by_cells(const void *left, const void *right);
+
 /** Visible routes and the links they use, each once. */
 struct route_set {
     uint64_t key, version;

@@ -67,8 +67,7 @@ void torus_link_tip(struct stage *s, const struct torus_drawing *d, int side, ui
     torus_tips_add_other_panels(s, d, side, half);
 }
 
-/* ---- the mouse ---------------------------------------------------------------------------------
- */
+/* ---- the mouse ----------------------------------------------------------- */
 
 double torus_distance(double x, double y, const struct projection_line *l)
 {
