@@ -23,9 +23,6 @@ int scopes_create(struct scopes **out, const struct scopes_params *params)
     s->params.series = s->params.series != 0 ? s->params.series : 1u << 21;
     s->params.calm = s->params.calm != 0 ? s->params.calm : 10;
     s->params.over = s->params.over != 0 ? s->params.over : 5;
-    key_table_init(&s->keys);
-    key_table_init(&s->pair_keys);
-    key_table_init(&s->both_keys);
     s->between = FIRST_BETWEEN;
     s->between_nodes = FIRST_BETWEEN_NODES;
     for (int l = 0; l < LOCALITIES; l++)

@@ -361,11 +361,10 @@ void scopes_learn(struct scopes *s)
  * number: they are dropped with it. @return 0 or -ENOMEM: nothing has changed */
 int scopes_forget(struct scopes *s)
 {
-    struct key_table kept;
+    struct key_table kept = {.count = 0};
     uint32_t count = 0;
     if (s->keys.count < s->params.series)
         return 0;
-    key_table_init(&kept);
     for (uint32_t i = 0; i < s->keys.count; i++)
         count += s->windows - s->series[i].last < FORGET_WINDOWS;
     if (key_table_reserve(&kept, count + 1) != 0)

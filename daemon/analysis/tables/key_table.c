@@ -10,17 +10,12 @@
 #define INITIAL_CAPACITY 16u
 #define MAXIMUM_KEYS (1u << 31)
 
-void key_table_init(struct key_table *table)
-{
-    *table = (struct key_table){0};
-}
-
 void key_table_finish(struct key_table *table)
 {
     free(table->keys);
     free(table->after);
     free(table->index);
-    key_table_init(table);
+    *table = (struct key_table){0};
 }
 
 /* What is held stands between the place that its hash names and the next empty one. */

@@ -28,8 +28,7 @@ struct key_table {
 
 #define KEY_NONE UINT32_MAX /**< no number */
 
-/** An empty table; allocates nothing. */
-void key_table_init(struct key_table *table);
+/** Release a table. It is empty then. */
 void key_table_finish(struct key_table *table);
 
 /** Reserve space for this many further keys. @return 0, -ENOMEM, or -ERANGE beyond 2^31 keys */
