@@ -6,6 +6,7 @@
 #include "daemon/export/report_data.h"
 #include "daemon/export/report_parts.h"
 #include "daemon/export/report_style.h"
+#include "daemon/storage/recording.h"
 #include "holter/error.h"
 #include "proto/quantity.h"
 #include "version.h"
@@ -55,7 +56,7 @@ static void report_put_head(const struct page *p)
     fprintf(p->out, ": %s on %s, %s, ", quantity_things(&a, c->rank_count, "rank"),
             quantity_things(&b, c->host_count, "node"),
             quantity_duration(&e, (double)(d->end_ns - d->begin_ns)));
-    html_text(p->out, d->state);
+    html_text(p->out, d->cut_short ? "running when the recording ends" : d->state);
     if (d->begin_ns > 0) {
         fputs("; began ", p->out);
         report_put_date(p->out, d->begin_ns);
@@ -102,7 +103,7 @@ static void report_put_cards(const struct page *p)
     snprintf(text, sizeof(text), "%zu", d->phase_count);
     report_put_card(p->out, text, "phases of communication");
     if (lost == 0 && missing == 0)
-        report_put_card(p->out, "nothing", "lost");
+        report_put_card(p->out, "nothing", d->cut_short ? "lost until the recording ends" : "lost");
     else
         report_put_card(p->out, quantity_count(&q, lost),
                         missing > 0 ? "records lost; reports of nodes are missing"
@@ -306,6 +307,7 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
     if (code == 0 && page.bins == NULL)
         code = -ENOMEM;
     if (code == 0) {
+        data.cut_short = recording_is_cut_short(source->path, data.state);
         report_put_head(&page);
         report_put_cards(&page);
         report_put_alerts(&page);

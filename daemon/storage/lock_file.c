@@ -32,6 +32,15 @@ int lock_file_acquire(const char *path)
     return -EWOULDBLOCK;
 }
 
+int lock_file_is_held(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
 void lock_file_release(int fd, const char *path)
 {
     if (fd < 0)

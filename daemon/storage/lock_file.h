@@ -8,6 +8,9 @@
  * another process holds it */
 int lock_file_acquire(const char *path);
 
+/** Does a process hold the lock? */
+int lock_file_is_held(const char *path);
+
 /** Remove the file and release the lock. fd < 0: nothing is done. */
 void lock_file_release(int fd, const char *path);
 

@@ -98,6 +98,11 @@ int recording_part_path(const char *base, unsigned number, char *out, size_t cap
  * part; 0: there is none */
 void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 
+/** Does a recording end before its job? The job was running, no process writes the recording any
+ * more, and no part follows.
+ * @param state  of the job, as recorded */
+int recording_is_cut_short(const char *path, const char *state);
+
 /** Choose the file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on if the
  * directory has the recording of an ended job of that name. A recording is continued if its job
  * was still running, or if its newest part has messages of this agent. A part without content,

@@ -114,6 +114,15 @@ static unsigned recording_name_find_base(const char *path, char *base, size_t ca
     return 1;
 }
 
+int recording_is_cut_short(const char *path, const char *state)
+{
+    char base[560], lock[600];
+    unsigned first, last, number = recording_name_find_base(path, base, sizeof(base));
+    recording_parts_find(base, &first, &last);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    return strcmp(state, "running") == 0 && last <= number && !lock_file_is_held(lock);
+}
+
 int recording_rename(const char *path, const char *to, char *out, size_t capacity)
 {
     char base[560], from_part[560], to_part[560];

@@ -139,7 +139,7 @@ static void info_text_print_losses(FILE *out, const struct info *i)
     fprintf(out, "%-10s ", "lost");
     if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
         i->hole_total == 0) {
-        fputs("nothing\n", out);
+        fputs(i->cut_short ? "nothing until the recording ends\n" : "nothing\n", out);
         return;
     }
     fprintf(out,
@@ -220,7 +220,7 @@ void info_print_text(FILE *out, const struct info *i)
     struct quantity a, b;
     tap_print(out, "%s\n", i->path);
     info_text_print_line(out, "job", i->job);
-    info_text_print_line(out, "state", i->state);
+    info_text_print_line(out, "state", i->cut_short ? "running when the recording ends" : i->state);
     info_text_print_line(out, "program", i->app);
     info_text_print_line(out, "command", i->command);
     info_text_print_line(out, "MPI", i->mpi);

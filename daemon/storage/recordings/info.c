@@ -67,6 +67,7 @@ static void info_read_job(struct reading *r)
     if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
         info_copy_text(i->job, sizeof(i->job), s, 0);
         info_copy_text(i->state, sizeof(i->state), s, 1);
+        i->cut_short = recording_is_cut_short(i->path, i->state);
         info_copy_text(i->app, sizeof(i->app), s, 2);
         info_copy_text(i->command, sizeof(i->command), s, 3);
         info_copy_text(i->mpi, sizeof(i->mpi), s, 4);

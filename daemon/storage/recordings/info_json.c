@@ -107,6 +107,7 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_text(out, "holter", i->holter);
     info_json_text(out, "job", i->job);
     info_json_text(out, "state", i->state);
+    info_json_number(out, "cut_short", (uint64_t)i->cut_short);
     info_json_text(out, "app", i->app);
     info_json_text(out, "command", i->command);
     info_json_text(out, "mpi", i->mpi);

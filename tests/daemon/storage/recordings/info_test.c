@@ -1,3 +1,4 @@
+#include "daemon/storage/lock_file.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recordings/info.h"
 #include "holter/error.h"
@@ -107,6 +108,31 @@ static void windows_dropped_before_the_recording_are_not_of_it(void **state)
     assert_int_equal(dropped_of(12, 500, 3, 4), 7 + 1); /* cut off: the first was some other time */
     assert_int_equal(dropped_of(13, 1, 6, 6), 8);       /* of the agent before it */
     read_it();
+}
+
+/* A process that was killed leaves its lock file. */
+static void a_recording_ends_before_its_job_where_nobody_writes_it_any_more(void **state)
+{
+    char lock_path[600], next[600];
+    (void)state;
+    read_it();
+    assert_false(info.cut_short); /* the job has ended */
+    made_ask(path, "UPDATE job SET state = 'running'");
+    snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
+    int lock = lock_file_acquire(lock_path);
+    read_it();
+    assert_false(info.cut_short);
+    close(lock);
+    read_it();
+    assert_true(info.cut_short);
+    lock_file_release(lock_file_acquire(lock_path), lock_path);
+    read_it();
+    assert_true(info.cut_short);
+    assert_int_equal(recording_part_path(path, 2, next, sizeof(next)), 0);
+    made(next, "job.0", 10, 12);
+    read_it();
+    assert_false(info.cut_short); /* the next part goes on */
+    assert_int_equal(recording_remove(next), 0);
 }
 
 /* Node 0 misses windows 3 to 5 and 7 of the job, node 1 windows 4 to 6. */
@@ -287,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
+        TEST(a_recording_ends_before_its_job_where_nobody_writes_it_any_more),
         TEST(missing_windows_are_reported_with_their_span),
         TEST(dropped_windows_are_counted_once),
         TEST(captures_are_listed_and_no_damage),
