@@ -140,10 +140,11 @@ struct run_job {
     char id[64];
     char app[256];
     char state[16];
-    char recording[512];   /**< path, of the newest part; "": none */
-    int recording_stopped; /**< before the job's end: the disk was full */
-    char network[513];     /**< what of it is not in the network; "": nothing */
-    uint64_t ranks, nodes;
+    char recording[512];     /**< path, of the newest part; "": none */
+    int recording_stopped;   /**< before the job's end: the disk was full */
+    char network[513];       /**< what of it is not in the network; "": nothing */
+    uint64_t ranks, watched; /**< ranks of the job, and those of them that were watched */
+    uint64_t nodes;
     uint64_t duration_ns;     /**< 0: its end was not seen */
     uint64_t messages, bytes; /**< sent */
     uint64_t mpi_ns;          /**< in MPI, summed over ranks */

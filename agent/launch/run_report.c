@@ -119,7 +119,7 @@ static void run_report_store_job(void *user, const struct wire_message *message)
         return;
     r->jobs = jobs;
     struct run_job *job = &jobs[r->count++];
-    *job = (struct run_job){.ranks = message->job.world};
+    *job = (struct run_job){.ranks = message->job.world, .watched = message->job.seen};
     run_report_copy_text(job->id, sizeof job->id, message->job.job);
     run_report_copy_text(job->app, sizeof job->app, message->job.app);
     run_report_copy_text(job->state, sizeof job->state, message->job.state);
@@ -289,11 +289,18 @@ static const char *run_report_describe_path(const char *path)
 
 static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
 {
-    char lost[32], windows[32];
+    char lost[32], windows[32], unwatched[32];
+    if (job->watched < job->ranks) {
+        run_report_print_count(unwatched, sizeof unwatched, job->ranks - job->watched);
+        snprintf(out, capacity, "%s rank%s not watched, ", unwatched,
+                 job->ranks - job->watched == 1 ? "" : "s");
+        capacity -= strlen(out);
+        out += strlen(out);
+    }
     run_report_print_count(lost, sizeof lost, job->lost);
     run_report_print_count(windows, sizeof windows, job->windows_dropped);
     if (job->lost == 0 && job->windows_dropped == 0)
-        snprintf(out, capacity, "nothing lost");
+        snprintf(out, capacity, "nothing%s lost", job->watched < job->ranks ? " else" : "");
     else if (job->windows_dropped == 0)
         snprintf(out, capacity, "%s events lost", lost);
     else
@@ -322,13 +329,13 @@ static unsigned run_report_percent(double share)
 
 static void run_report_print_job(const struct run_job *job)
 {
-    char messages[32], losses[96], share[64] = "", recording[640];
+    char messages[32], losses[160], share[64] = "", recording[640];
     struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
     run_report_print_count(messages, sizeof messages, job->messages);
     run_report_print_losses(losses, sizeof losses, job);
     run_report_print_recording(recording, sizeof recording, job);
-    double of = (double)job->ranks * (double)job->duration_ns;
+    double of = (double)job->watched * (double)job->duration_ns;
     if (of > 0)
         snprintf(share, sizeof share, "%u %% of the time in MPI, %u %% waiting, ",
                  run_report_percent((double)job->mpi_ns / of),

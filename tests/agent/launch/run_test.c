@@ -246,7 +246,7 @@ static void said_of(struct run_job job, char *out, size_t room)
 
 static void the_closing_line_reports_what_is_not_whole(void **state)
 {
-    struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .nodes = 1};
+    struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .watched = 2, .nodes = 1};
     char line[1000];
     (void)state;
     said_of(job, line, sizeof line);
@@ -263,6 +263,9 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
     strcpy(job.recording, "/no/such.hrec");
     said_of(job, line, sizeof line);
     assert_non_null(strstr(line, "nothing lost; not recorded\n"));
+    job.watched = 1;
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, "1 rank not watched, nothing else lost; not recorded\n"));
 }
 
 static void counts_are_written_in_full(void **state)
