@@ -1,6 +1,6 @@
 """Several hosts on one machine: each with own network, host name, processes, mounts and /dev/shm, joined by a
-bridge. Links can be slowed and clocks can differ. Everything lives in the test's own namespaces, so it is gone when
-the test is."""
+bridge. Links can be slowed or lose frames, and clocks can differ. Everything lives in the test's own namespaces, so it
+is gone when the test is."""
 import os
 import stat
 import subprocess
@@ -15,7 +15,7 @@ LINE = '10.78.0'  # addresses of hosts on a line, which are on none of their int
 class Bed:
     """Use with `with`. Hosts are called node1, node2, ...; the test itself is the head, at .254.
 
-    delayed: hosts whose link runs through delay_link, so that delay() can slow it.
+    delayed: hosts whose link runs through delay_link, so that delay() can slow it and loss() make it lose frames.
     line: adjacent hosts are also joined by a link of their own, from `right` of the one to `left` of the next.
     Messages of MPI take these, through the hosts between; the launcher and Holter keep to the bridge.
     clocks: {host: seconds that its CLOCK_MONOTONIC is ahead of the head's}; negative ones only as far as the
@@ -139,11 +139,19 @@ class Bed:
 
     def delay(self, name, microseconds):
         """From now on every frame to and from a host of `delayed` takes so much longer; 0: as at first."""
+        self._set_link(name, b'delay %d\n' % microseconds)
+
+    def loss(self, name, share):
+        """From now on so large a share of the frames to and from a host of `delayed` is lost, drawn from a fixed seed;
+        0: as at first. A large frame, as segmentation offload makes them, is lost as a whole."""
+        self._set_link(name, b'loss %d\n' % round(share * 1000000))
+
+    def _set_link(self, name, line):
         link = self.links[name]
-        link.stdin.write(b'%d\n' % microseconds)
+        link.stdin.write(line)
         link.stdin.flush()
-        if link.stdout.readline() != b'%d\n' % microseconds:
-            raise AssertionError(f'the link of {name} cannot be slowed')
+        if link.stdout.readline() != line:
+            raise AssertionError(f'the link of {name} cannot be changed')
 
     def bandwidth(self, name, megabits):
         """From now on a host sends and is sent at most so much a second; None: as at first."""

@@ -1,4 +1,5 @@
-"""The bed itself: what other tests believe of slow links and shifted clocks is so."""
+"""The bed itself: what other tests believe of slow or lossy links and of shifted clocks is so."""
+import socket
 import time
 import unittest
 
@@ -29,6 +30,21 @@ with socket.create_connection((host, 7000)) as s:
             left -= len(s.recv(left))
         print(time.monotonic() - t)
 '''
+# count: how many datagrams arrive, until none has for a second
+COUNT = '''
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    s.bind(('', 7001))
+    print('ready', flush=True)
+    count = 0
+    try:
+        while s.recv(100):
+            count += 1
+            s.settimeout(1)
+    except TimeoutError:
+        print(count)
+'''
+DATAGRAMS = 2000
 
 
 class Bed(unittest.TestCase):
@@ -58,6 +74,24 @@ class Bed(unittest.TestCase):
             self.assertLess(self.round_trips(place, 'node2', 20, 500000)[0], 0.1)
             for echo in echos:
                 echo.close()
+
+    def arrived(self, place, hosts, name):
+        """Of so many datagrams to a host."""
+        count = hosts.on(name, 'python3', '-c', COUNT)
+        lab.wait_for(lambda: 'ready' in count.out(), 'the counter')
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            for n in range(DATAGRAMS):
+                s.sendto(b'x', (name, 7001))
+                time.sleep(0.001 if n % 10 == 0 else 0)
+        return int(count.finish().out.split()[1])
+
+    def test_a_link_loses_the_share_of_frames_that_was_set(self):
+        with lab.Lab() as place, bed.Bed(place, 2, delayed=['node2']) as hosts:
+            self.assertEqual(DATAGRAMS, self.arrived(place, hosts, 'node2'))
+            hosts.loss('node2', 0.1)
+            self.assertAlmostEqual(0.9 * DATAGRAMS, self.arrived(place, hosts, 'node2'), delta=100)
+            hosts.loss('node2', 0)
+            self.assertEqual(DATAGRAMS, self.arrived(place, hosts, 'node2'))
 
     def test_hosts_have_clocks_of_their_own(self):
         shifts = {'node1': 1000, 'node2': -20}

@@ -1,12 +1,16 @@
-/* delay_link NEAR FAR: two TAP devices, made here, and a wire between them that takes its time:
- * every frame that enters one leaves the other after a delay, in order, in both directions. Put
- * NEAR into a host's namespace and FAR on a bridge, and that host has a slow link.
+/* delay_link NEAR FAR: two TAP devices, made here, and a wire between them that takes its time, and
+ * may lose frames: every frame that enters one leaves the other after a delay, in order, in both
+ * directions. Put NEAR into a host's namespace and FAR on a bridge, and that host has a slow or a
+ * lossy link.
  *
- * Standard input: lines, each a delay in microseconds for frames that enter from then on (at first
- * 0); its end ends the program, and with it both devices. Standard output: "ready" when the devices
- * are there, then each delay when it is in force. Sleeps while nothing is due. Frames may be as
- * large as segmentation offload makes them (<linux/virtio_net.h>): they cross as they are, with
- * their offload header. */
+ * Standard input: lines, whose end ends the program, and with it both devices. They hold for frames
+ * that enter from then on:
+ *   delay MICROSECONDS  at first 0
+ *   loss MILLIONTHS     how many of a million frames are lost, at first 0; which ones is drawn from
+ *                       a fixed seed
+ * Standard output: "ready" when the devices are there, then each line when it is in force. Sleeps
+ * while nothing is due. Frames may be as large as segmentation offload makes them
+ * (<linux/virtio_net.h>): they cross as they are, with their offload header, and are lost whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
@@ -26,6 +30,8 @@
 #define LANE_BYTES ((size_t)16 << 20)     /* frames on their way in one direction */
 #define READ_AT_ONCE 64                   /* frames, before the other direction has its turn */
 #define MAX_MICROSECONDS 10000000L
+#define MILLION 1000000
+#define SEED 0x9e3779b97f4a7c15u
 
 /* A frame on its way; its bytes follow. */
 struct frame {
@@ -48,6 +54,8 @@ struct link {
     struct lane lanes[2]; /* by the source they are read from */
     int poll, timer;
     int64_t delay_ns;
+    uint64_t loss;    /* millionths */
+    uint64_t random;  /* state of the generator */
     int64_t armed_ns; /* when the timer goes off; 0: never */
     char line[64];    /* of standard input, so far */
     size_t line_length;
@@ -132,6 +140,15 @@ static void frame_send(const struct lane *lane, const struct frame *frame)
         fail("write to a TAP device");
 }
 
+/* Is the next frame lost? A xorshift generator (G. Marsaglia, 2003) with a multiplier decides. */
+static int link_loses(struct link *link)
+{
+    link->random ^= link->random >> 12;
+    link->random ^= link->random << 25;
+    link->random ^= link->random >> 27;
+    return (link->random * 0x2545f4914f6cdd1du >> 32) % MILLION < link->loss;
+}
+
 static void lane_read(struct link *link, enum source source)
 {
     struct lane *lane = &link->lanes[source];
@@ -148,6 +165,8 @@ static void lane_read(struct link *link, enum source source)
                 fail("read from a TAP device");
             return;
         }
+        if (link->loss > 0 && link_loses(link))
+            continue;
         frame->length = (uint32_t)n;
         frame->due_ns = now_ns() + link->delay_ns;
         if (link->delay_ns == 0 && lane->head == lane->tail)
@@ -186,14 +205,17 @@ static void timer_set(struct link *link, int64_t at_ns)
 
 static void command(struct link *link, const char *line)
 {
-    char *end;
-    long microseconds = strtol(line, &end, 10);
-    if (end == line || *end != '\0' || microseconds < 0 || microseconds > MAX_MICROSECONDS) {
-        fprintf(stderr, "delay_link: not a delay in microseconds: %s\n", line);
+    long value;
+    char end;
+    if (sscanf(line, "delay %ld%c", &value, &end) == 1 && value >= 0 && value <= MAX_MICROSECONDS) {
+        link->delay_ns = value * 1000;
+    } else if (sscanf(line, "loss %ld%c", &value, &end) == 1 && value >= 0 && value <= MILLION) {
+        link->loss = (uint64_t)value;
+    } else {
+        fprintf(stderr, "delay_link: neither a delay nor a loss: %s\n", line);
         exit(2);
     }
-    link->delay_ns = microseconds * 1000;
-    printf("%ld\n", microseconds);
+    puts(line);
     fflush(stdout);
 }
 
@@ -237,7 +259,8 @@ static void serve(struct link *link, enum source source)
 
 static void link_init(struct link *link, const char *near, const char *far)
 {
-    *link = (struct link){.poll = epoll_create1(EPOLL_CLOEXEC),
+    *link = (struct link){.random = SEED,
+                          .poll = epoll_create1(EPOLL_CLOEXEC),
                           .timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
     if (link->poll < 0 || link->timer < 0)
         fail("epoll or timerfd");
