@@ -114,7 +114,9 @@ struct attribution_cause {
     double share; /**< of the growth, 0 to 1; all causes of a result add up to 1 */
     double
         delay; /**< time that it costs the ranks that it hits first, by the time of the same work */
-    char text[256];                    /**< the figures, as a sentence */
+    double ratio;   /**< by which factor messages, or the time outside of MPI, are longer; NaN or 0:
+                       not known */
+    char text[256]; /**< the figures, as a sentence */
     uint32_t ranks[ATTRIBUTION_RANKS]; /**< ranks that carry it, the largest part first */
     uint32_t rank_count;
     uint32_t nodes[ATTRIBUTION_NODES]; /**< nodes that carry it, likewise */

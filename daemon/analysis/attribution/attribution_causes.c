@@ -272,6 +272,7 @@ static void view_write_result(struct view *v, struct attribution_result *out)
         struct attribution_cause *c = &out->causes[out->cause_count++];
         c->kind = f->kind;
         c->delay = f->delay;
+        c->ratio = f->ratio;
         c->share = f->delay / all;
         memcpy(c->ranks, f->ranks, sizeof(c->ranks));
         memcpy(c->nodes, f->nodes, sizeof(c->nodes));

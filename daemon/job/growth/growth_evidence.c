@@ -189,8 +189,9 @@ static void evidence_add_own_cause(const struct growth_episode *e, const char *n
                                    struct alert_evidence *v)
 {
     evidence_add_cause(v, name, share,
-                       e->finding.part == SCOPE_LATENESS
-                           ? "partners wait longer for it than before"
+                       e->finding.part == SCOPE_LATENESS ? "partners wait longer for it than before"
+                       : e->finding.id >= GROWTH_STALL_ID
+                           ? "few messages are in flight for very long, as when packets are lost"
                            : "messages are longer in flight, though both ends are ready");
 }
 

@@ -8,6 +8,8 @@
 #include "daemon/analysis/scopes/work_progress.h"
 #include "daemon/job/growth/job_growth.h"
 
+#include <stdint.h>
+
 #define GROWTH_EPISODES (4 * SCOPE_FINDINGS)
 
 /** An episode of a latency rule. */
@@ -27,9 +29,25 @@ struct growth_episode {
     struct alert_evidence evidence;
 };
 
+#define GROWTH_STALL_ID (UINT64_C(1) << 32) /* findings about stalls are numbered from here on */
+
+/** Stalls of messages of a node; see growth_network.c. Zero-initialised is empty. */
+struct growth_stalls {
+    struct scope_finding finding; /**< id 0: there is none */
+    uint64_t onset;               /**< first of the slow windows */
+    double lost;                  /**< in that one, by its length */
+    double size;                  /**< bytes of a message when the job is not slow */
+    uint64_t count;               /**< findings so far */
+    uint32_t slow;                /**< windows, one after the other */
+    uint32_t good;                /**< windows in which the finding was not seen */
+};
+
 struct job_growth {
     struct job_growth_options options;
     struct scopes *scopes;
+    struct growth_stalls stalls;
+    struct scope_finding findings[SCOPE_FINDINGS + 1]; /**< of scopes and stalls, in the window */
+    size_t finding_count;
     struct attribution *attribution;
     struct progress progress;
     uint64_t routes; /**< networks made when the routes were set */
@@ -40,6 +58,12 @@ struct job_growth {
     uint32_t ranks, rank_capacity;
     struct attribution_result result;
 };
+
+/** Tell apart which of two findings follows from the other, by the attribution. */
+void growth_judge_symptoms(struct job_growth *g);
+
+/** Add a finding about stalls to those of the scopes, which follow from it or do not. */
+void growth_find_stalls(struct job_growth *g, const struct closed_window *window);
 
 /** Name the members of an uncertain finding. */
 void growth_name_ranks(struct job_growth *g, struct growth_episode *e);

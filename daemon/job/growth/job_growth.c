@@ -268,6 +268,7 @@ static void growth_follow_progress(struct job_growth *g, const struct closed_win
     uint64_t work = 0;
     size_t open;
     (void)scopes_findings(g->scopes, &open);
+    open += g->stalls.finding.id != 0;
     for (size_t i = 0; i < window->rank_count; i++) {
         const struct rank_row *r = &window->ranks[i];
         work += r->calls - (r->polls < r->calls ? r->polls : r->calls) + r->sent;
@@ -314,9 +315,8 @@ static int growth_waits_itself(const struct job_growth *g, const struct scope_fi
 static void growth_watch_rule(struct job_growth *g, const struct rule *rule,
                               const struct closed_window *window)
 {
-    size_t count;
-    const struct scope_finding *findings = scopes_findings(g->scopes, &count);
-    for (size_t i = 0; i < count; i++) {
+    const struct scope_finding *findings = g->findings;
+    for (size_t i = 0; i < g->finding_count; i++) {
         struct growth_episode *e = growth_find_episode(g, rule, findings[i].id);
         if (e != NULL) {
             e->finding = findings[i];
@@ -332,19 +332,30 @@ static void growth_watch_rule(struct job_growth *g, const struct rule *rule,
 /* Episodes whose finding is gone have ended. */
 static void growth_end_gone(struct job_growth *g, uint64_t now_ns)
 {
-    size_t count;
-    const struct scope_finding *findings = scopes_findings(g->scopes, &count);
     int open = 0;
     for (size_t i = 0; i < GROWTH_EPISODES; i++) {
         int found = 0;
-        for (size_t f = 0; f < count; f++)
-            found |= findings[f].id == g->episodes[i].finding.id && !findings[f].over;
+        for (size_t f = 0; f < g->finding_count; f++)
+            found |= g->findings[f].id == g->episodes[i].finding.id && !g->findings[f].over;
         if (g->episodes[i].rule != NULL && !found)
             episode_resolve(g, &g->episodes[i], "latency is back", now_ns);
         open |= g->episodes[i].rule != NULL;
     }
     if (!open)
         attribution_calm(g->attribution);
+}
+
+/* A finding that goes on when the one is gone that it seemed to follow from follows from none. */
+static void growth_list_findings(struct job_growth *g)
+{
+    const struct scope_finding *findings = scopes_findings(g->scopes, &g->finding_count);
+    memcpy(g->findings, findings, g->finding_count * sizeof(*findings));
+    for (size_t i = 0; i < g->finding_count; i++) {
+        int found = 0;
+        for (size_t k = 0; k < g->finding_count; k++)
+            found |= findings[k].id == findings[i].symptom_of;
+        g->findings[i].symptom_of = found ? findings[i].symptom_of : 0;
+    }
 }
 
 int job_growth_update(struct job_growth *g, const struct closed_window *window)
@@ -354,6 +365,9 @@ int job_growth_update(struct job_growth *g, const struct closed_window *window)
     const int scopes_code =
         scopes_window(g->scopes, window->number, window->length_ns, &window->latency->transfers);
     growth_follow_progress(g, window);
+    growth_list_findings(g);
+    growth_judge_symptoms(g);
+    growth_find_stalls(g, window);
     for (const struct rule *rule = NULL;
          (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL;)
         growth_watch_rule(g, rule, window);

@@ -156,9 +156,13 @@ struct weather {
     uint64_t slow_ns;
     int stopped_rank;     /* -1: none; the others wait for it in MPI_Allreduce */
     uint64_t stopped_for; /* windows */
+    uint64_t stalls;      /* of 40 messages from and to the slow node: so many take stall_ns */
+    uint64_t stall_ns;
+    uint64_t calls; /* of a rank, in place of 4 * MESSAGES */
+    uint64_t bytes; /* of a message that ranks report, in place of BYTES */
 };
 
-static const struct weather fair = {5 * US, 50 * US, -1, 0, -1, 0};
+static const struct weather fair = {5 * US, 50 * US, -1, 0, -1, 0, 0, 0, 0, BYTES};
 
 struct message {
     struct wire_rank_row ranks[2];
@@ -186,6 +190,8 @@ static uint64_t transfer_ns(const struct weather *w, unsigned window, unsigned f
 {
     int slow = (int)(from / 2) == w->slow_node || (int)(to / 2) == w->slow_node;
     uint64_t base = from / 2 == to / 2 ? w->intra_ns : w->inter_ns + (slow ? w->slow_ns : 0);
+    if (slow && from / 2 != to / 2 && (n + 7 * window + from) % MESSAGES < w->stalls)
+        return w->stall_ns;
     return noisy(base, window, from * 10 + to, n);
 }
 
@@ -233,7 +239,9 @@ static void add_rank(struct message *m, const struct weather *w, unsigned rank)
     int hangs = w->stopped_rank >= 0;
     *row = (struct wire_rank_row){.rank = rank, .in_call_peer = -1};
     if (!hangs) {
-        row->calls = row->events = 4 * MESSAGES;
+        row->calls = row->events = w->calls > 0 ? w->calls : 4 * MESSAGES;
+        row->sent = 2 * MESSAGES;
+        row->sent_bytes = row->sent * w->bytes;
         m->calls[m->window.calls_count++] = (struct wire_call_row){
             .rank = rank, .call = CALL_Allreduce, .comm = 1, .calls = 10, .time_ns = MS};
     } else if ((int)rank == w->stopped_rank) {
@@ -374,6 +382,77 @@ static void a_slow_link_is_one_alert_that_names_network_and_node_and_is_resolved
     assert_int_equal(alerts_in("latency", "resolved"), 1);
     for (size_t i = 0; i < told.alert_count; i++)
         assert_int_equal(alert_at(i).id, 1);
+    finish_job(job);
+}
+
+/* The typical message takes as long as before. */
+static void few_messages_of_a_node_that_stall_and_slow_the_job_are_one_alert(void **state)
+{
+    (void)state;
+    struct job *job = make_job();
+    struct weather lossy = fair;
+    lossy.slow_node = 2;
+    lossy.stalls = 1;
+    lossy.stall_ns = 200 * MS;
+    lossy.calls = MESSAGES / 4;
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &lossy, FIRST + 40, FIRST + 45);
+    assert_int_equal(alerts_in("latency", "firing"), 1);
+    struct wire_alert alert = alert_at(told.alert_count - 1);
+    assert_string_equal(alert.culprit, "node");
+    assert_string_equal(alert.culprits, "node2");
+    assert_string_equal(alert.causes[0].name, "network");
+    assert_non_null(strstr(alert.causes[0].text, "few messages"));
+    assert_int_equal(alert.onset_ns, (FIRST + 40) * S);
+    run(job, &lossy, FIRST + 45, FIRST + 60);
+    run(job, &fair, FIRST + 60, FIRST + 75);
+    for (size_t i = 0; i < told.alert_count; i++)
+        assert_true(alert_at(i).id == alert.id || strcmp(alert_at(i).state, "firing") != 0);
+    assert_string_equal(alert_at(told.alert_count - 1).state, "resolved");
+    finish_job(job);
+}
+
+static void few_messages_that_stall_and_cost_the_job_nothing_raise_no_alert(void **state)
+{
+    (void)state;
+    struct job *job = make_job();
+    struct weather lossy = fair;
+    lossy.slow_node = 2;
+    lossy.stalls = 1;
+    lossy.stall_ns = 20 * MS;
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &lossy, FIRST + 40, FIRST + 60);
+    assert_int_equal(alerts_in("latency", "firing"), 0);
+    finish_job(job);
+}
+
+static void other_messages_than_before_are_not_taken_for_stalls(void **state)
+{
+    (void)state;
+    struct job *job = make_job();
+    struct weather other = fair;
+    other.slow_node = 2;
+    other.stalls = 1;
+    other.stall_ns = 200 * MS;
+    other.calls = MESSAGES / 4;
+    other.bytes = 2 * BYTES;
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &other, FIRST + 40, FIRST + 60);
+    for (size_t i = 0; i < told.alert_count; i++)
+        assert_null(strstr(alert_at(i).causes[0].text, "few messages"));
+    finish_job(job);
+}
+
+/* A job that does less work for another reason. */
+static void a_job_that_only_does_less_work_raises_no_alert(void **state)
+{
+    (void)state;
+    struct job *job = make_job();
+    struct weather idle = fair;
+    idle.calls = MESSAGES / 4;
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &idle, FIRST + 40, FIRST + 60);
+    assert_int_equal(alerts_in("latency", "firing"), 0);
     finish_job(job);
 }
 
@@ -570,6 +649,12 @@ int main(void)
                                   forget),
         cmocka_unit_test_teardown(
             a_slow_link_is_one_alert_that_names_network_and_node_and_is_resolved, forget),
+        cmocka_unit_test_teardown(few_messages_of_a_node_that_stall_and_slow_the_job_are_one_alert,
+                                  forget),
+        cmocka_unit_test_teardown(few_messages_that_stall_and_cost_the_job_nothing_raise_no_alert,
+                                  forget),
+        cmocka_unit_test_teardown(other_messages_than_before_are_not_taken_for_stalls, forget),
+        cmocka_unit_test_teardown(a_job_that_only_does_less_work_raises_no_alert, forget),
         cmocka_unit_test_teardown(one_bad_window_raises_nothing, forget),
         cmocka_unit_test_teardown(what_is_reported_does_not_depend_on_the_order_of_nodes, forget),
         cmocka_unit_test_teardown(a_stopped_rank_is_named_as_the_one_behind, forget),
