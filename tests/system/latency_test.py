@@ -36,9 +36,11 @@ def rows_of(path, query):
 
 
 class Job:
-    """programs/steps.c on eight ranks of four hosts, two on each; node3's link can be slowed."""
+    """programs/steps.c, or another program, on eight ranks of four hosts, two on each.
 
-    def __init__(self, test, place, hosts, *arguments):
+    program: its name, bytes and microseconds."""
+
+    def __init__(self, test, place, hosts, *arguments, program=('steps', 1000, 4000)):
         self.test, self.place, self.hosts = test, place, hosts
         self.control = os.path.join(place.dir, 'control')
         os.mkdir(self.control)
@@ -46,7 +48,7 @@ class Job:
         with open(rules, 'w', encoding='utf-8') as f:
             f.write(RULES)
         self.run = place.holter('run', '--window', WINDOW, '--rules', rules, '--', *hosts.openmpi(), '-n', 8,
-                                lab.program('steps', 'openmpi'), self.control, 1000, 4000, *arguments)
+                                lab.program(program[0], 'openmpi'), self.control, *program[1:], *arguments)
         lab.wait_for(lambda: not self.run.alive() or place.ranks_seen() == 8, 'all ranks')
         test.assertTrue(self.run.alive(), self.run)
         self.stream = stream.Stream(place)

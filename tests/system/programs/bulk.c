@@ -1,7 +1,7 @@
 /* bulk DIRECTORY BYTES MICROSECONDS SOURCE-DESTINATION...: in every step each source sends a
  * message of that size to its destination, then all sleep for so long. A pair may stand there
- * several times. The job ends when there is a file DIRECTORY/end; rank 0 sees it, and tells the
- * others with messages of one byte. */
+ * several times. While there is a file DIRECTORY/hold, no step begins. The job ends when there is a
+ * file DIRECTORY/end; rank 0 sees it, and tells the others with messages of one byte. */
 #include "truth.h"
 
 #include <stdio.h>
@@ -52,6 +52,8 @@ static void transfer(const struct pair *pairs, int count, int rank, int bytes, c
 /* Rank 0 tells the others whether it goes on. */
 static int goes_on(const char *directory, int rank, int size)
 {
+    while (rank == 0 && there(directory, "hold"))
+        rest(1000);
     char on = rank == 0 && !there(directory, "end");
     for (int other = 1; rank == 0 && other < size; other++) {
         CALL(Send, &on, 1, MPI_CHAR, other, 2, MPI_COMM_WORLD);
