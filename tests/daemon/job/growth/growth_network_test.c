@@ -1,0 +1,91 @@
+/* Which of two findings follows from the other, by what the attribution says of synthetic jobs with
+ * a known reason of delay. */
+#include "daemon/job/growth/growth_state.h"
+#include "tests/daemon/analysis/attribution/summed.h"
+#include "tests/daemon/analysis/attribution/synthetic_job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define SEED 3u
+#define TRANSFERS 1u /* numbers of the findings */
+#define LATENESS 2u
+
+/* A job that was disturbed for some windows, and two findings at a node: messages that take longer,
+ * as a symptom of ranks that are late. */
+static struct job_growth watch_job(const struct synthetic_params *p, uint32_t node)
+{
+    struct job_growth g = {.finding_count = 2};
+    struct synthetic_job *job = synthetic_create(p);
+    assert_non_null(job);
+    assert_int_equal(attribution_create(&g.attribution, NULL), 0);
+    for (uint32_t r = 0; r < synthetic_ranks(p); r++)
+        assert_int_equal(attribution_place(g.attribution, r, synthetic_node(job, r), "node"), 0);
+    for (uint32_t w = 0; w < p->windows; w++) {
+        struct attribution_window window;
+        synthetic_window(job, w, &window);
+        assert_int_equal(take_summed(g.attribution, &window), 0);
+    }
+    synthetic_destroy(job);
+    const struct scope scope = {SCOPE_NODE, SCOPE_BOTH, node, 0};
+    g.findings[0] = g.findings[1] =
+        (struct scope_finding){.members = {scope}, .member_count = 1, .onset = p->onset + 1};
+    g.findings[0].id = TRANSFERS;
+    g.findings[0].part = SCOPE_TRANSFER;
+    g.findings[0].symptom_of = LATENESS;
+    g.findings[1].id = LATENESS;
+    g.findings[1].part = SCOPE_LATENESS;
+    growth_judge_symptoms(&g);
+    attribution_destroy(g.attribution);
+    return g;
+}
+
+static struct synthetic_params job_of(enum synthetic_reason reason)
+{
+    struct synthetic_params p = synthetic_draw(SEED, reason);
+    p.strength = 4;
+    p.sampling = 1;
+    return p;
+}
+
+static void ranks_that_a_slow_link_holds_up_follow_from_it(void **state)
+{
+    const struct synthetic_params p = job_of(SYNTHETIC_LINK);
+    const struct job_growth g = watch_job(&p, p.node);
+    (void)state;
+    assert_int_equal(g.findings[0].symptom_of, 0);
+    assert_int_equal(g.findings[1].symptom_of, TRANSFERS);
+}
+
+static void messages_of_another_node_stay_a_symptom(void **state)
+{
+    const struct synthetic_params p = job_of(SYNTHETIC_LINK);
+    const struct job_growth g = watch_job(&p, (p.node + 1) % p.nodes);
+    (void)state;
+    assert_int_equal(g.findings[0].symptom_of, LATENESS);
+    assert_int_equal(g.findings[1].symptom_of, 0);
+}
+
+static void messages_that_a_late_rank_holds_up_stay_a_symptom(void **state)
+{
+    const struct synthetic_params p = job_of(SYNTHETIC_RANK);
+    const struct job_growth g = watch_job(&p, p.rank / p.ranks_per_node);
+    (void)state;
+    assert_int_equal(g.findings[0].symptom_of, LATENESS);
+    assert_int_equal(g.findings[1].symptom_of, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_that_a_slow_link_holds_up_follow_from_it),
+        cmocka_unit_test(messages_of_another_node_stay_a_symptom),
+        cmocka_unit_test(messages_that_a_late_rank_holds_up_stay_a_symptom),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
