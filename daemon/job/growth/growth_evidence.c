@@ -190,7 +190,8 @@ static void evidence_add_own_cause(const struct growth_episode *e, const char *n
 {
     evidence_add_cause(v, name, share,
                        e->finding.part == SCOPE_LATENESS ? "partners wait longer for it than before"
-                       : e->finding.id >= GROWTH_STALL_ID
+                       : e->finding.id >= GROWTH_STALL_ID &&
+                               e->finding.members[0].kind == SCOPE_NODE
                            ? "few messages are in flight for very long, as when packets are lost"
                            : "messages are longer in flight, though both ends are ready");
 }

@@ -3,49 +3,52 @@
  * Stalls: a job that makes less progress since few of its messages are in flight for very long, as
  * when a link loses packets. The typical message takes as long as before, so that no scope
  * deviates. The attribution adds up times: where it puts what is lost down to the network of one
- * node, that is a finding like those of the scopes.
+ * node or between all nodes, that is a finding like those of the scopes.
  *
  * Symptoms: ranks that wait for slow messages hold up others, so that they seem to be late. */
 #include "daemon/job/growth/growth_state.h"
 
 #include <math.h>
 
-#define LOST 0.25          /* of its work: the window is a slow one */
-#define MUCH_MORE 2.0      /* times what the first slow window lost: that one was another matter */
-#define SLOW_WINDOWS 3u    /* one after the other: the job is slow */
-#define LEAST_SHARE 0.5    /* of what is lost: so much is put down to the network of the node, */
-#define LEAST_DELAY 0.25   /* and so much of the time in which the job did the same work before */
-#define LEAST_RATIO 2.0    /* by which messages take longer in the mean */
-#define TYPICAL_RATIO 1.25 /* by which typical messages take longer: scopes announce it */
-#define SIZE_MEMORY 20.0   /* windows that tell how large messages are */
-#define OTHER_SIZE 0.25    /* by which they differ in the mean: the job does another work */
-#define RECENT 4u          /* windows by which an open finding is judged */
-#define OVER_WINDOWS 5u    /* in which it is not found any more */
+#define LOST 0.25        /* of its work: the window is a slow one */
+#define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
+#define SLOW_WINDOWS 3u  /* one after the other: the job is slow */
+#define LEAST_SHARE 0.5  /* of what is lost: so much is put down to the network of the node, */
+#define LEAST_DELAY 0.25 /* and so much of the time in which the job did the same work before */
+#define LEAST_DELAY_OF_ALL 0.5 /* the same of the network between all nodes */
+#define LEAST_RATIO 2.0        /* by which messages take longer in the mean */
+#define TYPICAL_RATIO 1.25     /* by which typical messages take longer: scopes announce it */
+#define SIZE_MEMORY 20.0       /* windows that tell how large messages are */
+#define OTHER_SIZE 0.25        /* by which they differ in the mean: the job does another work */
+#define RECENT 4u              /* windows by which an open finding is judged */
+#define OVER_WINDOWS 5u        /* in which it is not found any more */
 
-/* The network of one node as the first cause of what is lost since a window. @return NULL: it is
- * not the cause */
+/* The network of one node, or that between all nodes, as the first cause of what is lost since a
+ * window. @return NULL: it is not the cause */
 static const struct attribution_cause *network_find_cause(struct job_growth *g, uint64_t since)
 {
     const struct attribution_scope all = {.onset = since};
     const struct attribution_cause *c = &g->result.causes[0];
     if (attribution_result(g->attribution, &all, &g->result) != 0 || g->result.cause_count == 0 ||
-        g->result.baseline == 0)
+        g->result.baseline == 0 || c->share < LEAST_SHARE || !(c->ratio >= LEAST_RATIO))
         return NULL;
-    return c->kind == CAUSE_NETWORK && c->node_count == 1 && c->share >= LEAST_SHARE &&
-                   c->delay >= LEAST_DELAY && c->ratio >= LEAST_RATIO
+    return (c->kind == CAUSE_NETWORK && c->node_count == 1 && c->delay >= LEAST_DELAY) ||
+                   (c->kind == CAUSE_BACKGROUND && c->delay >= LEAST_DELAY_OF_ALL)
                ? c
                : NULL;
 }
 
-/* Does a finding of the scopes follow from the stalls? Ranks are late since they were held up. */
-static int stalls_explain(const struct job_growth *g, const struct scope_finding *f)
+/* Is a finding of the scopes about messages of a node or, where that is none, between nodes? */
+static int stalls_are_part(const struct job_growth *g, const struct scope_finding *f,
+                           const struct scope *of)
 {
-    const uint32_t node = g->stalls.finding.members[0].a;
     const struct scope *first = &f->members[0];
     const uint32_t own = first->kind == SCOPE_RANK ? g->node_of[first->a] : first->a;
-    return f->part == SCOPE_LATENESS || first->kind == SCOPE_INTER ||
-           (first->kind >= SCOPE_NODE && first->kind != SCOPE_LINK && own == node) ||
-           (first->kind == SCOPE_NODE_PAIR && first->b == node);
+    if (f->part != SCOPE_TRANSFER || first->kind == SCOPE_INTRA)
+        return 0;
+    return of->kind == SCOPE_INTER || first->kind < SCOPE_NODE ||
+           (first->kind != SCOPE_LINK && own == of->a) ||
+           (first->kind == SCOPE_NODE_PAIR && first->b == of->a);
 }
 
 static uint64_t stalls_count_messages(const struct job_growth *g,
@@ -62,7 +65,7 @@ static uint64_t stalls_count_messages(const struct job_growth *g,
 
 /* Does a finding of the scopes announce it already: with an alert, or soon, since typical messages
  * take longer as well? */
-static int stalls_are_announced(const struct job_growth *g)
+static int stalls_are_announced(const struct job_growth *g, const struct scope *scope)
 {
     for (size_t i = 0; i < g->finding_count; i++) {
         const struct scope_finding *f = &g->findings[i];
@@ -70,7 +73,7 @@ static int stalls_are_announced(const struct job_growth *g)
         for (size_t e = 0; e < GROWTH_EPISODES; e++)
             fires |= g->episodes[e].rule != NULL && g->episodes[e].finding.id == f->id &&
                      g->episodes[e].state == ALERT_FIRING;
-        if (f->part == SCOPE_TRANSFER && !f->over && (fires || f->ratio >= TYPICAL_RATIO))
+        if (stalls_are_part(g, f, scope) && !f->over && (fires || f->ratio >= TYPICAL_RATIO))
             return 1;
     }
     return 0;
@@ -101,16 +104,20 @@ static void stalls_search(struct job_growth *g, const struct closed_window *wind
         s->onset = window->number;
         s->lost = lost;
     }
-    if (s->slow < SLOW_WINDOWS || fabs(size - s->size) > OTHER_SIZE * s->size ||
-        stalls_are_announced(g))
+    if (s->slow < SLOW_WINDOWS || fabs(size - s->size) > OTHER_SIZE * s->size)
         return;
     const struct attribution_cause *c = network_find_cause(g, s->onset);
     if (c == NULL)
         return;
+    struct scope scope = {SCOPE_INTER, SCOPE_ALL, 0, 0};
+    if (c->kind == CAUSE_NETWORK)
+        scope = (struct scope){SCOPE_NODE, SCOPE_BOTH, c->nodes[0], 0};
+    if (stalls_are_announced(g, &scope))
+        return;
     s->good = 0;
     s->finding = (struct scope_finding){.id = GROWTH_STALL_ID + s->count++,
                                         .part = SCOPE_TRANSFER,
-                                        .members = {{SCOPE_NODE, SCOPE_BOTH, c->nodes[0], 0}},
+                                        .members = {scope},
                                         .effects = {c->ratio},
                                         .member_count = 1,
                                         .onset = s->onset,
@@ -127,7 +134,8 @@ static void stalls_follow(struct job_growth *g, const struct closed_window *wind
     const uint64_t recent = window->number - RECENT + 1;
     const struct attribution_cause *c =
         network_find_cause(g, f->onset > recent ? f->onset : recent);
-    const int goes_on = c != NULL && c->nodes[0] == f->members[0].a;
+    const int goes_on = c != NULL && (f->members[0].kind == SCOPE_INTER ||
+                                      (c->kind == CAUSE_NETWORK && c->nodes[0] == f->members[0].a));
     s->good = goes_on ? 0 : s->good + 1;
     f->over = s->good >= OVER_WINDOWS;
     if (!goes_on)
@@ -150,8 +158,9 @@ void growth_find_stalls(struct job_growth *g, const struct closed_window *window
         return;
     s->finding.messages = stalls_count_messages(g, window);
     for (size_t i = 0; i < g->finding_count; i++) {
-        if (stalls_explain(g, &g->findings[i]))
-            g->findings[i].symptom_of = s->finding.id;
+        struct scope_finding *f = &g->findings[i];
+        if (f->part == SCOPE_LATENESS || stalls_are_part(g, f, &s->finding.members[0]))
+            f->symptom_of = s->finding.id;
     }
     g->findings[g->finding_count++] = s->finding;
 }
@@ -169,7 +178,7 @@ void growth_judge_symptoms(struct job_growth *g)
         if (f->part != SCOPE_TRANSFER || f->members[0].kind != SCOPE_NODE || late == NULL)
             continue;
         const struct attribution_cause *c = network_find_cause(g, f->onset);
-        if (c == NULL || c->nodes[0] != f->members[0].a)
+        if (c == NULL || c->kind != CAUSE_NETWORK || c->nodes[0] != f->members[0].a)
             continue;
         f->symptom_of = 0;
         late->symptom_of = f->id;

@@ -21,6 +21,7 @@
 #define US UINT64_C(1000)
 #define FIRST 1000u
 #define NODES 4u
+#define ALL_NODES 4
 #define RANKS 8u
 #define MESSAGES 40u /* a window, from each rank to each of its two neighbours */
 #define BYTES 4096u
@@ -152,7 +153,7 @@ static void finish_job(struct job *job)
 /* How the network is in one window. */
 struct weather {
     uint64_t intra_ns, inter_ns;
-    int slow_node; /* messages from and to it take slow_ns longer; -1: none */
+    int slow_node; /* messages from and to it take slow_ns longer; -1: none, ALL_NODES: all */
     uint64_t slow_ns;
     int stopped_rank;     /* -1: none; the others wait for it in MPI_Allreduce */
     uint64_t stopped_for; /* windows */
@@ -188,7 +189,8 @@ static uint64_t noisy(uint64_t ns, unsigned window, unsigned source, unsigned n)
 static uint64_t transfer_ns(const struct weather *w, unsigned window, unsigned from, unsigned to,
                             unsigned n)
 {
-    int slow = (int)(from / 2) == w->slow_node || (int)(to / 2) == w->slow_node;
+    int slow = w->slow_node == ALL_NODES || (int)(from / 2) == w->slow_node ||
+               (int)(to / 2) == w->slow_node;
     uint64_t base = from / 2 == to / 2 ? w->intra_ns : w->inter_ns + (slow ? w->slow_ns : 0);
     if (slow && from / 2 != to / 2 && (n + 7 * window + from) % MESSAGES < w->stalls)
         return w->stall_ns;
@@ -409,6 +411,25 @@ static void few_messages_of_a_node_that_stall_and_slow_the_job_are_one_alert(voi
     for (size_t i = 0; i < told.alert_count; i++)
         assert_true(alert_at(i).id == alert.id || strcmp(alert_at(i).state, "firing") != 0);
     assert_string_equal(alert_at(told.alert_count - 1).state, "resolved");
+    finish_job(job);
+}
+
+static void messages_of_all_nodes_that_stall_and_slow_the_job_are_background(void **state)
+{
+    (void)state;
+    struct job *job = make_job();
+    struct weather lossy = fair;
+    lossy.slow_node = ALL_NODES;
+    lossy.stalls = 1;
+    lossy.stall_ns = 200 * MS;
+    lossy.calls = MESSAGES / 4;
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &lossy, FIRST + 40, FIRST + 45);
+    assert_int_equal(alerts_in("latency", "firing"), 1);
+    struct wire_alert alert = alert_at(told.alert_count - 1);
+    assert_string_equal(alert.culprit, "inter-node");
+    assert_string_equal(alert.causes[0].name, "background");
+    assert_int_equal(alert.onset_ns, (FIRST + 40) * S);
     finish_job(job);
 }
 
@@ -650,6 +671,8 @@ int main(void)
         cmocka_unit_test_teardown(
             a_slow_link_is_one_alert_that_names_network_and_node_and_is_resolved, forget),
         cmocka_unit_test_teardown(few_messages_of_a_node_that_stall_and_slow_the_job_are_one_alert,
+                                  forget),
+        cmocka_unit_test_teardown(messages_of_all_nodes_that_stall_and_slow_the_job_are_background,
                                   forget),
         cmocka_unit_test_teardown(few_messages_that_stall_and_cost_the_job_nothing_raise_no_alert,
                                   forget),
