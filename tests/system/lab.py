@@ -10,13 +10,13 @@ import functools
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -73,18 +73,43 @@ def wait_for(condition, what, seconds=PATIENCE):
         time.sleep(0.02)
 
 
-def busy_seconds():
-    """Seconds of all cores that went to anybody, or were taken away by the host of a virtual machine. What the kernel
-    does in interrupts is for those who are watched as well, and does not count."""
-    with open('/proc/stat', encoding='ascii') as f:
-        user, nice, system, _, _, _, _, steal = map(int, f.readline().split()[1:9])
-    return (user + nice + system + steal) / os.sysconf('SC_CLK_TCK')
+class Others(threading.Thread):
+    """How much of the cores others take, from now on: /proc/stat is of the whole machine, while the processes in /proc are
+    those of the test, in a namespace of their own. Looks at them twice a second, since of those that are killed with
+    their namespace nobody gets the times."""
 
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.ended = threading.Event()
+        self.ticks = {}  # (process, its start): ticks of the clock that it has used
+        self.look()
+        self.begun, self.busy, self.own = time.monotonic(), self.busy_ticks(), sum(self.ticks.values())
+        self.start()
 
-def own_seconds():
-    """Seconds of this process and of the programs that it has waited for."""
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (
-        resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    def look(self):
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            with contextlib.suppress(OSError), open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as f:
+                fields = f.read().rpartition(')')[2].split()
+                self.ticks[pid, fields[19]] = int(fields[11]) + int(fields[12])
+
+    @staticmethod
+    def busy_ticks():
+        """Of all cores, also those taken away by the host of a virtual machine. What the kernel does in interrupts is
+        for those who are watched as well, and does not count."""
+        with open('/proc/stat', encoding='ascii') as f:
+            user, nice, system, _, _, _, _, steal = map(int, f.readline().split()[1:9])
+        return user + nice + system + steal
+
+    def run(self):
+        while not self.ended.wait(0.5):
+            self.look()
+
+    def end(self):
+        """@return seconds that others took, and seconds in which they could"""
+        self.ended.set()
+        self.join()
+        taken = self.busy_ticks() - self.busy - (sum(self.ticks.values()) - self.own)
+        return taken / os.sysconf('SC_CLK_TCK'), time.monotonic() - self.begun
 
 
 def on_quiet_cores(test):
@@ -93,17 +118,19 @@ def on_quiet_cores(test):
     @functools.wraps(test)
     def attempt(self):
         for _ in range(3):
-            begun, busy, own = time.monotonic(), busy_seconds(), own_seconds()
+            others = Others()
             try:
                 test(self)
                 return
             except AssertionError as error:
-                others = busy_seconds() - busy - (own_seconds() - own)
-                passed = time.monotonic() - begun
-                if others < OTHERS * passed:
+                taken, passed = others.end()
+                if taken < OTHERS * passed:
+                    print(f'others took {taken:.1f} s of the cores in {passed:.1f} s', file=sys.stderr)
                     raise
-                reason = f'others took {others:.1f} s of the cores in {passed:.1f} s: {error}'
+                reason = f'others took {taken:.1f} s of the cores in {passed:.1f} s: {error}'
                 print(reason, file=sys.stderr)
+            finally:
+                others.end()
         self.skipTest(reason)
     return attempt
 

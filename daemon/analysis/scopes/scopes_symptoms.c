@@ -68,7 +68,9 @@ static bool symptoms_is_delay(const struct scope_finding *f, const struct scope_
  * the memory that they need. */
 static bool symptoms_is_load(const struct scope_finding *f, const struct scope_finding *culprit)
 {
-    const double more = f->members[0].kind == SCOPE_RANK ? 1 : COSTS_MORE;
+    const struct scope *first = &f->members[0];
+    const bool inner = first->kind == SCOPE_NODE && first->direction == SCOPE_WITHIN;
+    const double more = first->kind == SCOPE_RANK || inner ? 1 : COSTS_MORE;
     return f->part == SCOPE_TRANSFER && culprit->part == SCOPE_LATENESS && !culprit->uncertain &&
            culprit->onset <= f->onset + DELAY_WINDOWS && culprit->peak_ns >= more * f->peak_ns;
 }
