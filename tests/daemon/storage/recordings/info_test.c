@@ -110,6 +110,12 @@ static void windows_dropped_before_the_recording_are_not_of_it(void **state)
     read_it();
 }
 
+static void read_again(void)
+{
+    info_finish(&info);
+    read_it();
+}
+
 /* A process that was killed leaves its lock file. */
 static void a_recording_ends_before_its_job_where_nobody_writes_it_any_more(void **state)
 {
@@ -120,17 +126,17 @@ static void a_recording_ends_before_its_job_where_nobody_writes_it_any_more(void
     made_ask(path, "UPDATE job SET state = 'running'");
     snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
     int lock = lock_file_acquire(lock_path);
-    read_it();
+    read_again();
     assert_false(info.cut_short);
     close(lock);
-    read_it();
+    read_again();
     assert_true(info.cut_short);
     lock_file_release(lock_file_acquire(lock_path), lock_path);
-    read_it();
+    read_again();
     assert_true(info.cut_short);
     assert_int_equal(recording_part_path(path, 2, next, sizeof(next)), 0);
     made(next, "job.0", 10, 12);
-    read_it();
+    read_again();
     assert_false(info.cut_short); /* the next part goes on */
     assert_int_equal(recording_remove(next), 0);
 }
