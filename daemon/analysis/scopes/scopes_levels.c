@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FIRST_VARIANCE 0.01 /* that is assumed before any is known */
+#define PRIOR_WINDOWS 5     /* that the first variance weighs as much as */
 #define MAXIMUM_LAG 0.9     /* autocorrelation from one window to the next that is made use of */
 #define FAR 3.0             /* standard deviations: the other locality counts up to this */
 
@@ -40,10 +41,14 @@ static bool level_lasts(const struct scope_level *level, double least)
 /* Is a step two windows ago, or some more, significant against what was expected after the window
  * before it, and worth a finding? By generalised least squares: the first window after the step
  * shows the whole of it, each later one what the noise of the one before does not account for. The
- * errors of references are the same before and after: they do not count. */
+ * errors of references are the same before and after: they do not count. The variance is known from
+ * so many windows only: the threshold is that of Student's distribution, by the first term of its
+ * expansion about the normal one (R. A. Fisher and E. A. Cornish, 1960). */
 static bool level_steps(const struct scope_level *level, double least, double threshold)
 {
     const double *x = level->deviations;
+    const double known = fmin(level->learned + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY);
+    const double limit = threshold + threshold * (threshold * threshold + 1) / (4 * known);
     const double lag = fmin(fmax(level->lag / level->variance, 0), MAXIMUM_LAG);
     const double fresh = 1 - lag, noise = level->variance * (1 - lag * lag);
     double later = fresh * (x[0] - lag * x[1]), scale = 1;
@@ -51,7 +56,7 @@ static bool level_steps(const struct scope_level *level, double least, double th
         const double first = x[windows - 1] - lag * x[windows];
         scale += fresh * fresh;
         const double step = (first + later) / scale;
-        if (step >= least && step >= threshold * sqrt(noise / scale + 2 * level->error))
+        if (step >= least && step >= limit * sqrt(noise / scale + 2 * level->error))
             return level_lasts(level, least);
         later += fresh * first;
     }
@@ -67,6 +72,7 @@ static void level_learn(struct scope_level *level, double rate)
     level->variance = fmax(level->variance + rate * (square - level->error - level->variance),
                            SCOPE_LEAST_SPREAD);
     level->lag += rate * (product - level->lag);
+    level->learned++;
 }
 
 /* The part of a locality's deviation that the other one does not share. */
@@ -121,7 +127,7 @@ void scopes_learn_levels(struct scopes *s)
     for (uint32_t l = 0; l < LEVELS; l++) {
         calm[l] = s->common[l].seen > 2 && tracks[l].cusum < SCOPE_EXCURSION;
         if (calm[l])
-            level_learn(&s->common[l], scope_rate(s->windows + 5, SCOPE_SPREAD_MEMORY));
+            level_learn(&s->common[l], scope_rate(s->windows + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY));
     }
     if (!calm[0] || !calm[1] || s->apart[0].seen <= 2)
         return;

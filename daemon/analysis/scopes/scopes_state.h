@@ -76,7 +76,7 @@ struct scope_level {
     double variance, lag;             /**< of a window, and its covariance with the one before */
     double deviations[LEVEL_WINDOWS]; /**< of the last windows, the newest first */
     double error;                     /**< variance of the newest one's measurement */
-    uint32_t seen;                    /**< windows without a gap */
+    uint32_t seen, learned;           /**< windows without a gap; learned from */
     bool steps;                       /**< a step of the last windows is no noise */
 };
 
