@@ -123,14 +123,13 @@ def on_quiet_cores(test):
                 test(self)
                 return
             except AssertionError as error:
-                taken, passed = others.end()
-                if taken < OTHERS * passed:
-                    print(f'others took {taken:.1f} s of the cores in {passed:.1f} s', file=sys.stderr)
-                    raise
-                reason = f'others took {taken:.1f} s of the cores in {passed:.1f} s: {error}'
-                print(reason, file=sys.stderr)
+                failure = error
             finally:
-                others.end()
+                taken, passed = others.end()
+            reason = f'others took {taken:.1f} s of the cores in {passed:.1f} s: {failure}'
+            print(reason, file=sys.stderr)
+            if taken < OTHERS * passed:
+                raise failure
         self.skipTest(reason)
     return attempt
 

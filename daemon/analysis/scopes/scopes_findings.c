@@ -254,8 +254,7 @@ static void findings_grow_member(struct scope_open *open, uint32_t m, const stru
     open->good = 0;
     open->finding.over = 0;
     open->effects[m] += effect;
-    if (scope->kind == SCOPE_NODE &&
-        (member->direction == SCOPE_WITHIN) != (scope->direction == SCOPE_WITHIN))
+    if ((member->direction == SCOPE_WITHIN) != (scope->direction == SCOPE_WITHIN))
         member->direction = SCOPE_ALL;
     else if (member->a == scope->a && member->b == scope->b)
         member->direction = scope->direction;

@@ -131,13 +131,14 @@ void scopes_learn_levels(struct scopes *s)
     }
     if (!calm[0] || !calm[1] || s->apart[0].seen <= 2)
         return;
-    const double rate = scope_rate(s->levels_learned++, SCOPE_SPREAD_MEMORY);
+    const uint32_t learned = s->apart[0].learned;
+    const double rate = scope_rate(learned, SCOPE_SPREAD_MEMORY);
     double values[LOCALITIES];
     for (uint32_t l = 0; l < LOCALITIES; l++) {
         const double limit = FAR * sqrt(s->common[l].variance + s->common[l].error);
         values[l] = fmin(fmax(s->common[l].deviations[1], -limit), limit);
         s->square[l] += rate * (values[l] * values[l] - s->square[l]);
-        level_learn(&s->apart[l], scope_rate(s->levels_learned + 1, SCOPE_SPREAD_MEMORY));
+        level_learn(&s->apart[l], scope_rate(learned + 2, SCOPE_SPREAD_MEMORY));
     }
     s->together += rate * (values[0] * values[1] - s->together);
 }

@@ -106,10 +106,10 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
                                    const struct scope_estimate *e)
 {
     const struct scope_track *track = &s->tables[kind].tracks[i];
-    const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
     if (track->cusum <= 0 || track->last != s->windows ||
         s->windows - track->start + 1 < track_least_windows(s, kind, i) || !track_lasts(s, track))
         return UINT32_MAX;
+    const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
     const double effect = track_effect(track);
     if (effect >= least && effect >= threshold * sqrt(1 / track->weight + e->lasting))
         return track->start;

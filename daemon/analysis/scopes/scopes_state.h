@@ -163,7 +163,6 @@ struct scopes {
     struct scope_level common[LEVELS];    /**< what messages have in common, as TABLE_LOCALITY */
     struct scope_level apart[LOCALITIES]; /**< the part that the other locality does not share */
     double square[LOCALITIES], together;  /**< variances and covariance of both localities */
-    uint32_t levels_learned;              /**< windows that these were learned from */
 
     struct scope_open open[SCOPE_FINDINGS];
     struct scope_finding results[SCOPE_FINDINGS];

@@ -69,8 +69,8 @@ static bool symptoms_is_delay(const struct scope_finding *f, const struct scope_
 static bool symptoms_is_load(const struct scope_finding *f, const struct scope_finding *culprit)
 {
     const struct scope *first = &f->members[0];
-    const bool inner = first->kind == SCOPE_NODE && first->direction == SCOPE_WITHIN;
-    const double more = first->kind == SCOPE_RANK || inner ? 1 : COSTS_MORE;
+    const bool near = first->kind == SCOPE_RANK || first->direction == SCOPE_WITHIN;
+    const double more = near ? 1 : COSTS_MORE;
     return f->part == SCOPE_TRANSFER && culprit->part == SCOPE_LATENESS && !culprit->uncertain &&
            culprit->onset <= f->onset + DELAY_WINDOWS && culprit->peak_ns >= more * f->peak_ns;
 }
@@ -112,10 +112,10 @@ static bool symptoms_follows(const struct scopes *s, const struct scope_finding 
 void scopes_find_symptoms(struct scopes *s)
 {
     uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + 1) : NULL;
-    for (uint32_t i = 0; marks != NULL && i < s->open_count; i++) {
+    for (uint32_t i = 0; i < s->open_count; i++) {
         struct scope_finding *f = &s->open[i].finding;
         f->symptom_of = 0;
-        for (uint32_t k = 0; k < s->open_count; k++) {
+        for (uint32_t k = 0; marks != NULL && k < s->open_count; k++) {
             const struct scope_finding *g = &s->open[k].finding;
             if (k != i && symptoms_follows(s, f, g, marks))
                 f->symptom_of = g->id;

@@ -18,7 +18,7 @@
 #define LEAST_DELAY_OF_ALL 0.5 /* the same of the network between all nodes */
 #define LEAST_RATIO 2.0        /* by which messages take longer in the mean */
 #define TYPICAL_RATIO 1.25     /* by which typical messages take longer: scopes announce it */
-#define SIZE_MEMORY 20.0       /* windows that tell how large messages are */
+#define SIZE_MEMORY 20.0       /* windows over which the size of messages is learned */
 #define OTHER_SIZE 0.25        /* by which they differ in the mean: the job does another work */
 #define RECENT 4u              /* windows by which an open finding is judged */
 #define OVER_WINDOWS 5u        /* in which it is not found any more */

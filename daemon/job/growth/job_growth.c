@@ -345,17 +345,11 @@ static void growth_end_gone(struct job_growth *g, uint64_t now_ns)
         attribution_calm(g->attribution);
 }
 
-/* A finding that goes on when the one is gone that it seemed to follow from follows from none. */
+/* A copy: findings about stalls join those of the scopes, and change what follows from what. */
 static void growth_list_findings(struct job_growth *g)
 {
     const struct scope_finding *findings = scopes_findings(g->scopes, &g->finding_count);
     memcpy(g->findings, findings, g->finding_count * sizeof(*findings));
-    for (size_t i = 0; i < g->finding_count; i++) {
-        int found = 0;
-        for (size_t k = 0; k < g->finding_count; k++)
-            found |= findings[k].id == findings[i].symptom_of;
-        g->findings[i].symptom_of = found ? findings[i].symptom_of : 0;
-    }
 }
 
 int job_growth_update(struct job_growth *g, const struct closed_window *window)

@@ -1,9 +1,9 @@
 /* steps DIRECTORY BYTES MICROSECONDS [together]: a simulation in outline. In every step each rank
  * computes (sleeps) for so long, exchanges halos of that size on a periodic Cartesian grid of three
- * dimensions, as they come or all together, and joins an Allreduce. Files in the
- * directory control the job, and may come and go: while slow.RANK exists, that rank computes three
- * times as long; with end the job ends. Rank 0 writes the number of steps done to DIRECTORY/steps
- * at the end. */
+ * dimensions, receives them one by one as they arrive or, with together, by one MPI_Waitall, and
+ * joins an Allreduce. Files in the directory control the job, and may come and go: while slow.RANK
+ * exists, that rank computes three times as long; with end the job ends. Rank 0 writes the number
+ * of steps done to DIRECTORY/steps at the end. */
 #include "truth.h"
 
 #include <stdio.h>
