@@ -73,9 +73,7 @@ static int findings_has(const struct scopes *s, const struct scope *scope, uint3
 
 int scopes_row_is_in(const struct scopes *s, const struct scope *scope, const struct scope_row *row)
 {
-    const struct key key = s->keys.keys[row->series];
-    return findings_has(s, scope, (uint32_t)(key.hi >> 32), (uint32_t)key.hi,
-                        &s->pairs[s->series[row->series].pair]);
+    return findings_has(s, scope, row->source, row->destination, &s->pairs[row->pair]);
 }
 
 int scopes_covers(const struct scopes *s, const struct scope *scope, uint32_t source,
@@ -135,7 +133,7 @@ static void findings_common(const struct scopes *s, double *common)
     double all[LOCALITIES] = {0}, others[LOCALITIES] = {0}, product[LOCALITIES] = {0};
     for (size_t i = 0; i < rows->count; i++) {
         const struct scope_row *row = &rows->list[i];
-        const int l = (int)(s->keys.keys[row->series].lo & 1);
+        const enum locality l = scope_row_locality(row);
         const double weight = scope_round(row->weight);
         all[l] += weight;
         if (scopes_row_is_explained(s, row))
@@ -157,7 +155,7 @@ static void findings_fit(struct scopes *s, struct fit (*fits)[SCOPE_MEMBERS])
     for (size_t i = 0; i < rows->count; i++) {
         const struct scope_row *row = &rows->list[i];
         const struct cover cover = findings_cover(s, row, fits);
-        const double y = row->y - common[s->keys.keys[row->series].lo & 1];
+        const double y = row->y - common[scope_row_locality(row)];
         const double weight = scope_round(row->weight), product = scope_round(weight * y);
         if (cover.count == 1) {
             cover.only->weight += weight;

@@ -18,19 +18,10 @@
 #define HIGHEST 6.0         /* ... and 400 times its reference */
 #define LEAST_FLIGHT 50.0   /* nanoseconds: below lies the cost of the call */
 #define NO_FLIGHT 1.0       /* x of messages that had come lies so far below that of others */
+#define FOLLOWERS 4         /* rows that may be missing in a window before a hash is looked up */
 #define FORGET_WINDOWS 900u /* a series that was not seen for so long may be dropped */
 
 /* ---- collecting ---------------------------------------------------------- */
-
-static uint32_t series_class(const struct scopes *s, uint32_t series)
-{
-    return (uint32_t)s->keys.keys[series].lo;
-}
-
-static enum locality series_locality(const struct scopes *s, uint32_t series)
-{
-    return series_class(s, series) & 1;
-}
 
 /* The number of a pair of nodes, which is given one. @return KEY_NONE without memory */
 static uint32_t series_find_pair(struct scopes *s, uint32_t from, uint32_t to)
@@ -54,7 +45,7 @@ static int series_add(struct scopes *s, struct key key)
 {
     const uint32_t source = (uint32_t)(key.hi >> 32), destination = (uint32_t)key.hi;
     const uint32_t pair = series_find_pair(s, s->node_of[source], s->node_of[destination]);
-    if (pair == KEY_NONE ||
+    if (pair == KEY_NONE || key_table_reserve(&s->keys, 1) != 0 ||
         array_fit_zero(&s->series, sizeof(*s->series), &s->series_capacity,
                        (uint64_t)s->keys.count + 1) != 0 ||
         array_fit_zero(&s->row_of, sizeof(*s->row_of), &s->row_capacity,
@@ -92,32 +83,30 @@ static double series_flight(const struct transfer *t)
 
 /* A message that was still in flight for long after its receiver had come late is one that was
  * waited for. */
-static uint32_t series_class_of(const struct scopes *s, const struct transfer *t)
+static uint32_t series_class_of(const struct scopes *s, const struct transfer *t, double flight)
 {
-    const uint64_t flight = t->network_ns + t->joint_ns;
     const uint32_t class_ =
         transfer_class(t) | (t->joint_ns > t->network_ns ? SCOPE_CLASS_JOINT : 0);
     const uint32_t came_late = class_ | SCOPE_CLASS_CAME_LATE;
-    if (t->late_receiver_ns <= (t->messages == 1 ? 0 : flight))
+    if (t->late_receiver_ns <= (t->messages == 1 ? 0 : t->network_ns + t->joint_ns))
         return class_;
-    return series_shows_no_flight(s, came_late) &&
-                   series_flight(t) >= s->class_mean[class_] - NO_FLIGHT
+    return series_shows_no_flight(s, came_late) && flight >= s->class_mean[class_] - NO_FLIGHT
                ? class_
                : came_late;
 }
 
-/* Series of the same ranks and size are linked in a ring. @return one in the ring of the key: that
- * of the row before, or the one that followed it last time; KEY_NONE: neither is */
+/* Series of the same ranks and size are linked in a ring. Rows come in about the same order in each
+ * window: the ring of a row is that of the row before it, or one that followed that one before.
+ * @return one in the ring of the key; KEY_NONE: not among those */
 static uint32_t series_ring(const struct scopes *s, uint32_t before, struct key key)
 {
-    const uint32_t after = before < s->keys.count ? s->keys.after[before] : KEY_NONE;
-    for (uint32_t at = before;; at = after) {
-        if (at < s->keys.count && s->keys.keys[at].hi == key.hi &&
+    uint32_t at = before;
+    for (uint32_t i = 0; i <= FOLLOWERS && at < s->keys.count; i++, at = s->keys.after[at]) {
+        if (s->keys.keys[at].hi == key.hi &&
             ((s->keys.keys[at].lo ^ key.lo) & ((1u << SCOPE_CLASS_BITS) - 1)) == 0)
             return at;
-        if (at == after)
-            return KEY_NONE;
     }
+    return KEY_NONE;
 }
 
 static uint32_t series_find(const struct scopes *s, uint32_t ring, struct key key)
@@ -134,9 +123,9 @@ static uint32_t series_find(const struct scopes *s, uint32_t ring, struct key ke
 static int series_collect(struct scopes *s, const struct transfer *t, uint32_t *before)
 {
     struct scope_rows *rows = scopes_newest(s);
-    const struct key key = {(uint64_t)t->source << 32 | t->destination, series_class_of(s, t)};
-    if (key_table_reserve(&s->keys, 1) != 0)
-        return -ENOMEM;
+    const double flight = series_flight(t);
+    const struct key key = {(uint64_t)t->source << 32 | t->destination,
+                            series_class_of(s, t, flight)};
     const uint32_t ring = series_ring(s, *before, key);
     uint32_t series = series_find(s, ring, key);
     if (series == KEY_NONE) {
@@ -150,17 +139,21 @@ static int series_collect(struct scopes *s, const struct transfer *t, uint32_t *
             s->series[ring].variant = series;
         }
     }
-    if (*before < s->keys.count && ring != *before)
+    if (*before < s->keys.count && ring == KEY_NONE)
         s->keys.after[*before] = series;
-    *before = series;
+    *before = ring != KEY_NONE ? ring : series;
     if (s->row_of[series] == 0) {
-        rows->list[rows->count] = (struct scope_row){.series = series};
+        rows->list[rows->count] = (struct scope_row){.series = series,
+                                                     .source = t->source,
+                                                     .destination = t->destination,
+                                                     .pair = s->series[series].pair,
+                                                     .class_ = (uint32_t)key.lo};
         s->row_of[series] = (uint32_t)++rows->count;
     }
     struct scope_row *row = &rows->list[s->row_of[series] - 1];
     const double messages = (double)t->messages;
     row->messages += (float)messages;
-    row->x += (float)(messages * rint(series_flight(t) * 1024) / 1024);
+    row->x += (float)(messages * rint(flight * 1024) / 1024);
     return 0;
 }
 
@@ -176,9 +169,14 @@ int scopes_collect(struct scopes *s, const struct transfers *transfers)
         if (series_is_judged(s, &transfers->rows[i]))
             code = series_collect(s, &transfers->rows[i], &before);
     }
+    memset(s->class_sum, 0, sizeof(s->class_sum));
+    memset(s->class_weight, 0, sizeof(s->class_weight));
     for (size_t i = 0; i < rows->count; i++) {
-        s->row_of[rows->list[i].series] = 0;
-        rows->list[i].x /= rows->list[i].messages;
+        struct scope_row *row = &rows->list[i];
+        s->row_of[row->series] = 0;
+        row->x /= row->messages;
+        s->class_sum[row->class_] += scope_round(row->x);
+        s->class_weight[row->class_] += 1;
     }
     if (code != 0)
         rows->count = 0;
@@ -187,19 +185,7 @@ int scopes_collect(struct scopes *s, const struct transfers *transfers)
 
 /* ---- comparing ----------------------------------------------------------- */
 
-/* The mean of each class in this window: what a series that was hardly seen is compared with. */
-static void series_sum_classes(struct scopes *s, const struct scope_rows *rows)
-{
-    memset(s->class_sum, 0, sizeof(s->class_sum));
-    memset(s->class_weight, 0, sizeof(s->class_weight));
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct scope_row *row = &rows->list[i];
-        const uint32_t class_ = series_class(s, row->series);
-        s->class_sum[class_] += scope_round(row->x);
-        s->class_weight[class_] += 1;
-    }
-}
-
+/* The mean of a class in this window: what a series that was hardly seen is compared with. */
 static double series_class_mean(const struct scopes *s, uint32_t class_)
 {
     return s->class_sum[class_] / s->class_weight[class_];
@@ -223,23 +209,26 @@ static double series_noise(const struct scopes *s, const struct scope_series *se
 void scopes_compare(struct scopes *s)
 {
     struct scope_rows *rows = scopes_newest(s);
-    series_sum_classes(s, rows);
+    for (uint32_t p = 0; p < s->pair_keys.count; p++)
+        s->pairs[p].unseen = s->pairs[p].scale = 0;
     for (size_t i = 0; i < rows->count; i++) {
         struct scope_row *row = &rows->list[i];
         const struct scope_series *series = &s->series[row->series];
+        struct scope_pair *pair = &s->pairs[row->pair];
         const double prior = series_prior(series);
         const double reference =
-            prior * series_class_mean(s, series_class(s, row->series)) + (1 - prior) * series->mean;
-        const enum locality locality = series_locality(s, row->series);
+            prior * series_class_mean(s, row->class_) + (1 - prior) * series->mean;
+        const enum locality locality = scope_row_locality(row);
         const double noise = series_noise(s, series, locality);
         const double shared = s->common[locality].variance + s->tables[TABLE_PAIR].spread[locality];
         const double lasting = noise / (series->seen + 1) + prior * prior * s->between;
         const double variance = noise / row->messages + lasting + LEAST_VARIANCE;
-        row->y = (float)fmin(fmax(row->x - reference, LOWEST), HIGHEST);
-        row->weight =
-            series_shows_no_flight(s, series_class(s, row->series)) ? 0 : (float)(1 / variance);
+        row->y = (float)scope_limit(row->x - reference, LOWEST, HIGHEST);
+        row->weight = series_shows_no_flight(s, row->class_) ? 0 : (float)(1 / variance);
         row->lasting = (float)lasting;
         row->limit = (float)fmax(LIMIT * sqrt(variance), LEAST_LIMIT + LIMIT * sqrt(shared));
+        pair->scale += scope_round(row->weight);
+        pair->unseen += scope_round(row->weight * prior);
     }
 }
 
@@ -248,14 +237,6 @@ void scopes_compare(struct scopes *s)
 void scopes_weigh(struct scopes *s)
 {
     struct scope_rows *rows = scopes_newest(s);
-    for (uint32_t p = 0; p < s->pair_keys.count; p++)
-        s->pairs[p].unseen = s->pairs[p].scale = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct scope_series *series = &s->series[rows->list[i].series];
-        struct scope_pair *pair = &s->pairs[series->pair];
-        pair->scale += scope_round(rows->list[i].weight);
-        pair->unseen += scope_round(rows->list[i].weight * series_prior(series));
-    }
     for (uint32_t p = 0; p < s->pair_keys.count; p++) {
         struct scope_pair *pair = &s->pairs[p];
         if (pair->scale <= 0)
@@ -266,7 +247,7 @@ void scopes_weigh(struct scopes *s)
         pair->scale = 1 / (1 + pair->scale * pair->lasting);
     }
     for (size_t i = 0; i < rows->count; i++)
-        rows->list[i].weight *= (float)s->pairs[s->series[rows->list[i].series].pair].scale;
+        rows->list[i].weight *= (float)s->pairs[rows->list[i].pair].scale;
 }
 
 /* ---- learning ------------------------------------------------------------ */
@@ -280,15 +261,15 @@ struct variances {
 static void series_learn_row(struct scopes *s, const struct scope_row *row, struct variances *sums)
 {
     struct scope_series *series = &s->series[row->series];
-    const enum locality locality = series_locality(s, row->series);
+    const enum locality locality = scope_row_locality(row);
     const double noise = series_noise(s, series, locality);
     /* What open findings explain is in x, and no longer in y. */
-    const double class_mean = series_class_mean(s, series_class(s, row->series));
+    const double class_mean = series_class_mean(s, row->class_);
     const double prior = series_prior(series);
     const double x = row->y + prior * class_mean + (1 - prior) * series->mean;
     const double off = series->seen > 0 ? x - series->mean : 0;
     const double reach = LIMIT * sqrt(noise / row->messages + LEAST_VARIANCE);
-    const double limited = fmin(fmax(off, -reach), reach);
+    const double limited = scope_limit(off, -reach, reach);
     const double square = limited * limited * fmin(row->messages, 16);
     const double rate = scope_rate(series->seen, SERIES_MEMORY);
     if (series->seen > 0) {
@@ -303,7 +284,9 @@ static void series_learn_row(struct scopes *s, const struct scope_row *row, stru
         series->seen += 1;
     series->last = s->windows;
     const double apart = series->mean - class_mean;
-    sums->between += scope_round(fmin(apart * apart, 4.0));
+    sums->between += scope_round(scope_limit(apart * apart, 0, 4.0));
+    s->pairs[row->pair].unseen += scope_round(apart);
+    s->pairs[row->pair].scale += 1;
     sums->count += 1;
 }
 
@@ -318,17 +301,9 @@ static void series_learn_classes(struct scopes *s)
 }
 
 /* How far means of pairs of nodes lie from those of their classes. */
-static double series_between_nodes(struct scopes *s, const struct scope_rows *rows)
+static double series_between_nodes(const struct scopes *s)
 {
     double sum = 0, count = 0;
-    for (uint32_t p = 0; p < s->pair_keys.count; p++)
-        s->pairs[p].unseen = s->pairs[p].scale = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct scope_series *series = &s->series[rows->list[i].series];
-        const double mean = series_class_mean(s, series_class(s, rows->list[i].series));
-        s->pairs[series->pair].unseen += scope_round(series->mean - mean);
-        s->pairs[series->pair].scale += 1;
-    }
     for (uint32_t p = 0; p < s->pair_keys.count; p++) {
         const double mean = s->pairs[p].scale > 0 ? s->pairs[p].unseen / s->pairs[p].scale : 0;
         sum += scope_round(fmin(mean * mean, 4.0));
@@ -343,6 +318,8 @@ void scopes_learn(struct scopes *s)
     struct variances sums = {.count = 0};
     if (rows->count == 0)
         return;
+    for (uint32_t p = 0; p < s->pair_keys.count; p++)
+        s->pairs[p].unseen = s->pairs[p].scale = 0;
     for (size_t i = 0; i < rows->count; i++)
         series_learn_row(s, &rows->list[i], &sums);
     series_learn_classes(s);
@@ -352,7 +329,7 @@ void scopes_learn(struct scopes *s)
             s->noise[l] += rate * (sums.noise[l] / sums.rows[l] - s->noise[l]);
     }
     s->between += rate * (sums.between / sums.count - s->between);
-    s->between_nodes += rate * (series_between_nodes(s, rows) - s->between_nodes);
+    s->between_nodes += rate * (series_between_nodes(s) - s->between_nodes);
 }
 
 /* ---- forgetting ---------------------------------------------------------- */

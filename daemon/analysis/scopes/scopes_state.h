@@ -37,6 +37,9 @@ struct scope_series {
 /** A series in one window. */
 struct scope_row {
     uint32_t series;
+    uint32_t source, destination; /**< ranks */
+    uint32_t pair;                /**< number of their pair of nodes */
+    uint32_t class_;              /**< below SCOPE_CLASSES */
     float messages;
     float x;       /**< mean logarithm of the time of flight */
     float y;       /**< x less its reference and less what open findings explain */
@@ -175,6 +178,16 @@ static inline double scope_round(double x)
 {
     const double magic = 0x1.8p32; /* 1.5 * 2^52 * 2^-20 */
     return (x + magic) - magic;
+}
+
+static inline double scope_limit(double x, double least, double most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+static inline enum locality scope_row_locality(const struct scope_row *row)
+{
+    return (enum locality)(row->class_ & 1);
 }
 
 static inline struct scope_rows *scopes_newest(struct scopes *s)

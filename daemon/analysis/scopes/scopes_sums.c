@@ -86,15 +86,13 @@ void scopes_add_rows(struct scopes *s, const struct scope_rows *rows)
     struct scope_sum *pairs = s->tables[TABLE_PAIR].sums, *ranks = s->tables[TABLE_RANK].sums;
     for (size_t i = 0; i < rows->count; i++) {
         const struct scope_row *row = &rows->list[i];
-        const struct key key = s->keys.keys[row->series];
-        const int locality = (int)(key.lo & 1);
+        const enum locality locality = scope_row_locality(row);
         const double weight = scope_round(row->weight);
-        const double y = fmin(fmax(row->y, -row->limit), row->limit);
+        const double y = scope_limit(row->y, -row->limit, row->limit);
         const double product = scope_round(weight * y);
         const double lasting = scope_round(weight * weight * row->lasting);
-        struct scope_sum *const to[] = {&pairs[s->series[row->series].pair],
-                                        &ranks[3 * (uint32_t)(key.hi >> 32) + SCOPE_OUT],
-                                        &ranks[3 * (uint32_t)key.hi + SCOPE_IN]};
+        struct scope_sum *const to[] = {&pairs[row->pair], &ranks[3 * row->source + SCOPE_OUT],
+                                        &ranks[3 * row->destination + SCOPE_IN]};
         for (size_t t = 0; t < sizeof(to) / sizeof(to[0]); t++) {
             to[t]->weight[locality] += weight;
             to[t]->product[locality] += product;
