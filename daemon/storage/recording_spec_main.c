@@ -48,11 +48,11 @@ static int hrec_spec_print_table(FILE *out, struct recording_file *file, const c
 static int hrec_spec_print_tables(FILE *out, struct recording_file *file, int roff)
 {
     sqlite3_stmt *s = NULL;
-    int row, code = recording_file_prepare(
-                 file, &s, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+    int code = recording_file_prepare(
+        file, &s, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
     if (!roff)
         fputs("| table | columns |\n| --- | --- |\n", out);
-    while (code == 0 && (row = recording_file_step(file, s)) == 1)
+    while (code == 0 && recording_file_step(file, s) == 1)
         code = hrec_spec_print_table(out, file, (const char *)sqlite3_column_text(s, 0), roff);
     sqlite3_finalize(s);
     return code;

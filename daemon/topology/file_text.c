@@ -78,9 +78,7 @@ int file_text(char **out, size_t *length, const char *path, size_t most, struct 
     struct stat status;
     /* opening a pipe without a writer would block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0;
-    if (fd < 0)
-        code = -errno;
-    else if (fstat(fd, &status) != 0 || fcntl(fd, F_SETFL, 0) != 0)
+    if (fd < 0 || fstat(fd, &status) != 0 || fcntl(fd, F_SETFL, 0) != 0)
         code = -errno;
     else if (S_ISDIR(status.st_mode))
         code = -EISDIR;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define DIGIT_BITS 11u
-#define DIGITS 6u /* of 64 bits */
 #define RADIX (1u << DIGIT_BITS)
 #define SHORT 64u /* insertion is quicker for so few */
 
@@ -20,31 +19,35 @@ static struct key_place *key_order_insert(struct key_place *places, size_t count
     return places;
 }
 
+/* Move the keys to their places by one digit; those with the same one keep their order. */
+static void key_order_by_digit(const struct key_place *places, struct key_place *to, size_t count,
+                               unsigned shift)
+{
+    size_t starts[RADIX + 1] = {0};
+    for (size_t i = 0; i < count; i++)
+        starts[(places[i].key >> shift & (RADIX - 1)) + 1]++;
+    for (unsigned r = 0; r < RADIX; r++)
+        starts[r + 1] += starts[r];
+    for (size_t i = 0; i < count; i++)
+        to[starts[places[i].key >> shift & (RADIX - 1)]++] = places[i];
+}
+
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count)
 {
-    size_t counts[DIGITS][RADIX], sorted = 1;
+    uint64_t differences = 0; /* bits that are not the same in all keys */
+    size_t sorted = 1;
     while (sorted < count && places[sorted - 1].key <= places[sorted].key)
         sorted++;
     if (sorted >= count)
         return places;
     if (count <= SHORT)
         return key_order_insert(places, count);
-    memset(counts, 0, sizeof(counts));
-    for (size_t i = 0; i < count; i++)
-        for (unsigned d = 0; d < DIGITS; d++)
-            counts[d][places[i].key >> d * DIGIT_BITS & (RADIX - 1)]++;
-    for (unsigned d = 0; d < DIGITS; d++) {
-        unsigned shift = d * DIGIT_BITS;
-        if (counts[d][places[0].key >> shift & (RADIX - 1)] == count)
-            continue; /* the same digit in all keys */
-        size_t at = 0;
-        for (unsigned r = 0; r < RADIX; r++) {
-            size_t with_digit = counts[d][r];
-            counts[d][r] = at;
-            at += with_digit;
-        }
-        for (size_t i = 0; i < count; i++)
-            spare[counts[d][places[i].key >> shift & (RADIX - 1)]++] = places[i];
+    for (size_t i = 1; i < count; i++)
+        differences |= places[i].key ^ places[0].key;
+    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if ((differences >> shift & (RADIX - 1)) == 0)
+            continue;
+        key_order_by_digit(places, spare, count, shift);
         struct key_place *moved = spare;
         spare = places;
         places = moved;
