@@ -76,9 +76,9 @@ uint16_t call_by_name(const char *name)
     const char *bare = bare_name(name, &length);
     if (!bare)
         return 0;
-    for (uint16_t call = 1; call < CALL_NUMBERS; call++) {
+    for (unsigned call = 1; call < CALL_NUMBERS; call++) {
         if (names[call] && call_matches(names[call] + 4, bare, length))
-            return call;
+            return (uint16_t)call;
     }
     return 0;
 }

@@ -32,7 +32,7 @@ _Static_assert(sizeof(void *) == 8 && sizeof(double) == 8, "every column is a sl
                                               base, sizeof(RECORD)};                               \
         _Static_assert(sizeof(RECORD) == 8 * (sizeof columns / sizeof *columns),                   \
                        "every column is a slot of eight bytes");                                   \
-        _Static_assert(base <= sizeof columns / sizeof *columns, "as many columns as promised");   \
+        _Static_assert((base) <= sizeof columns / sizeof *columns, "as many columns as promised"); \
         return &rows;                                                                              \
     }
 WIRE_ROW_TABLES(X)
