@@ -23,6 +23,7 @@
 #define LEAST_WINDOWS 3u   /* slow messages may hold up ranks: they are to be found first */
 #define COSTS_MORE 2.0     /* times what messages in flight cost: else delays follow from these */
 #define ALIKE 0.4          /* of the largest excess: ranks are about as late */
+#define ONSET_SHARE 0.4    /* of what a rank is late by: from its onset on it is that late */
 
 struct scope_wait {
     /* Of the window, nanoseconds. */
@@ -30,10 +31,12 @@ struct scope_wait {
     double waited;  /* it waited */
     double messages;
     /* References, nanoseconds a message. */
-    double mean;       /* of awaited - waited */
-    double mean_await; /* of awaited */
-    float seen;        /* windows */
-    float y;           /* deviation in the window */
+    double mean;                /* of awaited - waited */
+    double mean_await;          /* of awaited */
+    float seen;                 /* windows */
+    float y;                    /* deviation in the window */
+    float recent[SCOPE_RECENT]; /* in the last windows, a ring by window; without messages the
+                                   one before */
     struct scope_track track;
 };
 
@@ -89,6 +92,8 @@ static void waits_compare(struct scopes *s)
         w->y = w->messages > 0 && w->seen > 0
                    ? (float)(asinh(waits_net(w) / scale) - asinh(w->mean / scale))
                    : 0;
+        w->recent[s->windows % SCOPE_RECENT] =
+            w->messages > 0 ? w->y : w->recent[(s->windows + SCOPE_RECENT - 1) % SCOPE_RECENT];
     }
 }
 
@@ -151,6 +156,19 @@ static bool waits_node_is_late(const struct scopes *s, uint32_t node, double lar
     return ranks >= 2 && 2 * late > ranks && others == 0;
 }
 
+/* The first window from which on the rank has been late by a good part of what it is now: noise may
+ * have begun its excursion earlier. */
+static uint32_t waits_onset(const struct scopes *s, const struct scope_wait *w)
+{
+    const uint32_t oldest = s->windows < SCOPE_RECENT ? 0 : s->windows - SCOPE_RECENT + 1;
+    const double least = ONSET_SHARE * w->track.product / w->track.weight;
+    uint32_t onset = s->windows;
+    while (onset > oldest && onset > w->track.start &&
+           w->recent[(onset - 1) % SCOPE_RECENT] >= least)
+        onset--;
+    return onset == oldest && w->track.start < oldest ? w->track.start : onset;
+}
+
 /* By how much messages of open findings took longer in flight. */
 static double waits_transfer_excess(const struct scopes *s)
 {
@@ -197,12 +215,11 @@ static void waits_explain(struct scopes *s, struct scope_open *open)
 /* One finding names the latest rank, or its node, and the ranks that are about as late. */
 static void waits_search(struct scopes *s, uint64_t length_ns)
 {
-    uint32_t first = UINT32_MAX, start = UINT32_MAX, alike = 0;
+    uint32_t first = UINT32_MAX, alike = 0;
     for (uint32_t r = 0; r < s->ranks; r++) {
         const struct scope_wait *w = &s->waits.ranks[r];
         if (!waits_is_raised(s, w, length_ns))
             continue;
-        start = w->track.start < start ? w->track.start : start;
         if (first == UINT32_MAX || waits_excess(w) > waits_excess(&s->waits.ranks[first]))
             first = r;
     }
@@ -211,7 +228,7 @@ static void waits_search(struct scopes *s, uint64_t length_ns)
     const double largest = waits_excess(&s->waits.ranks[first]);
     if (largest < COSTS_MORE * waits_transfer_excess(s))
         return;
-    const uint64_t onset = s->number - (s->windows - start);
+    const uint64_t onset = s->number - (s->windows - waits_onset(s, &s->waits.ranks[first]));
     const struct scope node = {SCOPE_NODE, SCOPE_ALL, s->node_of[first], 0};
     const bool whole = waits_node_is_late(s, s->node_of[first], largest);
     struct scope_open *open = NULL;
