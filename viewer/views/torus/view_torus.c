@@ -141,7 +141,8 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
     double w = floor((box.w - GAP * (columns - 1)) / columns),
            h = floor((box.h - GAP * (rows - 1)) / rows);
     for (int i = 0; i < count; i++) {
-        struct box cell = {box.x + i % columns * (w + GAP), box.y + i / columns * (h + GAP), w, h};
+        const int column = i % columns, row = i / columns;
+        struct box cell = {box.x + column * (w + GAP), box.y + row * (h + GAP), w, h};
         scene_panel(s->brush.scene, cell, 0, "torus.cell%d", i);
         scene_rect(s->brush.scene, cell, 6, s->brush.theme->panel);
         torus_view_add_card_head(s, (struct box){cell.x, cell.y, cell.w, 38}, i);
