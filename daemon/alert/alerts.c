@@ -92,7 +92,7 @@ static struct alert *alerts_add(struct alerts *alerts, const char *kind, const c
     struct key key;
     uint32_t at = alerts_find_subject(alerts, a->kind, alerts_subject_text(a),
                                       alerts_episode(a->evidence), &key);
-    alerts->newest[at != KEY_NONE ? at : key_table_add_hashed(&alerts->subjects, key)] = a;
+    alerts->newest[at != KEY_NONE ? at : key_table_add(&alerts->subjects, key)] = a;
     return a;
 }
 

@@ -36,7 +36,7 @@ struct reading {
 /* Number of a key; *fresh is set for a new one. @return the number, or -ENOMEM */
 static int64_t content_number_of(struct key_table *table, struct key key, int *fresh)
 {
-    uint32_t known = table->count, number = key_table_add_hashed(table, key);
+    uint32_t known = table->count, number = key_table_add(table, key);
     *fresh = number == known;
     return number == KEY_NONE ? -ENOMEM : (int64_t)number;
 }

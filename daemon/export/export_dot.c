@@ -91,7 +91,7 @@ static int export_dot_add_up(struct graph *g)
             continue;
         if ((code = key_table_reserve(&keys, 1)) != 0)
             break;
-        struct edge *e = &g->edges[key_table_add_hashed(&keys, (struct key){from, to})];
+        struct edge *e = &g->edges[key_table_add(&keys, (struct key){from, to})];
         *e = (struct edge){from, to, saturated_sum(e->messages, p->messages),
                            saturated_sum(e->bytes, p->bytes)};
     }

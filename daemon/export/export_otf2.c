@@ -301,7 +301,7 @@ static int64_t export_otf2_pattern_of(struct archive *a, int64_t id)
         bsearch(&id, a->phases, a->phase_count, sizeof(*a->phases), export_otf2_compare_by_id);
     if (known != NULL)
         return known->pattern;
-    uint32_t number = key_table_add_hashed(&a->patterns, (struct key){.hi = (uint64_t)id});
+    uint32_t number = key_table_add(&a->patterns, (struct key){.hi = (uint64_t)id});
     return number == KEY_NONE ? -ENOMEM : (int64_t)number;
 }
 

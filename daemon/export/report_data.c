@@ -100,9 +100,9 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
     const struct report_phase *like = report_data_phase_of(d, first);
     if ((code = key_table_reserve(&d->patterns, 1)) != 0)
         return code;
-    unsigned pattern =
-        like != NULL ? like->pattern
-                     : key_table_add_hashed(&d->patterns, (struct key){.hi = (uint64_t)first});
+    unsigned pattern = like != NULL
+                           ? like->pattern
+                           : key_table_add(&d->patterns, (struct key){.hi = (uint64_t)first});
     d->phases[d->phase_count++] = (struct report_phase){
         .pattern = pattern,
         .id = row[0].integer,

@@ -131,7 +131,7 @@ static int recording_load_agents(struct recording *r)
             code = -ENOMEM;
         else if (sqlite3_column_int64(s, 0) != (int64_t)r->agents.count ||
                  r->agents.count >= MAX_AGENTS ||
-                 key_table_add_hashed(&r->agents, key) + 1 != r->agents.count)
+                 key_table_add(&r->agents, key) + 1 != r->agents.count)
             code = -HOLTER_ECORRUPT;
     }
     sqlite3_finalize(s);
@@ -275,7 +275,7 @@ static int64_t recording_agent_number(struct recording *r, uint64_t instance, ui
         return -ENOMEM;
     if (recording_begin(r) != 0)
         return -EIO;
-    known = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
+    known = key_table_add(&r->agents, (struct key){.hi = instance});
     bind_number(r->statements[PUT_AGENT], 1, known);
     bind_number(r->statements[PUT_AGENT], 2, instance);
     bind_number(r->statements[PUT_AGENT], 3, now_ns);

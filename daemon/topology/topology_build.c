@@ -71,7 +71,7 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
         b->code = -ENOMEM;
         return TOPOLOGY_NONE;
     }
-    key_table_add_hashed(&b->names, key);
+    key_table_add(&b->names, key);
     struct build_vertex *vertex = &b->vertices[b->count];
     *vertex = (struct build_vertex){.used = line, .at = TOPOLOGY_NONE};
     memcpy(vertex->name, name, length + 1);

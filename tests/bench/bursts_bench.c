@@ -93,7 +93,7 @@ static double sum_pairs(const struct burst_message *messages, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct burst_message *m = &messages[i];
         struct key key = {(uint64_t)m->source << 32 | m->destination, m->size_class};
-        uint32_t number = key_table_add_hashed(&table, key);
+        uint32_t number = key_table_add(&table, key);
         sums[number].messages += m->messages;
         sums[number].bytes += m->bytes;
     }

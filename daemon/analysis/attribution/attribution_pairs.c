@@ -23,7 +23,7 @@ static int pairs_find_number(struct attribution *a, struct attribution_slice *sl
     *number = key_table_find(&a->pairs, key);
     if (*number == KEY_NONE && a->pairs.count >= a->params.node_pairs)
         return 0;
-    if (*number == KEY_NONE && (*number = key_table_add_hashed(&a->pairs, key)) == KEY_NONE)
+    if (*number == KEY_NONE && (*number = key_table_add(&a->pairs, key)) == KEY_NONE)
         return -ENOMEM;
     return ARRAY_FIT_AT(slice->pairs, slice->pair_capacity, *number);
 }

@@ -143,8 +143,7 @@ static void contact_clear_pairs(struct contact *contact)
     for (uint32_t i = 0; i < count; i++) {
         const struct contact_pair pair = contact->pairs[i];
         if (!contact_is_forgotten(contact, &pair))
-            contact->pairs[key_table_add_hashed(&contact->numbers, (struct key){pair.a, pair.b})] =
-                pair;
+            contact->pairs[key_table_add(&contact->numbers, (struct key){pair.a, pair.b})] = pair;
     }
 }
 

@@ -34,10 +34,10 @@ static uint32_t series_find_pair(struct scopes *s, uint32_t from, uint32_t to)
         array_fit_zero(&s->pairs, sizeof(*s->pairs), &s->pair_capacity,
                        (uint64_t)s->pair_keys.count + 1) != 0)
         return KEY_NONE;
-    const uint32_t pair = key_table_add_hashed(&s->pair_keys, key);
+    const uint32_t pair = key_table_add(&s->pair_keys, key);
     const struct key both = {from < to ? from : to, from < to ? to : from};
-    s->pairs[pair] = (struct scope_pair){
-        .from = from, .to = to, .both = key_table_add_hashed(&s->both_keys, both)};
+    s->pairs[pair] =
+        (struct scope_pair){.from = from, .to = to, .both = key_table_add(&s->both_keys, both)};
     return pair;
 }
 
@@ -51,7 +51,7 @@ static int series_add(struct scopes *s, struct key key)
         array_fit_zero(&s->row_of, sizeof(*s->row_of), &s->row_capacity,
                        (uint64_t)s->keys.count + 1) != 0)
         return -ENOMEM;
-    const uint32_t series = key_table_add_hashed(&s->keys, key);
+    const uint32_t series = key_table_add(&s->keys, key);
     s->series[series] = (struct scope_series){.pair = pair, .variant = series};
     s->row_of[series] = 0;
     return 0;
@@ -349,7 +349,7 @@ int scopes_forget(struct scopes *s)
     for (uint32_t i = 0; i < s->keys.count; i++) {
         if (s->windows - s->series[i].last >= FORGET_WINDOWS)
             continue;
-        const uint32_t number = key_table_add_hashed(&kept, s->keys.keys[i]);
+        const uint32_t number = key_table_add(&kept, s->keys.keys[i]);
         s->series[number] = s->series[i];
         s->series[number].variant = number;
     }

@@ -157,7 +157,7 @@ static uint32_t window_sum_number_pair(struct run_sum *run, const struct pair_ro
     if (number != KEY_NONE)
         return number;
     run->overflow_rows++;
-    return key_table_add_hashed(&run->pairs, window_sum_pair_key(row->source, -1, 0, 0, 0));
+    return key_table_add(&run->pairs, window_sum_pair_key(row->source, -1, 0, 0, 0));
 }
 
 static void window_sum_add_pairs(struct window_sum *window, const struct sum_rows *rows)
@@ -184,7 +184,7 @@ static uint32_t window_sum_number_caller(struct run_sum *run, const struct call_
     const uint32_t known = run->callers.count;
     const uint32_t number = key_table_number_after(&run->callers, key, previous);
     if (number == known)
-        run->call_of[number] = key_table_add_hashed(&run->calls, (struct key){.lo = key.lo});
+        run->call_of[number] = key_table_add(&run->calls, (struct key){.lo = key.lo});
     return number;
 }
 

@@ -71,7 +71,7 @@ int key_table_reserve(struct key_table *table, size_t further)
     return code;
 }
 
-static uint32_t key_table_add(struct key_table *table, struct key key, uint32_t limit)
+static uint32_t key_table_append(struct key_table *table, struct key key, uint32_t limit)
 {
     if (table->count >= limit || key_table_reserve(table, 1) != 0)
         return KEY_NONE;
@@ -87,7 +87,7 @@ static uint32_t key_table_add(struct key_table *table, struct key key, uint32_t 
 uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limit)
 {
     uint32_t number = key_table_find(table, key);
-    return number != KEY_NONE ? number : key_table_add(table, key, limit);
+    return number != KEY_NONE ? number : key_table_append(table, key, limit);
 }
 
 uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
@@ -99,7 +99,7 @@ uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limi
         return number;
     if (array_fit(array, element, capacity, table->count + (size_t)1) != 0)
         return KEY_NONE;
-    number = key_table_add(table, key, limit);
+    number = key_table_append(table, key, limit);
     if (number == KEY_NONE)
         return KEY_NONE;
     memcpy(&elements, array, sizeof(elements)); /* the pointer is of any type */

@@ -68,7 +68,7 @@ static inline uint32_t key_table_find(const struct key_table *table, struct key 
 uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limit);
 
 /** The same without a limit. Cannot fail where space was reserved. */
-static inline uint32_t key_table_add_hashed(struct key_table *table, struct key key)
+static inline uint32_t key_table_add(struct key_table *table, struct key key)
 {
     return key_table_number(table, key, UINT32_MAX);
 }
@@ -87,7 +87,7 @@ static inline int key_table_is(const struct key_table *table, uint32_t number, s
            table->keys[number].lo == key.lo;
 }
 
-/** As key_table_add_hashed(), for the keys of a list one after the other.
+/** As key_table_add(), for the keys of a list one after the other.
  *  @param before  number of the key before it in the list; KEY_NONE: it is the first, or not known
  */
 static inline uint32_t key_table_number_after(struct key_table *table, struct key key,
@@ -100,7 +100,7 @@ static inline uint32_t key_table_number_after(struct key_table *table, struct ke
         return table->after[next]; /* one was left out this time */
     if (key_table_is(table, before + 1, key))
         return before + 1; /* the list is cut elsewhere this time, or begins: KEY_NONE + 1 is 0 */
-    next = key_table_add_hashed(table, key);
+    next = key_table_add(table, key);
     if (before < table->count)
         table->after[before] = next;
     return next;

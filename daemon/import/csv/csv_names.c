@@ -31,6 +31,6 @@ uint32_t csv_names_find(struct csv_names *n, const char *name)
         array_fit(&n->names, CSV_NAME, &n->room, n->count + (size_t)1) != 0)
         return CSV_NAMES_FULL;
     memcpy(n->names[n->count], name, strlen(name) + 1);
-    key_table_add_hashed(&n->keys, key);
+    key_table_add(&n->keys, key);
     return n->count++;
 }

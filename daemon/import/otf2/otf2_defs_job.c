@@ -230,7 +230,7 @@ static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_table
         snprintf(hosts[number], 65, "%.50s#%u", name, (unsigned)number);
         key.lo = number + 1;
     }
-    return key_table_add_hashed(names, key) == KEY_NONE ? -ENOMEM : 0;
+    return key_table_add(names, key) == KEY_NONE ? -ENOMEM : 0;
 }
 
 static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena,
@@ -243,7 +243,7 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
     int code = node_of == NULL || host_of == NULL || hosts == NULL ? -ENOMEM : 0;
     for (uint32_t r = 0; code == 0 && r < out->ranks; r++) {
         struct key key = {node_of[r], 0};
-        uint32_t known = nodes.count, number = key_table_add_hashed(&nodes, key);
+        uint32_t known = nodes.count, number = key_table_add(&nodes, key);
         if (number == known || number == KEY_NONE) {
             code = number == KEY_NONE
                        ? -ENOMEM

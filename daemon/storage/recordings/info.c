@@ -185,7 +185,7 @@ static int info_add_host(struct reading *r, const char *host)
     struct key key = {.hi = key_hash(host), .lo = strlen(host)};
     if (i->host_total >= MAX_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
         return 0;
-    if (key_table_add_hashed(&r->hosts, key) == KEY_NONE)
+    if (key_table_add(&r->hosts, key) == KEY_NONE)
         return -ENOMEM;
     if (i->host_total++ >= INFO_HOSTS)
         return 0;

@@ -71,7 +71,7 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
 
 int numbers_add(struct numbers *n, const struct recorded *head)
 {
-    uint32_t at = key_table_add_hashed(&n->agents, (struct key){.hi = head->instance});
+    uint32_t at = key_table_add(&n->agents, (struct key){.hi = head->instance});
     if (at == KEY_NONE || ARRAY_FIT_AT(n->agent, n->capacity, at) != 0)
         return -ENOMEM;
     struct numbers_agent *agent = &n->agent[at];

@@ -105,7 +105,7 @@ int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
 
 static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
 {
-    uint32_t e = key_table_add_hashed(&w->edge_keys, (struct key){from, to});
+    uint32_t e = key_table_add(&w->edge_keys, (struct key){from, to});
     if (e == KEY_NONE || e < w->edge_count)
         return e;
     if (ARRAY_FIT_AT(w->edges, w->edge_room, w->edge_count) != 0)
@@ -186,7 +186,7 @@ static int wiring_count_partners(struct wiring *w)
     for (uint32_t i = 0; i < w->route_count; i++) {
         uint32_t a = w->routes[i].source, b = w->routes[i].destination, seen = pairs.count;
         const struct key key = {a < b ? a : b, a < b ? b : a};
-        uint32_t k = key_table_add_hashed(&pairs, key);
+        uint32_t k = key_table_add(&pairs, key);
         if (k == KEY_NONE) {
             key_table_finish(&pairs);
             return -ENOMEM;

@@ -62,7 +62,7 @@ static int rank_graph_number_vertices(struct rank_graph *n, const struct model *
                                       struct key_table *keys)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
-        uint32_t v = key_table_add_hashed(keys, rank_graph_vertex_key(n, m, rank, open));
+        uint32_t v = key_table_add(keys, rank_graph_vertex_key(n, m, rank, open));
         if (v == KEY_NONE)
             return -ENOMEM;
         n->vertex_of[rank] = v;
@@ -120,7 +120,7 @@ static int rank_graph_fill_groups(struct rank_graph *n)
     n->groups = calloc(NETWORK_GROUPS + 1, sizeof *n->groups);
     int error = n->groups ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < n->vertex_count && !error; i++) {
-        uint32_t g = key_table_add_hashed(&regions, (struct key){n->vertices[i].region, 0});
+        uint32_t g = key_table_add(&regions, (struct key){n->vertices[i].region, 0});
         n->vertices[i].group = g;
         error = g == KEY_NONE ? -ENOMEM : 0;
     }
@@ -154,7 +154,7 @@ static int rank_graph_number_edges(struct rank_graph *n, const struct model *m,
         if (a == b)
             continue;
         const struct key key = {a < b ? a : b, a < b ? b : a};
-        n->edge_of[i] = key_table_add_hashed(keys, key);
+        n->edge_of[i] = key_table_add(keys, key);
         if (n->edge_of[i] == KEY_NONE)
             return -ENOMEM;
     }
