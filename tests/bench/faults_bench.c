@@ -74,6 +74,10 @@ static const struct fault_case cases[] = {
     {"step 2x of all", {.kind = FAULT_STEP_OF_ALL, .factor = 2}, 5, false},
     {"step 1.5x, exchanges", {.kind = FAULT_STEP, .factor = 1.5, .exchange_every = 15}, 5, false},
     {"drift 5 % a window", {.kind = FAULT_DRIFT, .factor = 1.05}, 20, false},
+    {"one of 4 nodes loses 5 %",
+     {.kind = FAULT_LOSS, .factor = 0.05, .nodes = 4, .ranks_per_node = 2, .messages = 20},
+     5,
+     false},
     {"node 3x and pair 3x", {.kind = FAULT_NODE_AND_PAIR, .factor = 3}, 5, false},
 };
 
@@ -81,8 +85,8 @@ static const struct fault_case cases[] = {
 static struct fault_params bench_complete(struct fault_params params, uint64_t seed, uint32_t nodes)
 {
     params.seed = seed;
-    params.nodes = nodes;
-    params.ranks_per_node = 8;
+    params.nodes = params.nodes > 0 ? params.nodes : nodes;
+    params.ranks_per_node = params.ranks_per_node > 0 ? params.ranks_per_node : 8;
     params.onset = ONSET;
     params.messages = params.messages > 0 ? params.messages : 2;
     params.noise = params.noise > 0 ? params.noise : 0.4;

@@ -10,6 +10,7 @@
 #define MESSAGE_NS_INTER 15000.0
 #define WAIT_NS 5000.0 /* that partners wait for each other when nothing is wrong */
 #define AGAIN 0.8      /* of the shared noise, lasts into the next window */
+#define RETRY_NS 2e8   /* after which a lost message is sent again, as TCP does */
 #define IRREGULAR_PARTNERS 12u
 
 struct fault_job {
@@ -268,6 +269,13 @@ static double job_factor(const struct fault_job *job, uint32_t window, uint32_t 
     }
 }
 
+static bool job_is_lost(struct fault_job *job, uint32_t window, uint32_t from, uint32_t to)
+{
+    const uint32_t node = job->node[0];
+    return job->params.kind == FAULT_LOSS && job_is_on(job, window) && from != to &&
+           (from == node || to == node) && noise_uniform(&job->noise) < job->params.factor;
+}
+
 static void job_step_noise(struct fault_job *job)
 {
     const double fresh = sqrt(1 - AGAIN * AGAIN) * job->params.shared;
@@ -327,6 +335,7 @@ static void job_add_messages(struct fault_job *job, uint32_t window, uint32_t so
         double flight = exp(usual + job->params.noise * noise_gauss(&job->noise));
         if (noise_uniform(&job->noise) < job->params.tail)
             flight *= pow(10, 1 + 2 * noise_uniform(&job->noise));
+        flight += job_is_lost(job, window, from, to) ? RETRY_NS : 0;
         const double wait = -WAIT_NS * log(noise_uniform(&job->noise));
         const bool sender = noise_uniform(&job->noise) < 0.5;
         row.messages += 1;
@@ -412,6 +421,7 @@ bool fault_job_is_named(const struct fault_job *job, const struct scope_finding 
     case FAULT_NODE:
     case FAULT_NODE_OUT:
     case FAULT_DRIFT:
+    case FAULT_LOSS:
         return f->part == SCOPE_TRANSFER && finding_has_nodes(f, job->node, 1);
     case FAULT_NODES:
         return f->part == SCOPE_TRANSFER && finding_has_nodes(f, job->node, 4);
@@ -444,9 +454,13 @@ bool fault_job_is_explained(const struct fault_job *job, const struct scope_find
     const size_t parts = job->params.kind == FAULT_NODE_AND_PAIR ? 2
                          : job->params.kind == FAULT_CALM        ? 0
                                                                  : 1;
+    size_t named = 0;
     for (size_t i = 0; i < count; i++) {
+        if (findings[i].symptom_of != 0)
+            continue;
         if (!fault_job_is_named(job, &findings[i]))
             return false;
+        named++;
     }
-    return count == parts;
+    return named == parts;
 }

@@ -26,6 +26,7 @@ enum fault_kind {
     FAULT_WITHIN,        /**< messages within a node */
     FAULT_DRIFT,         /**< those of a node, by a constant factor a window */
     FAULT_NODE_AND_PAIR, /**< a node, and two other nodes */
+    FAULT_LOSS,          /**< some messages of a node are sent again after RETRY_NS */
     FAULT_KINDS
 };
 
@@ -40,7 +41,7 @@ struct fault_params {
     enum fault_kind kind;
     enum fault_pattern pattern;
     uint32_t nodes, ranks_per_node;
-    double factor;           /**< of the fault; a window, when it is a drift */
+    double factor;           /**< of the fault; a window, when it is a drift; share that is lost */
     uint32_t onset, length;  /**< windows; length 0: until the end */
     double messages;         /**< of a pair in a window, in the mean */
     double noise;            /**< standard deviation of a message's logarithm */
@@ -65,7 +66,7 @@ const struct transfers *fault_job_window(struct fault_job *job, uint32_t window)
 /** Is this the finding that the fault should be? */
 bool fault_job_is_named(const struct fault_job *job, const struct scope_finding *finding);
 
-/** Are there findings for all parts of the fault, and no others? */
+/** Are there findings for all parts of the fault, and no others but symptoms? */
 bool fault_job_is_explained(const struct fault_job *job, const struct scope_finding *findings,
                             size_t count);
 

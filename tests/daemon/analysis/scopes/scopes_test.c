@@ -159,6 +159,16 @@ static void a_node_that_gets_slower_in_each_window_is_named_within_twenty(void *
     check_named(of_kind(FAULT_DRIFT, 1.05), 20);
 }
 
+static void a_node_that_loses_a_twentieth_of_its_messages_is_named(void **state)
+{
+    struct fault_params params = of_kind(FAULT_LOSS, 0.05);
+    (void)state;
+    params.nodes = 4;
+    params.ranks_per_node = 2;
+    params.messages = 20;
+    check_named(params, 5);
+}
+
 static void two_faults_at_once_are_two_findings(void **state)
 {
     (void)state;
@@ -317,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_step_of_all_messages_stands_out_from_noise_that_lasts),
         cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
+        cmocka_unit_test(a_node_that_loses_a_twentieth_of_its_messages_is_named),
         cmocka_unit_test(two_faults_at_once_are_two_findings),
         cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
         cmocka_unit_test(patterns_that_change_are_no_fault),
