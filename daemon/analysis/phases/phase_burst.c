@@ -1,11 +1,13 @@
 /* Turns the pieces of a burst into rows sorted by the number of their edge. */
 #include "daemon/analysis/phases/phase_burst.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_order.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* ---- checking ------------------------------------------------------------------- */
@@ -44,6 +46,46 @@ struct phase_edge phase_edge_numbered(const struct phase_edge_numbers *numbers, 
                                .destination = (uint32_t)key->hi,
                                .size_class = (uint32_t)key->lo,
                                .modelled = (uint32_t)(key->lo >> 32)};
+}
+
+void phase_edge_numbers_finish(struct phase_edge_numbers *numbers)
+{
+    key_table_finish(&numbers->table);
+    free(numbers->order);
+}
+
+static bool phase_edge_is_after(const struct phase_edge_numbers *numbers, uint32_t a, uint32_t b)
+{
+    const struct key *keys = numbers->table.keys;
+    return keys[a].hi > keys[b].hi || (keys[a].hi == keys[b].hi && keys[a].lo > keys[b].lo);
+}
+
+/* The new numbers are sorted, then merged with those before from the end on. */
+int phase_edge_numbers_sort(struct phase_edge_numbers *numbers)
+{
+    const struct key *keys = numbers->table.keys;
+    const uint32_t first = numbers->ordered, count = numbers->table.count - first;
+    if (count == 0)
+        return 0;
+    struct key_place *places = malloc(2 * (size_t)count * sizeof(*places)), *sorted;
+    if (places == NULL || ARRAY_RESIZE(numbers->order, first + count) != 0) {
+        free(places);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct key_place){keys[first + i].lo, first + i};
+    sorted = key_order(places, places + count, count);
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i].key = keys[sorted[i].place].hi;
+    sorted = key_order(sorted, sorted == places ? places + count : places, count);
+    for (uint32_t known = first, new = count, at = first + count; new > 0;) {
+        const bool move = known > 0 && phase_edge_is_after(numbers, numbers->order[known - 1],
+                                                           sorted[new - 1].place);
+        numbers->order[--at] = move ? numbers->order[--known] : sorted[--new].place;
+    }
+    numbers->ordered += count;
+    free(places);
+    return 0;
 }
 
 /* @param before  number of the previous pair; KEY_NONE for the first

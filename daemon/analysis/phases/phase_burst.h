@@ -12,6 +12,8 @@
 /** Numbers of the edges of a job. */
 struct phase_edge_numbers {
     struct key_table table; /**< key: see phase_burst.c */
+    uint32_t *order;        /**< owned; numbers in the order of their edges, */
+    uint32_t ordered;       /**< of as many, as phase_edge_numbers_sort() left it */
     uint32_t maximum;       /**< edges that are numbered */
     uint64_t ranks;         /**< one more than the highest in an edge that has messages */
 };
@@ -31,6 +33,11 @@ int phase_burst_check(const struct phase_burst *burst, struct phase_burst_sums *
  *  @return 0 or -ENOMEM: nothing has changed */
 int phase_burst_list(struct phase_edge_numbers *numbers, const struct phase_burst *burst,
                      struct phase_rows *table, struct phase_excess *excess);
+
+void phase_edge_numbers_finish(struct phase_edge_numbers *numbers);
+
+/** Bring `order` up to date. @return 0 or -ENOMEM */
+int phase_edge_numbers_sort(struct phase_edge_numbers *numbers);
 
 /** The edge with a number, without messages and bytes. */
 struct phase_edge phase_edge_numbered(const struct phase_edge_numbers *numbers, uint32_t number);

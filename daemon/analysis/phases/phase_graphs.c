@@ -83,7 +83,7 @@ void phase_graphs_destroy(struct phase_graphs *g)
         return;
     for (uint32_t i = 0; i < g->counts.segments; i++)
         segment_destroy(g->segments[i]);
-    key_table_finish(&g->numbers.table);
+    phase_edge_numbers_finish(&g->numbers);
     free(g->segments);
     free(g->boundaries);
     free(g);
@@ -305,7 +305,7 @@ static uint32_t phase_graphs_count_segments(const struct phase_graphs *g, uint32
 }
 
 /* Reads the edges of some segments. @return 0 or -ENOMEM */
-static int phase_graphs_read_edges(const struct phase_graphs *g, uint32_t first, uint32_t count,
+static int phase_graphs_read_edges(struct phase_graphs *g, uint32_t first, uint32_t count,
                                    struct phase_graph *out)
 {
     struct phase_sums sums;

@@ -14,11 +14,11 @@
  * "others". So is what a pair sent within one segment beyond 4 (2^32 - 1) messages. While nothing
  * has merged, results do not depend on the order in which bursts were added. The sums over all time
  * never do, unless edges were refused because there were too many. Memory: 16 bytes a row, about
- * 150 bytes a segment and at most 60 an edge. With the defaults at most 256 MiB of rows and, with
- * 2^21 edges, 120 MiB of edges. 4,320 ranks with 30,000 edges of two size classes: at most 263 MiB,
+ * 150 bytes a segment and at most 64 an edge. With the defaults at most 256 MiB of rows and, with
+ * 2^21 edges, 128 MiB of edges. 4,320 ranks with 30,000 edges of two size classes: at most 263 MiB,
  * however many bursts and hours. Temporarily in addition: 56 bytes for each row of a burst that is
- * added; as many rows as two segments have together when they merge; 52 bytes for each edge of the
- * job and 32 for each edge of the graph when a graph is read. Pure: no clock, no file, no socket.
+ * added; as many rows as two segments have together when they merge; 16 bytes for each edge of the
+ * job, and 32 for each that is new, when a graph is read. Pure: no clock, no file, no socket.
  * Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_PHASE_GRAPHS_H
 #define HOLTER_DAEMON_ANALYSIS_PHASES_PHASE_GRAPHS_H

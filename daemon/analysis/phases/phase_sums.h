@@ -1,8 +1,7 @@
 /* Adding up segments of phase_graphs.h: each edge has a sum to which tables are added; then the
  * edges that have messages are listed in their order.
  *
- * Memory, while a graph is read: 20 bytes for each edge that has a number and 32 for each that is
- * listed, besides the graph.
+ * Memory, while a graph is read: 16 bytes for each edge that has a number, besides the graph.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_PHASE_SUMS_H
@@ -16,8 +15,7 @@ struct phase_sum {
 
 struct phase_sums {
     struct phase_sum *of; /**< owned; by edge number */
-    uint32_t *edges;      /**< owned; numbers of edges with messages, in the order of arrival */
-    size_t count;         /**< edges in the list */
+    size_t count;         /**< edges with messages */
 };
 
 /** @param edges  numbered so far @return 0 or -ENOMEM */
@@ -28,7 +26,7 @@ void phase_sums_add(struct phase_sums *sums, const struct phase_rows *table);
 
 /** Lists the edges and their sums in a graph that has no edges yet.
  *  @return 0, or -ENOMEM: the graph has no edges */
-int phase_sums_list(const struct phase_sums *sums, const struct phase_edge_numbers *numbers,
+int phase_sums_list(const struct phase_sums *sums, struct phase_edge_numbers *numbers,
                     struct phase_graph *out);
 
 #endif
