@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define FIRST_VARIANCE 0.005 /* that is assumed before any is known */
-#define PRIOR_WINDOWS 5     /* that the first variance weighs as much as */
-#define MAXIMUM_LAG 0.9     /* autocorrelation from one window to the next that is made use of */
-#define FAR 3.0             /* standard deviations: the other locality counts up to this */
+#define FIRST_VARIANCE 0.0045 /* that is assumed before any is known */
+#define PRIOR_WINDOWS 5       /* that the first variance weighs as much as */
+#define MAXIMUM_LAG 0.9       /* autocorrelation from one window to the next that is made use of */
+#define FAR 3.0               /* standard deviations: the other locality counts up to this */
 
 void scopes_init_levels(struct scopes *s)
 {
