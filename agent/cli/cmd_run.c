@@ -170,13 +170,27 @@ static int run_unwatched(const struct run_options *o, const struct run_target *t
                          const sigset_t *before)
 {
     struct run_command command;
-    pid_t none = 0;
     terminal_print("%s runs unwatched", o->argv[0]);
     if (run_command_make(&command, NULL, o, t) < 0)
         return 126;
-    int status = run_child_run_and_wait(&command, &none, before);
+    int status = run_child_run_and_wait(&command, NULL, before);
     run_command_finish(&command);
     return status;
+}
+
+/** The daemon may also crash while it is asked. @return 0, or -1 after having said what is wrong */
+static int cmd_run_collect(struct run_report *report, struct run_session *s, uint64_t elapsed)
+{
+    int rc = -1;
+    if (s->daemon_wanted && s->daemon <= 0)
+        return -1; /* has been said */
+    do {
+        run_report_finish(report);
+        rc = run_report_collect(report, s, elapsed);
+    } while (rc < 0 && run_daemon_revive(s));
+    if (rc < 0)
+        terminal_print("the daemon does not answer how the jobs went: %s", holter_strerror(rc));
+    return rc < 0 ? -1 : 0;
 }
 
 static int run_watched(struct run_session *s, const struct run_options *o,
@@ -188,16 +202,16 @@ static int run_watched(struct run_session *s, const struct run_options *o,
     if (o->view)
         open_view(s);
     uint64_t start = clock_mono_ns();
-    int status = run_child_run_and_wait(command, &s->daemon, before);
+    int status = run_child_run_and_wait(command, s, before);
     uint64_t elapsed = clock_mono_ns() - start;
-    int collected =
-        !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
+    int collected = cmd_run_collect(&report, s, elapsed);
     run_session_close(s);
     if (collected == 0) {
         if (o->output != NULL)
             run_report_rename(&report, o->output);
         run_report_print(&report);
     }
+    run_report_print_crashes(&report, s, collected == 0);
     run_report_finish(&report);
     return status;
 }

@@ -4,12 +4,14 @@
 #define HOLTER_AGENT_LAUNCH_RUN_H
 
 #include "agent/launch/launcher.h"
+#include "agent/launch/restarts.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /** Command line of `holter run`. Texts are borrowed from it; NULL: not given. */
 struct run_options {
@@ -57,7 +59,11 @@ struct run_session {
     char record[PATH_MAX]; /**< directory of recordings; "": none */
     char log[PATH_MAX];    /**< what the daemon writes on standard error */
     int daemon_wanted;     /**< 1: a daemon of its own; 0: one that is already there serves it */
-    pid_t daemon;          /**< ours while it runs, else 0 */
+    const struct run_options *options; /**< borrowed by run_session_open() */
+    pid_t daemon;                      /**< ours while it runs, else 0 */
+    struct restarts crashes;           /**< of the daemon */
+    unsigned restarted;                /**< how often it was restarted after a crash */
+    time_t started;
 };
 
 /** Choose names and places. Makes nothing. @return 0 or -1 after having said what is wrong */
@@ -71,6 +77,21 @@ int run_session_open(struct run_session *session, const struct run_options *opti
 /** Stop the daemon, if it is ours, and remove all that was made. The agent of this host removes its
  *  own. */
 void run_session_close(struct run_session *session);
+
+/** Start the session's daemon and wait until it answers. @return 0, or -1 after having said what is
+ *  wrong */
+int run_daemon_start(struct run_session *session);
+
+/** The daemon has ended. It is restarted at the same endpoints, with the same keys and recordings,
+ *  unless it ended in order or has crashed too often. Does not wait for it.
+ *  @param status  as waitpid(2) gives it */
+void run_daemon_ended(struct run_session *session, int status);
+
+/** Look whether the daemon has ended. @return 1 when it had and was restarted */
+int run_daemon_revive(struct run_session *session);
+
+/** Stop the daemon, if it is ours. */
+void run_daemon_stop(struct run_session *session);
 
 /** Command line of the session's daemon.
  *  @return array ended by NULL, to be freed; words are borrowed from the session and the options */
@@ -129,10 +150,9 @@ void run_child_hold_signals(sigset_t *before);
 int run_child_end_requested(void);
 
 /** Run the command and wait for it, passing signals on. They have to be held.
- *  @param daemon  the session's own daemon; its death is reported, and the value is set to 0 then.
- * 0: none
+ *  @param session  its daemon is restarted when it crashes. NULL: none
  *  @return its exit status, 128+n when signal n ended it */
-int run_child_run_and_wait(const struct run_command *command, pid_t *daemon,
+int run_child_run_and_wait(const struct run_command *command, struct run_session *session,
                            const sigset_t *before);
 
 /** What one job came to. */
@@ -163,7 +183,7 @@ struct run_report {
 /** Wait, bounded, until the agents have reported everything, then ask the daemon about the jobs.
  *  @param elapsed_ns  time that the command took: the daemon counts in whole windows, and no job
  *                     took longer
- *  @return 0, or -1 when the daemon did not tell */
+ *  @return 0, or a negative error when the daemon does not answer */
 int run_report_collect(struct run_report *report, const struct run_session *session,
                        uint64_t elapsed_ns);
 
@@ -173,6 +193,11 @@ void run_report_rename(struct run_report *report, const char *output);
 
 /** One line for each job. */
 void run_report_print(const struct run_report *report);
+
+/** One line about the daemon's crashes and what is missing because of them; none without a crash.
+ *  @param collected  whether the daemon has answered at the end */
+void run_report_print_crashes(const struct run_report *report, const struct run_session *session,
+                              int collected);
 
 void run_report_finish(struct run_report *report);
 

@@ -31,8 +31,8 @@ static int run_child_sent_by_terminal(const siginfo_t *info)
 
 struct waiting {
     pid_t child;
-    pid_t *daemon;
-    int status; /**< of the child; -1: it still runs */
+    struct run_session *session; /**< NULL: no daemon */
+    int status;                  /**< of the child; -1: it still runs */
 };
 
 /** Look at the children that changed. A stopped launcher stops us too, so that the shell has its
@@ -45,14 +45,8 @@ static void run_child_reap(struct waiting *w)
             kill(getpid(), SIGSTOP);
         } else if (pid == w->child) {
             w->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-        } else if (pid == *w->daemon && !WIFSTOPPED(status)) {
-            *w->daemon = 0;
-            if (WIFSIGNALED(status))
-                terminal_print("holterd was ended by signal %d; the job goes on unwatched",
-                               WTERMSIG(status));
-            else
-                terminal_print("holterd ended with status %d; the job goes on unwatched",
-                               WEXITSTATUS(status));
+        } else if (w->session != NULL && pid == w->session->daemon && !WIFSTOPPED(status)) {
+            run_daemon_ended(w->session, status);
         }
     }
 }
@@ -90,11 +84,12 @@ int run_child_end_requested(void)
     return 0;
 }
 
-int run_child_run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before)
+int run_child_run_and_wait(const struct run_command *command, struct run_session *session,
+                           const sigset_t *before)
 {
     sigset_t mask;
     run_child_fill_mask(&mask);
-    struct waiting w = {.child = fork(), .daemon = daemon, .status = -1};
+    struct waiting w = {.child = fork(), .session = session, .status = -1};
     if (w.child == 0)
         run_child_exec_command(command, before);
     if (w.child < 0) {

@@ -1,6 +1,7 @@
 /* Collects what the daemon knows of the session's jobs, and prints the closing lines. */
 #include "agent/launch/run.h"
 
+#include "agent/launch/rendezvous.h"
 #include "agent/terminal/terminal.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
@@ -11,12 +12,14 @@
 #include "proto/host.h"
 #include "proto/quantity.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -55,6 +58,7 @@ static int run_report_ask(struct client *client, const char *op, const char *job
 struct presence {
     const char *prefix; /**< of our job ids */
     uint64_t agents;
+    uint64_t jobs;    /**< ours */
     uint64_t running; /**< of our jobs */
 };
 
@@ -71,8 +75,24 @@ static void run_report_store_status(void *user, const struct wire_message *messa
     p->agents = message->status.agents;
     for (uint64_t i = 0; i < message->status.jobs_count; i++) {
         const struct wire_job_row *job = &message->status.jobs[i];
-        p->running += run_report_is_ours(p->prefix, job->job) && strcmp(job->state, "running") == 0;
+        int ours = run_report_is_ours(p->prefix, job->job);
+        p->jobs += (uint64_t)ours;
+        p->running += ours && strcmp(job->state, "running") == 0;
     }
+}
+
+/** A restarted daemon knows of agents only what has reported to it. The one of this host has a
+ *  directory until it leaves; of other hosts, at least a job has to be known. */
+static int run_report_is_expecting(const struct run_session *s, const struct presence *p)
+{
+    char run_dir[PATH_MAX];
+    struct rendezvous here;
+    if (s->restarted == 0)
+        return 0;
+    if (s->remote[0] != '\0' && p->jobs == 0)
+        return 1;
+    return session_run_dir(run_dir, sizeof run_dir) == 0 &&
+           rendezvous_init(&here, run_dir, s->key) == 0 && access(here.dir, F_OK) == 0;
 }
 
 /** @return 1 when all is reported, 0 when patience ended, or a negative error */
@@ -87,7 +107,8 @@ static int run_report_await_agents(struct client *client, const struct run_sessi
         if (rc < 0)
             return rc;
         /* A daemon of somebody else keeps agents of other sessions. */
-        if (p.running == 0 && (p.agents == 0 || !s->daemon_wanted))
+        if (p.running == 0 && (p.agents == 0 || !s->daemon_wanted) &&
+            !run_report_is_expecting(s, &p))
             return 1;
         if (clock_mono_ns() > deadline || run_child_end_requested())
             return 0;
@@ -184,9 +205,7 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
     for (unsigned i = 0; i < report->count; i++)
         if (report->jobs[i].duration_ns > elapsed_ns)
             report->jobs[i].duration_ns = elapsed_ns;
-    if (rc < 0)
-        terminal_print("the daemon does not answer how the jobs went: %s", holter_strerror(rc));
-    return rc < 0 ? -1 : 0;
+    return rc;
 }
 
 void run_report_finish(struct run_report *report)
@@ -361,4 +380,69 @@ void run_report_print(const struct run_report *report)
         terminal_print("no MPI program was seen");
     if (!report->complete)
         terminal_print("some agents had not left yet: the last figures may be missing");
+}
+
+/** Is it a recording of one of these jobs? */
+static int run_report_is_listed(const struct run_report *report, const char *name)
+{
+    for (unsigned i = 0; i < report->count; i++) {
+        size_t length = strlen(report->jobs[i].id);
+        const char *end = name + strlen("holter-") + length;
+        if (strncmp(name + strlen("holter-"), report->jobs[i].id, length) == 0 &&
+            (*end == '.' || *end == '-'))
+            return 1;
+    }
+    return 0;
+}
+
+/** Recordings of jobs that had ended before a restart, which the daemon does not know any more. */
+static unsigned run_report_count_unlisted(const struct run_report *report,
+                                          const struct run_session *s)
+{
+    char begin[96] = "holter-";
+    unsigned count = 0;
+    DIR *d = s->record[0] == '\0' ? NULL : opendir(s->record);
+    session_job_id(begin + strlen(begin), s->job, "");
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        struct stat status;
+        const char *end = strrchr(e->d_name, '.');
+        count += strncmp(e->d_name, begin, strlen(begin)) == 0 && strcmp(end, ".hrec") == 0 &&
+                 strstr(e->d_name, ".part") == NULL &&
+                 fstatat(dirfd(d), e->d_name, &status, 0) == 0 && status.st_mtime >= s->started &&
+                 !run_report_is_listed(report, e->d_name);
+    }
+    if (d != NULL)
+        closedir(d);
+    return count;
+}
+
+void run_report_print_crashes(const struct run_report *report, const struct run_session *s,
+                              int collected)
+{
+    char text[512] = "";
+    uint64_t windows = 0, ends = 0;
+    if (s->crashes.count == 0)
+        return;
+    FILE *missing = fmemopen(text, sizeof text, "w");
+    if (missing == NULL)
+        return;
+    for (unsigned i = 0; i < report->count; i++) {
+        windows += report->jobs[i].windows_dropped;
+        ends += report->jobs[i].duration_ns == 0;
+    }
+    unsigned earlier = collected ? run_report_count_unlisted(report, s) : 0;
+    if (!collected)
+        fprintf(missing, ", all since its last end");
+    if (s->record[0] == '\0')
+        fprintf(missing, ", what it had counted before, as nothing is recorded");
+    if (windows > 0)
+        fprintf(missing, ", %" PRIu64 " windows", windows);
+    if (ends > 0)
+        fprintf(missing, ", the end of %" PRIu64 " job%s", ends, ends == 1 ? "" : "s");
+    if (earlier > 0)
+        fprintf(missing, ", the line%s of %u job%s that ended before, recorded in %s",
+                earlier == 1 ? "" : "s", earlier, earlier == 1 ? "" : "s", s->record);
+    fclose(missing);
+    terminal_print("holterd crashed and was restarted %u time%s; missing: %s", s->restarted,
+                   s->restarted == 1 ? "" : "s", text[0] == '\0' ? "nothing" : text + 2);
 }

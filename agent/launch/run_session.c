@@ -31,9 +31,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND UINT64_C(1000000000)
-#define START_TIMEOUT (5 * SECOND) /**< for the daemon's first answer */
-#define STOP_TIMEOUT (8 * SECOND)  /**< between SIGTERM and SIGKILL; its sinks may take 4 s */
 #define PORT_TRIES 16
 #define FIRST_PORT 20000u
 #define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
@@ -247,169 +244,6 @@ const char *run_agent_endpoint(const struct run_session *session)
     return session->remote[0] != '\0' ? session->remote : session->local;
 }
 
-const char **run_daemon_command(const struct run_session *session,
-                                const struct run_options *options, const char *program)
-{
-    const char **words = calloc(22 + RUN_ALERT_WORDS, sizeof *words);
-    int n = 0;
-    if (words == NULL)
-        return NULL;
-    words[n++] = program;
-    words[n++] = "--session";
-    words[n++] = session->key;
-    words[n++] = "--listen";
-    words[n++] = session->local;
-    if (session->remote[0] != '\0') {
-        words[n++] = "--listen";
-        words[n++] = options->listen != NULL ? options->listen : session->remote;
-    }
-    if (session->keys[0] != '\0') {
-        words[n++] = "--keys";
-        words[n++] = session->keys;
-    }
-    if (session->record[0] != '\0') {
-        words[n++] = "--record";
-        words[n++] = session->record;
-        if (options->max_size != NULL) {
-            words[n++] = "--max-size";
-            words[n++] = options->max_size;
-        }
-    } else {
-        words[n++] = "--no-record";
-    }
-    if (options->window != NULL) {
-        words[n++] = "--window";
-        words[n++] = options->window;
-    }
-    if (options->topology != NULL) {
-        words[n++] = "--topology";
-        words[n++] = options->topology;
-    }
-    run_alert_words(words + n, options);
-    return words;
-}
-
-/* ---- the daemon ---------------------------------------------------------- */
-
-/** In the forked process: become the daemon. It leaves the terminal's process group, so that Ctrl-C
- *  reaches the launcher alone, and ends when we do. */
-static void run_session_exec_daemon(const struct run_session *s, const char **words, pid_t parent,
-                                    int verbose)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setsid();
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    int null = open("/dev/null", O_RDWR);
-    int log =
-        verbose ? STDERR_FILENO : open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-    if (getppid() != parent || null < 0 || log < 0)
-        _exit(127);
-    dup2(null, STDIN_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* alerts are for the user */
-    dup2(log, STDERR_FILENO);
-    syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
-    execv(words[0], (char *const *)(void *)words);
-    dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));
-    _exit(127);
-}
-
-/** Last line of the daemon's log: why it ended. */
-static void run_session_print_log_end(const char *log, char *out, size_t capacity)
-{
-    char text[512];
-    int fd = open(log, O_RDONLY | O_CLOEXEC);
-    off_t length = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-    off_t start = length < (off_t)sizeof text ? 0 : length - (off_t)sizeof text + 1;
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, start);
-    if (fd >= 0)
-        close(fd);
-    while (n > 0 && text[n - 1] == '\n')
-        n--;
-    text[n < 0 ? 0 : n] = '\0';
-    const char *line = strrchr(text, '\n');
-    snprintf(out, capacity, "%s", line == NULL ? text : line + 1);
-}
-
-/** Wait until the daemon answers. @return 0, or -1 when it ended or says nothing */
-static int run_session_await_daemon(struct run_session *s)
-{
-    struct client *client = NULL;
-    struct client_options options = {
-        .endpoint = s->local,
-        .key_dir = s->keys[0] == '\0' ? NULL : s->keys,
-        .role = ROLE_VIEWER,
-    };
-    char words[512] = "it does not answer";
-    uint64_t deadline = clock_mono_ns() + START_TIMEOUT;
-    int rc = client_create(&client, &options);
-    if (rc < 0)
-        snprintf(words, sizeof words, "%s", holter_strerror(rc));
-    while (rc == 0 && client_state(client) != CLIENT_CONNECTED) {
-        struct client_message message;
-        int status;
-        if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
-            s->daemon = 0;
-            run_session_print_log_end(s->log, words, sizeof words);
-            rc = -1;
-        } else if (clock_mono_ns() > deadline) {
-            rc = -1;
-        } else if (client_next(client, 20, &message) < 0 ||
-                   client_state(client) == CLIENT_REFUSED) {
-            snprintf(words, sizeof words, "%s", client_error(client));
-            rc = -1;
-        }
-    }
-    client_destroy(client);
-    if (rc < 0)
-        terminal_print("holterd did not start: %s", words);
-    return rc < 0 ? -1 : 0;
-}
-
-static int run_session_start_daemon(struct run_session *s, const struct run_options *options)
-{
-    char program[PATH_MAX];
-    int rc = paths_program(program, sizeof program, "holterd");
-    const char **words = rc < 0 ? NULL : run_daemon_command(s, options, program);
-    if (words == NULL) {
-        terminal_print("cannot start holterd: %s", holter_strerror(rc < 0 ? rc : -ENOMEM));
-        return -1;
-    }
-    pid_t parent = getpid();
-    pid_t pid = fork();
-    if (pid == 0)
-        run_session_exec_daemon(s, words, parent, options->verbose);
-    free(words);
-    if (pid < 0) {
-        terminal_print("cannot start holterd: %s", strerror(errno));
-        return -1;
-    }
-    s->daemon = pid;
-    return run_session_await_daemon(s);
-}
-
-static void run_session_stop_daemon(struct run_session *s)
-{
-    uint64_t deadline = clock_mono_ns() + STOP_TIMEOUT;
-    struct timespec pause = {.tv_nsec = 5000000};
-    if (s->daemon <= 0)
-        return;
-    kill(s->daemon, SIGTERM);
-    while (waitpid(s->daemon, NULL, WNOHANG) == 0) {
-        if (clock_mono_ns() > deadline) {
-            terminal_print(
-                "holterd did not end in time and was killed; its recording holds all but the last "
-                "second");
-            kill(s->daemon, SIGKILL);
-            waitpid(s->daemon, NULL, 0);
-            break;
-        }
-        nanosleep(&pause, NULL);
-    }
-    s->daemon = 0;
-}
-
 /* ---- making and removing ------------------------------------------------- */
 
 static int run_session_make_keys(struct run_session *s)
@@ -427,6 +261,8 @@ static int run_session_make_keys(struct run_session *s)
 int run_session_open(struct run_session *session, const struct run_options *options)
 {
     char link[PATH_MAX + 8];
+    session->options = options;
+    session->started = time(NULL);
     int rc =
         mkdir(session->dir, 0700) < 0 && errno != EEXIST ? -errno : run_shim_create_links(session);
     if (rc < 0)
@@ -437,7 +273,7 @@ int run_session_open(struct run_session *session, const struct run_options *opti
     if (rc == 0 && session->keys[0] != '\0' && symlink(session->keys, link) < 0 && errno != EEXIST)
         rc = -errno;
     if (rc == 0 && session->daemon_wanted)
-        rc = run_session_start_daemon(session, options);
+        rc = run_daemon_start(session);
     if (rc < 0)
         run_session_close(session);
     return rc < 0 ? -1 : 0;
@@ -446,7 +282,7 @@ int run_session_open(struct run_session *session, const struct run_options *opti
 void run_session_close(struct run_session *session)
 {
     char path[PATH_MAX + 8];
-    run_session_stop_daemon(session);
+    run_daemon_stop(session);
     if (session->own_keys) {
         paths_remove_flat(session->keys);
         snprintf(path, sizeof path, "%s", session->keys);

@@ -1,6 +1,7 @@
 /* Forks the worker, waits for it and starts it again after a crash. */
 #include "agent/node/supervise.h"
 
+#include "agent/launch/restarts.h"
 #include "proto/log.h"
 
 #include <errno.h>
@@ -13,19 +14,8 @@
 
 #define LOG_TOPIC "supervise"
 
-#define FIRST_WAIT_MS 50
 #define WORST_STATUS                                                                               \
     2 /* statuses above it do not come from the worker's code, but from a sanitizer or an abort */
-
-int supervise_backoff(const unsigned long *crashes, int count)
-{
-    int recent = 0;
-    for (int i = 0; i < count; i++)
-        recent += crashes[count - 1] - crashes[i] < SUPERVISE_SECONDS;
-    if (recent > SUPERVISE_RESTARTS)
-        return -1;
-    return FIRST_WAIT_MS << (recent - 1);
-}
 
 static unsigned long supervise_seconds(void)
 {
@@ -58,19 +48,10 @@ static int supervise_wait_for(pid_t worker, const sigset_t *handled, int *asked)
     }
 }
 
-/* @return milliseconds before the next worker, or -1 */
-static int supervise_record_crash(unsigned long crashes[SUPERVISE_RESTARTS + 1], int *count)
-{
-    if (*count == SUPERVISE_RESTARTS + 1)
-        memmove(crashes, crashes + 1, (size_t)-- * count * sizeof *crashes);
-    crashes[(*count)++] = supervise_seconds();
-    return supervise_backoff(crashes, *count);
-}
-
 int supervise_worker(int (*work)(void *user), void (*restarted)(void *user), void *user)
 {
-    unsigned long crashes[SUPERVISE_RESTARTS + 1];
-    int count = 0, asked = 0;
+    struct restarts restarts = {0};
+    int asked = 0;
     sigset_t handled;
     sigemptyset(&handled);
     sigaddset(&handled, SIGCHLD);
@@ -89,12 +70,12 @@ int supervise_worker(int (*work)(void *user), void (*restarted)(void *user), voi
             return WEXITSTATUS(status);
         if (asked)
             return 1;
-        int wait_ms = supervise_record_crash(crashes, &count);
+        int wait_ms = restarts_record_crash(&restarts, supervise_seconds());
         log_error("the worker %s %d", WIFSIGNALED(status) ? "was ended by signal" : "exited with",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         if (wait_ms < 0) {
-            log_error("it ended so %d times within %u s: giving up", SUPERVISE_RESTARTS + 1,
-                      SUPERVISE_SECONDS);
+            log_error("it ended so %d times within %u s: giving up", RESTARTS_MAXIMUM + 1,
+                      RESTARTS_SECONDS);
             return 1;
         }
         struct timespec pause = {wait_ms / 1000, wait_ms % 1000 * 1000000L};

@@ -2,14 +2,6 @@
 #ifndef HOLTER_AGENT_NODE_SUPERVISE_H
 #define HOLTER_AGENT_NODE_SUPERVISE_H
 
-#define SUPERVISE_RESTARTS 5  /* crashes that are tolerated ... */
-#define SUPERVISE_SECONDS 60u /* ... within this time */
-
-/** How long to wait before a worker that crashed is started again. Pure, for tests.
- *  @param crashes  times of the crashes so far, this one last, seconds, oldest first
- *  @return milliseconds to wait, or -1: it has crashed too often */
-int supervise_backoff(const unsigned long *crashes, int count);
-
 /** Fork a worker and wait for it. SIGTERM, SIGINT and SIGHUP are passed on to it (SIGHUP as
  *  SIGTERM).
  *  @param work       runs in the worker; its result (0 to 2) is the worker's exit status

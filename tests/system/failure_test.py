@@ -158,10 +158,10 @@ class Ranks(Failure):
 class Holter(Failure):
     """Parts of Holter that die while a job runs. The job waits for a file that the test makes."""
 
-    def start_job(self, mpi='openmpi', ranks=3, rounds=1, **more):
+    def start_job(self, mpi='openmpi', ranks=3, rounds=1, options=(), **more):
         self.gate = os.path.join(self.place.dir, 'gate')
         command = lab.mpirun(mpi, ranks, lab.program('hang', mpi), self.gate, rounds)
-        running = self.place.holter('run', '--', *command, **more)
+        running = self.place.holter('run', *options, '--', *command, **more)
         self.until_watched(running, ranks)
         return running
 
@@ -205,6 +205,67 @@ class Holter(Failure):
         self.let_go(job)
         self.stop_daemon(second)
         self.recorded_truth()
+        self.clean()
+
+    def kill_own_daemon(self, job):
+        """Kill the daemon of a run, and wait until another knows its ranks."""
+        daemon, = self.place.pids('holterd')
+        os.kill(daemon, signal.SIGKILL)
+        lab.wait_for(lambda: self.place.pids('holterd') not in ([], [daemon]) or not job.alive(), 'another daemon')
+        self.until_watched(job, 3)
+
+    def test_daemon_of_a_run_killed_is_restarted(self):
+        job = self.start_job()
+        lab.wait_for(self.something_recorded, 'the first messages in the recording')
+        self.kill_own_daemon(job)
+        self.kill_own_daemon(job)
+        finished = self.let_go(job)
+        self.assertIn('3 ranks on 1 node', finished.err)
+        self.assertTrue(finished.err.endswith('holterd crashed and was restarted 2 times; missing: nothing\n'), finished)
+        self.recorded_truth()
+        self.clean()
+
+    def test_daemon_of_an_unrecorded_run_killed_is_restarted(self):
+        """What is missing is named."""
+        job = self.start_job(options=['--no-record'])
+        self.kill_own_daemon(job)
+        finished = self.let_go(job)
+        self.assertRegex(finished.err, r'\(hang.openmpi\): 3 ranks on 1 node')
+        self.assertTrue(finished.err.endswith('missing: what it had counted before, as nothing is recorded\n'), finished)
+        self.clean()
+
+    def test_daemon_killed_between_two_jobs_of_a_run(self):
+        """The first job has its recording, and the closing line names it."""
+        gate = os.path.join(self.place.dir, 'gate')
+        ring = lab.mpirun('openmpi', 2, lab.program('hang', 'openmpi'))
+        script = f'{" ".join(ring)} /dev/null; until [ -e {gate} ]; do sleep 0.02; done; {" ".join(ring)} {gate}; exit 4'
+        run = self.place.holter('run', '--', '/bin/sh', '-c', script)
+        lab.wait_for(lambda: any(j['state'] == 'ended' for j in (self.place.status() or {'jobs': []})['jobs']), 'a job')
+        lab.wait_for(lambda: not self.place.pids('holter-agent'), 'the agent to leave')
+        first, = self.place.recordings()
+        os.kill(self.place.pids('holterd')[0], signal.SIGKILL)
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        finished = run.finish()
+        self.assertEqual(4, finished.status, finished)
+        self.assertEqual(2, len(self.place.recordings()), finished)
+        self.assertTrue(finished.err.endswith(
+            f'missing: the line of 1 job that ended before, recorded in {os.path.dirname(first)}\n'), finished)
+        for path in self.place.recordings():
+            self.assertEqual({(0, 1): 2, (1, 0): 2}, recording.Recording(path).sums().sent, path)
+        self.clean()
+
+    def test_daemon_that_always_dies_is_given_up(self):
+        job = self.start_job()
+        for _ in range(6):
+            daemon, = lab.wait_for(lambda: self.place.pids('holterd'), 'a daemon')
+            os.kill(daemon, signal.SIGKILL)
+            lab.wait_for(lambda: daemon not in self.place.pids('holterd'), 'the end of the daemon')
+        lab.wait_for(lambda: 'goes on unwatched' in job.err(), 'the run to give up')
+        finished = self.let_go(job)
+        self.assertTrue(finished.err.endswith('was restarted 5 times; missing: all since its last end\n'), finished)
+        for path in self.place.recordings():
+            recording.Recording(path).check()
         self.clean()
 
     def test_daemon_killed_for_good(self):

@@ -161,10 +161,9 @@ static int run_shell(const char *script)
     char *words[] = {sh, c, text, NULL};
     struct run_command command = {.words = words, .program = path};
     sigset_t before;
-    pid_t daemon = 0;
     snprintf(text, sizeof text, "%s", script);
     run_child_hold_signals(&before);
-    int status = run_child_run_and_wait(&command, &daemon, &before);
+    int status = run_child_run_and_wait(&command, NULL, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
@@ -205,9 +204,8 @@ static void a_command_that_cannot_be_run_gives_127(void **state)
     char *words[] = {NULL}, path[] = "/nonexistent/sim";
     struct run_command command = {.words = words, .program = path};
     sigset_t before;
-    pid_t daemon = 0;
     run_child_hold_signals(&before);
-    int status = run_child_run_and_wait(&command, &daemon, &before);
+    int status = run_child_run_and_wait(&command, NULL, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     assert_int_equal(status, 127);
 }

@@ -1,5 +1,7 @@
 #include "agent/node/supervise.h"
 
+#include "agent/launch/restarts.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,22 +15,24 @@
 static void waits_grow_and_end(void **state)
 {
     (void)state;
-    unsigned long crashes[SUPERVISE_RESTARTS + 1] = {100, 101, 102, 103, 104, 105};
+    struct restarts restarts = {0};
     int last = 0;
-    for (int count = 1; count <= SUPERVISE_RESTARTS; count++) {
-        int wait = supervise_backoff(crashes, count);
+    for (unsigned long now = 100; now < 100 + RESTARTS_MAXIMUM; now++) {
+        int wait = restarts_record_crash(&restarts, now);
         assert_true(wait > last);
         last = wait;
     }
-    assert_int_equal(supervise_backoff(crashes, SUPERVISE_RESTARTS + 1), -1);
+    assert_int_equal(restarts_record_crash(&restarts, 105), -1);
+    assert_int_equal(restarts_record_crash(&restarts, 106), -1);
 }
 
 static void crashes_long_ago_are_forgiven(void **state)
 {
     (void)state;
-    unsigned long crashes[SUPERVISE_RESTARTS + 1] = {100, 101, 102,
-                                                     103, 104, 104 + SUPERVISE_SECONDS};
-    assert_true(supervise_backoff(crashes, SUPERVISE_RESTARTS + 1) > 0);
+    struct restarts restarts = {0};
+    for (unsigned long now = 100; now < 100 + RESTARTS_MAXIMUM; now++)
+        assert_true(restarts_record_crash(&restarts, now) > 0);
+    assert_true(restarts_record_crash(&restarts, 104 + RESTARTS_SECONDS) > 0);
 }
 
 struct shared {
