@@ -130,79 +130,19 @@ void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t capacity
     snprintf(out, capacity, "%s/ranks", r->dir);
 }
 
-/* Written beside and renamed, so that a reader never sees half a line. */
-static int rendezvous_write_registration(const struct rendezvous *r, int32_t pid, const char *job)
-{
-    char path[PATH_MAX], fresh[PATH_MAX];
-    snprintf(path, sizeof path, "%s/ranks/%d", r->dir, (int)pid);
-    snprintf(fresh, sizeof fresh, "%s/ranks/.%d", r->dir, (int)pid);
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return -errno;
-    int rc = 0;
-    if (dprintf(fd, "%llu %.63s\n", (unsigned long long)process_start_time(pid), job) < 0)
-        rc = -errno;
-    close(fd);
-    if (rc == 0 && rename(fresh, path) != 0)
-        rc = -errno;
-    if (rc != 0)
-        unlink(fresh);
-    return rc;
-}
-
-static int rendezvous_read_registration(int dir_fd, const char *name, struct registration *out)
-{
-    char *end, text[128];
-    long pid = strtol(name, &end, 10);
-    if (end == name || *end != '\0' || pid <= 0 || pid > INT32_MAX)
-        return -HOLTER_EMALFORMED;
-    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return -errno;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    unsigned long long start = strtoull(text, &end, 10);
-    memset(out, 0, sizeof *out);
-    out->pid = (int32_t)pid;
-    out->alive = start != 0 && process_start_time((int32_t)pid) == start;
-    end += strspn(end, " ");
-    snprintf(out->job, sizeof out->job, "%.*s", (int)strcspn(end, "\n"), end);
-    return 0;
-}
-
-static int rendezvous_visit_registrations(const char *dir,
-                                          void (*each)(void *, const struct registration *),
-                                          void *user)
-{
-    DIR *d = opendir(dir);
-    if (d == NULL)
-        return -errno;
-    int count = 0;
-    for (struct dirent *entry; (entry = readdir(d)) != NULL;) {
-        struct registration registration;
-        if (rendezvous_read_registration(dirfd(d), entry->d_name, &registration) != 0)
-            continue;
-        count++;
-        each(user, &registration);
-    }
-    closedir(d);
-    return count;
-}
-
 int rendezvous_each(const struct rendezvous *r,
                     void (*each)(void *user, const struct registration *registration), void *user)
 {
     char ranks[PATH_MAX];
     rendezvous_ranks_dir(r, ranks, sizeof ranks);
-    return rendezvous_visit_registrations(ranks, each, user);
+    return registration_each(ranks, each, user);
 }
 
 void rendezvous_forget(const struct rendezvous *r, int32_t pid)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/ranks/%d", r->dir, (int)pid);
-    unlink(path);
+    char ranks[PATH_MAX];
+    rendezvous_ranks_dir(r, ranks, sizeof ranks);
+    registration_remove(ranks, pid);
 }
 
 static int rendezvous_sweep_segments(const char *run_dir, const char *held_session);
@@ -226,6 +166,7 @@ static void rendezvous_sweep_before_start(const struct rendezvous *r)
 
 int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, int *lock_fd)
 {
+    char ranks[PATH_MAX];
     int gate = rendezvous_enter_gate(r, 0);
     if (gate < 0)
         return gate;
@@ -233,7 +174,8 @@ int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, in
     int rc = lock >= 0 ? 1 : lock == -EWOULDBLOCK ? 0 : lock;
     if (rc == 1)
         rendezvous_sweep_before_start(r);
-    int written = rc < 0 ? rc : rendezvous_write_registration(r, pid, job);
+    rendezvous_ranks_dir(r, ranks, sizeof ranks);
+    int written = rc < 0 ? rc : registration_write(ranks, pid, job);
     if (written != 0)
         rc = written;
     if (rc == 1)

@@ -14,6 +14,8 @@
 #ifndef HOLTER_AGENT_LAUNCH_RENDEZVOUS_H
 #define HOLTER_AGENT_LAUNCH_RENDEZVOUS_H
 
+#include "agent/launch/registration.h"
+
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,13 +55,6 @@ int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd);
  *  @param lock_fd  set on success (close-on-exec)
  *  @return 0, -EEXIST when an agent serves the session here, or another -errno */
 int rendezvous_lock(const struct rendezvous *r, int *lock_fd);
-
-/** One registration. */
-struct registration {
-    int32_t pid;
-    int alive;    /**< the very process that registered still lives */
-    char job[64]; /**< job id */
-};
 
 /** Look at all registrations.
  *  @param each  called for each one; may call rendezvous_forget() for it

@@ -75,8 +75,21 @@ int run_session_plan(struct run_session *session, const struct run_options *opti
 int run_session_open(struct run_session *session, const struct run_options *options);
 
 /** Stop the daemon, if it is ours, and remove all that was made. The agent of this host removes its
- *  own. */
+ *  own. So are sessions of runs that were killed. */
 void run_session_close(struct run_session *session);
+
+/** Make the session's directory, and register this process as one that it belongs to: a run in a
+ * job script of another run shares its session. @return 0 or -errno */
+int run_owners_join(const struct run_session *session);
+
+/** Remove the registration and, when it was the last, all that the session's directory holds, and
+ *  keys that were made for it. */
+void run_owners_leave(const struct run_session *session);
+
+/** Remove what sessions of this user and host have left: segments and registrations of dead
+ *  processes that no agent serves, and all of sessions whose runs are dead and that have no ranks.
+ *  @param run_dir  as session_run_dir() gives it */
+void run_owners_sweep(const char *run_dir);
 
 /** Start the session's daemon and wait until it answers. @return 0, or -1 after having said what is
  *  wrong */

@@ -3,14 +3,11 @@
 
 #include "agent/launch/launch_hosts.h"
 #include "agent/launch/rank_env.h"
-#include "agent/launch/rendezvous.h"
-#include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
-#include "proto/client.h"
 #include "proto/curve_keys.h"
 #include "proto/endpoint.h"
 
@@ -22,12 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -258,20 +252,39 @@ static int run_session_make_keys(struct run_session *s)
     return rc < 0 ? -1 : 0;
 }
 
+/** Link the keys where programs of this host look for them, and where the next run finds those that
+ *  have to be removed. */
+static int run_session_link_keys(const struct run_session *s, const char *name)
+{
+    char link[PATH_MAX + 16];
+    snprintf(link, sizeof link, "%s/%s", s->dir, name);
+    return symlink(s->keys, link) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/** What an agent that was killed could not clear away, and sessions whose run was killed. */
+static void run_session_sweep(const struct run_session *s)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", s->dir);
+    run_owners_sweep(dirname(path));
+}
+
 int run_session_open(struct run_session *session, const struct run_options *options)
 {
-    char link[PATH_MAX + 8];
     session->options = options;
     session->started = time(NULL);
-    int rc =
-        mkdir(session->dir, 0700) < 0 && errno != EEXIST ? -errno : run_shim_create_links(session);
+    run_session_sweep(session);
+    int rc = run_owners_join(session);
+    if (rc == 0)
+        rc = run_shim_create_links(session);
+    if (rc == 0 && session->own_keys)
+        rc = run_session_link_keys(session, "own-keys");
+    if (rc == 0 && session->keys[0] != '\0')
+        rc = run_session_link_keys(session, "keys");
     if (rc < 0)
         terminal_print("%s: %s", session->dir, holter_strerror(rc));
     if (rc == 0)
         rc = run_session_make_keys(session);
-    snprintf(link, sizeof link, "%s/keys", session->dir);
-    if (rc == 0 && session->keys[0] != '\0' && symlink(session->keys, link) < 0 && errno != EEXIST)
-        rc = -errno;
     if (rc == 0 && session->daemon_wanted)
         rc = run_daemon_start(session);
     if (rc < 0)
@@ -281,17 +294,7 @@ int run_session_open(struct run_session *session, const struct run_options *opti
 
 void run_session_close(struct run_session *session)
 {
-    char path[PATH_MAX + 8];
     run_daemon_stop(session);
-    if (session->own_keys) {
-        paths_remove_flat(session->keys);
-        snprintf(path, sizeof path, "%s", session->keys);
-        rmdir(dirname(path)); /* stays while another session's keys are there */
-    }
-    snprintf(path, sizeof path, "%s/bin", session->dir);
-    paths_remove_flat(path);
-    paths_remove_flat(session->dir);
-    /* What an agent that was killed could not clear away: segments, registrations, locks. */
-    snprintf(path, sizeof path, "%s", session->dir);
-    rendezvous_sweep(dirname(path));
+    run_owners_leave(session);
+    run_session_sweep(session);
 }

@@ -82,7 +82,7 @@ static void agent_on_registration(void *user, const struct registration *registr
     }
     agent->registered++;
     for (struct node_job *job = agent->census.jobs; job != NULL; job = job->next)
-        job->registered |= strcmp(job->id, registration->job) == 0;
+        job->registered |= strcmp(job->id, registration->word) == 0;
 }
 
 /* A job's last window is known only when no further rank can join: the registrations are read again

@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -266,6 +267,35 @@ class Holter(Failure):
         self.assertTrue(finished.err.endswith('was restarted 5 times; missing: all since its last end\n'), finished)
         for path in self.place.recordings():
             recording.Recording(path).check()
+        self.clean()
+
+    def test_run_killed_is_swept_by_the_next(self):
+        """What its job still uses stays; so does a session whose run lives, and whose job another run in it does not
+        disturb."""
+        living = self.start_job()
+        kept, = os.listdir(self.place.run_dir)
+        killed = self.place.holter('run', '--listen', f'tcp://*:{lab.free_port()}', '--', *lab.mpirun(
+            'openmpi', 2, lab.program('hang', 'openmpi'), self.gate), env={'HOME': self.place.dir})
+        lab.wait_for(lambda: len(self.place.shared_memory()) == 5 or not killed.alive(), 'the ranks')
+        swept, = set(os.listdir(self.place.run_dir)) - {kept}
+        killed.kill()
+        killed.finish()
+        lab.wait_for(lambda: len(self.place.pids('holterd')) == 1, 'the end of its daemon')
+        self.assertEqual(0, self.place.watched('true').status)
+        self.assertTrue(os.listdir(os.path.join(self.place.run_dir, swept, socket.gethostname())))
+        self.assertEqual(5, len(self.place.shared_memory()))
+        inner = self.place.holter('run', '--', 'true', env={
+            'HOLTER_SESSION': kept, 'HOLTER_DAEMON': f'ipc://{self.place.run_dir}/{kept}/holterd.sock'})
+        self.assertEqual(0, inner.finish().status)
+        self.assertEqual(3, self.place.ranks_seen())
+        finished = self.let_go(living)
+        self.assertIn('3 ranks on 1 node', finished.err)
+        lab.wait_for(lambda: not self.place.processes(), 'the end of the other job')
+        self.assertEqual([swept], os.listdir(self.place.run_dir))
+        self.assertTrue(os.listdir(os.path.join(self.place.dir, '.holter')))
+        self.assertEqual(0, self.place.watched('true').status)
+        self.assertEqual([], os.listdir(self.place.run_dir))
+        self.assertFalse(os.path.exists(os.path.join(self.place.dir, '.holter')))
         self.clean()
 
     def test_daemon_killed_for_good(self):

@@ -95,7 +95,7 @@ static void registration_reports_job_and_whether_the_process_lives(void **state)
     assert_int_equal(rendezvous_each(&bed->r, note, &seen), 1);
     assert_int_equal(seen.pid, pid);
     assert_true(seen.alive);
-    assert_string_equal(seen.job, "12.3");
+    assert_string_equal(seen.word, "12.3");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_int_equal(rendezvous_each(&bed->r, note, &seen), 1);

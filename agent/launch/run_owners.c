@@ -1,0 +1,116 @@
+/* Who a session's directory belongs to: the runs that use it are registered in its "owners". When
+ * none of them lives any more, all is removed. */
+#include "agent/launch/registration.h"
+#include "agent/launch/rendezvous.h"
+#include "agent/launch/run.h"
+#include "agent/terminal/paths.h"
+#include "holter/session.h"
+#include "proto/host.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int run_owners_join(const struct run_session *session)
+{
+    char owners[PATH_MAX + 8], host[HOST_NAME_CAPACITY];
+    snprintf(owners, sizeof owners, "%s/owners", session->dir);
+    host_name(host);
+    if ((mkdir(session->dir, 0700) < 0 && errno != EEXIST) ||
+        (mkdir(owners, 0700) < 0 && errno != EEXIST))
+        return -errno;
+    return registration_write(owners, (int32_t)getpid(), host);
+}
+
+struct run_owners_census {
+    int32_t self; /* not counted */
+    int living;
+};
+
+/* Of the processes of other hosts, which may share the directory, nothing is known. */
+static void run_owners_count(void *user, const struct registration *owner)
+{
+    struct run_owners_census *census = user;
+    char host[HOST_NAME_CAPACITY];
+    host_name(host);
+    census->living +=
+        owner->pid != census->self && (owner->alive || strcmp(owner->word, host) != 0);
+}
+
+/** @return how many are registered, when none of them lives but for this process; else -1 */
+static int run_owners_find_dead(const char *dir, int32_t self)
+{
+    char owners[PATH_MAX + 8];
+    struct stat status;
+    struct run_owners_census census = {.self = self};
+    snprintf(owners, sizeof owners, "%s/owners", dir);
+    if (lstat(dir, &status) < 0 || status.st_uid != geteuid())
+        return -1;
+    int count = registration_each(owners, run_owners_count, &census);
+    return census.living == 0 ? count : -1;
+}
+
+static void run_owners_remove(const char *dir)
+{
+    static const char *const parts[] = {"bin", "owners"};
+    char path[PATH_MAX + 16], keys[PATH_MAX];
+    snprintf(path, sizeof path, "%s/own-keys", dir);
+    ssize_t length = readlink(path, keys, sizeof keys - 1);
+    if (length > 0) {
+        keys[length] = '\0';
+        paths_remove_flat(keys);
+        rmdir(dirname(keys)); /* stays while another session's keys are there */
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, parts[i]);
+        paths_remove_flat(path);
+    }
+    paths_remove_flat(dir);
+}
+
+void run_owners_leave(const struct run_session *session)
+{
+    char owners[PATH_MAX + 8];
+    snprintf(owners, sizeof owners, "%s/owners", session->dir);
+    if (run_owners_find_dead(session->dir, (int32_t)getpid()) >= 0)
+        run_owners_remove(session->dir);
+    else
+        registration_remove(owners, (int32_t)getpid());
+}
+
+/** @return whether ranks or an agent, of any host, are in a session */
+static int run_owners_have_ranks(const char *dir)
+{
+    DIR *d = opendir(dir);
+    int others = 0;
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        struct stat status;
+        others += e->d_name[0] != '.' && strcmp(e->d_name, "bin") != 0 &&
+                  strcmp(e->d_name, "owners") != 0 &&
+                  fstatat(dirfd(d), e->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  S_ISDIR(status.st_mode);
+    }
+    if (d != NULL)
+        closedir(d);
+    return others > 0;
+}
+
+void run_owners_sweep(const char *run_dir)
+{
+    char dir[PATH_MAX];
+    rendezvous_sweep(run_dir); /* what no agent serves on this host any more */
+    DIR *d = opendir(run_dir);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        if (session_key_valid(e->d_name) &&
+            snprintf(dir, sizeof dir, "%s/%s", run_dir, e->d_name) < (int)sizeof dir &&
+            run_owners_find_dead(dir, 0) > 0 && !run_owners_have_ranks(dir))
+            run_owners_remove(dir);
+    }
+    if (d != NULL)
+        closedir(d);
+}
