@@ -273,6 +273,19 @@ static void census_add_death(struct node_job *job, const struct wire_death_row *
     node_job_add_death(job, death);
 }
 
+/* When a rank exits with a status that is not 0 after MPI_Finalize, the launcher kills those that
+ * are still in it. That is not a death in MPI_Finalize: the launcher ended them. */
+static int census_was_killed_in_finalize(const struct census *census, const struct node_job *job,
+                                         const struct wire_death_row *death)
+{
+    int finalized = job->has_finalized;
+    for (uint32_t i = 0; i < census->count && !finalized; i++) {
+        const struct resident *other = census->residents[i];
+        finalized = other->job == job && other->ended && rank_has_finalized(other->rank);
+    }
+    return finalized && death->in_call && death->call == CALL_Finalize;
+}
+
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock)
 {
@@ -287,7 +300,9 @@ uint32_t census_report_ended(struct census *census, const struct drain_clocks *c
         struct wire_death_row death;
         rank_end_window(resident->rank, &end);
         node_job_collect_carts(resident->job, resident->rank, clocks->now_ns);
-        if (rank_describe_death(resident->rank, clocks, clock, &death))
+        if (!rank_describe_death(resident->rank, clocks, clock, &death))
+            resident->job->has_finalized = 1;
+        else if (!census_was_killed_in_finalize(census, resident->job, &death))
             census_add_death(resident->job, &death);
         rank_match_stop(resident->rank);
         resident->stage = REPORTED;

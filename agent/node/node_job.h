@@ -46,6 +46,7 @@ struct node_job {
                                   alerts, because a rank died; 0: there was none */
     int has_died;            /**< a rank has died since the last check */
     uint64_t died;           /**< the first rank that died */
+    int has_finalized;       /**< a rank has ended after MPI_Finalize */
 
     struct counters_mark counters_reported; /**< interface counts that were reported in windows */
 };

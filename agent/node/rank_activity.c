@@ -91,19 +91,16 @@ static const struct rank_ring *rank_activity_latest_ring(const struct rank *rank
     return latest;
 }
 
-static int rank_activity_ended_in_order(const struct rank *rank, uint32_t state)
+int rank_has_finalized(const struct rank *rank)
 {
-    int finalized = state == SEGMENT_FINALIZED;
-    for (uint32_t i = 0; i < rank->open; i++)
-        finalized |= rank->rings[i].sum.finalized;
-    return finalized && state != SEGMENT_ABORTED;
+    return atomic_load_explicit(&rank->segment->state, memory_order_acquire) == SEGMENT_FINALIZED;
 }
 
 int rank_describe_death(const struct rank *rank, const struct drain_clocks *clocks,
                         const struct daemon_clock *clock, struct wire_death_row *out)
 {
     uint32_t state = atomic_load_explicit(&rank->segment->state, memory_order_acquire);
-    if (rank_activity_ended_in_order(rank, state))
+    if (state == SEGMENT_FINALIZED)
         return 0;
     const struct tick_clock *ticks = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     struct wire_death_row row = {

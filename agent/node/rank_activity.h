@@ -15,6 +15,9 @@ void rank_report_pending(const struct rank *rank, const struct drain_clocks *clo
  *  Call after rank_end_window(). */
 void rank_report_state(const struct rank *rank, uint64_t window_ns);
 
+/** Whether MPI_Finalize has returned. */
+int rank_has_finalized(const struct rank *rank);
+
 /** Describes a rank's death. Call after the process is gone and its rings are drained.
  *  @param clock  daemon time, for the row
  *  @param out    set when it died

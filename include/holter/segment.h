@@ -40,7 +40,7 @@ enum segment_state {
     SEGMENT_MAKING = 0,    /**< header not complete yet: readers wait */
     SEGMENT_RUNNING = 1,   /**< MPI calls are being made */
     SEGMENT_FINALIZED = 2, /**< MPI_Finalize has returned */
-    SEGMENT_ENDED = 3,     /**< the process called exit(): no more records follow */
+    SEGMENT_ENDED = 3,     /**< exit() was called without MPI_Finalize: no more records follow */
     SEGMENT_ABORTED = 4,   /**< MPI_Abort was called */
 };
 

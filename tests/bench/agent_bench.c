@@ -256,7 +256,7 @@ static void be_rank(int32_t rank, int32_t size, double rate, double seconds, uin
                          .comm = COMM_SLOT_NONE};
     last.t_exit = last.t_enter + 1;
     fake_rank_write(&fake, &last);
-    atomic_store(&fake.segment->state, SEGMENT_ENDED);
+    atomic_store(&fake.segment->state, SEGMENT_FINALIZED);
     FILE *out = fdopen(3, "w"); /* how many it wrote, for the balance at the end */
     if (out != NULL) {
         fprintf(out, "%llu\n", (unsigned long long)written + 1);

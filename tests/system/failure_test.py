@@ -111,6 +111,17 @@ class Ranks(Failure):
     def test_exit_without_finalize(self):
         self.crash('openmpi', 'exit', 5)
 
+    def test_status_after_finalize_is_no_death(self):
+        """Nor is the end of those that the launcher kills in MPI_Finalize because of it."""
+        for _ in range(5):
+            finished = self.place.watched(*lab.mpirun('openmpi', 12, lab.program('status', 'openmpi'), 3))
+            self.assertNotEqual(0, finished.status, finished)
+            self.assertNotIn('died', finished.err)
+            recorded = self.place.recording()
+            self.assertEqual([], list(recorded.deaths()), finished)
+            os.unlink(self.place.recordings()[0])
+        self.clean()
+
     def test_status_and_streams_are_the_applications(self):
         text = os.path.join(self.place.dir, 'text')
         with open(text, 'w', encoding='utf-8') as f:

@@ -379,7 +379,6 @@ static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
         ring->last_call = event->call;
         ring->last_peer = event->peer;
         ring->last_comm = event->comm;
-        ring->finalized |= event->call == CALL_Finalize;
     }
     if (call == NULL)
         return;

@@ -36,7 +36,6 @@ struct ring_sum {
     int32_t last_peer;     /**< of the last call */
     uint16_t last_call;    /**< last call that ended; 0: none */
     uint16_t last_comm;    /**< its communicator slot */
-    uint8_t finalized;     /**< MPI_Finalize ended */
 };
 
 /** From slots in a rank's tables to positions in the window's dictionaries. The owner raises the

@@ -229,9 +229,7 @@ static void rank_that_finalized_did_not_die(void **state)
     struct wire_death_row death;
     daemon_clock_init(&clock, 0, 5000);
     attach(bed);
-    struct event last = {.t_enter = 10, .t_exit = 20, .kind = EVENT_CALL, .call = CALL_Finalize};
-    fake_rank_write(&bed->fake, &last);
-    atomic_store(&bed->fake.segment->state, SEGMENT_ENDED);
+    atomic_store(&bed->fake.segment->state, SEGMENT_FINALIZED);
     struct drain_clocks clocks = until(bed, 1000);
     rank_drain(bed->rank, &clocks, NULL, bed->batch);
     assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 0);

@@ -316,6 +316,7 @@ static void rank_that_has_ended_is_read_to_its_last_record(void **state)
     write_call(bed, CALL_Barrier, BEGIN + 1000, BEGIN + 2000);
     write_call(bed, CALL_Barrier, BEGIN + 2 * SECOND, BEGIN + 2 * SECOND + 1000);
     write_call(bed, CALL_Finalize, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 1000);
+    atomic_store(&bed->fake.segment->state, SEGMENT_FINALIZED);
     windows_process(&bed->windows, BEGIN + SECOND / 2);
     windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct seen seen = look(bed);
