@@ -82,6 +82,9 @@ void run_session_close(struct run_session *session);
  * job script of another run shares its session. @return 0 or -errno */
 int run_owners_join(const struct run_session *session);
 
+/** Whether a probe of the session has said why it cannot watch. */
+int run_owners_have_note(const struct run_session *session);
+
 /** Remove the registration and, when it was the last, all that the session's directory holds, and
  *  keys that were made for it. */
 void run_owners_leave(const struct run_session *session);
@@ -190,7 +193,8 @@ struct run_job {
 struct run_report {
     struct run_job *jobs; /**< owned */
     unsigned count;
-    int complete; /**< 1: all agents had reported all and left */
+    int complete;  /**< 1: all agents had reported all and left */
+    int explained; /**< 1: a probe has said why it cannot watch */
 };
 
 /** Wait, bounded, until the agents have reported everything, then ask the daemon about the jobs.

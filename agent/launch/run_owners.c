@@ -73,6 +73,19 @@ static void run_owners_remove(const char *dir)
     paths_remove_flat(dir);
 }
 
+int run_owners_have_note(const struct run_session *session)
+{
+    char owners[PATH_MAX + 8];
+    int noted = 0;
+    snprintf(owners, sizeof owners, "%s/owners", session->dir);
+    DIR *d = opendir(owners);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        noted |= strncmp(e->d_name, "unwatched.", strlen("unwatched.")) == 0;
+    if (d != NULL)
+        closedir(d);
+    return noted;
+}
+
 void run_owners_leave(const struct run_session *session)
 {
     char owners[PATH_MAX + 8];

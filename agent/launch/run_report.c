@@ -202,6 +202,7 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
     if (rc == 0)
         rc = run_report_collect_status(report, client, session);
     client_destroy(client);
+    report->explained = run_owners_have_note(session);
     for (unsigned i = 0; i < report->count; i++)
         if (report->jobs[i].duration_ns > elapsed_ns)
             report->jobs[i].duration_ns = elapsed_ns;
@@ -376,7 +377,7 @@ void run_report_print(const struct run_report *report)
         if (report->jobs[i].network[0] != '\0')
             terminal_print("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
     }
-    if (report->count == 0)
+    if (report->count == 0 && !report->explained)
         terminal_print("no MPI program was seen");
     if (!report->complete)
         terminal_print("some agents had not left yet: the last figures may be missing");

@@ -28,7 +28,8 @@ struct plan {
     char probe[PATH_MAX];
     struct session_place at;
     char job[64];
-    int speaks; /**< reports errors to the user: one rank of the node does */
+    char note[PATH_MAX]; /**< see HOLTER_NOTE */
+    int speaks;          /**< reports errors to the user: one rank of the node does */
 };
 
 /* ---- who we are ---------------------------------------------------------- */
@@ -159,8 +160,18 @@ static int watch_start_agent(const struct plan *plan, int lock_fd)
     return rendezvous_spawn(agent, argv, lock_fd);
 }
 
+/** A `holter run` wants to know of it until its end; else it is removed with the registrations. */
+static void watch_choose_note(struct plan *plan, const struct rendezvous *rendezvous)
+{
+    char directory[PATH_MAX - 96];
+    snprintf(directory, sizeof directory, "%s/owners", rendezvous->session_dir);
+    if (access(directory, F_OK) < 0)
+        rendezvous_ranks_dir(rendezvous, directory, sizeof directory);
+    snprintf(plan->note, sizeof plan->note, "%s/unwatched.%s", directory, plan->job);
+}
+
 /** Register, and start the agent when there is none. @return 1, or 0 after having said why not */
-static int watch_join_agent(const struct plan *plan)
+static int watch_join_agent(struct plan *plan)
 {
     char run_dir[PATH_MAX];
     struct rendezvous rendezvous;
@@ -168,8 +179,10 @@ static int watch_join_agent(const struct plan *plan)
     int rc = session_run_dir(run_dir, sizeof run_dir);
     if (rc == 0)
         rc = rendezvous_init(&rendezvous, run_dir, plan->at.session);
-    if (rc == 0)
+    if (rc == 0) {
+        watch_choose_note(plan, &rendezvous);
         rc = rendezvous_join(&rendezvous, getpid(), plan->job, &lock_fd);
+    }
     if (rc < 0) {
         if (plan->speaks)
             terminal_print("cannot register with the node's agent: %s; %s runs unwatched",
@@ -267,6 +280,7 @@ void watch_start_process(const struct watch_options *options, const char *progra
      * probe until the process ends, which the agent sees. */
     int failed = setenv("HOLTER_SESSION", plan.at.session, 1);
     failed |= setenv("HOLTER_JOB_ID", plan.job, 1);
+    failed |= setenv("HOLTER_NOTE", plan.note, 1);
     if (plan.finding.flavour != MPI_FLAVOUR_NONE)
         failed |= setenv("HOLTER_PRELOAD_ONCE", "1", 1);
     else

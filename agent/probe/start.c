@@ -55,8 +55,12 @@ void probe_print_error(const char *format, ...)
 {
     char line[256];
     va_list arguments;
-    if (start.complained++)
-        return;
+    const char *note = getenv("HOLTER_NOTE");
+    int fd = note ? open(note, O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (start.complained++ || (fd < 0 && note && errno == EEXIST))
+        return; /* this process, or another one of the job, has said it */
+    if (fd >= 0)
+        close(fd);
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof(line) - 1, format, arguments);
     va_end(arguments);
@@ -376,8 +380,9 @@ static int start_prepare_segment(void)
         error = start_create_segment();
     }
     if (error != 0) {
-        probe_print_error("holter: cannot make /dev/shm%s: %s: not watched", start.name,
-                          strerror(-error));
+        probe_print_error("holter: cannot make /dev/shm%s: %s; ranks without such a file "
+                          "are not watched",
+                          start.name, strerror(-error));
         return error;
     }
     start_write_header(probe.segment);

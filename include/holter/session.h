@@ -16,6 +16,8 @@
  *   HOLTER_RUN_DIR   directory for sockets and locks, instead of the default below
  * Set by `holter exec`, for the probe only:
  *   HOLTER_JOB_ID    complete job id
+ *   HOLTER_NOTE      file that the first probe of the job makes that cannot watch and says why;
+ *                    the others are silent
  */
 #ifndef HOLTER_SESSION_H
 #define HOLTER_SESSION_H

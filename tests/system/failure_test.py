@@ -446,6 +446,20 @@ class Place(Failure):
         self.assertRegex(finished.err, r'holter.*(/dev/shm|shared memory)')
         self.clean()
 
+    def test_no_room_in_shared_memory_is_said_once(self):
+        self.mount('/dev/shm', '64k')
+        self.place.env['OMPI_MCA_btl'] = 'tcp,self'
+        finished = self.place.watched(*lab.mpirun('openmpi', 8, lab.program('status', 'openmpi'), 0))
+        self.assertEqual(0, finished.status, finished)
+        _, *said = [line for line in finished.err.splitlines() if line.startswith('holter')]
+        self.assertEqual(1, len(said), finished)
+        self.assertRegex(said[0], 'cannot make /dev/shm.*: No space left on device')
+        key = f'{os.getpid():x}'
+        by_hand = self.place.run(*lab.mpirun('openmpi', 8, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--session',
+                                             key, '--daemon', 'tcp://127.0.0.1:9', lab.program('status', 'openmpi'), 0))
+        self.assertEqual(1, by_hand.err.count('holter: cannot make'), by_hand)
+        self.clean()
+
     def test_full_disk_for_the_recording(self):
         self.mount(self.place.output, '512k')
         self.check_stopped_recording(self.place.daemon())
