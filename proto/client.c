@@ -22,6 +22,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define HELLO_INTERVAL_NS NS_PER_S /* unless an option gives another */
 #define HELLOS_UNTIL_LOST 3
+#define LEAVE_MS 100     /* at most, for the last message */
 #define HELLOS_REFUSED 5 /* how many intervals of hello a refusal is valid */
 #define TICKS_PER_HELLO 4
 #define STREAM_HWM                                                                                 \
@@ -488,10 +489,20 @@ int client_create(struct client **out, const struct client_options *options)
     return 0;
 }
 
+/* So that the daemon does not count us any more. */
+static void client_leave(struct client *c)
+{
+    const int linger_ms = LEAVE_MS;
+    if (c->state == CLIENT_CONNECTED && c->front &&
+        zmq_setsockopt(c->front, ZMQ_LINGER, &linger_ms, sizeof linger_ms) == 0)
+        (void)client_send_message(c, WIRE_TYPE_BYE, &(struct wire_bye){0});
+}
+
 void client_destroy(struct client *c)
 {
     if (!c)
         return;
+    client_leave(c);
     client_close_socket(c, &c->front);
     client_close_socket(c, &c->stream);
     if (c->context)

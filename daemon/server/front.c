@@ -15,7 +15,8 @@
 #define TURN_MESSAGES 512          /* messages that are read in one turn of the loop */
 #define TURN_NS UINT64_C(10000000) /* maximum duration of reading in one turn */
 #define CLIENT_SILENCE_NS                                                                          \
-    UINT64_C(600000000000) /* clients send little while they receive the stream */
+    UINT64_C(600000000000)                  /* clients send little while they receive the stream */
+#define CLIENT_GONE_NS UINT64_C(5000000000) /* silence after which a client is not counted */
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
 #define RATE_INTERVAL_NS UINT64_C(100000000) /* between two checks of the rate of messages */
@@ -223,6 +224,7 @@ static void front_on_hello(struct front *f, struct peer *peer, struct msg_socket
     peer->role = role_by_name(hello->role);
     peer->pid = hello->pid;
     peer->has_left = 0;
+    peer->last_message_ns = now_ns;
     snprintf(peer->host, sizeof(peer->host), "%s", hello->host);
     if (peer->role == ROLE_AGENT) {
         f->had_agents = 1;
@@ -441,7 +443,9 @@ void front_count(const struct front *f, struct front_counts *out)
 {
     *out = (struct front_counts){.rejected = f->rejected, .had_agents = f->had_agents};
     snprintf(out->rejected_last, sizeof(out->rejected_last), "%s", f->rejected_last);
-    peers_count(f->peers, &out->agents, &out->clients);
+    uint64_t heard = front_watermark(f, timeline_now(f->timeline));
+    peers_count(f->peers, heard > CLIENT_GONE_NS ? heard - CLIENT_GONE_NS : 0, &out->agents,
+                &out->clients);
 }
 
 int front_create(struct front **out, struct msg_socket *socket,

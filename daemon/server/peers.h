@@ -56,7 +56,9 @@ void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint6
  * much */
 int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes);
 
-/** How many agents are connected, and how many viewers and operators. */
-void peers_count(const struct peers *peers, size_t *agents, size_t *clients);
+/** How many agents are connected, and how many viewers and operators.
+ *  @param since_ns  daemon time. Clients without a message since then are gone: they send a hello
+ *                   each second, and those that were killed send no bye */
+void peers_count(const struct peers *peers, uint64_t since_ns, size_t *agents, size_t *clients);
 
 #endif

@@ -1330,7 +1330,7 @@ enum wire_degraded {
     X(6, RANKS, ranks, WIRE_RANKS, "agent to daemon")                                              \
     X(7, WINDOW, window, WIRE_WINDOW, "agent to daemon")                                           \
     X(8, ACK, ack, WIRE_ACK, "daemon to agent")                                                    \
-    X(9, BYE, bye, WIRE_BYE, "agent to daemon")                                                    \
+    X(9, BYE, bye, WIRE_BYE, "agent, client to daemon")                                            \
     X(10, CRITERIA, criteria, WIRE_CRITERIA, "daemon to agent")                                    \
     X(11, CAPTURE_ASK, capture_ask, WIRE_CAPTURE_ASK, "daemon to agent")                           \
     X(12, CAPTURED, captured, WIRE_CAPTURED, "agent to daemon, daemon to client")                  \

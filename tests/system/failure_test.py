@@ -404,6 +404,21 @@ class Holter(Failure):
         self.recorded_truth()
         self.clean()
 
+    def test_clients_that_are_gone_are_not_counted(self):
+        daemon = self.place.daemon()
+        taps = [self.place.tap() for _ in range(5)]
+        count = lambda: self.place.status()['daemon']['clients']
+        lab.wait_for(lambda: count() >= 6, 'the clients')
+        for tap in taps[1:]:
+            tap.kill()
+            tap.finish()
+        lab.wait_for(lambda: taps[0].alive() and lab.wait_for(count, 'an answer') <= 3, 'the end of those that are gone', 60)
+        self.assertGreaterEqual(count(), 2)
+        taps[0].kill()
+        taps[0].finish()
+        self.stop_daemon(daemon)
+        self.clean()
+
     def test_daemon_that_cannot_be_reached(self):
         port = lab.free_port()
         self.place.env['HOLTER_DAEMON'] = f'tcp://127.0.0.1:{port}'

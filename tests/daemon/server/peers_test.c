@@ -83,7 +83,19 @@ static void silent_peers_are_forgotten(void **state)
     add(2, ROLE_VIEWER, 0);
     add(3, ROLE_AGENT, 5 * S);
     peers_expire(peers, 11 * S, 10 * S, 100 * S, NULL, NULL);
-    peers_count(peers, &agents, &clients);
+    peers_count(peers, 0, &agents, &clients);
+    assert_int_equal(agents, 1);
+    assert_int_equal(clients, 1);
+}
+
+static void clients_that_are_silent_are_not_counted(void **state)
+{
+    size_t agents, clients;
+    (void)state;
+    add(1, ROLE_VIEWER, 2 * S);
+    add(2, ROLE_OPERATOR, 3 * S);
+    add(3, ROLE_AGENT, 0);
+    peers_count(peers, 3 * S, &agents, &clients);
     assert_int_equal(agents, 1);
     assert_int_equal(clients, 1);
 }
@@ -107,6 +119,7 @@ int main(void)
         WITH_PEERS(an_agent_that_dials_again_replaces_its_older_connection),
         WITH_PEERS(a_flood_is_stopped_and_a_journal_is_not),
         WITH_PEERS(silent_peers_are_forgotten),
+        WITH_PEERS(clients_that_are_silent_are_not_counted),
         WITH_PEERS(there_is_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
