@@ -107,41 +107,6 @@ static void run_daemon_copy_log_end(const char *log, char *out, size_t capacity)
     snprintf(out, capacity, "%s", line == NULL ? text : line + 1);
 }
 
-/** Wait until the daemon answers. @return 0, or -1 when it ended or says nothing */
-static int run_daemon_await(struct run_session *s)
-{
-    struct client *client = NULL;
-    struct client_options options = {
-        .endpoint = s->local,
-        .key_dir = s->keys[0] == '\0' ? NULL : s->keys,
-        .role = ROLE_VIEWER,
-    };
-    char words[512] = "it does not answer";
-    uint64_t deadline = clock_mono_ns() + START_TIMEOUT;
-    int rc = client_create(&client, &options);
-    if (rc < 0)
-        snprintf(words, sizeof words, "%s", holter_strerror(rc));
-    while (rc == 0 && client_state(client) != CLIENT_CONNECTED) {
-        struct client_message message;
-        int status;
-        if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
-            s->daemon = 0;
-            run_daemon_copy_log_end(s->log, words, sizeof words);
-            rc = -1;
-        } else if (clock_mono_ns() > deadline) {
-            rc = -1;
-        } else if (client_next(client, 20, &message) < 0 ||
-                   client_state(client) == CLIENT_REFUSED) {
-            snprintf(words, sizeof words, "%s", client_error(client));
-            rc = -1;
-        }
-    }
-    client_destroy(client);
-    if (rc < 0)
-        terminal_print("holterd did not start: %s", words);
-    return rc < 0 ? -1 : 0;
-}
-
 /** Start the daemon. Does not wait for it: signals and the job's end are not delayed.
  *  @param wait_ms  time that the new process sleeps before it becomes the daemon
  *  @return 0, or -1 after having said what is wrong */
@@ -167,11 +132,6 @@ static int run_daemon_fork(struct run_session *s, unsigned wait_ms)
     return 0;
 }
 
-int run_daemon_start(struct run_session *s)
-{
-    return run_daemon_fork(s, 0) < 0 ? -1 : run_daemon_await(s);
-}
-
 void run_daemon_ended(struct run_session *s, int status)
 {
     int in_order = WIFEXITED(status) && WEXITSTATUS(status) == 0; /* an operator stopped it */
@@ -185,6 +145,50 @@ void run_daemon_ended(struct run_session *s, int status)
                    WIFSIGNALED(status) ? "was ended by signal" : "ended with status",
                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
                    restarted ? "it is restarted" : "the job goes on unwatched");
+}
+
+/** Wait until the daemon answers. @return 0, or -1 when it ended or says nothing */
+static int run_daemon_await(struct run_session *s)
+{
+    struct client *client = NULL;
+    struct client_options options = {
+        .endpoint = s->local,
+        .key_dir = s->keys[0] == '\0' ? NULL : s->keys,
+        .role = ROLE_VIEWER,
+    };
+    char words[512] = "it does not answer";
+    uint64_t deadline = clock_mono_ns() + START_TIMEOUT;
+    int rc = client_create(&client, &options);
+    if (rc < 0)
+        snprintf(words, sizeof words, "%s", holter_strerror(rc));
+    while (rc == 0 && client_state(client) != CLIENT_CONNECTED) {
+        struct client_message message;
+        int status;
+        if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
+            if (WIFSIGNALED(status))
+                run_daemon_ended(s, status);
+            else
+                s->daemon = 0;
+            rc = s->daemon > 0 ? 0 : -1;
+            if (rc < 0)
+                run_daemon_copy_log_end(s->log, words, sizeof words);
+        } else if (clock_mono_ns() > deadline) {
+            rc = -1;
+        } else if (client_next(client, 20, &message) < 0 ||
+                   client_state(client) == CLIENT_REFUSED) {
+            snprintf(words, sizeof words, "%s", client_error(client));
+            rc = -1;
+        }
+    }
+    client_destroy(client);
+    if (rc < 0)
+        terminal_print("holterd did not start: %s", words);
+    return rc < 0 ? -1 : 0;
+}
+
+int run_daemon_start(struct run_session *s)
+{
+    return run_daemon_fork(s, 0) < 0 ? -1 : run_daemon_await(s);
 }
 
 int run_daemon_revive(struct run_session *s)

@@ -1,13 +1,16 @@
 """What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
 import functools
 import os
+import random
 import re
 import resource
+import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import time
 import unittest
 
 import checks
@@ -443,6 +446,138 @@ class Holter(Failure):
         self.stop_daemon(first)
         self.recorded_truth()
         self.clean()
+
+
+class Kills(Failure):
+    """Parts of Holter and of the job are killed at moments that nobody chose. A script is the job, and notes the status of
+    its launcher, as the run may be what is killed."""
+    KILLS, KILLS_OF_A_JOB, RANKS = 10, 4, 3
+
+    def start_job(self):
+        self.control = os.path.join(self.place.dir, 'control')
+        self.noted = os.path.join(self.control, 'status')
+        os.mkdir(self.control)
+        launch = lab.mpirun('openmpi', self.RANKS, lab.program('steps', 'openmpi'), self.control, 100, 1000)
+        return self.place.holter('run', '--window', '100ms', '--', '/bin/sh', '-c',
+                                 f'{" ".join(launch)}; echo $? > {self.noted}; exit $(cat {self.noted})')
+
+    def end_job(self):
+        with open(os.path.join(self.control, 'end'), 'w', encoding='utf-8'):
+            pass
+
+    def victims(self, name, count=1):
+        """The newest processes of that name, once there are so many; none when the job has ended."""
+        lab.wait_for(lambda: len(self.place.pids(name)) >= count or os.path.exists(self.noted), name)
+        found = self.place.pids(name)[-count:]
+        return found if len(found) == count else []
+
+    def kill(self, *pids):
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended by itself
+
+    def kill_at_random(self, kill, kills_of_a_job, check):
+        """kill(random): kills what it wants to. check(finished, status): of the run, and of the launcher, when all is over."""
+        for seed in range(-(-self.KILLS // kills_of_a_job)):
+            with self.subTest(seed=seed):
+                chance = random.Random(f'{self.id()} {seed}')
+                run = self.start_job()
+                for number in range(kills_of_a_job):
+                    moment = time.monotonic() + chance.random() * 1.5
+                    lab.wait_for(lambda: time.monotonic() > moment or not run.alive(), 'the moment')
+                    if number == kills_of_a_job - 1 and chance.random() < 0.3:
+                        self.end_job()
+                    kill(chance)
+                self.end_job()
+                finished = run.finish()
+                lab.wait_for(lambda: not self.place.processes(), 'the end of all processes')
+                with open(self.noted, encoding='utf-8') as f:
+                    check(finished, int(f.read()))
+                self.nothing_is_left_after_the_next_start()
+        self.clean()
+
+    def nothing_is_left_after_the_next_start(self):
+        self.assertEqual(0, self.place.watched('true').status)
+        self.assertEqual([], os.listdir(self.place.run_dir))
+        self.assertEqual(set(), self.place.shared_memory() - self.place.shm_before)
+        self.place.forget_truth()
+        shutil.rmtree(self.control)
+        for path in self.place.recordings():
+            os.unlink(path)
+
+    def recorded(self):
+        sums = recording.Sums()
+        for path in self.place.recordings():
+            one = recording.Recording(path)
+            one.check()
+            if one.begun():
+                one.sums(sums)
+        return sums
+
+    def all_is_recorded(self, finished, status):
+        self.assertEqual((0, 0), (finished.status, status), finished)
+        sums = self.recorded()
+        checks.nothing_lost(self, sums)
+        checks.recording_tells_the_truth(self, sums, self.place.truth())
+        self.assertIn('nothing lost', finished.err)
+
+    def no_more_than_the_truth_is_recorded(self):
+        """@return whether it is all"""
+        sums, truth = self.recorded(), self.place.truth()
+        more = {pair: n for pair, n in sums.sent.items() if n > truth.sent.get(pair, (0, 0))[0]}
+        self.assertEqual({}, more)
+        return all(sums.sent.get(pair, 0) == n for pair, (n, _) in truth.sent.items())
+
+    def test_agent_killed(self):
+        self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)[-1:]), self.KILLS_OF_A_JOB,
+                            self.all_is_recorded)
+
+    def test_daemon_killed(self):
+        def check(finished, status):
+            self.all_is_recorded(finished, status)
+            if 'crashed' in finished.err:
+                self.assertTrue(finished.err.endswith('missing: nothing\n'), finished)
+        self.kill_at_random(lambda chance: self.kill(*self.victims('holterd')), self.KILLS_OF_A_JOB, check)
+
+    def test_agent_and_daemon_killed(self):
+        self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)[-1:], *self.victims('holterd')),
+                            self.KILLS_OF_A_JOB, self.all_is_recorded)
+
+    def test_agent_and_supervisor_killed(self):
+        def check(finished, status):
+            self.assertEqual((0, 0), (finished.status, status), finished)
+            if not self.no_more_than_the_truth_is_recorded():
+                self.assertRegex(finished.err, 'end not seen|some agents had not left yet|no MPI program was seen')
+        self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)), 1, check)
+
+    def test_run_killed(self):
+        def check(finished, status):
+            self.assertIn((finished.status, status), ((-signal.SIGKILL, 0), (0, 0)), finished)
+            self.no_more_than_the_truth_is_recorded()
+        self.kill_at_random(lambda chance: self.place.started[-1].kill(), 1, check)
+
+    def test_rank_killed(self):
+        def check(finished, status):
+            self.assertEqual(finished.status, status, finished)
+            self.assertIn(status, (0, 128 + signal.SIGKILL), finished)
+            deaths = [d['pid'] for path in self.place.recordings() for d in recording.Recording(path).deaths()]
+            self.assertLessEqual(len(deaths), self.RANKS)
+            self.recorded()
+        self.kill_at_random(
+            lambda chance: self.kill(*self.victims('steps.openmpi', self.RANKS)[chance.randrange(self.RANKS):][:1]), 1, check)
+
+    def test_launcher_killed(self):
+        def check(finished, status):
+            self.assertEqual(finished.status, status, finished)
+            self.assertIn(status, (0, 128 + signal.SIGKILL), finished)
+            self.recorded()
+        self.kill_at_random(lambda chance: self.kill(*self.victims('mpirun.openmpi')), 1, check)
+
+
+class ManyKills(Kills):
+    KILLS = 100
 
 
 class Place(Failure):
