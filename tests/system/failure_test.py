@@ -451,14 +451,14 @@ class Holter(Failure):
 class Kills(Failure):
     """Parts of Holter and of the job are killed at moments that nobody chose. A script is the job, and notes the status of
     its launcher, as the run may be what is killed."""
-    KILLS, KILLS_OF_A_JOB, RANKS = 10, 4, 3
+    KILLS, KILLS_OF_A_JOB, RANKS, MPI = 10, 4, 3, 'openmpi'
 
     def start_job(self):
         self.control = os.path.join(self.place.dir, 'control')
         self.noted = os.path.join(self.control, 'status')
         shutil.rmtree(self.control, ignore_errors=True)  # of a job before that has failed
         os.mkdir(self.control)
-        launch = lab.mpirun('openmpi', self.RANKS, lab.program('steps', 'openmpi'), self.control, 100, 1000)
+        launch = lab.mpirun(self.MPI, self.RANKS, lab.program('steps', self.MPI), self.control, 100, 1000)
         return self.place.holter('run', '--window', '100ms', '--', '/bin/sh', '-c',
                                  f'{" ".join(launch)}; echo $? > {self.noted}; exit $(cat {self.noted})')
 
@@ -562,15 +562,19 @@ class Kills(Failure):
                 self.no_more_than_the_truth_is_recorded()
         self.kill_at_random(lambda chance: self.place.started[-1].kill(), 1, check)
 
-    def test_rank_killed(self):
+    def kill_ranks(self, mpi, statuses):
         def check(finished, status):
             self.assertEqual(finished.status, status, finished)
-            self.assertIn(status, (0, 128 + signal.SIGKILL), finished)
+            self.assertIn(status, statuses, finished)
             deaths = [d['pid'] for path in self.place.recordings() for d in recording.Recording(path).deaths()]
             self.assertLessEqual(len(deaths), self.RANKS)
             self.recorded()
-        self.kill_at_random(
-            lambda chance: self.kill(*self.victims('steps.openmpi', self.RANKS)[chance.randrange(self.RANKS):][:1]), 1, check)
+        self.MPI = mpi
+        self.kill_at_random(lambda chance: self.kill(*self.victims(
+            f'steps.{mpi}', self.RANKS)[chance.randrange(self.RANKS):][:1]), 1, check)
+
+    def test_rank_killed(self):
+        self.kill_ranks('mpich', (0, signal.SIGKILL, 128 + signal.SIGKILL))
 
     def test_launcher_killed(self):
         def check(finished, status):
@@ -582,6 +586,11 @@ class Kills(Failure):
 
 class ManyKills(Kills):
     KILLS = 100
+
+    def test_rank_killed_under_open_mpi(self):
+        """About once in a hundred kills near MPI_Finalize, mpirun stays in a lock of its own after all ranks have ended; whether
+        that also happens to jobs that are not watched is open."""
+        self.kill_ranks('openmpi', (0, 128 + signal.SIGKILL))
 
 
 class Place(Failure):
