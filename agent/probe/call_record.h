@@ -284,26 +284,17 @@ HOT struct request *request_home_slot(uint64_t handle)
 
 /** A request that a call may complete, looked up before the call, while its handle is valid. */
 struct found {
+    struct request *request;
     uint32_t index; /**< in the application's array */
-    uint32_t at;    /**< bytes from the start of probe.requests */
 };
 
-HOT struct found found_make(int index, const struct request *request)
+/** Count requests whose completion will not be observed. */
+HOT void request_count_untracked(struct thread *t, uint64_t requests)
 {
-    return (struct found){(uint32_t)index,
-                          (uint32_t)((const char *)request - (const char *)probe.requests)};
+    _Atomic uint64_t *count = &t->ring.control->untracked;
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + requests,
+                          memory_order_relaxed);
 }
-
-HOT struct request *found_request(const struct found *found)
-{
-    return (struct request *)(void *)((char *)probe.requests + found->at);
-}
-
-/** MPI_Waitall with MPI_STATUSES_IGNORE for more than STATUS_BATCH requests. The real function is
- *  called once for each batch, with statuses on the stack; the application sees no difference,
- *  because all requests have to complete. The outcome of each request is stored in its entry. */
-COLD int request_wait_in_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
-                                MPI_Request *requests, const struct found *found, uint32_t n);
 
 COLD struct request *request_find_displaced(uint64_t handle);
 COLD struct request *request_add_displaced(uint64_t handle);
@@ -318,7 +309,7 @@ HOT struct request *request_find(uint64_t handle)
 }
 
 /** Enter a request that the call of the open record posts.
- *  @return NULL if the table is full; the request is then counted as untracked */
+ *  @return NULL if there is no memory for it; the request is then counted as untracked */
 HOT const struct request *request_add(const struct scope *s, uint64_t handle, uint64_t bytes,
                                       uint64_t ends, uint16_t comm, uint32_t flags)
 {
@@ -330,9 +321,7 @@ HOT const struct request *request_add(const struct scope *s, uint64_t handle, ui
         number = __atomic_add_fetch(&probe.next_request, 1, __ATOMIC_RELAXED);
         request = request_add_displaced(handle);
         if (!request) {
-            _Atomic uint64_t *count = &s->t->ring.control->untracked;
-            atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                                  memory_order_relaxed);
+            request_count_untracked(s->t, 1);
             return NULL;
         }
     }
@@ -367,11 +356,10 @@ HOT struct completion request_outcome(const struct request *request, const MPI_S
                            .flags = (own & ~(uint32_t)REQUEST_OWN) | EVENT_DONE};
     if (unlikely(failed)) {
         c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_FAILED;
-    } else if (unlikely(own & REQUEST_CANCELLED) &&
-               (own & REQUEST_KNOWN || (status && status_is_cancelled(status)))) {
+    } else if (unlikely(own & REQUEST_CANCELLED) && status && status_is_cancelled(status)) {
         c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_CANCELLED;
         c.bytes = 0;
-    } else if ((own & (EVENT_RECV | REQUEST_KNOWN)) == EVENT_RECV) {
+    } else if (own & EVENT_RECV) {
         if (unlikely(!status)) { /* the size of the message is unknown */
             c.flags = EVENT_UNTRACKED;
             return c;

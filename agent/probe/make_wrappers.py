@@ -23,11 +23,10 @@ Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_versio
 
 
 class Wrapper:
-    """C text of one wrapper: before the call, after it, and arguments that replace those of the application.
-    instead: C text that replaces the call of the real function."""
+    """C text of one wrapper: before the call, after it, and arguments that replace those of the application."""
 
-    def __init__(self, before, after, instead=None, **arguments):
-        self.before, self.after, self.instead, self.arguments = before, after, instead, arguments
+    def __init__(self, before, after, **arguments):
+        self.before, self.after, self.arguments = before, after, arguments
 
 
 SHAPES = {}
@@ -160,76 +159,62 @@ def get_status(call):
     return Wrapper("const uint64_t handle = HANDLE(request);", "shape_get_status_leave(&s, result, handle, *flag);")
 
 
-COPY = """struct snapshot before = {{NULL, NULL}};
-if ({n} > 0 && {n} <= MAX_COPIED_HANDLES)
-    snapshot_fill(&before, alloca((size_t){n} * sizeof(MPI_Request)),
-                unlikely(probe.multiple) ? alloca((size_t){n} * sizeof(struct request *)) : NULL, {n},
-                array_of_requests);"""
+def copied(count):
+    return f"struct arrays before = ARRAYS_MAKE(s.t, {count});\narrays_copy_handles(&before, {count}, array_of_requests);"
 
 
 @shape("waitany")
 def waitany(call):
-    return Wrapper(STATUS + "\n" + COPY.format(n="count") + "\nshape_plain_enter(&s);",
+    return Wrapper(STATUS + "\n" + copied("count") + "\nshape_plain_enter(&s);",
                    "shape_any_leave(&s, result, *indx, &before, array_of_requests, used_status);", status="used_status")
 
 
 @shape("testany")
 def testany(call):
-    return Wrapper(STATUS + "\n" + COPY.format(n="count"),
+    return Wrapper(STATUS + "\n" + copied("count"),
                    "if (result == MPI_SUCCESS && (!*flag || *indx == MPI_UNDEFINED)) {\n"
                    "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_plain_enter(&s);\n"
                    "    shape_any_leave(&s, result, *indx, &before, array_of_requests, used_status);\n}", status="used_status")
 
 
-SOME = """struct found *found = alloca(FOUND_CAPACITY(incount) * sizeof(*found));
+STATUSES = """
 MPI_Status *used_status = array_of_statuses;
 if (used_status == MPI_STATUSES_IGNORE)
-    used_status = incount > 0 && incount <= (int)MAX_STATUSES ? alloca((size_t)incount * sizeof(*used_status)) : NULL;
-"""
-SOME_ARGUMENT = "used_status ? used_status : MPI_STATUSES_IGNORE"
+    used_status = """
+STATUSES_ARGUMENT = "used_status ? used_status : MPI_STATUSES_IGNORE"
+SOME = copied("incount") + STATUSES + "before.statuses;"
+SOME_LEAVE = "shape_some_leave(&s, result, *outcount, array_of_indices, &before, used_status);"
 
 
 @shape("waitsome")
 def waitsome(call):
-    return Wrapper(SOME + COPY.format(n="incount") + "\nshape_plain_enter(&s);",
-                   "shape_some_leave(&s, result, *outcount, array_of_indices, &before, found, used_status);",
-                   array_of_statuses=SOME_ARGUMENT)
+    return Wrapper(SOME + "\nshape_plain_enter(&s);", SOME_LEAVE, array_of_statuses=STATUSES_ARGUMENT)
 
 
 @shape("testsome")
 def testsome(call):
-    return Wrapper(SOME + COPY.format(n="incount"),
-                   "if (result == MPI_SUCCESS && (*outcount == 0 || *outcount == MPI_UNDEFINED)) {\n"
+    return Wrapper(SOME, "if (result == MPI_SUCCESS && (*outcount == 0 || *outcount == MPI_UNDEFINED)) {\n"
                    "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_plain_enter(&s);\n"
-                   "    shape_some_leave(&s, result, *outcount, array_of_indices, &before, found, used_status);\n}",
-                   array_of_statuses=SOME_ARGUMENT)
+                   f"    {SOME_LEAVE}\n}}", array_of_statuses=STATUSES_ARGUMENT)
 
 
-ALL = """struct found *found = alloca(FOUND_CAPACITY(count) * sizeof(*found));
-const struct survey all = survey_fill(found, count, array_of_requests);
-MPI_Status *used_status = array_of_statuses;
-"""
+ALL = ("const struct arrays a = ARRAYS_MAKE(s.t, count);\n"
+       "const struct survey all = survey_fill(s.t, a.found, count, array_of_requests);"
+       + STATUSES + "all.wants ? a.statuses : NULL;")
+ALL_LEAVE = ("shape_all_leave(&s, result, scope_exit(&s), a.found, all.known, used_status,"
+             " all.unknown ? EVENT_UNTRACKED : 0);")
 
 
 @shape("waitall")
 def waitall(call):
-    return Wrapper(ALL + "const int pieces = used_status == MPI_STATUSES_IGNORE && all.wants && count > (int)STATUS_BATCH;\n"
-                   "if (used_status == MPI_STATUSES_IGNORE)\n"
-                   "    used_status = all.wants && !pieces ? alloca((size_t)count * sizeof(*used_status)) : NULL;\n"
-                   "shape_all_enter(&s, found, all.known);",
-                   "shape_all_leave(&s, result, scope_exit(&s), found, all.known, used_status, all.unknown ? EVENT_UNTRACKED : 0);",
-                   instead="pieces ? request_wait_in_pieces(real, count, array_of_requests, found, all.known)\n"
-                   f"               : real(count, array_of_requests, {SOME_ARGUMENT})")
+    return Wrapper(ALL + "\nshape_all_enter(&s, a.found, all.known);", ALL_LEAVE, array_of_statuses=STATUSES_ARGUMENT)
 
 
 @shape("testall")
 def testall(call):
-    return Wrapper(ALL + "if (used_status == MPI_STATUSES_IGNORE)\n"
-                   "    used_status = all.wants && count <= (int)MAX_STATUSES ? alloca((size_t)count * sizeof(*used_status)) : NULL;",
-                   "if (result == MPI_SUCCESS && (!*flag || (all.known == 0 && !all.unknown && !all.complete))) {\n"
-                   "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_all_enter(&s, found, all.known);\n"
-                   "    shape_all_leave(&s, result, scope_exit(&s), found, all.known, used_status, all.unknown ? EVENT_UNTRACKED : 0);\n}",
-                   array_of_statuses=SOME_ARGUMENT)
+    return Wrapper(ALL, "if (result == MPI_SUCCESS && (!*flag || (all.known == 0 && !all.unknown && !all.complete))) {\n"
+                   "    scope_poll(&s, POLL_TEST, probe_read_ticks());\n} else {\n    shape_all_enter(&s, a.found, all.known);\n"
+                   f"    {ALL_LEAVE}\n}}", array_of_statuses=STATUSES_ARGUMENT)
 
 
 @shape("start")
@@ -455,12 +440,11 @@ def write_wrapper(out, call, name, large):
     given = [p.name for p in parameters] + (["argument"] if variadic else [])
     passed = ", ".join(wrapper.arguments.get(g, g) for g in given)
     straight = ", ".join(given)
-    middle = wrapper.instead or f"real({passed})"
     inner = declaration(parameters, large) + (", const void *argument" if variadic else "")
     inner = "" if inner == "void" else ", " + inner
     out.write(f"HOT int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
               f"    if (unlikely(!scope_open(&s, CALL_{call.name})))\n        return real({straight});\n"
-              f"{indent(wrapper.before)}    const int result = {middle};\n{indent(wrapper.after)}"
+              f"{indent(wrapper.before)}    const int result = real({passed});\n{indent(wrapper.after)}"
               "    return result;\n}\n\n")
     for prefix in ("MPI_", "PMPI_"):
         out.write(f"static int watch_{prefix}{name}({declaration(call.parameters, large)})\n{{\n")

@@ -24,9 +24,7 @@ void collective_store_bytes(struct thread *t, uint64_t handle, uint64_t bytes_in
         __atomic_store_n(&slot->number, request->number, __ATOMIC_RELEASE);
         return;
     }
-    _Atomic uint64_t *untracked = &t->ring.control->untracked;
-    atomic_store_explicit(untracked, atomic_load_explicit(untracked, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    request_count_untracked(t, 1);
 }
 
 static struct collective *collective_find(uint32_t number)

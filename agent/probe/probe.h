@@ -75,18 +75,17 @@ extern struct objects probe_objects;
 #define MPI_DATATYPE_NULL ((MPI_Datatype)probe_objects.ompi_mpi_datatype_null)
 #endif
 
-/* ---- memory: all of it is static, together below 256 KiB ----------------- */
+/* ---- memory: static, together below 256 KiB; beyond that mapped, see memory.c ---------------- */
 
-#define REQUEST_CAPACITY 4096u   /* requests outstanding at one time, a power of two */
+#define REQUEST_CAPACITY 4096u   /* requests in the static table, a power of two */
 #define REQUEST_WINDOW 16u       /* slots that are searched from the home slot on */
 #define COLLECTIVE_CAPACITY 256u /* entries for persistent collectives, a power of two */
 #define COLLECTIVE_WINDOW 16u    /* slots that are searched from the home slot on */
 #define PEER_CAPACITY 1024u      /* cached translations of ranks, a power of two */
 #define TYPE_CAPACITY 32u        /* cached datatype sizes for each thread, a power of two */
 #define REGION_DEPTH 32u         /* code regions nested in a thread */
-#define STATUS_BATCH                                                                               \
-    1024u /* statuses on the stack of a wrapper, if the application ignores them, */
-#define MAX_STATUSES 4096u /* and for calls that cannot be split into batches */
+#define STACK_REQUESTS 1024 /* requests of a call whose arrays are on the stack of its wrapper */
+#define MAPPED_LIMIT (128u << 20) /* bytes that are mapped at one time */
 
 /** One outstanding or persistent request. Two of its words are those of a record, so that its
  *  completion copies them. */
@@ -106,11 +105,10 @@ struct request {
 };
 
 enum request_flag {
-    REQUEST_KNOWN = 1 << 12,     /**< the outcome is in the entry already: no status is needed */
     REQUEST_IDLE = 1 << 13,      /**< persistent, not started */
     REQUEST_CANCELLED = 1 << 14, /**< MPI_Cancel was called */
     REQUEST_MESSAGE = 1 << 15,   /**< not a request: a message that MPI_Mprobe matched */
-    REQUEST_OWN = 15 << 12,
+    REQUEST_OWN = 7 << 13,
 };
 
 /** Second size of a persistent collective; the first one is in its request. */
@@ -161,17 +159,19 @@ struct thread {
     uint16_t depth;               /**< regions open */
     uint16_t regions[REGION_DEPTH];
     struct type_size types[TYPE_CAPACITY];
+    void *scratch; /**< of memory_scratch(); owned */
+    size_t scratch_bytes;
 };
 
 struct probe {
-    struct request requests[REQUEST_CAPACITY]; /**< first, so that struct found can use offsets */
-    struct segment *segment;                   /**< NULL: passive */
-    uint32_t paused;                           /**< MPI_Pcontrol(0) is in force */
-    uint32_t multiple;     /**< MPI_THREAD_MULTIPLE: requests are shared between threads */
-    uint32_t tick_unit;    /**< enum tick_unit */
-    uint32_t type_epoch;   /**< raised whenever a datatype is freed */
-    uint32_t next_request; /**< number of the newest request */
-    int32_t rank;          /**< in MPI_COMM_WORLD, -1 before MPI_Init */
+    struct request requests[REQUEST_CAPACITY];
+    struct segment *segment; /**< NULL: passive */
+    uint32_t paused;         /**< MPI_Pcontrol(0) is in force */
+    uint32_t multiple;       /**< MPI_THREAD_MULTIPLE: requests are shared between threads */
+    uint32_t tick_unit;      /**< enum tick_unit */
+    uint32_t type_epoch;     /**< raised whenever a datatype is freed */
+    uint32_t next_request;   /**< number of the newest request */
+    int32_t rank;            /**< in MPI_COMM_WORLD, -1 before MPI_Init */
     int32_t size;
     MPI_Group world; /**< group of MPI_COMM_WORLD; valid while world_known */
     int world_known;
@@ -218,6 +218,18 @@ extern const size_t probe_target_count;
 extern const struct target probe_uses[]; /**< functions that the probe calls and does not watch */
 extern const size_t probe_use_count;
 extern void *probe_jump[]; /**< where each stub jumps, in the order of probe_targets */
+
+/* ---- memory.c ------------------------------------------------------------ */
+
+/** Map zeroed memory. @return NULL: there is none, or MAPPED_LIMIT is reached; errno is preserved
+ */
+COLD void *memory_map(size_t bytes);
+COLD void memory_unmap(void *at, size_t bytes);
+
+/** Memory of a thread for the duration of a call; its content is arbitrary. @return as memory_map()
+ */
+COLD void *memory_scratch(struct thread *t, size_t bytes);
+COLD void memory_free_scratch(struct thread *t);
 
 /* ---- datatype.c ---------------------------------------------------------- */
 

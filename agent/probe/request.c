@@ -1,7 +1,97 @@
-/* The table of requests beyond the fast path: collisions, threads, and MPI_Waitall in batches. */
+/* The table of requests beyond the fast path: collisions, threads, and more requests than the
+ * static table holds. */
 #include "agent/probe/call_record.h"
 
-/* Find a request that is not in the home slot of its handle: linear probing. With
+#define CHAIN_COUNT (1u << 20)
+#define CHUNK_BYTES (1u << 20)
+#define CHUNK_COUNT (MAPPED_LIMIT / CHUNK_BYTES)
+#define CHUNK_ENTRIES (CHUNK_BYTES / sizeof(struct chained))
+
+/** A request whose slots in the static table were all taken. It remains in the chain of its hash;
+ * when its handle is 0, the next request of that chain uses it. */
+struct chained {
+    struct request request;
+    struct chained *next; /**< does not change while the entry is in a chain */
+};
+
+static void *chains; /* first entries of CHAIN_COUNT chains; NULL: none was needed yet */
+static void *chunks[CHUNK_COUNT]; /* the entries */
+static uint32_t entries_used;
+
+static uint64_t request_chain_index(uint64_t handle)
+{
+    _Static_assert(CHAIN_COUNT == 1u << 20, "the shift below");
+    return (handle * UINT64_C(0x9e3779b97f4a7c15)) >> 44;
+}
+
+/* Map memory once for all threads. @return the memory, or NULL */
+static void *request_map_once(void **shared, size_t bytes)
+{
+    void *known = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
+    void *made = known ? NULL : memory_map(bytes);
+    if (!made ||
+        __atomic_compare_exchange_n(shared, &known, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made ? made : known;
+    memory_unmap(made, bytes);
+    return known;
+}
+
+static struct chained *request_new_entry(void)
+{
+    uint32_t number = __atomic_load_n(&entries_used, __ATOMIC_RELAXED);
+    struct chained *chunk;
+    do {
+        if (number == CHUNK_COUNT * CHUNK_ENTRIES ||
+            !(chunk = request_map_once(&chunks[number / CHUNK_ENTRIES], CHUNK_BYTES)))
+            return NULL;
+    } while (!__atomic_compare_exchange_n(&entries_used, &number, number + 1, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return &chunk[number % CHUNK_ENTRIES];
+}
+
+/* Claim a free slot for the calling thread. */
+static int request_claim(struct request *slot)
+{
+    uint64_t free = 0;
+    return __atomic_compare_exchange_n(&slot->handle, &free, 1, 0, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static struct request *request_add_chained(uint64_t handle)
+{
+    struct chained **first = request_map_once(&chains, CHAIN_COUNT * sizeof(*first));
+    if (!first)
+        return NULL;
+    first += request_chain_index(handle);
+    struct chained *entry = __atomic_load_n(first, __ATOMIC_ACQUIRE), *next = entry;
+    for (; entry; entry = entry->next)
+        if (request_claim(&entry->request))
+            return &entry->request;
+    if (!(entry = request_new_entry()))
+        return NULL;
+    entry->request.handle = 1;
+    do
+        entry->next = next;
+    while (
+        !__atomic_compare_exchange_n(first, &next, entry, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    return &entry->request;
+}
+
+/* The newer of the requests found so far and of the one in a slot, if it has this handle. */
+static struct request *request_newer(struct request *found, struct request *slot, uint64_t handle)
+{
+    return __atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle &&
+                   (!found || (int32_t)(slot->number - found->number) > 0)
+               ? slot
+               : found;
+}
+
+static struct request *request_window_slot(const struct request *first, uint32_t i)
+{
+    return &probe.requests[((size_t)(first - probe.requests) + i) % REQUEST_CAPACITY];
+}
+
+/* Find a request that is not in the home slot of its handle: linear probing, then the chain. With
  * MPI_THREAD_MULTIPLE the library may reuse a handle before the thread that completed the former
  * request has removed its entry: both are in the table for a moment. A caller that searches owns
  * the handle, so the newer entry belongs to it; the owner of the older entry has its address
@@ -11,16 +101,15 @@ struct request *request_find_displaced(uint64_t handle)
     if (handle <= 1)
         return NULL;
     struct request *first = request_home_slot(handle), *found = NULL;
-    for (uint32_t i = 0; i < REQUEST_WINDOW; i++) {
-        struct request *slot =
-            &probe.requests[((size_t)(first - probe.requests) + i) % REQUEST_CAPACITY];
-        if (__atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) != handle)
-            continue;
-        if (!found || (int32_t)(slot->number - found->number) > 0)
-            found = slot;
-        if (!probe.multiple)
-            break;
-    }
+    for (uint32_t i = 0; i < REQUEST_WINDOW && (!found || probe.multiple); i++)
+        found = request_newer(found, request_window_slot(first, i), handle);
+    struct chained **heads = __atomic_load_n((struct chained ***)(void *)&chains, __ATOMIC_ACQUIRE);
+    if (!heads || (found && !probe.multiple))
+        return found;
+    const uint64_t index = request_chain_index(handle);
+    for (struct chained *entry = __atomic_load_n(&heads[index], __ATOMIC_ACQUIRE);
+         entry && (!found || probe.multiple); entry = entry->next)
+        found = request_newer(found, &entry->request, handle);
     return found;
 }
 
@@ -29,42 +118,13 @@ struct request *request_find_displaced(uint64_t handle)
 struct request *request_add_displaced(uint64_t handle)
 {
     struct request *first = request_home_slot(handle);
-    if (!probe.multiple) {
-        struct request *stale = request_find_displaced(handle);
-        if (stale)
-            return stale;
-    }
+    struct request *stale = probe.multiple ? NULL : request_find_displaced(handle);
+    if (stale)
+        return stale;
     for (uint32_t i = 0; i < REQUEST_WINDOW; i++) {
-        struct request *slot =
-            &probe.requests[((size_t)(first - probe.requests) + i) % REQUEST_CAPACITY];
-        uint64_t free = 0;
-        if (__atomic_compare_exchange_n(&slot->handle, &free, 1, 0, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED))
+        struct request *slot = request_window_slot(first, i);
+        if (request_claim(slot))
             return slot;
     }
-    return NULL;
-}
-
-int request_wait_in_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
-                           MPI_Request *requests, const struct found *found, uint32_t n)
-{
-    MPI_Status statuses[STATUS_BATCH];
-    uint32_t next = 0;
-    for (int first = 0; first < count; first += (int)STATUS_BATCH) {
-        int piece = count - first < (int)STATUS_BATCH ? count - first : (int)STATUS_BATCH;
-        int result = real(piece, requests + first, statuses);
-        if (result != MPI_SUCCESS)
-            return result;
-        for (; next < n && found[next].index < (uint32_t)(first + piece); next++) {
-            struct request *r = found_request(&found[next]);
-            struct completion c =
-                request_outcome(r, &statuses[found[next].index - (uint32_t)first], 0);
-            r->bytes = c.bytes;
-            r->ends = c.ends;
-            if (!(c.flags & EVENT_CANCELLED))
-                r->flags = (uint16_t)(r->flags & ~REQUEST_CANCELLED);
-            r->flags |= (uint16_t)REQUEST_KNOWN;
-        }
-    }
-    return MPI_SUCCESS;
+    return request_add_chained(handle);
 }

@@ -386,8 +386,35 @@ HOT void shape_get_status_leave(const struct scope *s, int result, uint64_t hand
 
 /* ---- completion of several requests -------------------------------------- */
 
-#define FOUND_CAPACITY(count)                                                                      \
-    ((size_t)((unsigned)(count) < REQUEST_CAPACITY ? (unsigned)(count) : REQUEST_CAPACITY))
+/** Arrays that a wrapper needs for the requests of a call, as long as that of the application. */
+struct arrays {
+    struct found *found; /**< NULL, as all of them: there is no memory for so many */
+    struct request **entries;
+    MPI_Status *statuses; /**< passed to the library if the application ignores them */
+    MPI_Request *handles; /**< copy, made before the call that completes some of them */
+};
+
+#define ARRAYS_BYTES(count)                                                                        \
+    ((size_t)((count) > 0 ? (count) : 0) *                                                         \
+     (sizeof(struct found) + sizeof(struct request *) + sizeof(MPI_Status) + sizeof(MPI_Request)))
+
+/** On the stack of the caller, or mapped if they are long. */
+#define ARRAYS_MAKE(t, count)                                                                      \
+    arrays_cut((count) <= STACK_REQUESTS ? alloca(ARRAYS_BYTES(count))                             \
+                                         : memory_scratch((t), ARRAYS_BYTES(count)),               \
+               (count))
+
+HOT struct arrays arrays_cut(void *memory, int count)
+{
+    if (unlikely(!memory))
+        return (struct arrays){0};
+    struct arrays a = {.found = memory};
+    const size_t length = count > 0 ? (size_t)count : 0;
+    a.entries = (struct request **)(void *)(a.found + length);
+    a.statuses = (MPI_Status *)(void *)(a.entries + length);
+    a.handles = (MPI_Request *)(void *)(a.statuses + length);
+    return a;
+}
 
 /** Summary of an array of requests before a call. */
 struct survey {
@@ -397,8 +424,16 @@ struct survey {
     int complete;   /**< nonzero if some were complete when they were posted */
 };
 
-/** Look up the active requests of an array. */
-HOT struct survey survey_fill(struct found *found, int count, const MPI_Request *requests)
+/** There is no memory for an array that holds this request: its completion will not be observed. */
+COLD static __attribute__((unused)) void request_give_up(struct thread *t, struct request *r)
+{
+    request_count_untracked(t, ring_peer(r->ends) != PEER_NULL);
+    request_retire(r);
+}
+
+/** Look up the active requests of an array. @param found  NULL: there is no memory for them */
+HOT struct survey survey_fill(struct thread *t, struct found *found, int count,
+                              const MPI_Request *requests)
 {
     struct survey survey = {0};
     const int shared = probe.multiple != 0;
@@ -418,12 +453,23 @@ HOT struct survey survey_fill(struct found *found, int count, const MPI_Request 
                 continue;
             }
         }
-        if (likely(!(r->flags & REQUEST_IDLE)) && survey.known < REQUEST_CAPACITY) {
-            found[survey.known++] = found_make(i, r);
-            survey.wants |= request_needs_status(r);
+        if (unlikely(r->flags & REQUEST_IDLE))
+            continue;
+        if (unlikely(!found)) {
+            request_give_up(t, r);
+            survey.unknown = 1;
+            continue;
         }
+        found[survey.known++] = (struct found){r, (uint32_t)i};
+        survey.wants |= request_needs_status(r);
     }
     return survey;
+}
+
+/** Further records of a call that completed n requests; the field is short. */
+HOT uint16_t parts_after(uint32_t n)
+{
+    return (uint16_t)(n <= UINT16_MAX ? n - 1 : UINT16_MAX);
 }
 
 /** Write the completions of several requests: the first into the call's record, the others as
@@ -436,7 +482,7 @@ shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const s
 {
     scope_count_paused(s);
     for (uint32_t i = 0; i < n; i++) {
-        struct request *r = found_request(&found[i]);
+        struct request *r = found[i].request;
         const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
         int failed = result != MPI_SUCCESS &&
                      !(result == MPI_ERR_IN_STATUS && status && status->MPI_ERROR == MPI_SUCCESS);
@@ -446,7 +492,7 @@ shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const s
             ring_put(s->slot, RING_WORD_BYTES_IN, r->t_post);
             ring_put(s->slot, RING_WORD_ENDS, c.ends);
             scope_place(s, r->number, r->comm);
-            scope_what(s, c.flags | flags, n - 1);
+            scope_what(s, c.flags | flags, parts_after(n));
             record_publish(s->t, s->slot);
         } else {
             record_write_part(s, t_exit, c.bytes, r->t_post, c.ends, r->number, r->comm, c.flags);
@@ -477,10 +523,10 @@ HOT void shape_all_leave(const struct scope *s, int result, uint64_t t_exit,
     const uint32_t special =
         REQUEST_OWN | EVENT_WILDCARD | EVENT_PERSISTENT | (statuses ? 0 : EVENT_RECV);
     const uint64_t region = ring_place(0, 0, s->t->region);
-    uint64_t what = ring_what(s->call, flags, EVENT_CALL, (uint16_t)(n - 1));
+    uint64_t what = ring_what(s->call, flags, EVENT_CALL, parts_after(n));
     struct ring_writer ring = s->t->ring;
     for (uint32_t i = 0; i < n; i++) {
-        struct request *r = found_request(&found[i]);
+        struct request *r = found[i].request;
         const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
         uint32_t own = r->flags;
         uint64_t t_post = r->t_post, bytes = r->bytes, ends = r->ends;
@@ -525,29 +571,24 @@ HOT void shape_all_enter(const struct scope *s, const struct found *found, uint3
         shape_plain_enter(s);
         return;
     }
-    const struct request *r = found_request(&found[0]);
+    const struct request *r = found[0].request;
     scope_enter(s, r->bytes, r->t_post, r->ends, r->number, r->comm,
                 r->flags & ~(uint32_t)REQUEST_OWN);
 }
 
-/** Copy of an array of requests, made before the call that completes some of them. */
-struct snapshot {
-    const MPI_Request *handles; /**< NULL if the array was too long to be copied */
-    struct request *
-        *entries; /**< if threads share requests: looked up before the call; else NULL */
-};
-
-HOT void snapshot_fill(struct snapshot *before, MPI_Request *handles, struct request **entries,
-                       int count, const MPI_Request *requests)
+/** Copy an array of requests before a call. If threads share requests, they are looked up, too. */
+HOT void arrays_copy_handles(struct arrays *a, int count, const MPI_Request *requests)
 {
-    memcpy(handles, requests, (size_t)count * sizeof(*handles));
-    before->handles = handles;
-    before->entries = entries;
-    for (int i = 0; entries && i < count; i++)
-        entries[i] = request_find_active(HANDLE(handles[i]));
+    if (likely(!probe.multiple))
+        a->entries = NULL;
+    if (unlikely(!a->handles) || count <= 0)
+        return;
+    memcpy(a->handles, requests, (size_t)count * sizeof(*a->handles));
+    for (int i = 0; a->entries && i < count; i++)
+        a->entries[i] = request_find_active(HANDLE(a->handles[i]));
 }
 
-HOT struct request *snapshot_find(const struct snapshot *before, int index)
+HOT struct request *arrays_find(const struct arrays *before, int index)
 {
     return before->entries ? before->entries[index]
                            : request_find_active(HANDLE(before->handles[index]));
@@ -555,43 +596,45 @@ HOT struct request *snapshot_find(const struct snapshot *before, int index)
 
 /** End a call that completed one of an array.
  *  @param index  MPI_UNDEFINED if the array has no active request */
-HOT void shape_any_leave(const struct scope *s, int result, int index,
-                         const struct snapshot *before, const MPI_Request *requests,
-                         const MPI_Status *status)
+HOT void shape_any_leave(const struct scope *s, int result, int index, const struct arrays *before,
+                         const MPI_Request *requests, const MPI_Status *status)
 {
     scope_exit(s);
     if (index == MPI_UNDEFINED || index < 0) {
         scope_what(s, result != MPI_SUCCESS ? EVENT_FAILED : 0, 0);
         scope_close(s);
     } else if (!before->handles) {
+        request_count_untracked(s->t, 1);
         scope_what(s, EVENT_UNTRACKED, 0);
         scope_close(s);
     } else {
-        shape_completed_leave(s, result, snapshot_find(before, index),
-                              HANDLE(before->handles[index]), &requests[index], status);
+        shape_completed_leave(s, result, arrays_find(before, index), HANDLE(before->handles[index]),
+                              &requests[index], status);
     }
 }
 
 /** End a call that completed some of an array; statuses are in the order of the indices. */
 HOT void shape_some_leave(const struct scope *s, int result, int done, const int *indices,
-                          const struct snapshot *before, struct found *found,
-                          const MPI_Status *statuses)
+                          const struct arrays *before, const MPI_Status *statuses)
 {
     uint64_t t_exit = scope_exit(s);
     uint32_t n = 0, flags = 0;
     if (done == MPI_UNDEFINED || done < 0)
         done = 0;
+    if (unlikely(!before->handles)) {
+        request_count_untracked(s->t, (uint64_t)done);
+        flags = EVENT_UNTRACKED;
+        done = 0;
+    }
     for (int i = 0; i < done; i++) {
-        struct request *r = before->handles ? snapshot_find(before, indices[i]) : NULL;
-        if (r && n < REQUEST_CAPACITY)
-            found[n++] = found_make(i, r);
-        else if (!before->handles || r || request_is_unknown(HANDLE(before->handles[indices[i]])))
+        struct request *r = arrays_find(before, indices[i]);
+        if (r)
+            before->found[n++] = (struct found){r, (uint32_t)i};
+        else if (request_is_unknown(HANDLE(before->handles[indices[i]])))
             flags = EVENT_UNTRACKED;
     }
-    shape_all_leave(s, result, t_exit, found, n, statuses, flags);
+    shape_all_leave(s, result, t_exit, before->found, n, statuses, flags);
 }
-
-#define MAX_COPIED_HANDLES 4096 /* handles that are copied to the stack before a call */
 
 /* ---- persistent requests, freeing, cancelling ---------------------------- */
 
@@ -658,7 +701,7 @@ HOT void shape_startall_leave(const struct scope *s, int result, int count,
         known && result == MPI_SUCCESS ? request_find_first_known(count, requests) : NULL;
     if (first)
         flags |= (first->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST;
-    scope_what(s, flags, first ? known - 1 : 0);
+    scope_what(s, flags, first ? parts_after(known) : 0);
     scope_count_paused(s);
     record_publish(s->t, s->slot);
     for (int i = 0; first && i < count; i++) {
@@ -686,11 +729,9 @@ HOT void shape_request_free_leave(const struct scope *s, int result, struct requ
 {
     uint32_t flags = 0;
     if (r && result == MPI_SUCCESS) {
-        if ((r->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV) {
-            /* Its completion cannot be observed any more. */
-            _Atomic uint64_t *count = &s->t->ring.control->untracked;
-            atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                                  memory_order_relaxed);
+        if ((r->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV &&
+            ring_peer(r->ends) != PEER_NULL) {
+            request_count_untracked(s->t, 1); /* its completion cannot be observed any more */
             flags = EVENT_UNTRACKED;
         }
         if (request_is_collective(r))

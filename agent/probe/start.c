@@ -399,6 +399,7 @@ static void start_close_ring(void *argument)
     if (t->ring.control && !start.passive)
         atomic_store_explicit(&t->ring.control->state, RING_CLOSED, memory_order_release);
     t->ring.control = NULL;
+    memory_free_scratch(t);
 }
 
 static int start_claim_ring(struct thread *t, enum ring_state wanted)
