@@ -288,14 +288,16 @@ def collective(call):
 @shape("put", "get", "fetch", "fetch_and_op")
 def rma(call):
     give = "type_payload_bytes(s.t, origin_count, origin_datatype)"
+    # The operation that only reads: what the origin names is not used.
+    reads = "op == MPI_NO_OP ? 0 : " if has(call, "op") else ""
     if call.shape == "put":
         sizes = f"{give}, 0"
     elif call.shape == "get":
         sizes = f"0, {give}"
     elif call.shape == "fetch":
-        sizes = f"{give}, type_payload_bytes(s.t, result_count, result_datatype)"
+        sizes = f"{reads}{give}, type_payload_bytes(s.t, result_count, result_datatype)"
     else:
-        sizes = "type_payload_bytes(s.t, 1, datatype), type_payload_bytes(s.t, 1, datatype)"
+        sizes = f"{reads}type_payload_bytes(s.t, 1, datatype), type_payload_bytes(s.t, 1, datatype)"
     if request_of(call):
         return Wrapper(f"shape_rma_enter(&s, {sizes}, target_rank, win, EVENT_POST);",
                        "shape_immediate_leave(&s, result, 0, request);")

@@ -50,7 +50,8 @@
     X(ompi_mpi_comm_self)                                                                          \
     X(ompi_mpi_group_null)                                                                         \
     X(ompi_mpi_win_null)                                                                           \
-    X(ompi_mpi_datatype_null)
+    X(ompi_mpi_datatype_null)                                                                      \
+    X(ompi_mpi_op_no_op)
 struct objects {
 #define X(name) void *name;
     OBJECTS(X)
@@ -65,6 +66,7 @@ extern struct objects probe_objects;
 #undef MPI_GROUP_NULL
 #undef MPI_WIN_NULL
 #undef MPI_DATATYPE_NULL
+#undef MPI_NO_OP
 #define MPI_REQUEST_NULL ((MPI_Request)probe_objects.ompi_request_null)
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)probe_objects.ompi_message_no_proc)
 #define MPI_COMM_NULL ((MPI_Comm)probe_objects.ompi_mpi_comm_null)
@@ -73,6 +75,7 @@ extern struct objects probe_objects;
 #define MPI_GROUP_NULL ((MPI_Group)probe_objects.ompi_mpi_group_null)
 #define MPI_WIN_NULL ((MPI_Win)probe_objects.ompi_mpi_win_null)
 #define MPI_DATATYPE_NULL ((MPI_Datatype)probe_objects.ompi_mpi_datatype_null)
+#define MPI_NO_OP ((MPI_Op)probe_objects.ompi_mpi_op_no_op)
 #endif
 
 /* ---- memory: static, together below 256 KiB; beyond that mapped, see memory.c ---------------- */

@@ -537,6 +537,37 @@ static void pairs_beyond_the_limit_keep_exact_totals(void **state)
     event_sum_destroy(sum);
 }
 
+/* MPI_PROC_NULL: the calls are counted, with nothing given and nothing got. */
+static void calls_that_name_nobody_move_no_bytes(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    struct event events[] = {
+        {.call = CALL_Send, .flags = EVENT_SEND | EVENT_POST | EVENT_DONE},
+        {.call = CALL_Imrecv, .flags = EVENT_RECV | EVENT_POST | EVENT_DONE},
+        {.call = CALL_Start, .flags = EVENT_SEND | EVENT_POST | EVENT_PERSISTENT},
+        {.call = CALL_Get_accumulate, .bytes_in = 9},
+    };
+    const size_t count = sizeof events / sizeof events[0];
+    for (size_t i = 0; i < count; i++) {
+        events[i].kind = EVENT_CALL;
+        events[i].peer = PEER_NULL;
+        events[i].bytes = 7;
+        events[i].t_exit = events[i].t_enter = 10 + i;
+    }
+    struct sum_source source = source_of(&f, 0, 0, 1000);
+    struct window_rows rows;
+    assert_int_equal(event_sum_events(f.sum, 0, &source, events, count), count);
+    assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+    assert_int_equal(rows.ranks[0].calls, count);
+    assert_int_equal(rows.ranks[0].sent + rows.ranks[0].received, 0);
+    assert_int_equal(rows.calls_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows.calls[i].bytes + rows.calls[i].bytes_in, 0);
+    free_fixture(&f);
+}
+
 static void removed_rank_leaves_the_others_as_they_are(void **state)
 {
     (void)state;
@@ -565,6 +596,7 @@ int main(void)
         cmocka_unit_test(polls_in_progress_take_no_time_until_they_find_something),
         cmocka_unit_test(nonsense_is_counted_as_lost),
         cmocka_unit_test(pairs_beyond_the_limit_keep_exact_totals),
+        cmocka_unit_test(calls_that_name_nobody_move_no_bytes),
         cmocka_unit_test(removed_rank_leaves_the_others_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
