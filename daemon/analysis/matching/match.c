@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DOUBTFUL_ROUNDS 2u /* as long as ends wait for their posts: see match_early.c */
-
 /* ---- life ---------------------------------------------------------------- */
 
 int match_create(struct match **out, uint64_t world, const struct match_sink *sink)

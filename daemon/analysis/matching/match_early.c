@@ -43,8 +43,9 @@ void match_early_add(const struct taken *t)
     uint32_t number = numbered ? match_pool_allocate(&t->match->early_ends) : NONE;
     if (number == NONE) {
         match_drop_end(t);
-        if (numbered)
-            match_lost(t->match, member); /* what it ends would stay open */
+        /* What it ends would stay open. Once for a round: what is posted in it is doubtful then. */
+        if (numbered && (member->doubtful < DOUBTFUL_ROUNDS || !match_early_ends_message(t->event)))
+            match_lost(t->match, member);
         return;
     }
     *match_early_at(t->match, number) = (struct early){

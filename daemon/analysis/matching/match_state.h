@@ -19,6 +19,7 @@
 #define MAXIMUM_GROUPS (1u << 15)
 #define MAXIMUM_CHANNELS (1u << 17)
 #define MAXIMUM_EARLY (1u << 16)
+#define DOUBTFUL_ROUNDS 2u /* as long as ends wait for their posts: see match_early.c */
 
 /** A pool of equal nodes, addressed by number, so that it may move when it grows. Nodes begin at
  *  cache lines, and the numbers of free ones are stored apart from them: at every drain the agent

@@ -154,8 +154,12 @@ static uint32_t match_new_receive(const struct taken *t, uint32_t channel, uint3
 {
     uint32_t number = match_pool_allocate(&t->match->receives);
     if (number == NONE) {
-        if (channel != NONE)
-            channel_mark_desynchronised(t->match, match_channel_at(t->match, channel));
+        if (channel == NONE)
+            return NONE;
+        /* Its open receives go, too: they may be those that fill the table, and are not to be
+         * examined again for each further one. */
+        channel_mark_desynchronised(t->match, match_channel_at(t->match, channel));
+        match_drop_all_receives(t->match, match_channel_at(t->match, channel));
         return NONE;
     }
     *match_receive_at(t->match, number) = (struct receive){

@@ -233,6 +233,30 @@ static void the_ranks_of_a_full_node_are_matched(void **state)
     match_destroy(crowd.match);
 }
 
+/* All are posted before the first of them completes: the ends of those that did not fit are
+ * counted, and none takes longer than the others. */
+static void more_open_receives_than_fit_are_counted(void **state)
+{
+    enum { OPEN = 700000, STEP = 500 };
+    struct crowd crowd;
+    (void)state;
+    begin(&crowd, 4);
+    for (uint32_t i = 0; i < 2 * OPEN; i += STEP) {
+        struct event events[STEP];
+        for (uint32_t k = 0; k < STEP; k++) {
+            struct event *event = &events[k];
+            *event = end_of(&crowd, 0, 1, 5);
+            event->request = (i + k) % OPEN + 1;
+            event->call = i < OPEN ? CALL_Irecv : CALL_Wait;
+            event->flags = EVENT_RECV | (i < OPEN ? EVENT_POST : EVENT_DONE);
+            event->t_post = 1010 + 10 * (uint64_t)(event->request - 1);
+        }
+        give(&crowd, 0, events, STEP);
+    }
+    crowd.receives = OPEN;
+    assert_int_equal(end(&crowd).unmatched, OPEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +264,7 @@ int main(void)
         cmocka_unit_test(channels_beyond_the_capacity_are_counted),
         cmocka_unit_test(idle_channels_to_other_nodes_are_evicted_for_new_ones),
         cmocka_unit_test(receives_without_an_end_do_not_hold_the_others_up),
+        cmocka_unit_test(more_open_receives_than_fit_are_counted),
         cmocka_unit_test(the_ranks_of_a_full_node_are_matched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
