@@ -167,6 +167,7 @@ static void run_report_store_sums(void *user, const struct wire_message *message
         job->messages += row->sent;
         job->bytes += row->sent_bytes;
         job->lost += row->lost;
+        job->untracked += row->untracked;
         job->mpi_ns += MPI_NS(row);
         job->waiting_ns += WAITING_NS(row);
     }
@@ -307,20 +308,32 @@ static const char *run_report_describe_path(const char *path)
     return path + strlen(here) + 1;
 }
 
+/** Append "3 ranks not watched, " if there are any. */
+static void run_report_append_unseen(char *out, size_t capacity, uint64_t count, const char *noun,
+                                     const char *seen)
+{
+    char number[32];
+    size_t used = strlen(out);
+    run_report_print_count(number, sizeof number, count);
+    if (count > 0)
+        snprintf(out + used, capacity - used, "%s %s%s not %s, ", number, noun,
+                 count == 1 ? "" : "s", seen);
+}
+
 static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
 {
-    char lost[32], windows[32], unwatched[32];
-    if (job->watched < job->ranks) {
-        run_report_print_count(unwatched, sizeof unwatched, job->ranks - job->watched);
-        snprintf(out, capacity, "%s rank%s not watched, ", unwatched,
-                 job->ranks - job->watched == 1 ? "" : "s");
-        capacity -= strlen(out);
-        out += strlen(out);
-    }
+    char lost[32], windows[32];
+    uint64_t unwatched = job->watched < job->ranks ? job->ranks - job->watched : 0;
+    out[0] = '\0';
+    run_report_append_unseen(out, capacity, unwatched, "rank", "watched");
+    run_report_append_unseen(out, capacity, job->untracked, "request", "tracked");
+    size_t used = strlen(out);
+    out += used;
+    capacity -= used;
     run_report_print_count(lost, sizeof lost, job->lost);
     run_report_print_count(windows, sizeof windows, job->windows_dropped);
     if (job->lost == 0 && job->windows_dropped == 0)
-        snprintf(out, capacity, "nothing%s lost", job->watched < job->ranks ? " else" : "");
+        snprintf(out, capacity, "nothing%s lost", used > 0 ? " else" : "");
     else if (job->windows_dropped == 0)
         snprintf(out, capacity, "%s events lost", lost);
     else

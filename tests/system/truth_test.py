@@ -10,6 +10,7 @@ import recording
 class Programs:
     """Mixed into one class for each MPI."""
     mpi = None
+    most_receives = 1000000  # that a rank may have open
     yielding = {}  # environment in which more ranks than cores do not take each other's time
 
     def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE, matched=True):
@@ -59,6 +60,38 @@ class Programs:
     def test_one_sided(self):
         with lab.Lab() as place:
             self.watched(place, 4, 'onesided', 5)
+
+    def test_nothing_goes_to_nobody(self):
+        with lab.Lab() as place:
+            _, sums = self.watched(place, 3, 'nobody', 3)
+            volumes = {k: v[1:] for k, v in place.truth().calls.items()}
+            checks.same(self, lab.differences('bytes given and got', volumes,
+                                              {k: (sums.given[k], sums.got[k]) for k in volumes}))
+
+    def test_more_open_receives_than_fit_a_table(self):
+        for ranks, receives in ((4, 20000), (2, self.most_receives)):
+            with self.subTest(receives=receives), lab.Lab() as place:
+                place.env['HOLTER_RING'] = '4194304'
+                # so many records come at once, and are summed only
+                self.watched(place, ranks, 'open', receives, 0, matched=False)
+
+    def test_receives_that_are_freed_are_shown_as_not_tracked(self):
+        with lab.Lab() as place:
+            finished = place.watched(*lab.mpirun(self.mpi, 2, lab.program('open', self.mpi), 50, 10), env=self.yielding)
+            self.assertEqual(0, finished.status, finished)
+            sums, truth = place.recording().sums(), place.truth()
+            self.assertEqual(20, sums.total('untracked'))
+            self.assertEqual({rank: messages - 10 for rank, (messages, _) in truth.received.items()},
+                             {rank: row['received'] for rank, row in sums.ranks.items()})
+            self.assertIn('20 requests not tracked, nothing else lost', finished.err)
+            path = place.recordings()[0]
+            self.assertIn('the end of 20 requests: not tracked; else nothing', place.holter('info', path).finish().out)
+            page = os.path.join(place.output, 'page.html')
+            place.holter('report', path, '-o', page).finish()
+            with open(page, encoding='utf-8') as f:
+                text = f.read()
+            self.assertIn('<b>20</b><span class="second">requests not tracked to their end', text)
+            self.assertNotIn('<b>nothing</b>', text)
 
     def test_code_regions_and_pause(self):
         with lab.Lab() as place:
@@ -112,6 +145,7 @@ class OpenMpi(Programs, unittest.TestCase):
 
 class Mpich(Programs, unittest.TestCase):
     mpi = 'mpich'
+    most_receives = 200000  # MPICH has 2^18 handles of requests
     yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
 
 

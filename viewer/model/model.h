@@ -33,6 +33,7 @@ enum rank_column {
     RANK_RECEIVED_BYTES,
     RANK_CALLS,
     RANK_LOST,         /**< records lost */
+    RANK_UNTRACKED,    /**< requests whose completion was not observed */
     RANK_TIME_NS,      /**< time observed: lengths of the windows in which the rank reported */
     RANK_SEND_WAIT_NS, /**< part of the time in sends in which it waited for receivers */
     RANK_COLUMNS,
@@ -137,6 +138,7 @@ struct model {
     struct model_rank *ranks; /**< owned; by rank */
     uint64_t *rank_sums;      /**< owned; RANK_COLUMNS figures a rank, since the start */
     uint32_t rank_count;      /**< length of both */
+    uint64_t untracked;       /**< RANK_UNTRACKED of all ranks */
     struct history rank_history;
 
     struct model_table pairs; /**< hi: source, lo: destination */

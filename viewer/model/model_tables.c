@@ -114,6 +114,7 @@ void tables_keep_details(struct model *m)
         m->ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
     if (m->rank_sums)
         memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
+    m->untracked = 0;
     table_restart(&m->pairs);
     table_restart(&m->calls);
     table_restart(&m->waits);
@@ -133,6 +134,7 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_RECEIVED_BYTES] += row->received_bytes;
     to[RANK_CALLS] += row->calls;
     to[RANK_LOST] += row->lost;
+    to[RANK_UNTRACKED] += row->untracked;
     to[RANK_TIME_NS] += watched_ns;
     to[RANK_SEND_WAIT_NS] += row->send_wait_ns;
 }
@@ -189,8 +191,10 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
         return -ENOMEM;
     if (snapshot && !m->ranks_more && m->rank_sums)
         memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
-    if (snapshot && !m->ranks_more)
+    if (snapshot && !m->ranks_more) {
         table_restart(&m->waits);
+        m->untracked = 0;
+    }
     m->ranks_more = snapshot && w->more;
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *row = &w->ranks[i];
@@ -208,6 +212,7 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
             rank->in_call_peer = row->in_call_peer;
         }
         rank_figures(m->rank_sums + row->rank * RANK_COLUMNS, row, windows * w->length_ns);
+        m->untracked += row->untracked;
         if (!snapshot) {
             rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row, w->length_ns);
             m->scratch->touched[row->rank] = 1;

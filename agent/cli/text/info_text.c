@@ -138,9 +138,13 @@ static void info_text_print_losses(FILE *out, const struct info *i)
 {
     fprintf(out, "%-10s ", "lost");
     const uint64_t unwatched = i->world > i->ranks_seen ? i->world - i->ranks_seen : 0;
-    struct quantity ranks;
+    struct quantity things;
     if (unwatched > 0)
-        fprintf(out, "what %s did: not watched; else ", quantity_things(&ranks, unwatched, "rank"));
+        fprintf(out, "what %s did: not watched; else ",
+                quantity_things(&things, unwatched, "rank"));
+    if (i->sums.untracked > 0)
+        fprintf(out, "the end of %s: not tracked; else ",
+                quantity_things(&things, i->sums.untracked, "request"));
     if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
         i->hole_total == 0) {
         fputs(i->cut_short ? "nothing until the recording ends\n" : "nothing\n", out);

@@ -206,6 +206,8 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
             if (r->in_call_peer >= 0)
                 fprintf(out, " with %" PRId64, r->in_call_peer);
         }
+        if (r->untracked)
+            fprintf(out, "  %s not tracked", quantity_things(&share, r->untracked, "request"));
         fputc('\n', out);
     }
 }

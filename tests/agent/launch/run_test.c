@@ -264,6 +264,10 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
     job.watched = 1;
     said_of(job, line, sizeof line);
     assert_non_null(strstr(line, "1 rank not watched, nothing else lost; not recorded\n"));
+    job.untracked = 1234;
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(
+        line, "1 rank not watched, 1,234 requests not tracked, nothing else lost; not recorded\n"));
 }
 
 static void counts_are_written_in_full(void **state)

@@ -171,6 +171,9 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
                     format_count(a, sizeof a, figures[RANK_LOST]));
+    if (figures[RANK_UNTRACKED])
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s requests not tracked",
+                    format_count(a, sizeof a, figures[RANK_UNTRACKED]));
     piece_add_current_call(s, &m->ranks[rank]);
 }
 

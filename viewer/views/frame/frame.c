@@ -287,6 +287,11 @@ static double frame_add_loss_facts(const struct stage *s, double x, double end,
         snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c->lost));
         x = frame_add_fact(s, x, end, c->lost ? t->bad : t->second, text);
     }
+    if (m->untracked) {
+        snprintf(text, sizeof text, "%s requests not tracked",
+                 format_count(a, sizeof a, m->untracked));
+        x = frame_add_fact(s, x, end, t->bad, text);
+    }
     if (c->dropped) {
         snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c->dropped));
         x = frame_add_fact(s, x, end, t->bad, text);
