@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#define INDEX_CAPACITY 2048u /* twice the communicators, a power of two */
+#define INDEX_CAPACITY 16384u /* twice the communicators or more, a power of two */
 #define INDEX_WINDOW 32u
 #define CHUNK 256 /* ranks translated at a time */
 #define MAX_SCAN                                                                                   \
@@ -37,7 +37,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 _Static_assert(sizeof(probe) + sizeof(comms) + sizeof(by_handle) + sizeof(freed) +
                        sizeof(ordinals) + SEGMENT_RINGS * sizeof(struct thread) <=
-                   256 * 1024,
+                   640 * 1024,
                "memory of the probe besides the segment");
 
 /* Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 15
@@ -55,9 +55,9 @@ static uint64_t comm_mix_hash(uint64_t a, uint64_t b)
 
 static uint32_t comm_index_first(uint64_t handle)
 {
-    return (uint32_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 53);
+    return (uint32_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 50);
 }
-_Static_assert(INDEX_CAPACITY == 2048, "the shift above");
+_Static_assert(INDEX_CAPACITY == 16384, "the shift above");
 
 static struct comm *comm_table_find(uint64_t handle)
 {
@@ -100,9 +100,14 @@ static void comm_forget_peers(uint16_t index)
     }
 }
 
+static int comm_has_unused_slot(void)
+{
+    return never_used < SEGMENT_COMMS && never_used < probe.segment->comms;
+}
+
 static uint32_t comm_allocate_slot(void)
 {
-    if (never_used < SEGMENT_COMMS && never_used < probe.segment->comms)
+    if (comm_has_unused_slot())
         return never_used++;
     if (freed_count == 0)
         return NONE;
@@ -161,7 +166,6 @@ static const struct comm *comm_add_locked(const struct comm *made, uint64_t hand
     if (index == NONE || !comm_table_insert(handle, (uint16_t)index)) {
         if (index != NONE)
             comm_release_slot((uint16_t)index);
-        atomic_fetch_add_explicit(&probe.segment->comms_overflow, 1, memory_order_relaxed);
         return &comm_full;
     }
     struct comm *comm = &comms[index];
@@ -429,6 +433,11 @@ static const struct comm *comm_add_unknown(MPI_Comm handle)
 {
     struct comm made;
     uint64_t hash = 0;
+    pthread_mutex_lock(&lock);
+    int full = freed_count == 0 && !comm_has_unused_slot();
+    pthread_mutex_unlock(&lock);
+    if (full)
+        return &comm_full;
     comm_describe(&made, handle, &hash);
     pthread_mutex_lock(&lock);
     const struct comm *comm = comm_table_find(HANDLE(handle));
@@ -442,12 +451,14 @@ const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_window)
 {
     const struct comm *comm = comm_table_find(handle);
     if (!comm) {
-        if (is_window || handle == HANDLE(MPI_COMM_NULL) || probe.rank < 0)
+        if (handle == HANDLE(MPI_COMM_NULL) || handle == HANDLE(MPI_WIN_NULL) || probe.rank < 0)
             return &comm_null;
-        comm = comm_add_unknown(comm_handle(handle));
+        comm = is_window ? &comm_full : comm_add_unknown(comm_handle(handle));
     }
     if (comm->slot < COMM_SLOT_OTHER)
         t->last = comm;
+    else
+        request_count_untracked(t, 1);
     return comm;
 }
 

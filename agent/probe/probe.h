@@ -78,7 +78,7 @@ extern struct objects probe_objects;
 #define MPI_NO_OP ((MPI_Op)probe_objects.ompi_mpi_op_no_op)
 #endif
 
-/* ---- memory: static, together below 256 KiB; beyond that mapped, see memory.c ---------------- */
+/* ---- memory: static, together below 640 KiB; beyond that mapped, see memory.c ---------------- */
 
 #define REQUEST_CAPACITY 4096u   /* requests in the static table, a power of two */
 #define REQUEST_WINDOW 16u       /* slots that are searched from the home slot on */

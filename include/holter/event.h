@@ -50,9 +50,9 @@ enum event_flag {
     /** Completed by cancellation: no message was transferred; set instead of DONE. SEND|CANCELLED
      * takes back a message counted when it was posted. */
     EVENT_CANCELLED = 1 << 4,
-    EVENT_FAILED = 1 << 5,    /**< the call or the request failed; set instead of POST and DONE */
-    EVENT_WILDCARD = 1 << 6,  /**< the receive was posted with MPI_ANY_SOURCE or MPI_ANY_TAG */
-    EVENT_UNTRACKED = 1 << 7, /**< the request table was full: post and completion are not linked */
+    EVENT_FAILED = 1 << 5,     /**< the call or the request failed; set instead of POST and DONE */
+    EVENT_WILDCARD = 1 << 6,   /**< the receive was posted with MPI_ANY_SOURCE or MPI_ANY_TAG */
+    EVENT_UNTRACKED = 1 << 7,  /**< the request is not known: post and completion are not linked */
     EVENT_PERSISTENT = 1 << 8, /**< of a persistent or partitioned request; without POST and DONE
                                     the call only made it, and its sizes are those of each start */
     EVENT_INPLACE = 1 << 9,    /**< MPI_IN_PLACE was given */

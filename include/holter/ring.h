@@ -59,7 +59,9 @@ struct ring_control {
     uint64_t offset;
     /** Calls made while MPI_Pcontrol(0) was in force. */
     _Alignas(64) _Atomic uint64_t paused_calls;
-    _Atomic uint64_t untracked; /**< requests that did not fit the request table */
+    /** Requests whose completion is not observed, and messages and calls on communicators without a
+     *  slot. */
+    _Atomic uint64_t untracked;
     /** First record that the agent has not processed: a later agent continues there. Only the agent
      *  writes it. */
     _Atomic uint64_t agent_next;

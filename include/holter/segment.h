@@ -18,12 +18,12 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 2u
+#define SEGMENT_VERSION 3u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: together below 4 MiB per rank. */
 #define SEGMENT_RINGS 16u             /**< threads of a rank that may call MPI at one time */
-#define SEGMENT_COMMS 1024u           /**< communicators of a rank that exist at one time */
+#define SEGMENT_COMMS 6144u           /**< communicators of a rank that exist at one time */
 #define SEGMENT_REGIONS 256u          /**< code regions of a rank */
 #define SEGMENT_CARTS 64u             /**< Cartesian communicators of a rank, the first ones */
 #define SEGMENT_FIRST_CAPACITY 32768u /**< records of the first thread's ring */
@@ -116,10 +116,9 @@ struct segment {
     /** Bytes from the start. */
     uint64_t rings_offset, comms_offset, regions_offset, carts_offset;
 
-    _Atomic uint64_t dropped;        /**< events that had no ring: too many threads at one time */
-    _Atomic uint64_t comms_overflow; /**< communicators that had no slot */
-    _Atomic uint32_t carts_made;     /**< Cartesian communicators: more than `carts` have no slot */
-    _Atomic int32_t abort_code;      /**< argument of MPI_Abort */
+    _Atomic uint64_t dropped;    /**< events that had no ring: too many threads at one time */
+    _Atomic uint32_t carts_made; /**< Cartesian communicators: more than `carts` have no slot */
+    _Atomic int32_t abort_code;  /**< argument of MPI_Abort */
     /** Agent that reads this segment; 0: none yet. Only the agent writes it. */
     _Atomic int32_t agent_pid;
     /** CLOCK_MONOTONIC of the agent's last visit. Only the agent writes it. */

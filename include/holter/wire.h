@@ -113,7 +113,8 @@
     COLUMN(U64, one_sided_ns, WIRE_ANY, "time in calls of class one-sided")                        \
     COLUMN(U64, io_ns, WIRE_ANY, "time in calls of class io")                                      \
     COLUMN(U64, other_ns, WIRE_ANY, "time in calls of class other")                                \
-    COLUMN(U64, untracked, WIRE_ANY, "requests that did not fit the probe's table")                \
+    COLUMN(U64, untracked, WIRE_ANY,                                                               \
+           "requests and calls that the probe lost track of: end or communicator are not known")   \
     COLUMN(U64, threads, WIRE_ANY, "threads that called MPI so far")                               \
     COLUMN(U64, in_call, 65535, "call in progress at the window's end; 0: none")                   \
     COLUMN(U64, in_call_ns, WIRE_ANY, "time since the entry of that call")                         \
