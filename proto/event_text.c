@@ -22,6 +22,7 @@ const char *event_state_text(uint64_t flags, char out[EVENT_STATE_ROOM])
         {EVENT_PERSISTENT, "persistent"},
         {EVENT_INPLACE, "in-place"},
         {EVENT_INTER, "inter"},
+        {EVENT_REFUSED, "refused"},
     };
     size_t length = 0;
     out[0] = '\0';

@@ -297,6 +297,10 @@ HOT void request_count_untracked(struct thread *t, uint64_t requests)
 }
 
 COLD struct request *request_find_displaced(uint64_t handle);
+
+/** @return EVENT_FAILED, and EVENT_REFUSED if a call that posts messages returned this result
+ *  because of an argument, which is examined before anything is transferred */
+COLD uint32_t request_failure_flags(int result);
 COLD struct request *request_add_displaced(uint64_t handle);
 
 /** Find the request or message with this handle. @return NULL if it is not in the table */

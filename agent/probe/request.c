@@ -2,6 +2,8 @@
  * static table holds. */
 #include "agent/probe/call_record.h"
 
+#include PROBE_WRAPPERS_H
+
 #define CHAIN_COUNT (1u << 20)
 #define CHUNK_BYTES (1u << 20)
 #define CHUNK_COUNT (MAPPED_LIMIT / CHUNK_BYTES)
@@ -127,4 +129,15 @@ struct request *request_add_displaced(uint64_t handle)
             return slot;
     }
     return request_add_chained(handle);
+}
+
+uint32_t request_failure_flags(int result)
+{
+    int class_ = MPI_SUCCESS;
+    if (!real_PMPI_Error_class || real_PMPI_Error_class(result, &class_) != MPI_SUCCESS)
+        return EVENT_FAILED;
+    int refused = class_ == MPI_ERR_BUFFER || class_ == MPI_ERR_COUNT || class_ == MPI_ERR_TYPE ||
+                  class_ == MPI_ERR_TAG || class_ == MPI_ERR_COMM || class_ == MPI_ERR_RANK ||
+                  class_ == MPI_ERR_ARG;
+    return refused ? EVENT_FAILED | EVENT_REFUSED : EVENT_FAILED;
 }

@@ -11,9 +11,10 @@
 #define MOVED (EVENT_SEND | EVENT_RECV | EVENT_POST | EVENT_DONE)
 
 /** Mark the call as failed: no data was transferred. */
-HOT void scope_set_failed(const struct scope *s)
+HOT void scope_set_failed(const struct scope *s, int result)
 {
-    scope_what(s, (record_read_flags(s->slot) & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+    scope_what(s, (record_read_flags(s->slot) & ~(uint32_t)MOVED) | request_failure_flags(result),
+               0);
 }
 
 /** End a call whose entry fields remain valid unless it failed. */
@@ -21,7 +22,7 @@ HOT void shape_plain_leave(const struct scope *s, int result)
 {
     scope_exit(s);
     if (unlikely(result != MPI_SUCCESS))
-        scope_set_failed(s);
+        scope_set_failed(s, result);
     scope_close(s);
 }
 
@@ -81,7 +82,7 @@ HOT void shape_recv_leave(const struct scope *s, int result, const MPI_Status *s
                                       ring_comm(record_read_word(s->slot, RING_WORD_PLACE)),
                                       status));
     } else {
-        scope_set_failed(s);
+        scope_set_failed(s, result);
     }
     scope_close(s);
 }
@@ -126,7 +127,7 @@ HOT void shape_immediate_leave(const struct scope *s, int result, uint64_t bytes
                 scope_what(s, flags | EVENT_UNTRACKED, 0);
         }
     } else {
-        scope_set_failed(s);
+        scope_set_failed(s, result);
     }
     scope_close(s);
 }
@@ -154,7 +155,7 @@ HOT void shape_sendrecv_leave(const struct scope *s, int result, const struct po
 {
     uint64_t t_exit = scope_exit(s);
     if (unlikely(result != MPI_SUCCESS)) {
-        scope_what(s, EVENT_FAILED, 0);
+        scope_what(s, request_failure_flags(result), 0);
         scope_close(s);
         return;
     }
@@ -171,7 +172,7 @@ HOT void shape_isendrecv_leave(const struct scope *s, int result, const struct p
 {
     uint64_t t_exit = scope_exit(s);
     if (unlikely(result != MPI_SUCCESS)) {
-        scope_what(s, EVENT_FAILED, 0);
+        scope_what(s, request_failure_flags(result), 0);
         scope_close(s);
         return;
     }

@@ -511,7 +511,9 @@ static void failed_calls_move_nothing(void)
     skip_events();
     int result = MPI_Send(big_out, 1, MPI_CHAR, witness_size + 5, 1, MPI_COMM_WORLD);
     EXPECT(result != MPI_SUCCESS, "result");
-    EXPECT_CALL(Send, EVENT_FAILED);
+    EXPECT_CALL(Send, EVENT_FAILED | EVENT_REFUSED);
+    EXPECT(MPI_Send(big_out, -1, MPI_CHAR, other, 1, MPI_COMM_WORLD) != MPI_SUCCESS, "count");
+    EXPECT_CALL(Send, EVENT_FAILED | EVENT_REFUSED);
     if (witness_rank == 0) {
         MPI_Send(big_out, 64, MPI_CHAR, 1, 51, MPI_COMM_WORLD);
     } else {

@@ -55,7 +55,7 @@ static void print_event(int rank, uint32_t ring, const struct event *e,
     static const char *const kinds[] = {"?", "call", "part", "region"};
     static const char *const flags[] = {"send",       "recv",    "post",     "done",
                                         "cancelled",  "failed",  "wildcard", "untracked",
-                                        "persistent", "inplace", "inter"};
+                                        "persistent", "inplace", "inter",    "refused"};
     printf("event rank=%d ring=%u seq=%" PRIu64 " %s %s class=%s peer=%d tag=%d bytes=%" PRIu64
            " in=%" PRIu64 " request=%u comm=",
            rank, ring, e->seq, kinds[e->kind < 4 ? e->kind : 0], call_name(e->call),
