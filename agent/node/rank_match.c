@@ -109,6 +109,7 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
         return;
     if (ring->match_shed) {
         ring->lost_matched = UINT64_MAX; /* matching that resumes treats them as lost */
+        match_pass_over(rank->matching.match, batch, taken);
         return;
     }
     if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {

@@ -8,12 +8,13 @@
     16384u /* open receives of a channel that are looked through for one of them                   \
             */
 
-void match_count_dropped(const struct taken *t, uint32_t other)
+void match_count_dropped(struct match *match, const struct event *event)
 {
-    uint32_t flags = t->event->flags;
-    int ends = flags & EVENT_SEND ? flags & EVENT_POST : flags & EVENT_DONE;
-    if (ends && match_member_of(t->match, other) != NULL)
-        t->match->counts.unmatched++;
+    uint32_t flags = event->flags;
+    uint32_t whole = flags & EVENT_SEND ? EVENT_SEND | EVENT_POST : EVENT_RECV | EVENT_DONE;
+    int ends = (flags & whole) == whole;
+    if (ends && event->peer >= 0 && match_member_of(match, (uint32_t)event->peer) != NULL)
+        match->counts.unmatched++;
 }
 
 uint32_t match_channel_of(const struct taken *t, int sends)
@@ -26,7 +27,7 @@ uint32_t match_channel_of(const struct taken *t, int sends)
     uint32_t number =
         match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
     if (number == NONE) {
-        match_count_dropped(t, other);
+        match_count_dropped(match, event);
         return NONE;
     }
     struct channel *channel = match_channel_at(match, number);

@@ -355,10 +355,9 @@ uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint
 /** Count the end of a message whose post is not there. */
 void match_count_unmatched(const struct taken *t, uint32_t channel);
 
-/** Count an end that is dropped because the tables are full. A record that only posts a receive is
- * not an end yet.
- *  @param other  rank of the other end */
-void match_count_dropped(const struct taken *t, uint32_t other);
+/** Count the end that a record is, if it is one of a message within the node, and is dropped. A
+ * record that only posts a receive is not an end yet. */
+void match_count_dropped(struct match *match, const struct event *event);
 
 /** A receive with wildcards whose status is not known. */
 int match_names_no_channel(const struct event *event);

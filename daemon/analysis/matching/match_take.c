@@ -114,7 +114,7 @@ static void match_take_add_send(const struct taken *t)
     struct channel *channel = match_channel_at(match, at);
     if (number == NONE) {
         channel_mark_desynchronised(match, channel);
-        match_count_dropped(t, channel->destination);
+        match_count_dropped(match, t->event);
         return;
     }
     uint64_t span = t->exit_ns - t->enter_ns;
@@ -361,7 +361,9 @@ static int match_take_end_receive(const struct taken *t, int taken_a_message)
 
 /* ---- failed and cancelled calls ----------------------------------------- */
 
-/* It is unknown whether a call that failed, or a part of it, sent or received a message. */
+/* It is unknown whether a call that failed, or a part of it, sent or received a message, unless it
+ * was refused for an argument. A call that names one message can only affect the channel of that
+ * message, if there is one. */
 static int match_take_end_failed(const struct taken *t)
 {
     const struct event *event = t->event;
@@ -371,17 +373,19 @@ static int match_take_end_failed(const struct taken *t)
     if (event->call == CALL_Probe || event->call == CALL_Iprobe || event->call == CALL_Mprobe ||
         event->call == CALL_Improbe)
         return 1;
-    if (event->peer == PEER_NULL)
+    if (event->peer == PEER_NULL || event->flags & EVENT_REFUSED)
         return 1;
     if (event->request != 0 && event->flags & EVENT_RECV)
         return match_take_end_receive(t, 1);
     int sends = event->flags & EVENT_SEND ||
                 (class_ == CALL_SEND && event->call != CALL_Start && event->call != CALL_Startall);
-    uint32_t at = sends ? match_channel_of(t, 1) : NONE;
+    if (!sends && (event->call != CALL_Recv || event->flags & EVENT_WILDCARD)) {
+        match_lost(t->match, t->member);
+        return 1;
+    }
+    uint32_t at = match_channel_of(t, sends);
     if (at != NONE)
         channel_mark_desynchronised(t->match, match_channel_at(t->match, at));
-    else
-        match_lost(t->match, t->member);
     return 1;
 }
 
@@ -527,6 +531,15 @@ static void match_take_event(struct taken *t, const struct match_source *source)
         return;
     if (!match_take_dispatch_record(t))
         match_early_add(t);
+}
+
+void match_pass_over(struct match *match, const struct event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct event *event = &events[i];
+        if (event->kind == EVENT_CALL || event->kind == EVENT_PART)
+            match_count_dropped(match, event);
+    }
 }
 
 /* Is the pool so full that ends should be matched at once? It is when a rank recorded much while

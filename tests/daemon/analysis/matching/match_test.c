@@ -672,6 +672,66 @@ static void a_receive_that_ended_before_its_send_is_rejected(void **state)
     assert_int_equal(match_counts(bed->match).rejected, 1);
 }
 
+/* Tight exchanges, which give no evidence of being synchronised: each tag is a channel. */
+static void exchange_tightly(struct bed *bed, int tag, uint64_t begin)
+{
+    for (uint64_t at = begin; at < begin + 1000; at += 100) {
+        give(bed, 0, event_of(CALL_Send, SENT, 1, tag, at, at + 10));
+        give(bed, 1, event_of(CALL_Recv, RECEIVED, 0, tag, at, at + 20));
+    }
+    match_settle(bed->match, begin + MS);
+}
+
+static void a_send_that_was_refused_moves_no_other_message(void **state)
+{
+    struct bed *bed = *state;
+    exchange_tightly(bed, 5, MS);
+    give(bed, 0, event_of(CALL_Send, EVENT_FAILED | EVENT_REFUSED, 1, 5, 3 * MS, 3 * MS + 10));
+    give(bed, 0,
+         event_of(CALL_Isend, EVENT_FAILED | EVENT_REFUSED, PEER_UNKNOWN, 5, 3 * MS + 20,
+                  3 * MS + 30));
+    exchange_tightly(bed, 5, 4 * MS);
+    assert_int_equal(match_counts(bed->match).matched, 20);
+    assert_int_equal(match_counts(bed->match).unmatched, 0);
+}
+
+static void a_call_that_failed_affects_only_the_channel_that_it_names(void **state)
+{
+    struct bed *bed = *state;
+    exchange_tightly(bed, 5, MS);
+    exchange_tightly(bed, 6, 3 * MS);
+    give(bed, 0, event_of(CALL_Send, EVENT_FAILED, PEER_UNKNOWN, 6, 5 * MS, 5 * MS + 10));
+    give(bed, 0, event_of(CALL_Send, EVENT_FAILED, 1, 7, 5 * MS + 20, 5 * MS + 30));
+    give(bed, 1, event_of(CALL_Recv, EVENT_FAILED, 0, 8, 5 * MS + 20, 5 * MS + 30));
+    exchange_tightly(bed, 5, 6 * MS);
+    exchange_tightly(bed, 6, 8 * MS);
+    assert_int_equal(match_counts(bed->match).matched, 40);
+    exchange_tightly(bed, 7, 10 * MS);
+    exchange_tightly(bed, 8, 12 * MS);
+    match_settle(bed->match, 14 * MS);
+    match_remove(bed->match, bed->members[0]);
+    match_remove(bed->match, bed->members[1]);
+    bed->members[0] = bed->members[1] = NULL;
+    assert_int_equal(match_counts(bed->match).matched, 40);
+    assert_int_equal(match_counts(bed->match).unmatched, 40);
+}
+
+static void ends_that_are_passed_over_are_counted(void **state)
+{
+    struct bed *bed = *state;
+    const struct event events[] = {
+        event_of(CALL_Send, SENT, 1, 5, 10, 20),
+        event_of(CALL_Irecv, POSTED, 1, 5, 30, 40), /* its end is that of the wait */
+        event_of(CALL_Wait, COMPLETED, 1, 5, 50, 60),
+        event_of(CALL_Send, SENT, PEER_NULL, 5, 70, 80),
+        event_of(CALL_Send, EVENT_FAILED, 1, 5, 90, 100),
+        event_of(CALL_Send, SENT, RANKS - 1, 5, 110, 120), /* perhaps on another node */
+        event_of(CALL_Barrier, 0, PEER_NONE, TAG_NONE, 130, 140),
+    };
+    match_pass_over(bed->match, events, sizeof events / sizeof *events);
+    assert_int_equal(match_counts(bed->match).unmatched, 2);
+}
+
 static void partitioned_requests_are_left_out(void **state)
 {
     struct bed *bed = *state;
@@ -802,6 +862,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(sizes_that_differ_are_rejected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_receive_that_ended_before_its_send_is_rejected, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_send_that_was_refused_moves_no_other_message, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_call_that_failed_affects_only_the_channel_that_it_names,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_that_are_passed_over_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(partitioned_requests_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_lost_records_only_certain_messages_are_matched,
                                         set_up, tear_down),
