@@ -100,6 +100,16 @@ const char *quantity_share(struct quantity *out, double part, double whole)
     return out->text;
 }
 
+const char *quantity_matched(struct quantity *out, uint64_t matched, uint64_t unmatched)
+{
+    double share = 1e4 * (double)matched / ((double)matched + (double)unmatched);
+    if (unmatched == 0)
+        snprintf(out->text, sizeof out->text, "%s", matched == 0 ? "-" : "100 %");
+    else
+        snprintf(out->text, sizeof out->text, "%.2f %%", fmin(floor(share), 9999) / 100);
+    return out->text;
+}
+
 const char *quantity_ratio(struct quantity *out, double ratio)
 {
     if (isnan(ratio))

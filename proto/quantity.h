@@ -37,6 +37,10 @@ const char *quantity_clock(struct quantity *out, uint64_t ns);
 /** Share, "12.3 %"; "-" when the whole is 0. */
 const char *quantity_share(struct quantity *out, double part, double whole);
 
+/** Share of messages that were matched, rounded down: "1.19 %"; "100 %" only when all were, "-"
+ * when there are none. */
+const char *quantity_matched(struct quantity *out, uint64_t matched, uint64_t unmatched);
+
 /** How many times as much: "1.3x", "24x", ">9999x"; "-" for NaN. */
 const char *quantity_ratio(struct quantity *out, double ratio);
 

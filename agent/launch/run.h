@@ -181,13 +181,14 @@ struct run_job {
     char network[513];       /**< what of it is not in the network; "": nothing */
     uint64_t ranks, watched; /**< ranks of the job, and those of them that were watched */
     uint64_t nodes;
-    uint64_t duration_ns;     /**< 0: its end was not seen */
-    uint64_t messages, bytes; /**< sent */
-    uint64_t mpi_ns;          /**< in MPI, summed over ranks */
-    uint64_t waiting_ns;      /**< of that, see WAITING_NS() */
-    uint64_t lost;            /**< events that were not counted */
-    uint64_t untracked;       /**< requests whose completion was not observed */
-    uint64_t windows_dropped; /**< that agents had no room for */
+    uint64_t duration_ns;        /**< 0: its end was not seen */
+    uint64_t messages, bytes;    /**< sent */
+    uint64_t mpi_ns;             /**< in MPI, summed over ranks */
+    uint64_t waiting_ns;         /**< of that, see WAITING_NS() */
+    uint64_t matched, unmatched; /**< of the messages received */
+    uint64_t lost;               /**< events that were not counted */
+    uint64_t untracked;          /**< requests whose completion was not observed */
+    uint64_t windows_dropped;    /**< that agents had no room for */
 };
 
 /** The jobs of one session. Zero-initialised is empty. */

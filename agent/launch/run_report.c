@@ -158,6 +158,11 @@ static void run_report_store_sums(void *user, const struct wire_message *message
     if (message->type == WIRE_TYPE_NODES)
         for (uint64_t i = 0; i < message->nodes.nodes_count; i++)
             job->windows_dropped += message->nodes.nodes[i].windows_dropped;
+    if (message->type == WIRE_TYPE_TOTALS &&
+        message->totals.matched + message->totals.unmatched >= job->matched + job->unmatched) {
+        job->matched = message->totals.matched;
+        job->unmatched = message->totals.unmatched;
+    }
     if (message->type == WIRE_TYPE_ALERT && strcmp(message->alert.kind, "recording-stopped") == 0)
         job->recording_stopped = 1;
     if (message->type != WIRE_TYPE_RANK_WINDOW)
@@ -185,8 +190,9 @@ static int run_report_collect_status(struct run_report *report, struct client *c
     struct listing listing = {report, prefix};
     rc = run_report_ask(client, "jobs", NULL, NULL, run_report_store_job, &listing);
     for (unsigned i = 0; rc == 0 && i < report->count; i++)
-        rc = run_report_ask(client, "snapshot", report->jobs[i].id, "ranks,places,nodes,alerts",
-                            run_report_store_sums, &report->jobs[i]);
+        rc = run_report_ask(client, "snapshot", report->jobs[i].id,
+                            "ranks,places,totals,nodes,alerts", run_report_store_sums,
+                            &report->jobs[i]);
     return rc;
 }
 
@@ -322,12 +328,19 @@ static void run_report_append_unseen(char *out, size_t capacity, uint64_t count,
 
 static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
 {
-    char lost[32], windows[32];
+    char lost[32], windows[32], received[32];
+    struct quantity share;
     uint64_t unwatched = job->watched < job->ranks ? job->ranks - job->watched : 0;
     out[0] = '\0';
     run_report_append_unseen(out, capacity, unwatched, "rank", "watched");
     run_report_append_unseen(out, capacity, job->untracked, "request", "tracked");
     size_t used = strlen(out);
+    if (job->unmatched > 0) {
+        run_report_print_count(received, sizeof received, job->matched + job->unmatched);
+        snprintf(out + used, capacity - used, "%s of %s received messages matched, ",
+                 quantity_matched(&share, job->matched, job->unmatched), received);
+        used = strlen(out);
+    }
     out += used;
     capacity -= used;
     run_report_print_count(lost, sizeof lost, job->lost);
@@ -362,7 +375,7 @@ static unsigned run_report_percent(double share)
 
 static void run_report_print_job(const struct run_job *job)
 {
-    char messages[32], losses[160], share[64] = "", recording[640];
+    char messages[32], losses[256], share[64] = "", recording[640];
     struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
     run_report_print_count(messages, sizeof messages, job->messages);

@@ -107,8 +107,12 @@ static void report_put_cards(const struct page *p)
     report_put_card(p->out, text, "phases of communication");
     if (untracked > 0)
         report_put_card(p->out, quantity_count(&q, untracked), "requests not tracked to their end");
+    if (d->matched + d->unmatched > 0)
+        report_put_card(p->out, quantity_matched(&q, d->matched, d->unmatched),
+                        "of the received messages matched");
     if (lost == 0 && missing == 0 && untracked == 0)
-        report_put_card(p->out, "nothing", d->cut_short ? "lost until the recording ends" : "lost");
+        report_put_card(p->out, d->unmatched > 0 ? "no record" : "nothing",
+                        d->cut_short ? "lost until the recording ends" : "lost");
     else
         report_put_card(p->out, quantity_count(&q, lost),
                         missing > 0 ? "records lost; reports of nodes are missing"

@@ -76,7 +76,8 @@ struct report_data {
     struct report_capture captures[REPORT_CAPTURES]; /* the first ones */
     size_t capture_count, captures_all;
     char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
-    int cut_short; /**< the recording ends before the job */
+    uint64_t matched, unmatched; /**< of the messages received since the job's start */
+    int cut_short;               /**< the recording ends before the job */
     char network[300], network_fault[300];
     int64_t begin_ns, end_ns; /* of all windows */
     int left_out;             /* rows beyond REPORT_WINDOWS were left out */

@@ -14,7 +14,7 @@
 
 static void close_totals(struct job *job, const struct closed_window *window)
 {
-    job_totals_update(&job->totals, window, job->windows.next);
+    job_totals_update(&job->totals, window, job_latency_matched(job->latency), job->windows.next);
     if (job->totals.has_newest)
         job_publish_totals(&job->stream, &job->totals.newest);
 }

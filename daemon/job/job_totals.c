@@ -13,11 +13,25 @@ const struct wire_totals *job_totals_find(const struct job_totals *totals, uint6
     return known->length_ns != 0 && known->window == window ? known : NULL;
 }
 
-void job_totals_update(struct job_totals *totals, const struct closed_window *window, uint64_t next)
+/* How many of the received messages latency rests on; all others are unmatched, whatever the
+ * reason. A window that was lost may have had receives of which an agent reports the match later.
+ */
+static void job_totals_count_matched(const struct job_totals *totals, uint64_t matched,
+                                     struct wire_totals *out)
+{
+    out->matched = matched < totals->received ? matched : totals->received;
+    out->unmatched = totals->received - out->matched;
+}
+
+void job_totals_update(struct job_totals *totals, const struct closed_window *window,
+                       uint64_t matched, uint64_t next)
 {
     const struct wire_totals *known = job_totals_find(totals, window->number);
     struct node_set *reported = &totals->reported[window->number % JOB_RECENT_WINDOWS];
     struct wire_totals out = {.window = window->number};
+    struct sum_totals sums;
+    window_sum_totals(window->sum, &sums);
+    totals->received += sums.received;
     totals->has_newest =
         !(window->late && known == NULL && window->number + JOB_RECENT_WINDOWS <= next);
     if (!totals->has_newest)
@@ -26,8 +40,6 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
         out = *known;
     else
         node_set_clear(reported);
-    struct sum_totals sums;
-    window_sum_totals(window->sum, &sums);
 #define X(name) out.name += sums.name;
     RANK_TOTALS(X)
 #undef X
@@ -43,6 +55,7 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
     out.published_ns = window->published_ns;
     out.flags |= window->flags;
     out.late = (uint64_t)window->late;
+    job_totals_count_matched(totals, matched, &out);
     totals->newest = out;
     totals->recent[window->number % JOB_RECENT_WINDOWS] = out;
 }

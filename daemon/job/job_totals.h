@@ -12,6 +12,7 @@
 struct job_totals {
     struct wire_totals recent[JOB_RECENT_WINDOWS]; /**< by number modulo; texts are not set */
     struct node_set reported[JOB_RECENT_WINDOWS];  /**< likewise: nodes that are counted there */
+    uint64_t received;                             /**< messages of all windows */
     struct wire_totals newest;                     /**< of the window that was closed last */
     int has_newest; /**< 0: the figures that it corrects are not known any more */
 };
@@ -19,9 +20,10 @@ struct job_totals {
 void job_totals_finish(struct job_totals *totals);
 
 /** Add a window that is closed to what was published of it before.
+ *  @param matched  messages of the job that were matched so far
  *  @param next  number of the window after the newest that was published */
 void job_totals_update(struct job_totals *totals, const struct closed_window *window,
-                       uint64_t next);
+                       uint64_t matched, uint64_t next);
 
 /** @return NULL: nothing of this window is kept */
 const struct wire_totals *job_totals_find(const struct job_totals *totals, uint64_t window);

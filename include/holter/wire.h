@@ -960,7 +960,11 @@ enum wire_degraded {
     FIELD(26, U64, late, 1, OPTIONAL,                                                              \
           "1: correction of a window that was published already: replaces its figures")            \
     FIELD(27, U64, send_wait_ns, WIRE_ANY, OPTIONAL,                                               \
-          "part of send_ns in which ranks waited for receivers")
+          "part of send_ns in which ranks waited for receivers")                                   \
+    FIELD(28, U64, matched, WIRE_ANY, OPTIONAL,                                                    \
+          "messages received since the job's start that were matched: latency rests on them")      \
+    FIELD(29, U64, unmatched, WIRE_ANY, OPTIONAL,                                                  \
+          "the other messages received since then; some of them may still be matched")
 
 /** Topic "ranks": one window, rank by rank. */
 #define WIRE_RANK_WINDOW(FIELD)                                                                    \
@@ -1076,7 +1080,7 @@ enum wire_degraded {
     FIELD(7, ROWS(rank_latency), ranks, WIRE_MAX_ROWS, OPTIONAL, "ranks with messages")            \
     FIELD(8, U64, matched, WIRE_ANY, OPTIONAL, "messages matched in the window")                   \
     FIELD(9, U64, unmatched, WIRE_ANY, OPTIONAL,                                                   \
-          "ends of messages dropped unmatched in the window")                                      \
+          "ends of messages between nodes that were dropped unmatched in the window")              \
     FIELD(10, U64, rejected, WIRE_ANY, OPTIONAL, "matches refused in the window")                  \
     FIELD(11, U64, error_ns, WIRE_ANY, OPTIONAL,                                                   \
           "largest uncertainty between two nodes' clocks; WIRE_ANY: not known")                    \

@@ -66,6 +66,7 @@ def no_more_is_missing_than_was_lost(test, sums, truth):
 def all_is_matched(test, recorded, sums):
     """Every message of a job on one node, and nothing else; rows and histogram hold them all."""
     test.assertEqual({'matched': sums.total('received'), 'unmatched': 0, 'rejected': 0}, recorded.matching())
+    test.assertEqual((sums.total('received'), 0), recorded.matched()[-1])
     windows = recorded.windows()
     for rows in ('transfers', 'latencies'):
         test.assertEqual(sums.total('received'),

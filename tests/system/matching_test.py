@@ -3,7 +3,9 @@
 The agents at work are compared by counts, for each pair of ranks and size class; the same matching is then done again
 on what the ranks' flight recorders hold, where every single match is looked at."""
 import collections
+import itertools
 import os
+import signal
 import unittest
 
 import bed
@@ -139,7 +141,59 @@ class Mpich(Within, unittest.TestCase):
     env = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
 
 
+class Counts(unittest.TestCase):
+    """What is not matched is counted, and what a failed call does not concern is matched."""
+
+    def test_messages_that_an_overloaded_agent_passes_over_are_counted(self):
+        """The agent is stopped until the rings hold more than it can match, and less than they can hold."""
+        with lab.Lab() as place:
+            gate = os.path.join(place.dir, 'gate')
+            place.env |= {'HOLTER_RING': '65536', 'TRUTH_GATE': gate + '-end'}
+            job = place.holter('run', '--', *lab.mpirun('openmpi', 2, lab.program('pingpong', 'openmpi'), 20000, 8,
+                                                        gate))
+            lab.wait_for(lambda: not job.alive() or place.ranks_seen() == 2, 'the ranks')
+            _, agent = place.agents()
+            os.kill(agent, signal.SIGSTOP)
+            for at, is_over in (gate, lambda: len(os.listdir(place.truths)) == 2), (gate + '-end', lambda: True):
+                with open(at, 'w', encoding='utf-8'):
+                    pass
+                lab.wait_for(lambda: not job.alive() or is_over(), 'the end of the exchange')
+                os.kill(agent, signal.SIGCONT)
+            finished = job.finish()
+            self.assertEqual(0, finished.status, finished)
+            recorded = place.recording()
+            self.assertEqual(0, recorded.sums().total('lost'))
+            received = sum(messages for messages, _ in place.truth().received.values())
+            for (matched, unmatched), so_far in zip(recorded.matched(), itertools.accumulate(recorded.received())):
+                self.assertEqual(so_far, matched + unmatched)
+            self.assertEqual(received, matched + unmatched)
+            self.assertGreater(unmatched, received // 2)
+            self.assertEqual({'matched': matched, 'unmatched': 2 * unmatched, 'rejected': 0}, recorded.matching())
+            self.assertIn(f'{10000 * matched // received / 100:.2f} % of 40,000 received messages matched, '
+                          'nothing else lost', finished.err)
+            told = place.holter('info', recorded.path).finish()
+            self.assertIn(f', {matched} of 40000 received', told.out)
+
+    def test_a_call_that_failed_leaves_other_messages_in_step(self):
+        with lab.Lab() as place:
+            place.env['HOLTER_RING'] = '4194304'  # so that all are matched
+            finished = place.watched(*lab.mpirun('openmpi', 2, lab.program('refused', 'openmpi'), 1000))
+            self.assertEqual(0, finished.status, finished)
+            self.assertEqual((6000, 0), place.recording().matched()[-1])
+            self.assertEqual(6000, sum(messages for messages, _ in place.truth().received.values()))
+            self.assertIn('nothing lost', finished.err)
+
+
 class Hosts(unittest.TestCase):
+    def test_a_job_that_ends_before_its_ends_are_joined_counts_them(self):
+        """Ranks that nobody knows yet may still appear on the node: until then their messages wait."""
+        with lab.Lab() as place, bed.Bed(place, 2) as hosts:
+            finished = place.watched(*hosts.openmpi(), '-n', 2, lab.program('pingpong', 'openmpi'), 100, 8)
+            self.assertEqual(0, finished.status, finished)
+            matched, unmatched = place.recording().matched()[-1]
+            self.assertEqual(200, matched + unmatched)
+            self.assertEqual(unmatched > 0, ' of 200 received messages matched, nothing else lost' in finished.err)
+
     def test_messages_between_four_hosts(self):
         """Two ranks on each of four hosts, every half kept."""
         with lab.Lab() as place, bed.Bed(place, 4, clocks={'node2': 1000}) as hosts:

@@ -416,6 +416,14 @@ class Recording:
         """Rows of the table `curve`."""
         return self._rows('curve', 'phase')
 
+    def matched(self):
+        """[(matched, unmatched)] since the job's start, as published with each window, in this order."""
+        return self._query('SELECT matched, unmatched FROM totals ORDER BY matched + unmatched, matched')
+
+    def received(self):
+        """Messages received in each window."""
+        return [row[0] for row in self._query('SELECT received FROM totals ORDER BY window')]
+
     def totals(self):
         """Sum of the table `totals`, {column: sum}."""
         columns = [row[1] for row in self._query('PRAGMA table_info(totals)')]

@@ -199,6 +199,22 @@ static void a_late_correction_replaces_totals_and_adds_details(void **state)
     drop(&f);
 }
 
+static void what_was_matched_is_as_of_the_newest_totals(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    struct wire_message m = {.type = WIRE_TYPE_TOTALS};
+    m.totals = (struct wire_totals){.job = "48213.0",
+                                    .window = SYNTHETIC_FIRST + 3,
+                                    .length_ns = SYNTHETIC_SECOND,
+                                    .matched = 4385,
+                                    .unmatched = 363631};
+    into(f.model, &m, 0);
+    assert_int_equal(f.model->matched, 4385);
+    assert_int_equal(f.model->unmatched, 363631);
+    drop(&f);
+}
+
 static void a_window_older_than_all_others_is_taken_in(void **state)
 {
     (void)state;
@@ -401,6 +417,7 @@ int main(void)
         cmocka_unit_test(pairs_are_ordered_and_counted),
         cmocka_unit_test(missing_windows_are_gaps),
         cmocka_unit_test(a_late_correction_replaces_totals_and_adds_details),
+        cmocka_unit_test(what_was_matched_is_as_of_the_newest_totals),
         cmocka_unit_test(a_window_older_than_all_others_is_taken_in),
         cmocka_unit_test(a_snapshot_in_parts_replaces_the_sums),
         cmocka_unit_test(a_snapshot_that_was_cut_off_does_not_count),

@@ -208,6 +208,7 @@ static void send_totals(struct synthetic *j, synthetic_sink *sink, void *user)
         t->sent_bytes += row->sent_bytes;
         t->received += row->received;
         t->received_bytes += row->received_bytes;
+        t->matched += row->received;
         t->send_ns += row->send_ns;
         t->recv_ns += row->recv_ns;
         t->wait_ns += row->wait_ns;
@@ -216,6 +217,7 @@ static void send_totals(struct synthetic *j, synthetic_sink *sink, void *user)
         t->io_ns += row->io_ns;
         t->other_ns += row->other_ns;
     }
+    t->unmatched = t->matched / 5000;
     sink(user, &m, 0);
 }
 

@@ -295,6 +295,8 @@ static int apply_totals(struct model *m, const struct wire_totals *totals, int s
 {
     if (snapshot)
         rewind_state_window(m, totals->window);
+    m->matched = totals->matched;
+    m->unmatched = totals->unmatched;
     return series_put(&m->series, totals);
 }
 

@@ -134,6 +134,7 @@ struct model {
     uint32_t uncovered;
 
     struct series series;
+    uint64_t matched, unmatched; /**< of the messages received until the newest totals */
 
     struct model_rank *ranks; /**< owned; by rank */
     uint64_t *rank_sums;      /**< owned; RANK_COLUMNS figures a rank, since the start */

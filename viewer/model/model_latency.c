@@ -330,8 +330,6 @@ int latency_apply(struct latency *l, const struct wire_latencies *m, int snapsho
     if (m->series_count || m->window > l->newest)
         l->error_ns = m->error_ns;
     l->newest = m->window > l->newest && !(snapshot && m->more) ? m->window : l->newest;
-    l->matched += m->matched;
-    l->unmatched += m->unmatched;
     l->rejected += m->rejected;
     l->uncertain += m->uncertain;
     int error = model_latency_apply_series(l, m);
@@ -481,10 +479,4 @@ double latency_transfer_ns(const struct latency_point *p)
     const uint64_t *part = p->part_ns;
     return (double)(part[LATENCY_NETWORK] + part[LATENCY_LATE_RECEIVER] + part[LATENCY_JOINT]) /
            (double)p->messages;
-}
-
-double latency_matched(const struct latency *l)
-{
-    double all = (double)l->matched + (double)l->unmatched + (double)l->rejected;
-    return all > 0 ? (double)l->matched / all : NAN;
 }

@@ -79,10 +79,10 @@ struct latency {
     struct wire_criterion_row *criteria; /**< owned; the newest */
     uint32_t criteria_count;
 
-    uint64_t matched, unmatched, rejected, uncertain; /**< since this viewer is connected */
-    uint64_t error_ns; /**< of the newest window; WIRE_ANY: not known, 0: one clock */
-    uint64_t newest;   /**< newest window reported */
-    uint64_t ignored;  /**< rows outside the bounds */
+    uint64_t rejected, uncertain; /**< since this viewer is connected */
+    uint64_t error_ns;            /**< of the newest window; WIRE_ANY: not known, 0: one clock */
+    uint64_t newest;              /**< newest window reported */
+    uint64_t ignored;             /**< rows outside the bounds */
 };
 
 /** @param budget  bytes for the history of single ranks */
@@ -129,8 +129,5 @@ double latency_mean_error(double messages, double errors);
 
 /** Geometric mean of the relative latencies that were summed up; NaN: none were. */
 double latency_mean(double messages, double logs);
-
-/** Share of matched ends among all ends for which a match was searched; NaN: none. */
-double latency_matched(const struct latency *latency);
 
 #endif

@@ -175,10 +175,9 @@ static void top_layout_put_latency(struct top_pen *pen, const struct top_model *
     else
         top_pen_put(pen, TOP_DIM, 0, " by its reference");
     if (m->matched + m->unmatched > 0)
-        top_pen_format(pen, TOP_DIM, 0, "; %s messages matched",
-                       quantity_count(&a, (double)m->matched));
-    if (m->unmatched > 0)
-        top_pen_format(pen, TOP_DIM, 0, ", %s not", quantity_count(&a, (double)m->unmatched));
+        top_pen_format(pen, TOP_DIM, 0, "; %s of %s messages matched",
+                       quantity_matched(&a, m->matched, m->unmatched),
+                       quantity_count(&b, (double)m->matched + (double)m->unmatched));
     if (m->error_ns > 0 && m->error_ns != WIRE_ANY)
         top_pen_format(pen, TOP_DIM, 0, ", clocks within %s",
                        quantity_duration(&b, (double)m->error_ns));

@@ -69,6 +69,8 @@ static void top_model_apply_job(struct top_model *m, const struct wire_job *job,
 static void top_model_apply_totals(struct top_model *m, const struct wire_totals *totals)
 {
     uint64_t end = totals->start_ns + totals->length_ns;
+    m->matched = totals->matched;
+    m->unmatched = totals->unmatched;
     if (end < m->now_ns)
         return;
     m->now_ns = end;
@@ -157,8 +159,6 @@ static int top_model_apply_latencies(struct top_model *m, const struct wire_late
             for (size_t i = 0; i < m->latency_room; i++)
                 m->latency[i].value = NAN;
         m->window = l->window;
-        m->matched = l->matched;
-        m->unmatched = l->unmatched;
         m->uncertain = l->uncertain;
         m->error_ns = l->error_ns;
         if (top_model_apply_rank_latencies(m, l) != 0)

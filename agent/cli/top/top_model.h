@@ -63,8 +63,9 @@ struct top_model {
     struct top_series *series; /**< owned; job, localities, regions by id */
     size_t series_count;
     uint64_t window; /**< newest with latencies */
-    uint64_t matched, unmatched, uncertain, error_ns;
-    struct top_region *regions; /**< owned */
+    uint64_t uncertain, error_ns;
+    uint64_t matched, unmatched; /**< of the messages received so far */
+    struct top_region *regions;  /**< owned */
     size_t region_count;
     /* ranks, as of the newest window */
     struct top_rank *ranks; /**< owned */

@@ -34,7 +34,8 @@
  * match_settle.c). Posts read in the two rounds after the loss are dropped, too, unless their ends
  * are read: those may have been lost in another ring. Communicators that were made after the loss
  * are synchronised from the start. A pair that has different sizes, or whose receive ended before
- * its send began, is rejected, and desynchronises its channel. Dropped messages are counted.
+ * its send began, is rejected, and desynchronises its channel. So does a send or receive that
+ * failed, unless it was refused for an argument. Dropped messages are counted.
  *
  * Members and others
  *   A peer that is not a member yet may become one: its process may be found later. Messages

@@ -207,6 +207,7 @@ static void latency_count_matches(struct job_latency *l)
     l->counts_before = l->counts;
     join_count(l->join, &l->counts);
     l->matched = l->groups.job.messages;
+    l->matched_total += l->matched;
 }
 
 /* Messages of a correction count in the next window. */
@@ -261,6 +262,11 @@ uint64_t job_latency_error(const struct job_latency *l)
 int job_latency_regions_changed(const struct job_latency *l)
 {
     return l->regions_changed;
+}
+
+uint64_t job_latency_matched(const struct job_latency *l)
+{
+    return l->matched_total;
 }
 
 void job_latency_counts(const struct job_latency *l, struct join_counts *out)

@@ -56,6 +56,7 @@ struct job_latency {
     struct latency_rows *closing;
     struct join_counts counts, counts_before;
     uint64_t matched, error_ns;
+    uint64_t matched_total; /* of all windows */
     int short_of_memory;
     double sent[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
     uint64_t sent_halves, sent_burst_rows;

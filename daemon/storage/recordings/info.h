@@ -49,7 +49,8 @@ struct info {
     uint64_t begin_ns,
         end_ns;       /**< begin of the first window, end of the last, daemon time; 0: none */
     uint64_t windows; /**< that were published */
-    char **hosts;     /**< owned, in order of their first message */
+    uint64_t matched, unmatched; /**< of the messages received until then */
+    char **hosts;                /**< owned, in order of their first message */
     size_t host_count, host_total;
     char network[513], network_source[513]; /**< empty: unknown, or as the agents see it */
 

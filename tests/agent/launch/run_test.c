@@ -261,6 +261,12 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
     strcpy(job.recording, "/no/such.hrec");
     said_of(job, line, sizeof line);
     assert_non_null(strstr(line, "nothing lost; not recorded\n"));
+    job.matched = 4385;
+    job.unmatched = 363631;
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, " waiting, 1.19 % of 368,016 received messages matched, "
+                                 "nothing else lost; not recorded\n"));
+    job.unmatched = 0;
     job.watched = 1;
     said_of(job, line, sizeof line);
     assert_non_null(strstr(line, "1 rank not watched, nothing else lost; not recorded\n"));

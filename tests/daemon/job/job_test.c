@@ -153,6 +153,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                           .calls = 20,
                                           .sent = 5,
                                           .sent_bytes = 40,
+                                          .received = 5,
                                           .wait_ns = 1000 * rank,
                                           .threads = 1,
                                           .in_call_peer = -1};
@@ -456,6 +457,36 @@ static void windows_add_up_to_the_snapshot(void **state)
     for (uint64_t j = 0; j < p->pairs_count; j++)
         messages -= p->pairs[j].messages;
     assert_int_equal(messages, 0);
+    finish_job(job);
+}
+
+/* One message of node 1 is matched in each window, and none of node 0. */
+static void every_received_message_is_matched_or_unmatched_in_each_total(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 4; w++) {
+        struct report matched = {.node = 1, .window = w, .send_wait_ns = MS};
+        report(job, 0, w, 0, end_of(w));
+        if (w == FIRST + 2) /* node 1 is late */
+            advance(job, end_of(w) + 300 * MS);
+        assert_int_equal(take(job, &matched, end_of(w) + 400 * MS), 0);
+        advance(job, end_of(w) + 500 * MS);
+        const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+        uint64_t windows = w - FIRST + 1;
+        assert_int_equal(t->window, w);
+        assert_int_equal(t->matched, w == FIRST + 2 ? 2 : w == FIRST + 3 ? 3 : windows);
+        assert_int_equal(t->matched + t->unmatched, w < FIRST + 2    ? windows * 40
+                                                    : w == FIRST + 2 ? 100
+                                                                     : 140);
+    }
+    advance(job, end_of(FIRST + 9)); /* the correction, whose matches the next window counts */
+    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t->window, FIRST + 2);
+    assert_int_equal(t->late, 1);
+    assert_int_equal(t->matched + t->unmatched, 160);
     finish_job(job);
 }
 
@@ -774,6 +805,7 @@ int main(void)
         cmocka_unit_test(windows_of_another_length_count_too),
         cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),
         cmocka_unit_test(windows_add_up_to_the_snapshot),
+        cmocka_unit_test(every_received_message_is_matched_or_unmatched_in_each_total),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(a_message_is_known_by_agent_and_number),
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),

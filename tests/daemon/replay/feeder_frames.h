@@ -13,6 +13,7 @@
 struct feeder_frames {
     struct msg_socket socket;
     int subscribed;
+    int alone; /* set after listening: counts since the job's start are left out of the hashes */
     size_t count;
     struct feeder_frame {
         char topic[80];

@@ -66,6 +66,7 @@ static void tell(struct replay_feeder *feeder, uint64_t from_ns, struct feeder_f
                                then = {REPLAY_TO_TIME, from_ns + 4 * S};
     assert_int_equal(replay_feeder_run(feeder, &at, NULL, NULL), 1);
     feeder_frames_listen(out, feeder);
+    out->alone = 1;
     assert_int_equal(replay_feeder_run(feeder, &then, NULL, NULL), 1);
     replay_feeder_destroy(feeder, 0);
     feeder_frames_only(out, single, 3);

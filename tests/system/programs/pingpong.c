@@ -1,12 +1,13 @@
-/* pingpong ROUNDS BYTES: rank pairs (0,1), (2,3), ... send one message back and forth. A last rank
- * without a partner sits out. */
+/* pingpong ROUNDS BYTES [GATE]: rank pairs (0,1), (2,3), ... send one message back and forth, once
+ * GATE exists. A last rank without a partner sits out. */
 #include "truth.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
     int rounds = atoi(argv[1]), bytes = atoi(argv[2]), rank, size;
     MPI_Init(&argc, &argv);
@@ -15,6 +16,8 @@ int main(int argc, char **argv)
     char *buffer = calloc((size_t)bytes + 1, 1);
     int partner = rank ^ 1;
     truth_start("MPI_Init");
+    while (argc == 4 && access(argv[3], F_OK) != 0)
+        usleep(1000);
     for (int i = 0; i < rounds && partner < size; i++) {
         if (rank > partner)
             CALL(Recv, buffer, bytes, MPI_BYTE, partner, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

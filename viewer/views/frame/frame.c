@@ -6,6 +6,7 @@
 #include "viewer/views/views.h"
 
 #include "proto/client.h"
+#include "proto/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -256,19 +257,19 @@ static double frame_add_fact(const struct stage *s, double x, double end, color_
     return x + w + 18;
 }
 
-/* Share of messages of which both ends were matched. */
+/* Share of the received messages that latency rests on. */
 static double frame_add_latency_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
-    const struct latency *l = &s->model->latency;
-    double share = latency_matched(l);
+    const struct model *m = s->model;
+    const struct latency *l = &m->latency;
     char a[FORMAT_CAPACITY], text[128];
-    if (isnan(share))
-        return x;
-    /* rounded down: 100 % only if all were matched */
-    snprintf(text, sizeof text, "matched %.*f\xc2\xa0%%", share < 1 ? 2 : 0,
-             share < 1 ? floor(share * 1e4) / 100 : 100);
-    x = frame_add_fact(s, x, end, share < 0.99 ? t->warn : t->second, text);
+    struct quantity share;
+    if (m->matched + m->unmatched > 0) {
+        snprintf(text, sizeof text, "matched %s",
+                 quantity_matched(&share, m->matched, m->unmatched));
+        x = frame_add_fact(s, x, end, m->unmatched > m->matched / 99 ? t->warn : t->second, text);
+    }
     if (l->rejected) {
         snprintf(text, sizeof text, "%s matches refused", format_count(a, sizeof a, l->rejected));
         x = frame_add_fact(s, x, end, t->warn, text);

@@ -332,6 +332,11 @@ static void quantities_keep_three_digits(void **state)
     assert_string_equal(quantity_duration(&q, 180000e9), "2 d 2 h");
     assert_string_equal(quantity_share(&q, 1, 8), "12.5 %");
     assert_string_equal(quantity_share(&q, 1, 0), "-");
+    assert_string_equal(quantity_matched(&q, 0, 0), "-");
+    assert_string_equal(quantity_matched(&q, 368016, 0), "100 %");
+    assert_string_equal(quantity_matched(&q, 4385, 363631), "1.19 %");
+    assert_string_equal(quantity_matched(&q, UINT64_MAX / 2, 1), "99.99 %");
+    assert_string_equal(quantity_matched(&q, 0, 1), "0.00 %");
     assert_string_equal(quantity_ratio(&q, 1.26), "1.3x");
     assert_string_equal(quantity_ratio(&q, 9.96), "10x");
     assert_string_equal(quantity_ratio(&q, 1e300), ">9999x");

@@ -49,7 +49,7 @@ static void a_correction_of_an_old_window_changes_that_one_alone(void **state)
     assert_true(fabs(top_model_value(inter, 12) - 9) < 1e-6);
     assert_int_equal(model.window, 29);
     assert_int_equal(inter->trend, TREND_GROWTH);
-    assert_int_equal(model.matched, 2500);
+    assert_int_equal(model.matched, 75000);
     top_model_finish(&model);
 }
 

@@ -90,8 +90,6 @@ static void tell_latencies(struct top_model *model, uint64_t window)
                                                     .series_count = 5,
                                                     .ranks = ranks,
                                                     .ranks_count = 2,
-                                                    .matched = 2500,
-                                                    .unmatched = 3,
                                                     .error_ns = 12000}});
 }
 
@@ -192,6 +190,8 @@ void story_tell(struct top_model *model, uint64_t windows)
                                    .totals = {.job = "lmp.0",
                                               .window = window,
                                               .start_ns = STORY_START_NS + window * STORY_SECOND_NS,
-                                              .length_ns = STORY_SECOND_NS}});
+                                              .length_ns = STORY_SECOND_NS,
+                                              .matched = 2500 * (window + 1),
+                                              .unmatched = 3}});
     }
 }
