@@ -158,8 +158,7 @@ static void run_report_store_sums(void *user, const struct wire_message *message
     if (message->type == WIRE_TYPE_NODES)
         for (uint64_t i = 0; i < message->nodes.nodes_count; i++)
             job->windows_dropped += message->nodes.nodes[i].windows_dropped;
-    if (message->type == WIRE_TYPE_TOTALS &&
-        message->totals.matched + message->totals.unmatched >= job->matched + job->unmatched) {
+    if (message->type == WIRE_TYPE_TOTALS) { /* the last one is the newest */
         job->matched = message->totals.matched;
         job->unmatched = message->totals.unmatched;
     }

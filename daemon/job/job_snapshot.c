@@ -33,6 +33,10 @@ static void snapshot_totals(struct job *job, const struct job_stream *stream)
         struct wire_totals message = *known;
         message.job = stream->job;
         message.late = 0;
+        if (w + 1 == next) { /* what corrections of earlier windows have added */
+            message.matched = job->totals.newest.matched;
+            message.unmatched = job->totals.newest.unmatched;
+        }
         job_stream_publish(stream, WIRE_TYPE_TOTALS, &message);
     }
 }

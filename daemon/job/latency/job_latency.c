@@ -207,13 +207,32 @@ static void latency_count_matches(struct job_latency *l)
     l->counts_before = l->counts;
     join_count(l->join, &l->counts);
     l->matched = l->groups.job.messages;
-    l->matched_total += l->matched;
+    l->matched_total += l->matched - l->carried;
 }
 
-/* Messages of a correction count in the next window. */
+/* The latency of a correction's messages counts in the next window, if there is one. */
 static int latency_defer(struct job_latency *l, struct latency_rows *rows)
 {
-    return latency_rows_move(&l->carry, rows);
+    uint64_t messages = 0;
+    for (size_t i = 0; i < rows->transfers.count; i++)
+        messages += rows->transfers.rows[i].messages;
+    int code = latency_rows_move(&l->carry, rows);
+    if (code != 0)
+        return code;
+    l->deferred += messages;
+    l->matched_total += messages;
+    return 0;
+}
+
+static void latency_take_deferred(struct job_latency *l)
+{
+    l->carried = 0;
+    if (latency_rows_move(l->closing, &l->carry) != 0) {
+        l->short_of_memory = 1;
+        return;
+    }
+    l->carried = l->deferred;
+    l->deferred = 0;
 }
 
 int job_latency_update(struct job_latency *l, const struct closed_window *window)
@@ -227,8 +246,7 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
     l->short_of_memory = 0;
     if (message_ranks_begin(&l->messages, closed_window_rank_end(window)) != 0)
         l->short_of_memory = 1;
-    if (latency_rows_move(l->closing, &l->carry) != 0)
-        l->short_of_memory = 1;
+    latency_take_deferred(l);
     if (join_close(l->join, l->window, latency_add_joined, l) != 0)
         l->short_of_memory = 1;
     latency_update_criteria(l);

@@ -70,7 +70,8 @@ int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out)
  *  @return 0, or nonzero beyond the newest */
 int job_latency_window_message(struct job_latency *latency, size_t n, struct wire_latencies *out);
 
-/** Messages of the closed windows that were matched, and whose times are known. */
+/** Messages of the closed windows, corrections included, that were matched, and whose times are
+ * known. */
 uint64_t job_latency_matched(const struct job_latency *latency);
 
 /** Ends joined, dropped and rejected so far. */

@@ -56,7 +56,8 @@ struct job_latency {
     struct latency_rows *closing;
     struct join_counts counts, counts_before;
     uint64_t matched, error_ns;
-    uint64_t matched_total; /* of all windows */
+    uint64_t matched_total;     /* of all windows */
+    uint64_t deferred, carried; /* messages in `carry`; those that it had for this window */
     int short_of_memory;
     double sent[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
     uint64_t sent_halves, sent_burst_rows;
