@@ -98,6 +98,17 @@ static void info_json_print_damages(FILE *out, const struct info *i)
     fputs("]", out);
 }
 
+static void info_json_print_hosts(FILE *out, const struct info *i)
+{
+    info_json_number(out, "hosts_total", i->host_total);
+    fputs("\"hosts\":[", out);
+    for (size_t h = 0; h < i->host_count; h++) {
+        fputs(h > 0 ? "," : "", out);
+        json_text(out, i->hosts[h]);
+    }
+    fputs("],", out);
+}
+
 void info_print_json(FILE *out, const struct info *i)
 {
     fputc('{', out);
@@ -115,13 +126,7 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_text(out, "user", i->user);
     info_json_number(out, "world", i->world);
     info_json_number(out, "ranks_seen", i->ranks_seen);
-    info_json_number(out, "hosts_total", i->host_total);
-    fputs("\"hosts\":[", out);
-    for (size_t h = 0; h < i->host_count; h++) {
-        fputs(h > 0 ? "," : "", out);
-        json_text(out, i->hosts[h]);
-    }
-    fputs("],", out);
+    info_json_print_hosts(out, i);
     info_json_text(out, "network", i->network);
     info_json_text(out, "network_source", i->network_source);
     info_json_number(out, "begin_ns", i->begin_ns);

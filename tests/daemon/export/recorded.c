@@ -138,7 +138,9 @@ static void keep_results(struct recording *recording)
                                      .ranks = 4,
                                      .sent = 100,
                                      .sent_bytes = 10000,
-                                     .send_ns = SECOND};
+                                     .send_ns = SECOND,
+                                     .matched = 4385,
+                                     .unmatched = 363631};
         assert_int_equal(recording_write_result(recording, WIRE_TYPE_TOTALS, &totals), 0);
     }
     struct wire_cause_row causes[2] = {{.name = "network", .share = 0.75, .text = "it is <slow>"},

@@ -45,6 +45,9 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
     assert_non_null(strstr(
         text, "2.5x what it was, at worst 4.0x; 54 % of the progress, 6.00 s lost; ranks 0-1"));
     assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
+    assert_non_null(strstr(text, "<b>1.19 %</b><span class=\"second\">of the received messages "
+                                 "matched</span>"));
+    assert_non_null(strstr(text, "<b>no record</b><span class=\"second\">lost</span>"));
     assert_non_null(strstr(text, "it is &lt;slow&gt;"));
     assert_non_null(strstr(text, "look at the link"));
     assert_non_null(strstr(text, "<td>bytes on the fullest link</td><td class=\"n\">3.00 MiB</td>"

@@ -58,6 +58,8 @@ static void figures_are_those_of_the_messages(void **state)
     assert_int_equal(info.sums.sent, 200);
     assert_int_equal(info.sums.sent_bytes, 20000);
     assert_int_equal(info.sums.received, 200);
+    assert_int_equal(info.matched, 190);
+    assert_int_equal(info.unmatched, 10);
     assert_int_equal(info.calls[1].calls, 200);
     assert_int_equal(info.calls[1].time_ns, 100000);
     assert_int_equal(info.sums.lost, 2);

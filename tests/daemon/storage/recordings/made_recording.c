@@ -90,7 +90,9 @@ static void put_tables(struct recording *r, const char *job, uint64_t from, uint
                                 .window = MADE_BEGIN + n,
                                 .start_ns = (MADE_BEGIN + n) * MADE_S,
                                 .length_ns = MADE_S,
-                                .sent = 20};
+                                .sent = 20,
+                                .matched = 19 * (n + 1),
+                                .unmatched = n + 1};
         assert_int_equal(recording_write_result(r, WIRE_TYPE_TOTALS, &t), 0);
     }
 }
