@@ -108,7 +108,7 @@ static void take_front(void *user, zmq_msg_t *identity, const struct wire_messag
     struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL, .version = "9.9", .instance = 5};
     if (message->type == WIRE_TYPE_HELLO)
         fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
-    else
+    else if (message->type == WIRE_TYPE_REQUEST)
         answer_request(bed, identity, &message->request);
 }
 
