@@ -451,7 +451,7 @@ class Holter(Failure):
 class Kills(Failure):
     """Parts of Holter and of the job are killed at moments that nobody chose. A script is the job, and notes the status of
     its launcher, as the run may be what is killed."""
-    KILLS, KILLS_OF_A_JOB, RANKS, MPI = 10, 4, 3, 'openmpi'
+    KILLS, KILLS_OF_A_JOB, RANKS, MPI = 4, 4, 3, 'openmpi'
 
     def start_job(self):
         self.control = os.path.join(self.place.dir, 'control')
@@ -524,7 +524,7 @@ class Kills(Failure):
         sums = self.recorded()
         checks.nothing_lost(self, sums)
         checks.recording_tells_the_truth(self, sums, self.place.truth())
-        self.assertIn('nothing lost', finished.err)
+        self.assertRegex(finished.err, 'nothing (else )?lost')  # what a killed agent had not matched stays unmatched
 
     def no_more_than_the_truth_is_recorded(self):
         """@return whether it is all"""
