@@ -17,7 +17,7 @@
 
 /* ---- what a job publishes, encoded; the time of publishing set to zero --- */
 
-struct told {
+struct published {
     struct wire_buffer messages[512];
     enum wire_type types[512];
     size_t count;
@@ -33,7 +33,7 @@ static int wanted(void *user, const char *job, enum wire_type type)
 
 static void tell(void *user, const char *job, enum wire_type type, const void *message)
 {
-    struct told *told = user;
+    struct published *published = user;
     struct wire_totals totals;
     (void)job;
     if (type == WIRE_TYPE_TOTALS) {
@@ -42,29 +42,30 @@ static void tell(void *user, const char *job, enum wire_type type, const void *m
         totals.published_ns = 0;
         message = &totals;
     }
-    assert_true(told->count < 512);
-    assert_int_equal(wire_encode(&told->messages[told->count], type, message), 0);
-    told->types[told->count++] = type;
+    assert_true(published->count < 512);
+    assert_int_equal(wire_encode(&published->messages[published->count], type, message), 0);
+    published->types[published->count++] = type;
 }
 
-static void forget(struct told *told)
+static void forget(struct published *published)
 {
-    for (size_t i = 0; i < told->count; i++)
-        wire_buffer_finish(&told->messages[i]);
-    memset(told, 0, sizeof(*told));
+    for (size_t i = 0; i < published->count; i++)
+        wire_buffer_finish(&published->messages[i]);
+    memset(published, 0, sizeof(*published));
 }
 
 /* The n-th message of a type, counted from 0; from the end with -1. */
-static const struct wire_message *message_of(struct told *told, enum wire_type type, int n)
+static const struct wire_message *message_of(struct published *published, enum wire_type type,
+                                             int n)
 {
     static struct wire_message message;
     static struct wire_arena arena;
     int back = n < 0, passed = back ? -1 - n : n;
-    for (size_t i = 0; i < told->count; i++) {
-        size_t at = back ? told->count - 1 - i : i;
-        if (told->types[at] != type || passed-- > 0)
+    for (size_t i = 0; i < published->count; i++) {
+        size_t at = back ? published->count - 1 - i : i;
+        if (published->types[at] != type || passed-- > 0)
             continue;
-        const struct wire_buffer *b = &told->messages[at];
+        const struct wire_buffer *b = &published->messages[at];
         assert_int_equal(wire_decode(&message, &arena, b->bytes, b->length, NULL), 0);
         return &message;
     }
@@ -72,19 +73,19 @@ static const struct wire_message *message_of(struct told *told, enum wire_type t
     return NULL;
 }
 
-static size_t count_of(const struct told *told, enum wire_type type)
+static size_t count_of(const struct published *published, enum wire_type type)
 {
     size_t count = 0;
-    for (size_t i = 0; i < told->count; i++)
-        count += told->types[i] == type;
+    for (size_t i = 0; i < published->count; i++)
+        count += published->types[i] == type;
     return count;
 }
 
-static struct told told;
+static struct published published;
 
 /* ---- a synthetic job ----------------------------------------------------- */
 
-static struct job *make_job(struct told *into)
+static struct job *make_job(struct published *into)
 {
     struct job_options options = {
         .window_ns = S, .grace_ns = 250 * MS, .lost_ns = 30 * S, .most_pairs = 1000};
@@ -97,7 +98,7 @@ static struct job *make_job(struct told *into)
 static void finish_job(struct job *job)
 {
     job_destroy(job);
-    forget(&told);
+    forget(&published);
 }
 
 static int appear_as(struct job *job, unsigned node, uint64_t instance, const char *host,
@@ -215,17 +216,17 @@ static uint64_t end_of(uint64_t window)
 
 static void a_window_is_published_when_all_nodes_have_reported(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
     report(job, 0, FIRST, 0, end_of(FIRST) + 5 * MS);
     advance(job, end_of(FIRST) + 6 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 0);
     report(job, 1, FIRST, 0, end_of(FIRST) + 9 * MS);
     advance(job, end_of(FIRST) + 10 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
-    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, 0)->totals;
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 1);
+    const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, 0)->totals;
     assert_int_equal(t->window, FIRST);
     assert_int_equal(t->agents, 2);
     assert_int_equal(t->agents_missing, 0);
@@ -238,7 +239,7 @@ static void a_window_is_published_when_all_nodes_have_reported(void **state)
 
 static void a_silent_node_is_waited_for_no_longer_than_the_grace(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
@@ -246,10 +247,10 @@ static void a_silent_node_is_waited_for_no_longer_than_the_grace(void **state)
     report(job, 1, FIRST, 0, end_of(FIRST));
     report(job, 0, FIRST + 1, 0, end_of(FIRST + 1));
     advance(job, end_of(FIRST + 1) + 249 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 1);
     advance(job, end_of(FIRST + 1) + 250 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
-    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 2);
+    const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t->agents, 1);
     assert_int_equal(t->agents_missing, 1);
     finish_job(job);
@@ -257,39 +258,39 @@ static void a_silent_node_is_waited_for_no_longer_than_the_grace(void **state)
 
 static void backlog_is_not_taken_for_silence(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
     report(job, 0, FIRST, 0, end_of(FIRST));
     job_advance(job, end_of(FIRST) + 100 * MS, end_of(FIRST) + 2 * S);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 0);
     finish_job(job);
 }
 
 static void a_late_report_is_published_as_a_correction(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
     report(job, 0, FIRST, 0, end_of(FIRST));
     advance(job, end_of(FIRST) + 300 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 1);
     report(job, 1, FIRST, 0, end_of(FIRST) + 400 * MS);
     assert_int_equal(job_late_messages(job), 1);
     advance(job, end_of(FIRST) + 1649 * MS); /* others may be late too */
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 1);
     advance(job, end_of(FIRST) + 1650 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
-    struct wire_totals t = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 2);
+    struct wire_totals t = message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t.late, 1);
     assert_int_equal(t.agents, 2);
     assert_int_equal(t.agents_missing, 0);
     assert_int_equal(t.ranks, 8);
     assert_int_equal(t.sent, 40);
     const struct wire_rank_window *ranks =
-        &message_of(&told, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+        &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
     assert_int_equal(ranks->window, FIRST);
     assert_int_equal(ranks->ranks_count, RANKS); /* of the late node only */
     assert_int_equal(ranks->ranks[0].rank, RANKS);
@@ -299,7 +300,7 @@ static void a_late_report_is_published_as_a_correction(void **state)
 /* As of ranks that were met in the middle of the window. */
 static void a_node_that_reports_more_later_is_one_node(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     const uint64_t second = FIRST + 1;
     const struct report more = {.node = 0, .window = second, .instance = 9};
     (void)state;
@@ -310,10 +311,10 @@ static void a_node_that_reports_more_later_is_one_node(void **state)
     for (unsigned node = 0; node < 2; node++)
         report(job, node, second, 0, end_of(second));
     advance(job, end_of(second) + 300 * MS);
-    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 1);
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 1);
     assert_int_equal(take(job, &more, end_of(second) + 400 * MS), 0);
     advance(job, end_of(second) + 1650 * MS);
-    struct wire_totals t = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    struct wire_totals t = message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t.late, 1);
     assert_int_equal(t.agents, 2);
     assert_int_equal(t.agents_missing, 1);
@@ -322,17 +323,18 @@ static void a_node_that_reports_more_later_is_one_node(void **state)
 
 static void a_state_reports_what_ranks_did_before(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 1);
     for (uint64_t w = FIRST; w < FIRST + 3; w++)
         report(job, 0, w, 0, end_of(w));
     advance(job, end_of(FIRST + 2) + S);
-    struct wire_rank_row row = message_of(&told, WIRE_TYPE_RANK_WINDOW, 1)->rank_window.ranks[0];
-    assert_int_equal(count_of(&told, WIRE_TYPE_HISTORY), 0); /* those who are there know */
-    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&told, wanted, tell, NULL});
-    assert_int_equal(count_of(&told, WIRE_TYPE_HISTORY), 3);
-    const struct wire_history *h = &message_of(&told, WIRE_TYPE_HISTORY, 1)->history;
+    struct wire_rank_row row =
+        message_of(&published, WIRE_TYPE_RANK_WINDOW, 1)->rank_window.ranks[0];
+    assert_int_equal(count_of(&published, WIRE_TYPE_HISTORY), 0); /* those who are there know */
+    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&published, wanted, tell, NULL});
+    assert_int_equal(count_of(&published, WIRE_TYPE_HISTORY), 3);
+    const struct wire_history *h = &message_of(&published, WIRE_TYPE_HISTORY, 1)->history;
     assert_int_equal(h->first, FIRST + 1);
     assert_int_equal(h->last, FIRST + 1);
     assert_int_equal(h->length_ns, S);
@@ -344,7 +346,7 @@ static void a_state_reports_what_ranks_did_before(void **state)
 
 static void a_clock_that_is_ahead_makes_no_other_node_late(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
@@ -354,7 +356,7 @@ static void a_clock_that_is_ahead_makes_no_other_node_late(void **state)
     report(job, 1, FIRST + 5, 0, end_of(FIRST + 5));
     advance(job, end_of(FIRST + 5) + 1);
     assert_int_equal(job_late_messages(job), 1); /* the one from the future */
-    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t->window, FIRST + 5);
     assert_int_equal(t->late, 0);
     finish_job(job);
@@ -362,7 +364,7 @@ static void a_clock_that_is_ahead_makes_no_other_node_late(void **state)
 
 static void windows_of_another_length_count_too(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     struct job_fault fault;
     struct wire_rank_row row = {.rank = 0, .sent = 3};
     (void)state;
@@ -377,7 +379,7 @@ static void windows_of_another_length_count_too(void **state)
         assert_int_equal(job_accept_window(job, 1, &w, FIRST * S + i, &fault), 0);
     }
     job_flush(job, end_of(FIRST));
-    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t->window, FIRST);
     assert_int_equal(t->sent, 30);
     finish_job(job);
@@ -385,7 +387,7 @@ static void windows_of_another_length_count_too(void **state)
 
 /* ---- reproducible -------------------------------------------------------- */
 
-static void play(struct told *into, const unsigned *order, unsigned nodes)
+static void play(struct published *into, const unsigned *order, unsigned nodes)
 {
     struct job *job = make_job(into);
     for (unsigned i = 0; i < nodes; i++)
@@ -404,7 +406,7 @@ static void play(struct told *into, const unsigned *order, unsigned nodes)
 
 static void the_same_messages_in_any_order_publish_the_same_bytes(void **state)
 {
-    static struct told one, two, three;
+    static struct published one, two, three;
     static const unsigned forth[6] = {0, 1, 2, 3, 4, 5}, mixed[6] = {3, 0, 5, 1, 4, 2};
     (void)state;
     play(&one, forth, 6);
@@ -429,7 +431,7 @@ static void the_same_messages_in_any_order_publish_the_same_bytes(void **state)
 
 static void windows_add_up_to_the_snapshot(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     uint64_t messages = 0;
     (void)state;
     appear(job, 0, 2);
@@ -443,15 +445,16 @@ static void windows_add_up_to_the_snapshot(void **state)
             report(job, 1, w, 0, end_of(w) + 310 * MS);
     }
     advance(job, end_of(FIRST + 6));
-    for (size_t i = 0; i < count_of(&told, WIRE_TYPE_PAIR_WINDOW); i++) {
+    for (size_t i = 0; i < count_of(&published, WIRE_TYPE_PAIR_WINDOW); i++) {
         const struct wire_pair_window *p =
-            &message_of(&told, WIRE_TYPE_PAIR_WINDOW, (int)i)->pair_window;
+            &message_of(&published, WIRE_TYPE_PAIR_WINDOW, (int)i)->pair_window;
         for (uint64_t j = 0; j < p->pairs_count; j++)
             messages += p->pairs[j].messages;
     }
-    forget(&told);
-    job_snapshot(job, WIRE_TYPE_PAIR_WINDOW, &(struct job_output){&told, wanted, tell, NULL});
-    const struct wire_pair_window *p = &message_of(&told, WIRE_TYPE_PAIR_WINDOW, 0)->pair_window;
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_PAIR_WINDOW, &(struct job_output){&published, wanted, tell, NULL});
+    const struct wire_pair_window *p =
+        &message_of(&published, WIRE_TYPE_PAIR_WINDOW, 0)->pair_window;
     assert_int_equal(p->windows, 4);
     assert_int_equal(p->pairs_count, 8);
     for (uint64_t j = 0; j < p->pairs_count; j++)
@@ -464,7 +467,7 @@ static void windows_add_up_to_the_snapshot(void **state)
 static void every_received_message_is_matched_or_unmatched_in_each_total(void **state)
 {
     static const uint64_t matched[] = {1, 2, 2, 3}, received[] = {40, 80, 100, 140};
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
@@ -475,20 +478,20 @@ static void every_received_message_is_matched_or_unmatched_in_each_total(void **
             advance(job, end_of(w) + 300 * MS);
         assert_int_equal(take(job, &matching, end_of(w) + 400 * MS), 0);
         advance(job, end_of(w) + 500 * MS);
-        const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+        const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
         assert_int_equal(t->window, w);
         assert_int_equal(t->matched, matched[w - FIRST]);
         assert_int_equal(t->matched + t->unmatched, received[w - FIRST]);
     }
     advance(job, end_of(FIRST + 9)); /* the correction */
-    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(t->window, FIRST + 2);
     assert_int_equal(t->late, 1);
     assert_int_equal(t->matched, 4);
     assert_int_equal(t->unmatched, 156);
-    forget(&told);
-    job_snapshot(job, WIRE_TYPE_TOTALS, &(struct job_output){&told, wanted, tell, NULL});
-    t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals; /* who comes late gets the same */
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_TOTALS, &(struct job_output){&published, wanted, tell, NULL});
+    t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals; /* a late subscriber gets the same */
     assert_int_equal(t->window, FIRST + 3);
     assert_int_equal(t->matched, 4);
     assert_int_equal(t->unmatched, 156);
@@ -498,7 +501,7 @@ static void every_received_message_is_matched_or_unmatched_in_each_total(void **
 /* With the totals, with the ranks, and with the ranks' sums since the start. */
 static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
@@ -508,23 +511,24 @@ static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void 
         assert_int_equal(take(job, &waits, end_of(w)), 0);
     }
     advance(job, end_of(FIRST + 3));
-    struct wire_totals totals = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    struct wire_totals totals = message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
     assert_int_equal(totals.send_wait_ns, 300 * MS);
-    struct wire_rank_row row = message_of(&told, WIRE_TYPE_RANK_WINDOW, -1)->rank_window.ranks[4];
+    struct wire_rank_row row =
+        message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window.ranks[4];
     assert_int_equal(row.rank, 4);
     assert_int_equal(row.send_wait_ns, 300 * MS);
     assert_int_equal(row.awaited, 1 + 5);
     assert_int_equal(row.awaited_ns, 300 * MS);
-    forget(&told);
-    job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&told, wanted, tell, NULL});
-    row = message_of(&told, WIRE_TYPE_RANK_WINDOW, -1)->rank_window.ranks[4];
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&published, wanted, tell, NULL});
+    row = message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window.ranks[4];
     assert_int_equal(row.send_wait_ns, 900 * MS);
     assert_int_equal(row.awaited, 1 + 5);
     assert_int_equal(row.awaited_ns, 900 * MS);
     assert_int_equal(row.in_call_peer, -1);
-    forget(&told);
-    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&told, wanted, tell, NULL});
-    assert_int_equal(message_of(&told, WIRE_TYPE_HISTORY, 1)->history.ranks[4].send_wait_ns,
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&published, wanted, tell, NULL});
+    assert_int_equal(message_of(&published, WIRE_TYPE_HISTORY, 1)->history.ranks[4].send_wait_ns,
                      300 * MS);
     finish_job(job);
 }
@@ -533,7 +537,7 @@ static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void 
 
 static void a_message_is_known_by_agent_and_number(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 1);
     assert_true(job_has_accepted(job, 1, 1));
@@ -546,7 +550,7 @@ static void a_message_is_known_by_agent_and_number(void **state)
 
 static void an_agent_that_was_started_again_keeps_its_node(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     struct wire_job_row row;
     (void)state;
     appear(job, 0, 1);
@@ -558,14 +562,14 @@ static void an_agent_that_was_started_again_keeps_its_node(void **state)
     advance(job, end_of(FIRST + 1) + 1);
     job_describe(job, &row);
     assert_int_equal(row.nodes, 1);
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
-    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 0);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 2);
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 0);
     finish_job(job);
 }
 
 static void two_nodes_of_one_name_stay_two(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     struct wire_job_row row;
     (void)state;
     assert_int_equal(appear_as(job, 0, 1, "same", 1, 2, FIRST * S), 0);
@@ -579,7 +583,7 @@ static void two_nodes_of_one_name_stay_two(void **state)
 
 static void dead_ranks_are_one_alert_that_names_the_cause_first(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     struct wire_death_row killed = {
         .rank = 0, .pid = 1000, .call = 12, .in_call = 1, .peer = 5, .at_ns = 10};
     struct wire_death_row aborted = {
@@ -594,8 +598,8 @@ static void dead_ranks_are_one_alert_that_names_the_cause_first(void **state)
         .node = 1, .window = FIRST, .flags = WINDOW_FINAL, .deaths = &aborted, .deaths_count = 1};
     assert_int_equal(take(job, &r, end_of(FIRST) + 1), 0);
     advance(job, end_of(FIRST) + 2);
-    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 2);
-    struct wire_alert a = message_of(&told, WIRE_TYPE_ALERT, -1)->alert;
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    struct wire_alert a = message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
     assert_int_equal(a.id, 1);
     assert_string_equal(a.kind, "rank-died");
     assert_int_equal(a.rank, 6);
@@ -607,26 +611,26 @@ static void dead_ranks_are_one_alert_that_names_the_cause_first(void **state)
 
 static void a_silent_agent_is_reported_once_and_resolved_when_it_comes_back(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 1);
     report(job, 0, FIRST, 0, end_of(FIRST));
     for (uint64_t t = 0; t <= 40; t++)
         advance(job, end_of(FIRST) + t * 100 * MS);
-    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 1);
-    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.kind, "agent-lost");
-    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.state, "firing");
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.kind, "agent-lost");
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.state, "firing");
     report(job, 0, FIRST + 5, 0, end_of(FIRST + 5));
-    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 2);
-    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 1)->alert.state, "resolved");
-    assert_int_equal(message_of(&told, WIRE_TYPE_ALERT, 1)->alert.id, 1);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 1)->alert.state, "resolved");
+    assert_int_equal(message_of(&published, WIRE_TYPE_ALERT, 1)->alert.id, 1);
     finish_job(job);
 }
 
 /* The daemon was started again while an agent was silent; the agent comes back at once. */
 static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     job_set_recovering(job, 1);
     struct wire_alert alert = {.id = 1,
@@ -641,19 +645,19 @@ static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **st
     report(job, 0, FIRST, 0, end_of(FIRST));
     report(job, 1, FIRST, 0, end_of(FIRST));
     job_set_recovering(job, 0);
-    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 0);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
     report(job, 0, FIRST + 3, 0, end_of(FIRST + 3));
     report(job, 1, FIRST + 3, 0, end_of(FIRST + 3));
-    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 1);
-    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.state, "resolved");
-    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.host, "node0");
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.state, "resolved");
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.host, "node0");
     finish_job(job);
 }
 
 /* The daemon was killed when a message was committed and what it led to was not. */
 static void windows_that_the_recording_does_not_tell_are_published_after_a_restart(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     job_mark_published(job, FIRST + 1);
     job_set_recovering(job, 1);
@@ -662,21 +666,21 @@ static void windows_that_the_recording_does_not_tell_are_published_after_a_resta
         report(job, 0, w, 0, end_of(w));
         advance(job, end_of(w));
     }
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 0);
     job_set_recovering(job, 0);
     advance(job, end_of(FIRST + 3));
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
-    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 0)->totals.window, FIRST + 2);
-    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 1)->totals.window, FIRST + 3);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 2);
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, 0)->totals.window, FIRST + 2);
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, 1)->totals.window, FIRST + 3);
     report(job, 0, FIRST + 4, 0, end_of(FIRST + 4));
     advance(job, end_of(FIRST + 4));
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 3);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 3);
     finish_job(job);
 }
 
 static void losses_are_one_alert_until_they_stop(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 1);
     for (uint64_t w = FIRST; w < FIRST + 16; w++) {
@@ -685,27 +689,27 @@ static void losses_are_one_alert_until_they_stop(void **state)
         assert_int_equal(take(job, &r, end_of(w)), 0);
         advance(job, end_of(w) + 1);
     }
-    size_t alerts = count_of(&told, WIRE_TYPE_ALERT);
+    size_t alerts = count_of(&published, WIRE_TYPE_ALERT);
     assert_int_equal(alerts, 4); /* three losses, and their end */
     for (size_t i = 0; i < alerts; i++)
-        assert_int_equal(message_of(&told, WIRE_TYPE_ALERT, (int)i)->alert.id, 1);
-    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, -1)->alert.state, "resolved");
+        assert_int_equal(message_of(&published, WIRE_TYPE_ALERT, (int)i)->alert.id, 1);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.state, "resolved");
     finish_job(job);
 }
 
 /* As a cut of a recording begins: agents report sums since their start. */
 static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 1);
     for (uint64_t w = FIRST + 5; w < FIRST + 9; w++) {
         struct report r = {.node = 0, .window = w, .lost = w < FIRST + 7 ? 30 : 37};
         assert_int_equal(take(job, &r, end_of(w)), 0);
         advance(job, end_of(w) + 1);
-        assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), w < FIRST + 7 ? 0 : 1);
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), w < FIRST + 7 ? 0 : 1);
     }
-    assert_memory_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.text, "7 records ", 10);
+    assert_memory_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.text, "7 records ", 10);
     finish_job(job);
 }
 
@@ -713,7 +717,7 @@ static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
 
 static void a_job_ends_with_its_last_final_window(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
@@ -724,14 +728,14 @@ static void a_job_ends_with_its_last_final_window(void **state)
     report(job, 1, FIRST + 1, WINDOW_FINAL, end_of(FIRST + 1));
     advance(job, end_of(FIRST + 1) + 1);
     assert_int_equal(job_state(job), JOB_ENDED);
-    assert_string_equal(message_of(&told, WIRE_TYPE_JOB, -1)->job.state, "ended");
-    assert_int_equal(message_of(&told, WIRE_TYPE_JOB, -1)->job.end_ns, end_of(FIRST + 1));
+    assert_string_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.state, "ended");
+    assert_int_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.end_ns, end_of(FIRST + 1));
     finish_job(job);
 }
 
 static void a_job_that_is_silent_for_long_is_lost_and_found(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     (void)state;
     appear(job, 0, 1);
     report(job, 0, FIRST, 0, end_of(FIRST));
@@ -748,7 +752,7 @@ static void a_job_that_is_silent_for_long_is_lost_and_found(void **state)
 
 static void contradictions_are_refused_and_change_nothing(void **state)
 {
-    struct job *job = make_job(&told);
+    struct job *job = make_job(&published);
     struct job_fault fault;
     struct wire_rank_row rank = {.rank = 8};
     struct wire_pair_row pair = {.source = 0, .destination = 1, .comm = 1};
@@ -782,7 +786,7 @@ static void contradictions_are_refused_and_change_nothing(void **state)
     assert_int_equal(appear_as(job, 2, 9, "x", 1, 2, FIRST * S),
                      -HOLTER_ERANGE); /* ranks 8 to 11 of 8 */
     job_flush(job, end_of(FIRST));
-    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    assert_int_equal(count_of(&published, WIRE_TYPE_TOTALS), 0);
     finish_job(job);
 }
 
