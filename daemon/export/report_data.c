@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/export/report.h"
+#include "daemon/storage/recording.h"
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -253,9 +254,6 @@ static const struct {
      report_data_add_capture},
 };
 
-/* The newest counts, those of corrections included. */
-#define NEWEST_MATCHED " FROM totals ORDER BY matched + unmatched DESC, matched DESC LIMIT 1"
-
 /* @return 0 where the file holds no count that can be one */
 static uint64_t report_data_count(struct tables *t, const char *query)
 {
@@ -287,8 +285,8 @@ int report_data_read(struct report_data *out, struct tables *tables)
             return code;
     }
     report_data_read_texts(out, tables);
-    out->matched = report_data_count(tables, "SELECT matched" NEWEST_MATCHED);
-    out->unmatched = report_data_count(tables, "SELECT unmatched" NEWEST_MATCHED);
+    out->matched = report_data_count(tables, "SELECT matched" RECORDING_NEWEST_MATCHED);
+    out->unmatched = report_data_count(tables, "SELECT unmatched" RECORDING_NEWEST_MATCHED);
     for (size_t i = 0; i < out->window_count; i++) {
         const struct report_window *w = &out->windows[i];
         int64_t end_ns = w->start_ns + w->length_ns;

@@ -443,9 +443,9 @@ void front_count(const struct front *f, struct front_counts *out)
 {
     *out = (struct front_counts){.rejected = f->rejected, .had_agents = f->had_agents};
     snprintf(out->rejected_last, sizeof(out->rejected_last), "%s", f->rejected_last);
-    uint64_t heard = front_watermark(f, timeline_now(f->timeline));
-    peers_count(f->peers, heard > CLIENT_GONE_NS ? heard - CLIENT_GONE_NS : 0, &out->agents,
-                &out->clients);
+    const uint64_t watermark_ns = front_watermark(f, timeline_now(f->timeline));
+    peers_count(f->peers, watermark_ns > CLIENT_GONE_NS ? watermark_ns - CLIENT_GONE_NS : 0,
+                &out->agents, &out->clients);
 }
 
 int front_create(struct front **out, struct msg_socket *socket,

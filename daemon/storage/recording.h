@@ -98,6 +98,11 @@ int recording_part_path(const char *base, unsigned number, char *out, size_t cap
  * part; 0: there is none */
 void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 
+/** A query of counts of matched messages ends so: they are since the job's start, and the newest
+ * ones include corrections. */
+#define RECORDING_NEWEST_MATCHED                                                                   \
+    " FROM totals ORDER BY matched + unmatched DESC, matched DESC LIMIT 1"
+
 /** Does a recording end before its job? The job was running, no process writes the recording any
  * more, and no part follows.
  * @param state  of the job, as recorded */

@@ -153,9 +153,6 @@ static void info_read_captures(struct reading *r)
         info_add_damage(i, 0, 0, "the table of captures cannot be read to its end");
 }
 
-/* Both counts are since the job's start, in the order of publishing, which corrections follow. */
-#define NEWEST_MATCHED " ORDER BY matched + unmatched DESC, matched DESC LIMIT 1"
-
 static int info_read_tables(struct reading *r)
 {
     struct info *i = r->info;
@@ -166,8 +163,8 @@ static int info_read_tables(struct reading *r)
     i->windows = recording_file_count(r->file, "SELECT count(*) FROM totals");
     i->missing = recording_file_count(r->file, "SELECT sum(agents_missing) FROM totals");
     i->late = recording_file_count(r->file, "SELECT sum(late) FROM totals");
-    i->matched = recording_file_count(r->file, "SELECT matched FROM totals" NEWEST_MATCHED);
-    i->unmatched = recording_file_count(r->file, "SELECT unmatched FROM totals" NEWEST_MATCHED);
+    i->matched = recording_file_count(r->file, "SELECT matched" RECORDING_NEWEST_MATCHED);
+    i->unmatched = recording_file_count(r->file, "SELECT unmatched" RECORDING_NEWEST_MATCHED);
     i->phases = recording_file_count(r->file, "SELECT count(*) FROM phase");
     i->regions = recording_file_count(r->file, "SELECT count(*) FROM region");
     i->hot_links = recording_file_count(
