@@ -23,7 +23,8 @@ int ring_reader_init(struct ring_reader *reader, const void *segment, size_t byt
         return -HOLTER_ECORRUPT;
     const struct ring_control *control =
         (const struct ring_control *)((const char *)segment + table) + index;
-    if (atomic_load_explicit(&control->state, memory_order_acquire) == RING_FREE)
+    uint32_t state = atomic_load_explicit(&control->state, memory_order_acquire);
+    if (state == RING_FREE || state == RING_RESERVING)
         return -HOLTER_EEMPTY;
     uint64_t capacity = *(const volatile uint64_t *)&control->capacity;
     uint64_t offset = *(const volatile uint64_t *)&control->offset;
@@ -100,6 +101,51 @@ size_t ring_read(struct ring_reader *reader, struct event *out, size_t max)
         if (dropped < count)
             return count - dropped;
     }
+}
+
+static size_t ring_copy_again(struct ring_reader *reader, struct event *out, size_t max)
+{
+    struct ring_reader again = *reader;
+    uint64_t left = reader->taken_until - reader->next;
+    size_t count = ring_read(&again, out, left < max ? (size_t)left : max);
+    reader->lost = again.lost;
+    reader->next = again.next - count;
+    return count;
+}
+
+size_t ring_copy(struct ring_reader *reader, struct event *out, size_t max)
+{
+    if (reader->next < reader->taken_until)
+        return ring_copy_again(reader, out, max);
+    uint64_t tail = atomic_load_explicit(&reader->control->tail, memory_order_acquire);
+    if (tail > reader->next) {
+        reader->lost += tail - reader->next;
+        reader->next = tail;
+    }
+    uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);
+    if (head < reader->next) { /* never by a sound writer: start over behind what it claims */
+        reader->next = head;
+        return 0;
+    }
+    if (head - reader->next > reader->capacity) { /* the tail has moved on meanwhile */
+        reader->lost += head - reader->capacity - reader->next;
+        reader->next = head - reader->capacity;
+    }
+    size_t count = head - reader->next < max ? (size_t)(head - reader->next) : max;
+    for (size_t i = 0; i < count; i++)
+        copy_record(&out[i], &reader->slots[(reader->next + i) & (reader->capacity - 1)]);
+    return count;
+}
+
+int ring_take(struct ring_reader *reader, struct ring_control *control, size_t count)
+{
+    uint64_t tail = reader->next;
+    if (reader->next >= reader->taken_until &&
+        !atomic_compare_exchange_strong_explicit(&control->tail, &tail, reader->next + count,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return 0;
+    reader->next += count;
+    return 1;
 }
 
 int ring_peek(const struct ring_reader *reader, struct event *out)

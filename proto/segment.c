@@ -31,11 +31,17 @@ static size_t records_offset(const struct segment_shape *shape)
            shape->carts * sizeof(struct cart_slot);
 }
 
+static size_t ring_bytes(const struct segment_shape *shape, uint32_t index)
+{
+    uint32_t capacity = ring_capacity(shape, index);
+    return capacity * sizeof(struct event) + tally_rows_of(capacity) * sizeof(struct tally_row);
+}
+
 size_t segment_bytes(const struct segment_shape *shape)
 {
     size_t bytes = records_offset(shape);
     for (uint32_t i = 0; i < shape->rings; i++)
-        bytes += (size_t)ring_capacity(shape, i) * sizeof(struct event);
+        bytes += ring_bytes(shape, i);
     return bytes;
 }
 
@@ -110,6 +116,14 @@ static int shape_valid(const struct segment_shape *shape)
     return 1;
 }
 
+/* Left at 0 it would say that record 0 has been entered, while it is still being filled. */
+static void segment_prepare_ring(struct segment *segment, uint32_t index)
+{
+    struct ring_control *ring = segment_ring(segment, index);
+    struct event *first = (struct event *)(void *)((char *)segment + ring->offset);
+    first->seq = UINT64_MAX;
+}
+
 static void segment_set_offsets(struct segment *segment, const struct segment_shape *shape)
 {
     segment->magic = SEGMENT_MAGIC;
@@ -129,11 +143,11 @@ static void segment_set_offsets(struct segment *segment, const struct segment_sh
         struct ring_control *ring = segment_ring(segment, i);
         ring->capacity = ring_capacity(shape, i);
         ring->offset = offset;
-        /* Left at 0 it would say that record 0 has been entered, while it is still being filled. */
-        struct event *first = (struct event *)(void *)((char *)segment + offset);
-        first->seq = UINT64_MAX;
-        offset += ring->capacity * sizeof(struct event);
+        ring->tally_offset = offset + ring->capacity * sizeof(struct event);
+        ring->tally_capacity = tally_rows_of(ring_capacity(shape, i));
+        offset += ring_bytes(shape, i);
     }
+    segment_prepare_ring(segment, 0);
 }
 
 /* Shared memory is a file, and whoever makes one beyond its limit is ended by SIGXFSZ
@@ -143,6 +157,16 @@ static int may_be_made(size_t bytes)
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
            bytes <= limit.rlim_cur;
+}
+
+/* posix_fallocate() gives up when a signal arrives; profilers' timers send many. @return errno */
+static int reserve(int fd, size_t offset, size_t bytes)
+{
+    int error;
+    do {
+        error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
+    } while (error == EINTR);
+    return error;
 }
 
 int segment_create(struct segment **out, const char *name, const struct segment_shape *shape)
@@ -155,11 +179,9 @@ int segment_create(struct segment **out, const char *name, const struct segment_
     int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    /* posix_fallocate() gives up when a signal arrives; profilers' timers send many. */
-    int error;
-    do {
-        error = posix_fallocate(fd, 0, (off_t)bytes);
-    } while (error == EINTR);
+    int error = ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+    if (error == 0)
+        error = reserve(fd, 0, records_offset(shape) + ring_bytes(shape, 0));
     void *memory = MAP_FAILED;
     if (error == 0) {
         memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -176,6 +198,21 @@ int segment_create(struct segment **out, const char *name, const struct segment_
     return 0;
 }
 
+int segment_reserve_ring(struct segment *segment, const char *name, uint32_t index)
+{
+    const struct ring_control *ring = segment_ring(segment, index);
+    size_t bytes =
+        ring->capacity * sizeof(struct event) + ring->tally_capacity * sizeof(struct tally_row);
+    int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int error = reserve(fd, ring->offset, bytes);
+    close(fd);
+    if (error == 0)
+        segment_prepare_ring(segment, index);
+    return -error;
+}
+
 static int table_fits(uint64_t bytes, uint64_t offset, uint64_t count, size_t each)
 {
     return offset >= SEGMENT_HEADER_BYTES && offset % 64 == 0 && offset <= bytes &&
@@ -188,7 +225,8 @@ static int check_rings(const struct segment *segment, uint64_t bytes)
         const struct ring_control *ring = segment_ring(segment, i);
         uint64_t capacity = ring->capacity;
         if (capacity < 2 || (capacity & (capacity - 1)) != 0 ||
-            !table_fits(bytes, ring->offset, capacity, sizeof(struct event)))
+            !table_fits(bytes, ring->offset, capacity, sizeof(struct event)) ||
+            !table_fits(bytes, ring->tally_offset, ring->tally_capacity, sizeof(struct tally_row)))
             return -HOLTER_ECORRUPT;
     }
     return 0;

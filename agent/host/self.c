@@ -68,7 +68,8 @@ double self_call_cost(void)
     if (control != NULL && slots != NULL) {
         memset(control, 0, sizeof *control);
         memset(slots, 0, SEGMENT_FIRST_CAPACITY * sizeof *slots);
-        struct ring_writer writer = {control, slots, SEGMENT_FIRST_CAPACITY - 1, 0};
+        struct ring_writer writer = {
+            .control = control, .slots = slots, .mask = SEGMENT_FIRST_CAPACITY - 1};
         for (int batch = 0; batch < BATCHES; batch++) {
             uint64_t begin = clock_mono_ns();
             for (int i = 0; i < CALLS; i++)

@@ -187,6 +187,7 @@ struct run_job {
     uint64_t waiting_ns;         /**< of that, see WAITING_NS() */
     uint64_t matched, unmatched; /**< of the messages received */
     uint64_t lost;               /**< events that were not counted */
+    uint64_t tallied;            /**< events that their ranks summed, unread */
     uint64_t untracked;          /**< requests whose completion was not observed */
     uint64_t windows_dropped;    /**< that agents had no room for */
 };

@@ -172,6 +172,7 @@ static void run_report_store_sums(void *user, const struct wire_message *message
         job->bytes += row->sent_bytes;
         job->lost += row->lost;
         job->untracked += row->untracked;
+        job->tallied += row->tallied;
         job->mpi_ns += MPI_NS(row);
         job->waiting_ns += WAITING_NS(row);
     }
@@ -314,15 +315,15 @@ static const char *run_report_describe_path(const char *path)
 }
 
 /** Append "3 ranks not watched, " if there are any. */
-static void run_report_append_unseen(char *out, size_t capacity, uint64_t count, const char *noun,
-                                     const char *seen)
+static void run_report_append_count(char *out, size_t capacity, uint64_t count, const char *noun,
+                                    const char *what)
 {
     char number[32];
     size_t used = strlen(out);
     run_report_print_count(number, sizeof number, count);
     if (count > 0)
-        snprintf(out + used, capacity - used, "%s %s%s not %s, ", number, noun,
-                 count == 1 ? "" : "s", seen);
+        snprintf(out + used, capacity - used, "%s %s%s %s, ", number, noun, count == 1 ? "" : "s",
+                 what);
 }
 
 static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
@@ -331,8 +332,9 @@ static void run_report_print_losses(char *out, size_t capacity, const struct run
     struct quantity share;
     uint64_t unwatched = job->watched < job->ranks ? job->ranks - job->watched : 0;
     out[0] = '\0';
-    run_report_append_unseen(out, capacity, unwatched, "rank", "watched");
-    run_report_append_unseen(out, capacity, job->untracked, "request", "tracked");
+    run_report_append_count(out, capacity, unwatched, "rank", "not watched");
+    run_report_append_count(out, capacity, job->untracked, "request", "not tracked");
+    run_report_append_count(out, capacity, job->tallied, "record", "summed unread");
     size_t used = strlen(out);
     if (job->unmatched > 0) {
         run_report_print_count(received, sizeof received, job->matched + job->unmatched);

@@ -234,7 +234,7 @@ void census_drain_newcomers(struct census *census, const struct node_job *job,
         if (!resident->newcomer || resident->job != job)
             continue;
         rank_drain(resident->rank, clocks, journal_state(census->journal), batch);
-        rank_end_window(resident->rank, clocks);
+        rank_end_window(resident->rank, clocks, 0);
     }
     match_settle(job->match, clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns);
 }
@@ -298,7 +298,7 @@ uint32_t census_report_ended(struct census *census, const struct drain_clocks *c
         struct drain_clocks end = *clocks;
         end.end_ns = clocks->now_ns < clocks->end_ns ? clocks->now_ns : clocks->end_ns;
         struct wire_death_row death;
-        rank_end_window(resident->rank, &end);
+        rank_end_window(resident->rank, &end, 1);
         node_job_collect_carts(resident->job, resident->rank, clocks->now_ns);
         if (!rank_describe_death(resident->rank, clocks, clock, &death))
             resident->job->has_finalized = 1;
@@ -339,7 +339,7 @@ void census_end_window(struct census *census, struct node_job *job, uint64_t win
         struct rank *rank = census->residents[i]->rank;
         if (census->residents[i]->stage != JOINED || census->residents[i]->job != job)
             continue;
-        rank_end_window(rank, clocks);
+        rank_end_window(rank, clocks, 0);
         rank_report_pending(rank, clocks, job->transfers);
         rank_report_state(rank, window_ns);
         census_report_process(census->residents[i], clocks->now_ns, steal_ns);

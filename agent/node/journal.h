@@ -24,10 +24,11 @@
 struct journal_ring {
     uint64_t pid_start;
     int32_t pid;
-    uint32_t ring;    /**< index in the segment */
-    uint64_t next;    /**< first record not in a committed message */
-    uint64_t lost;    /**< as in struct ring_reader */
-    uint64_t dropped; /**< of the segment, counted in sums already; in the entry of ring 0 */
+    uint32_t ring;        /**< index in the segment */
+    uint64_t next;        /**< first record not in a committed message */
+    uint64_t lost;        /**< as in struct ring_reader */
+    uint32_t tally_epoch; /**< of the figures in a committed message, see struct tally_row */
+    uint64_t dropped;     /**< of the segment, counted in sums already; in the entry of ring 0 */
     struct ring_sum sum;
 };
 

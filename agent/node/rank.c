@@ -32,6 +32,15 @@ static void *rank_locate_table(const struct rank *rank, const uint64_t *offset,
     return (char *)rank->segment + at;
 }
 
+int rank_locate_tally(struct rank *rank, uint32_t ring)
+{
+    const struct ring_control *control = &rank->controls[ring];
+    struct rank_ring *to = &rank->rings[ring];
+    to->tally = rank_locate_table(rank, &control->tally_offset, &control->tally_capacity,
+                                  sizeof *to->tally, &to->tally_capacity);
+    return to->tally != NULL ? 0 : -HOLTER_ECORRUPT;
+}
+
 /* Copy a communicator's slot as one state of it. @return its generation; 0: never used, or changing
  */
 static uint32_t rank_read_comm_slot(const struct comm_slot *slot, struct comm_slot *out)
@@ -187,8 +196,9 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
         return rc;
     }
     /* One walk over the page tables instead of a fault for every page later; kernels before 5.14 do
-     * not support it and have the faults. */
-    madvise(rank->segment, rank->bytes, MADV_POPULATE_READ);
+     * not support it and have the faults. Rings after the first have no memory yet. */
+    uint64_t first_end = *(const volatile uint64_t *)&rank->controls[0].tally_offset;
+    madvise(rank->segment, first_end < rank->bytes ? first_end : rank->bytes, MADV_POPULATE_READ);
     atomic_store_explicit(&rank->segment->agent_pid, reader, memory_order_relaxed);
     rank_set_first_alarms(rank);
     *out = rank;

@@ -27,10 +27,13 @@ struct rank_ring {
     struct ring_reader reader;
     struct ring_sum sum;
     struct drain_pace pace;
-    uint64_t lost_counted; /**< of reader.lost, counted in sums already */
-    uint64_t lost_matched; /**< of reader.lost, reported to the matcher already */
-    uint64_t visited_ns;   /**< last drain, CLOCK_MONOTONIC */
-    int match_shed;        /**< it fills faster than records can be matched: they are only summed */
+    struct tally_row *tally; /**< in the mapping; only the agent's own figures are written */
+    uint32_t tally_capacity; /**< rows */
+    uint32_t tally_epoch;    /**< number of the committed figures of tally_row.counted */
+    int tally_open;          /**< the figures after those are in use */
+    uint64_t lost_matched;   /**< of reader.lost, reported to the matcher already */
+    uint64_t visited_ns;     /**< last drain, CLOCK_MONOTONIC */
+    int match_shed; /**< it fills faster than records can be matched: they are only summed */
     uint64_t paused_matched;   /**< calls not recorded (MPI_Pcontrol) that the matcher has been
                                   informed of */
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
@@ -84,6 +87,9 @@ struct rank {
     struct event_sum *sum; /**< borrowed from the job; NULL while the rank is unknown */
     int index;             /**< in sum */
 };
+
+/** Find the tally of a ring that is in use. @return 0 or -HOLTER_ECORRUPT */
+int rank_locate_tally(struct rank *rank, uint32_t ring);
 
 /** Map and check a segment.
  *  @param name    with its slash; its parts must be those in the header

@@ -25,6 +25,24 @@ uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state
     return visited != 0 ? visited : *(const volatile uint64_t *)&rank->segment->mono_start_ns;
 }
 
+/* Records that an earlier reader took after its last window and that are still there are read once
+ * more, up to the tail. A writer that is making room may have added a part of the oldest ones to
+ * the tally: an eighth of the ring is passed over. */
+static void rank_drain_read_again(struct rank_ring *ring)
+{
+    const struct ring_control *control = ring->reader.control;
+    uint64_t tail = atomic_load_explicit(&control->tail, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(&control->head, memory_order_acquire);
+    uint64_t reach = ring->reader.capacity - ring->reader.capacity / 8;
+    uint64_t oldest = head > reach ? head - reach : 0;
+    ring->reader.taken_until = tail < head ? tail : head;
+    if (ring->reader.next < oldest) {
+        oldest = oldest < ring->reader.taken_until ? oldest : ring->reader.taken_until;
+        ring->reader.lost += oldest - ring->reader.next;
+        ring->reader.next = oldest;
+    }
+}
+
 /* Resumes where an earlier reader stopped: at the position in this agent's journal, or, when that
  * agent is gone with its journal, at the position that it published in the ring. */
 static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
@@ -35,28 +53,27 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
     const struct journal_ring *saved = rank_drain_find_saved(state, rank, number);
     if (saved != NULL) {
         ring->reader.next = saved->next;
-        ring->reader.lost = ring->lost_counted = saved->lost;
+        ring->reader.lost = saved->lost;
         ring->sum = saved->sum;
+        ring->tally_epoch = saved->tally_epoch;
         ring->saved = *saved;
         ring->lost_matched = UINT64_MAX; /* messages posted before are unknown */
         rank->dropped = number == 0 ? saved->dropped : rank->dropped;
+        rank_drain_read_again(ring);
         return;
     }
     ring->reader.next = atomic_load_explicit(&control->agent_next, memory_order_relaxed);
+    ring->tally_epoch = atomic_load_explicit(&control->tally_epoch, memory_order_relaxed);
     ring->saved.next = ring->reader.next;
+    ring->saved.tally_epoch = ring->tally_epoch;
     if (ring->reader.next == 0)
         return;
     ring->lost_matched = UINT64_MAX;
     ring->sum.last_exit_ns =
         atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
-    for (int family = 0; family < POLL_FAMILIES; family++) {
-        ring->sum.polls[family] =
-            atomic_load_explicit(&control->polls[family].calls, memory_order_relaxed);
-        ring->sum.poll_ticks[family] =
-            atomic_load_explicit(&control->polls[family].ticks, memory_order_relaxed);
-    }
     ring->sum.untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
     rank->dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+    rank_drain_read_again(ring);
 }
 
 /* Rings are opened in order, so only the next one can have come into use: every drain reads its
@@ -64,10 +81,9 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
 static void rank_drain_open_rings(struct rank *rank, const struct journal_state *state)
 {
     while (rank->open < rank->ring_limit &&
-           atomic_load_explicit(&rank->controls[rank->open].state, memory_order_relaxed) !=
-               RING_FREE &&
            ring_reader_init(&rank->rings[rank->open].reader, rank->segment, rank->bytes,
-                            rank->open) == 0) {
+                            rank->open) == 0 &&
+           rank_locate_tally(rank, rank->open) == 0) {
         rank_drain_resume_ring(rank, rank->open, state);
         rank->open++;
     }
@@ -85,15 +101,37 @@ static struct sum_source rank_drain_make_source(struct rank *rank, struct rank_r
     };
 }
 
-/* @return records read; *beyond is set to the first one that was not, when there is one */
+/* Take the next records of a ring that end in this window. @return how many */
+static size_t rank_drain_take(struct rank *rank, uint32_t number, struct sum_source *source,
+                              struct event *batch)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    uint64_t lost = ring->reader.lost;
+    size_t count = 0;
+    /* A writer that laps may be faster than the copy: the next one is shorter. */
+    for (size_t limit = RANK_BATCH; limit > 0; limit /= 2) {
+        count = ring_copy(&ring->reader, batch, limit);
+        /* On a full node the agent may have been without a core for seconds since the drain began,
+         * while the rank continued to write: those records are not from the future. */
+        uint64_t now_ns = clock_mono_ns();
+        source->now_ns = now_ns > source->now_ns ? now_ns : source->now_ns;
+        count = event_sum_count_ended(source, batch, count);
+        if (count == 0 || ring_take(&ring->reader, &rank->controls[number], count))
+            break;
+        count = 0;
+    }
+    if (ring->reader.lost != lost)
+        event_sum_skip(source);
+    return count;
+}
+
+/* @return records taken */
 static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
-                                   const struct drain_clocks *clocks, struct event *batch,
-                                   int *beyond)
+                                   const struct drain_clocks *clocks, struct event *batch)
 {
     struct rank_ring *ring = &rank->rings[number];
     struct sum_source source = rank_drain_make_source(rank, ring, clocks);
     uint64_t total = 0;
-    *beyond = 0;
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
      * rings fill. */
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
@@ -101,22 +139,14 @@ static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
     if (ring->match_shed && rank->open > 1)
         rank_match_mark_lost(rank); /* records of the other ranks are matched */
     while (ring->reader.next < head) {
-        size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
+        size_t count = rank_drain_take(rank, number, &source, batch);
         if (count == 0)
             break;
-        /* On a full node the agent may have been without a core for seconds since the drain began,
-         * while the rank continued to write: those records are not from the future. */
-        uint64_t now_ns = clock_mono_ns();
-        source.now_ns = now_ns > source.now_ns ? now_ns : source.now_ns;
-        size_t taken = event_sum_events(rank->sum, rank->index, &source, batch, count);
-        rank_match_batch(rank, number, source.clock, batch, taken);
-        total += taken;
-        if (taken < count) {
-            ring->reader.next -= count - taken;
-            batch[0] = batch[taken];
-            *beyond = 1;
-            break;
-        }
+        struct sum_source all = source;
+        all.end_ns = UINT64_MAX; /* they are taken: none may be left */
+        event_sum_events(rank->sum, rank->index, &all, batch, count);
+        rank_match_batch(rank, number, source.clock, batch, count);
+        total += count;
     }
     return total;
 }
@@ -125,9 +155,8 @@ static uint64_t rank_drain_ring(struct rank *rank, uint32_t number,
                                 const struct drain_clocks *clocks, struct event *batch)
 {
     struct rank_ring *ring = &rank->rings[number];
-    int beyond;
     uint64_t lost = ring->reader.lost;
-    uint64_t taken = rank_drain_batches(rank, number, clocks, batch, &beyond);
+    uint64_t taken = rank_drain_batches(rank, number, clocks, batch);
     drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
     ring_alarm_set(&rank->controls[number], ring->reader.next + ring->reader.capacity / 2,
                    rank->reader_pid);
@@ -172,32 +201,75 @@ static uint64_t rank_drain_count_growth(uint64_t value, uint64_t *counted)
     return more;
 }
 
-static void rank_drain_sample_counters(struct rank *rank, struct rank_ring *ring,
+static uint64_t rank_drain_growth(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+/* The figures of the open window begin as those of the last committed one. */
+static void rank_drain_open_tally(struct rank_ring *ring, uint32_t rows)
+{
+    const uint32_t committed = ring->tally_epoch & 1;
+    for (uint32_t i = 0; i < rows && !ring->tally_open; i++)
+        ring->tally[i].counted[!committed] = ring->tally[i].counted[committed];
+    ring->tally_open = rows > 0;
+}
+
+/* @return records in the tally since the start */
+static uint64_t rank_drain_count_tally(struct rank *rank, struct rank_ring *ring,
                                        const struct sum_source *source)
 {
-    const struct ring_control *control = ring->reader.control;
-    uint64_t calls[POLL_FAMILIES], ticks[POLL_FAMILIES];
-    for (int family = 0; family < POLL_FAMILIES; family++) {
-        calls[family] = atomic_load_explicit(&control->polls[family].calls, memory_order_relaxed);
-        ticks[family] = atomic_load_explicit(&control->polls[family].ticks, memory_order_relaxed);
+    uint32_t rows = atomic_load_explicit(&ring->reader.control->tally_count, memory_order_acquire);
+    rows = rows < ring->tally_capacity ? rows : ring->tally_capacity;
+    uint64_t records = 0;
+    rank_drain_open_tally(ring, rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        struct tally_row *row = &ring->tally[i];
+        struct tally_figures now = tally_read(row),
+                             *counted = &row->counted[!(ring->tally_epoch & 1)];
+        if ((uint16_t)(atomic_load_explicit(&row->what, memory_order_relaxed) >> 32) != EVENT_POLL)
+            records += now.records;
+        if (now.records == counted->records)
+            continue;
+        const struct tally_figures grown = {
+            .records = rank_drain_growth(now.records, counted->records),
+            .bytes = rank_drain_growth(now.bytes, counted->bytes),
+            .bytes_in = rank_drain_growth(now.bytes_in, counted->bytes_in),
+            .ticks = rank_drain_growth(now.ticks, counted->ticks),
+        };
+        event_sum_tally(rank->sum, rank->index, source, row, &grown);
+        *counted = now;
     }
-    event_sum_polls(rank->sum, rank->index, source, calls, ticks);
-    uint64_t untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
-    event_sum_losses(rank->sum, rank->index,
-                     rank_drain_count_growth(ring->reader.lost, &ring->lost_counted),
+    return records;
+}
+
+/* Records that were not read and are not in the tally are lost. While the rank runs, some may be on
+ * their way into the tally. */
+static void rank_drain_sample_counters(struct rank *rank, struct rank_ring *ring,
+                                       const struct sum_source *source, int ended)
+{
+    uint64_t tallied = rank_drain_count_tally(rank, ring, source);
+    uint64_t lost = rank_drain_growth(ring->reader.lost, tallied);
+    if (!ended)
+        lost = rank_drain_growth(lost, ring->reader.capacity / 8);
+    lost = lost > ring->sum.lost ? lost : ring->sum.lost;
+    uint64_t untracked =
+        atomic_load_explicit(&ring->reader.control->untracked, memory_order_relaxed);
+    event_sum_losses(rank->sum, rank->index, rank_drain_count_growth(lost, &ring->sum.lost),
                      rank_drain_count_growth(untracked, &ring->sum.untracked), rank->open);
 }
 
-void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
+void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int ended)
 {
     struct event event;
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
         struct sum_source source = rank_drain_make_source(rank, ring, clocks);
         struct ring_reader ahead = ring->reader;
-        if (ring_read(&ahead, &event, 1) == 1 || ring_peek(&ring->reader, &event) == 0)
+        if ((ring_read(&ahead, &event, 1) == 1 && ahead.lost == ring->reader.lost) ||
+            ring_peek(&ring->reader, &event) == 0)
             event_sum_in_progress(rank->sum, rank->index, &source, &event);
-        rank_drain_sample_counters(rank, ring, &source);
+        rank_drain_sample_counters(rank, ring, &source, ended);
     }
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     event_sum_losses(rank->sum, rank->index, rank_drain_count_growth(dropped, &rank->dropped), 0,
@@ -225,8 +297,11 @@ void rank_store_positions(struct rank *rank)
             .next = ring->reader.next,
             .lost = ring->reader.lost,
             .dropped = rank->dropped,
+            .tally_epoch = ring->tally_epoch + (uint32_t)ring->tally_open,
             .sum = ring->sum,
         };
+        ring->tally_epoch = ring->saved.tally_epoch;
+        ring->tally_open = 0;
     }
 }
 
@@ -243,6 +318,8 @@ void rank_publish_positions(struct rank *rank, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < rank->open; i++) {
         atomic_store_explicit(&rank->controls[i].agent_next, rank->rings[i].saved.next,
+                              memory_order_relaxed);
+        atomic_store_explicit(&rank->controls[i].tally_epoch, rank->rings[i].saved.tally_epoch,
                               memory_order_relaxed);
     }
     atomic_store_explicit(&rank->segment->agent_beat_ns, now_ns, memory_order_relaxed);

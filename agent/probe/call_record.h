@@ -109,8 +109,8 @@ HOT void record_publish(struct thread *t, struct event *slot)
     }
     record_prefetch_next(slot);
     ring_publish(&t->ring);
-    if (unlikely(ring_alarm_due(&t->ring)))
-        ring_alarm(&t->ring);
+    if (unlikely(ring_is_due(&t->ring)))
+        ring_maintain(&t->ring);
 }
 
 HOT void scope_leave(const struct scope *s)
@@ -145,17 +145,18 @@ HOT void scope_place(const struct scope *s, uint32_t request, uint16_t comm)
     ring_put(s->slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
 }
 
-/** End a polling call that found nothing: it is counted and leaves no record. */
+COLD void poll_find_row(struct thread *t, enum poll_family family, uint16_t call);
+
+/** End a polling call that found nothing: it is in the tally and leaves no record. */
 HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now)
 {
+    struct thread *t = s->t;
     if (unlikely(probe.paused)) {
         scope_count_paused(s);
     } else {
-        struct poll_count *count = &s->t->ring.control->polls[family];
-        uint64_t calls = atomic_load_explicit(&count->calls, memory_order_relaxed);
-        uint64_t spent = atomic_load_explicit(&count->ticks, memory_order_relaxed);
-        atomic_store_explicit(&count->calls, calls + 1, memory_order_relaxed);
-        atomic_store_explicit(&count->ticks, spent + (now - s->t_enter), memory_order_relaxed);
+        if (unlikely(t->polls[family].call != s->call))
+            poll_find_row(t, family, s->call);
+        tally_add_poll(t->polls[family].row, now - s->t_enter);
     }
     scope_leave(s);
 }

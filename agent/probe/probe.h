@@ -151,11 +151,23 @@ enum gate {
     GATE_CLOSED = 4, /**< no ring for this thread, or the process is ending */
 };
 
+/** Families of polling calls, whose calls that find nothing go to the tally. */
+enum poll_family {
+    POLL_TEST,  /**< MPI_Test, Testany, Testall, Testsome, Request_get_status */
+    POLL_PROBE, /**< MPI_Iprobe, Improbe */
+    POLL_FAMILIES,
+};
+
 /** State of a thread that calls MPI. Its initial value is that of thread_self, not zero. */
 struct thread {
     uint32_t gate;       /**< 0: record the next call */
     uint32_t type_epoch; /**< value of probe.type_epoch for which types is valid */
     struct ring_writer ring;
+    struct {
+        struct tally_row *row; /**< of the newest call that found nothing */
+        uint16_t call;         /**< its number; 0: none since the region changed */
+    } polls[POLL_FAMILIES];
+    struct tally_row no_polls;    /**< instead of a row that there is no space for */
     const struct comm *last;      /**< communicator used last; never NULL */
     const struct type_size *type; /**< datatype used last; never NULL */
     uint16_t region;              /**< innermost */

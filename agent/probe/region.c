@@ -127,10 +127,11 @@ static uint16_t region_index(const char *name)
     return index;
 }
 
-static uint16_t region_innermost(const struct thread *t)
+static void region_enter_innermost(struct thread *t)
 {
     uint16_t depth = t->depth < REGION_DEPTH ? t->depth : REGION_DEPTH;
-    return depth > 0 ? t->regions[depth - 1] : 0;
+    t->region = depth > 0 ? t->regions[depth - 1] : 0;
+    t->polls[POLL_TEST].call = t->polls[POLL_PROBE].call = 0; /* rows of polls are for a region */
 }
 
 static int region_open(struct thread *t, const char *name)
@@ -140,7 +141,7 @@ static int region_open(struct thread *t, const char *name)
         t->regions[t->depth] = index;
     if (t->depth < UINT16_MAX)
         t->depth++; /* deeper regions are only counted, so that their ends match */
-    t->region = region_innermost(t);
+    region_enter_innermost(t);
     return index;
 }
 
@@ -155,7 +156,7 @@ static int region_close(struct thread *t, const char *name)
         uint16_t index = t->regions[depth - 1];
         if (index != 0 && strcmp(segment_region(probe.segment, index)->name, name) == 0) {
             t->depth = (uint16_t)(depth - 1);
-            t->region = region_innermost(t);
+            region_enter_innermost(t);
             return -(int)index;
         }
     }

@@ -555,9 +555,10 @@ HOT void shape_all_leave(const struct scope *s, int result, uint64_t t_exit,
         ring_enter(&ring, slot);
         record_prefetch_next(slot);
         ring_publish(&ring);
-        if (unlikely(ring_alarm_due(&ring))) {
+        if (unlikely(ring_is_due(&ring))) {
             s->t->ring.head = ring.head;
-            ring_alarm(&s->t->ring);
+            ring_maintain(&s->t->ring);
+            ring.due = s->t->ring.due;
         }
         what = ring_what(s->call, 0, EVENT_PART, 0);
     }

@@ -402,20 +402,31 @@ static void start_close_ring(void *argument)
     memory_free_scratch(t);
 }
 
+void poll_find_row(struct thread *t, enum poll_family family, uint16_t call)
+{
+    struct tally_row *row = tally_find_polls(&t->ring, call, t->region);
+    t->polls[family].row = row ? row : &t->no_polls;
+    t->polls[family].call = row ? call : 0;
+    if (!row)
+        request_count_untracked(t, 1);
+}
+
 static int start_claim_ring(struct thread *t, enum ring_state wanted)
 {
     for (uint32_t i = 0; i < probe.segment->rings; i++) {
         struct ring_control *control = segment_ring(probe.segment, i);
         uint32_t state = wanted;
-        if (!atomic_compare_exchange_strong(&control->state, &state, RING_ACTIVE))
+        if (!atomic_compare_exchange_strong(&control->state, &state, RING_RESERVING))
             continue;
+        /* Rings are opened in order: without memory for this one, later ones are not used. */
+        if (wanted == RING_FREE && i > 0 &&
+            segment_reserve_ring(probe.segment, start.name, i) != 0) {
+            atomic_store(&control->state, RING_FREE);
+            return 0;
+        }
         control->tid = (uint32_t)syscall(SYS_gettid);
-        t->ring = (struct ring_writer){
-            .control = control,
-            .slots = (struct event *)(void *)((char *)probe.segment + control->offset),
-            .mask = control->capacity - 1,
-            .head = atomic_load_explicit(&control->head, memory_order_relaxed),
-        };
+        ring_writer_init(&t->ring, probe.segment, control);
+        atomic_store(&control->state, RING_ACTIVE);
         return 1;
     }
     return 0;
@@ -447,7 +458,9 @@ struct thread *thread_start(void)
         pthread_mutex_unlock(&start.lock);
     }
     if (watched) {
+        pthread_mutex_lock(&start.lock);
         ready = start_claim_ring(t, RING_FREE) || start_claim_ring(t, RING_CLOSED);
+        pthread_mutex_unlock(&start.lock);
         if (ready)
             pthread_setspecific(start.key, t);
         else

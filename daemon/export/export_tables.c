@@ -134,6 +134,7 @@ static int export_tables_put_ranks(struct sheet *s, const struct content *c)
             export_tables_number("other_ns", r->other_ns),
             export_tables_number("untracked", r->untracked),
             export_tables_number("threads", r->threads),
+            export_tables_number("tallied", r->tallied),
         };
         code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
     }

@@ -84,6 +84,7 @@ static void report_put_cards(const struct page *p)
     struct quantity q;
     const struct content *c = p->source->content;
     double sent = 0, bytes = 0, mpi = 0, time = 0, lost = 0, missing = 0, untracked = 0;
+    double tallied = 0;
     char text[80];
     for (size_t i = 0; i < d->window_count; i++) {
         const struct report_window *w = &d->windows[i];
@@ -95,8 +96,10 @@ static void report_put_cards(const struct page *p)
         for (unsigned k = 0; k < REPORT_CLASSES; k++)
             mpi += w->class_ns[k];
     }
-    for (size_t i = 0; i < c->rank_count; i++)
+    for (size_t i = 0; i < c->rank_count; i++) {
         untracked += (double)c->ranks[i].sums.untracked;
+        tallied += (double)c->ranks[i].sums.tallied;
+    }
     fputs("<div class=\"cards\">\n", p->out);
     snprintf(text, sizeof(text), "%zu", d->alerts_all);
     report_put_card(p->out, text, d->alerts_all == 1 ? "alert" : "alerts");
@@ -105,6 +108,9 @@ static void report_put_cards(const struct page *p)
     report_put_card(p->out, quantity_share(&q, mpi, time), "of the ranks' time in MPI");
     snprintf(text, sizeof(text), "%zu", d->phase_count);
     report_put_card(p->out, text, "phases of communication");
+    if (tallied > 0)
+        report_put_card(p->out, quantity_count(&q, tallied),
+                        "records summed unread by their ranks");
     if (untracked > 0)
         report_put_card(p->out, quantity_count(&q, untracked), "requests not tracked to their end");
     if (d->matched + d->unmatched > 0)

@@ -40,6 +40,7 @@ enum event_kind {
     EVENT_CALL = 1,   /**< one MPI call, with its entry and exit */
     EVENT_PART = 2,   /**< a further message of the call record before it; same t_enter, t_exit */
     EVENT_REGION = 3, /**< MPI_Pcontrol opened (peer 1) or closed (peer -1) a code region */
+    EVENT_POLL = 4,   /**< polling calls that found nothing: in a tally only, never in a ring */
 };
 
 enum event_flag {

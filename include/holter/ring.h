@@ -1,41 +1,30 @@
 /* The ring: an overwriting single-producer ring of events in shared memory.
  *
- * The writer never waits: it overwrites the oldest record. Readers copy records and then check
- * whether the writer has overwritten them meanwhile (a sequence lock over the whole ring), so any
- * number of readers may read, the writer waits for none of them, and the number of lost records is
- * exact. The ring is also the flight recorder of its thread.
+ * The writer never waits: it overwrites the oldest record. Before it overwrites records that the
+ * agent has not taken, it adds them to the ring's tally (holter/tally.h): each record is either
+ * taken by ring_take() or in the tally, never both: agent and writer advance control->tail by
+ * compare-and-swap.
  *
- * The protocol, as published by H.-J. Boehm, "Can seqlocks get along with programming language
- * memory models?" (MSPC 2012), section 4:
- *   writer: entry fields of slot[head]; seq = head (release); the MPI call; t_exit; release fence;
- *           other exit fields; head = head + 1 (release); release fence before the next record's
- *           stores
- *   reader: h = head (acquire); copy; acquire fence; h2 = head (relaxed);
- *           record i of the copy is good when i + capacity > h2
+ * Other readers copy records and then check whether the writer has overwritten them meanwhile (a
+ * sequence lock over the whole ring), so any number of them may read, and the writer waits for none
+ * of them. The ring is also the flight recorder of its thread.
+ *
+ * The protocol of these readers, as published by H.-J. Boehm, "Can seqlocks get along with
+ * programming language memory models?" (MSPC 2012), section 4: writer: entry fields of slot[head];
+ * seq = head (release); the MPI call; t_exit; release fence; other exit fields; head = head + 1
+ * (release); release fence before the next record's stores reader: h = head (acquire); copy;
+ * acquire fence; h2 = head (relaxed); record i of the copy is good when i + capacity > h2
  */
 #ifndef HOLTER_RING_H
 #define HOLTER_RING_H
 
 #include "holter/event.h"
+#include "holter/tally.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/** Families of polling calls, which are counted in place while they find nothing. */
-enum poll_family {
-    POLL_TEST,  /**< MPI_Test, Testany, Testall, Testsome, Request_get_status */
-    POLL_PROBE, /**< MPI_Iprobe, Improbe */
-    POLL_FAMILIES,
-};
-
-/** Polling calls of one family that found nothing, since the start. Written by the ring's thread
- *  only. */
-struct poll_count {
-    _Atomic uint64_t calls;
-    _Atomic uint64_t ticks; /**< time inside those calls */
-};
 
 enum ring_state {
     RING_FREE = 0,   /**< not assigned to a thread */
@@ -44,6 +33,7 @@ enum ring_state {
      *  may claim a free or a closed ring: the head continues, so that readers keep their position
      *  and no record is read twice. */
     RING_CLOSED = 2,
+    RING_RESERVING = 3, /**< assigned; its memory is being reserved */
 };
 
 /** Control block of one ring. Fields that the writer stores often, fields that it stores rarely and
@@ -51,12 +41,14 @@ enum ring_state {
 struct ring_control {
     _Alignas(64) _Atomic uint64_t
         head; /**< records ever published; the next one goes to head mod capacity */
-    struct poll_count polls[POLL_FAMILIES]; /**< on the writer's own line, beside head */
-    _Alignas(64) _Atomic uint32_t state;    /**< enum ring_state */
-    uint32_t tid;                           /**< kernel thread id of the writer */
-    uint64_t capacity;                      /**< records, a power of two */
+    _Alignas(64) _Atomic uint32_t state; /**< enum ring_state */
+    uint32_t tid;                        /**< kernel thread id of the writer */
+    uint64_t capacity;                   /**< records, a power of two */
     /** Of the first record, bytes from the start of the segment, a multiple of 64. */
     uint64_t offset;
+    uint64_t tally_offset;        /**< of the first row of the tally, likewise */
+    uint32_t tally_capacity;      /**< rows, a power of two */
+    _Atomic uint32_t tally_count; /**< rows in use, the first ones */
     /** Calls made while MPI_Pcontrol(0) was in force. */
     _Alignas(64) _Atomic uint64_t paused_calls;
     /** Requests whose completion is not observed, and messages and calls on communicators without a
@@ -65,11 +57,16 @@ struct ring_control {
     /** First record that the agent has not processed: a later agent continues there. Only the agent
      *  writes it. */
     _Atomic uint64_t agent_next;
+    /** Records below it were taken by the agent or added to the tally. */
+    _Atomic uint64_t tail;
     /** The writer signals its reader when the head reaches alarm_at, see ring_alarm(). Set by the
      *  agent at every drain, cleared by the writer after the signal. */
     _Atomic uint64_t alarm_at;
     _Atomic int32_t alarm_pid; /**< process to be signalled; 0: none */
-    uint8_t reserved[28];
+    /** Number of the figures of tally_row.counted that the agent has committed, from 0 up. Only the
+     *  agent writes it. */
+    _Atomic uint32_t tally_epoch;
+    uint8_t reserved[16];
 };
 
 _Static_assert(sizeof(struct ring_control) == 192, "ring control block is part of the contract");
@@ -80,6 +77,9 @@ struct ring_writer {
     struct event *slots;          /**< borrowed from the segment */
     uint64_t mask;                /**< capacity - 1 */
     uint64_t head;                /**< private copy of control->head */
+    uint64_t due;                 /**< head at which ring_maintain() has to be called */
+    struct tally_row *tally;      /**< borrowed from the segment */
+    uint64_t tally_mask;          /**< rows - 1 */
 };
 
 /** Reader's handle: one per reader and ring. */
@@ -89,7 +89,10 @@ struct ring_reader {
     /** Copied and checked when the reader was made; never read again from memory. */
     uint64_t capacity;
     uint64_t next; /**< index of the first record not yet read */
-    uint64_t lost; /**< records overwritten before they were read, since the start */
+    /** Records that were not read, since the start: overwritten, or in the tally. */
+    uint64_t lost;
+    uint64_t taken_until; /**< records below it were taken by an earlier reader; ring_copy() reads
+                             them once more */
 };
 
 /* A record is written as eight words, each by one relaxed atomic store: a reader that copies a slot
@@ -179,22 +182,27 @@ static inline void ring_publish(struct ring_writer *w)
     ring_fence(); /* a reader that sees a store to the next slot also sees this head */
 }
 
-/** The writer checks the alarm once in this many records. */
-#define RING_ALARM_EVERY 256u
+/** The writer calls ring_maintain() at the latest after this many records. */
+#define RING_MAINTAIN_EVERY 256u
 
 /** Signal for the reader. Its default action is to be ignored, so that it does no harm to an
  * unrelated process that reuses the pid of a former reader. */
 #define RING_ALARM_SIGNAL SIGURG
 
-/** Is it time to call ring_alarm()? Call it after ring_publish(). */
-static inline int ring_alarm_due(const struct ring_writer *w)
+/** Fill a writer's handle from the control block of a new ring or of one that was closed.
+ *  @param segment  start of the mapped segment */
+void ring_writer_init(struct ring_writer *w, void *segment, struct ring_control *control);
+
+/** Does ring_maintain() have to be called? To be asked after each ring_publish(). */
+static inline int ring_is_due(const struct ring_writer *w)
 {
-    return (w->head & (RING_ALARM_EVERY - 1)) == 0;
+    return w->head == w->due;
 }
 
-/** Writer: send RING_ALARM_SIGNAL to the reader if the head has reached alarm_at; once for each
- * call of ring_alarm_set(). Does not block and preserves errno. */
-void ring_alarm(const struct ring_writer *w);
+/** Writer: send RING_ALARM_SIGNAL to the reader if the head has reached alarm_at, once for each
+ * call of ring_alarm_set(), and add the oldest records to the tally if the ring is full of records
+ * that were not taken. Does not block and preserves errno. */
+void ring_maintain(struct ring_writer *w);
 
 /** Reader: request a signal when the writer reaches record number `at`. @param pid  of the reader
  */
@@ -215,6 +223,16 @@ int ring_reader_init(struct ring_reader *reader, const void *segment, size_t byt
  *  @return number of records copied; 0 when there are none. Records that were overwritten are
  *          skipped and added to reader->lost. */
 size_t ring_read(struct ring_reader *reader, struct event *out, size_t max);
+
+/** Copy the next records without passing over them, for the reader that takes them: the agent.
+ *  Records that are in the tally are skipped and added to reader->lost.
+ *  @return number of records copied */
+size_t ring_copy(struct ring_reader *reader, struct event *out, size_t max);
+
+/** Take the first `count` records that ring_copy() has just copied: they will not be in the tally.
+ *  @param control  that of the reader, writable
+ *  @return 1; 0: the writer has added some of them to the tally meanwhile, the copy is void */
+int ring_take(struct ring_reader *reader, struct ring_control *control, size_t count);
 
 /** Copy the record of the call in progress.
  *  @param out  set on success: entry fields are valid, t_exit is 0

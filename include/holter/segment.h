@@ -7,10 +7,11 @@
  *         struct comm_slot[comms]
  *         struct region_slot[regions]
  *         struct cart_slot[carts]
- *         the rings' records
+ *         of each ring: its records, its struct tally_row[tally_capacity]
  * Every offset and count is in the header; a reader checks them against the length of its mapping
- * before it uses them, and does not read them again. All memory is reserved when the segment is
- * made (posix_fallocate), so that no store can fault later.
+ * before it uses them, and does not read them again. Memory is reserved (posix_fallocate) before it
+ * is used, so that no store can fault: up to the end of the first ring when the segment is made,
+ * that of each further ring when a thread claims it.
  */
 #ifndef HOLTER_SEGMENT_H
 #define HOLTER_SEGMENT_H
@@ -18,12 +19,13 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 3u
+#define SEGMENT_VERSION 4u
 #define SEGMENT_HEADER_BYTES 4096u
 
-/* Default sizes: together below 4 MiB per rank. */
-#define SEGMENT_RINGS 16u             /**< threads of a rank that may call MPI at one time */
-#define SEGMENT_COMMS 6144u           /**< communicators of a rank that exist at one time */
+/* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
+ * 80 KiB for each further one. */
+#define SEGMENT_RINGS 96u             /**< threads of a rank that may call MPI at one time */
+#define SEGMENT_COMMS 5120u           /**< communicators of a rank that exist at one time */
 #define SEGMENT_REGIONS 256u          /**< code regions of a rank */
 #define SEGMENT_CARTS 64u             /**< Cartesian communicators of a rank, the first ones */
 #define SEGMENT_FIRST_CAPACITY 32768u /**< records of the first thread's ring */
@@ -162,8 +164,13 @@ int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_
  *  @return 0, -EEXIST, -ENOSPC (/dev/shm is full: nothing remains) or another -errno */
 int segment_create(struct segment **out, const char *name, const struct segment_shape *shape);
 
+/** Reserve the memory of a ring that is in use for the first time; for the first ring
+ *  segment_create() has done so. Preserves nothing of errno.
+ *  @param name  of the segment. @return 0, -ENOSPC, or another -errno */
+int segment_reserve_ring(struct segment *segment, const char *name, uint32_t index);
+
 /** Map an existing segment and check every offset and count in it.
- *  @param writable  the agent stores agent_pid, agent_beat_ns, agent_next and alarms
+ *  @param writable  the agent stores agent_pid, agent_beat_ns, its words of rings and tallies
  *  @return 0, -HOLTER_EEMPTY while it is being made, -HOLTER_ECORRUPT, -HOLTER_EVERSION, -EACCES
  *          when it belongs to another user, or another -errno */
 int segment_open(struct segment **out, size_t *bytes, const char *name, int writable);

@@ -97,7 +97,7 @@
 /** Activity of one rank in one window. Sums over all windows are the totals of the run. */
 #define WIRE_RANK_ROW(COLUMN)                                                                      \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
-    COLUMN(U64, events, WIRE_ANY, "records read from its rings")                                   \
+    COLUMN(U64, events, WIRE_ANY, "records of its rings that were summed")                         \
     COLUMN(U64, lost, WIRE_ANY, "records overwritten before they were read, or that had no ring")  \
     COLUMN(U64, calls, WIRE_ANY, "MPI calls, polls that found nothing included")                   \
     COLUMN(U64, polls, WIRE_ANY, "polling calls that found nothing")                               \
@@ -127,7 +127,9 @@
            "messages and the call in progress; where these tell it late, of a window before")      \
     COLUMN(U64, awaited, WIRE_ANY,                                                                 \
            "published: 1 + the rank that it waited for longest; 0: none, or not known")            \
-    COLUMN(U64, awaited_ns, WIRE_ANY, "published: time in which it waited for that rank")
+    COLUMN(U64, awaited_ns, WIRE_ANY, "published: time in which it waited for that rank")          \
+    COLUMN(U64, tallied, WIRE_ANY,                                                                 \
+           "of events: not read but summed by the rank itself, without latency and bursts")
 
 /** Messages from one rank to another, as the sender counted them. */
 #define WIRE_PAIR_ROW(COLUMN)                                                                      \

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #define CAPACITY 64u
+#define ROWS 16u /* of the tally */
 
 /* A segment in private memory: rings need no shared memory to work. */
 struct bed {
@@ -27,8 +28,8 @@ struct bed {
 
 static void bed_init(struct bed *bed)
 {
-    bed->bytes =
-        SEGMENT_HEADER_BYTES + sizeof(struct ring_control) + CAPACITY * sizeof(struct event);
+    bed->bytes = SEGMENT_HEADER_BYTES + sizeof(struct ring_control) +
+                 CAPACITY * sizeof(struct event) + ROWS * sizeof(struct tally_row);
     bed->segment = aligned_alloc(4096, (bed->bytes + 4095) / 4096 * 4096);
     assert_non_null(bed->segment);
     memset(bed->segment, 0, bed->bytes);
@@ -37,13 +38,11 @@ static void bed_init(struct bed *bed)
     struct ring_control *control = segment_ring(bed->segment, 0);
     control->capacity = CAPACITY;
     control->offset = SEGMENT_HEADER_BYTES + sizeof(*control);
+    control->tally_offset = control->offset + CAPACITY * sizeof(struct event);
+    control->tally_capacity = ROWS;
     ((struct event *)((char *)bed->segment + control->offset))->seq = UINT64_MAX;
     atomic_store(&control->state, RING_ACTIVE);
-    bed->writer = (struct ring_writer){
-        .control = control,
-        .slots = (struct event *)((char *)bed->segment + control->offset),
-        .mask = CAPACITY - 1,
-    };
+    ring_writer_init(&bed->writer, bed->segment, control);
     assert_int_equal(ring_reader_init(&bed->reader, bed->segment, bed->bytes, 0), 0);
 }
 
@@ -71,6 +70,8 @@ static void leave(struct bed *bed, struct event *slot)
     ring_put(slot, RING_WORD_T_EXIT, slot->t_enter + 5);
     ring_fence();
     ring_publish(&bed->writer);
+    if (ring_is_due(&bed->writer))
+        ring_maintain(&bed->writer);
 }
 
 static void a_record_comes_out_as_it_was_put(void **state)
@@ -198,18 +199,21 @@ static void a_control_block_that_does_not_fit_is_refused(void **state)
     struct ring_control *control = segment_ring(bed.segment, 0), good = *control;
     struct ring_reader reader;
     assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 1), -HOLTER_ECORRUPT);
-    assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes - 1, 0), -HOLTER_ECORRUPT);
+    assert_int_equal(ring_reader_init(&reader, bed.segment, good.tally_offset - 1, 0),
+                     -HOLTER_ECORRUPT);
     assert_int_equal(ring_reader_init(&reader, bed.segment, 100, 0), -HOLTER_ECORRUPT);
     const uint64_t capacities[] = {0, 1, 63, 65, 128, UINT64_MAX, UINT64_C(1) << 63};
     for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
         control->capacity = capacities[i];
-        assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 0), -HOLTER_ECORRUPT);
+        assert_int_equal(ring_reader_init(&reader, bed.segment, good.tally_offset, 0),
+                         -HOLTER_ECORRUPT);
     }
     *control = good;
     const uint64_t offsets[] = {1, good.offset + 64, UINT64_MAX, UINT64_MAX - 63};
     for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
         control->offset = offsets[i];
-        assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 0), -HOLTER_ECORRUPT);
+        assert_int_equal(ring_reader_init(&reader, bed.segment, good.tally_offset, 0),
+                         -HOLTER_ECORRUPT);
         control->offset = good.offset;
         bed.segment->rings_offset = offsets[i] & ~UINT64_C(63);
         if (bed.segment->rings_offset > SEGMENT_HEADER_BYTES)
@@ -238,6 +242,148 @@ static void a_head_that_goes_back_does_not_trip_the_reader(void **state)
     bed_finish(&bed);
 }
 
+/* ---- tally --------------------------------------------------------------- */
+
+static struct tally_figures tally_total(const struct bed *bed)
+{
+    struct tally_figures total = {0};
+    for (uint32_t i = 0; i < atomic_load(&bed->writer.control->tally_count); i++) {
+        struct tally_figures row = tally_read(&bed->writer.tally[i]);
+        total.records += row.records;
+        total.bytes += row.bytes;
+        total.bytes_in += row.bytes_in;
+        total.ticks += row.ticks;
+    }
+    return total;
+}
+
+/* Any mix of bursts and takes, from empty to many laps behind. */
+static void every_record_is_taken_or_in_the_tally(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event out[CAPACITY];
+    uint64_t written = 0, taken = 0, bytes = 0;
+    unsigned seed = 4711;
+    for (int round = 0; round < 4000; round++) {
+        seed = seed * 1103515245u + 12345u;
+        for (unsigned i = (seed >> 16) % (round % 7 == 0 ? 3 * CAPACITY : CAPACITY / 2); i > 0; i--)
+            leave(&bed, enter(&bed, written++));
+        size_t n = ring_copy(&bed.reader, out, 1 + (seed >> 8) % CAPACITY);
+        for (unsigned i = seed % 5 == 0 ? CAPACITY / 2 : 0; i > 0; i--)
+            leave(&bed, enter(&bed, written++)); /* between the copy and its taking */
+        uint64_t first = bed.reader.next;
+        if (!ring_take(&bed.reader, bed.writer.control, n))
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(out[i].seq, first + i);
+            bytes += out[i].bytes;
+        }
+        taken += n;
+        assert_int_equal(bed.reader.next, taken + bed.reader.lost);
+    }
+    for (size_t n; (n = ring_copy(&bed.reader, out, CAPACITY)) > 0; taken += n) {
+        assert_int_equal(ring_take(&bed.reader, bed.writer.control, n), 1);
+        for (size_t i = 0; i < n; i++)
+            bytes += out[i].bytes;
+    }
+    struct tally_figures total = tally_total(&bed);
+    assert_int_equal(taken + total.records, written);
+    assert_int_equal(total.records, bed.reader.lost);
+    assert_int_equal(bytes + total.bytes, written * (written - 1) / 2);
+    assert_int_equal(total.ticks, 5 * total.records);
+    assert_int_equal(total.bytes_in, 0); /* a receive has the time of its posting there */
+    assert_true(total.records > 0 && taken > total.records / 2);
+    bed_finish(&bed);
+}
+
+static void lap(struct bed *bed, const struct event *event, unsigned records)
+{
+    for (unsigned i = 0; i < records; i++) {
+        struct event *slot = enter(bed, event->bytes);
+        ring_put(slot, RING_WORD_BYTES_IN, event->bytes_in);
+        ring_put(slot, RING_WORD_ENDS, ring_ends(event->peer, (int32_t)i));
+        ring_put(slot, RING_WORD_PLACE, ring_place(event->request, event->comm, event->region));
+        ring_put(slot, RING_WORD_WHAT, ring_what(event->call, event->flags, event->kind, 0));
+        leave(bed, slot);
+    }
+}
+
+/* The rest is added up for each function, so that nothing is lost. */
+static void more_peers_than_rows_are_added_up_without_peer(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event send = {.bytes = 100,
+                         .comm = 3,
+                         .call = 7,
+                         .flags = EVENT_SEND | EVENT_POST | EVENT_DONE,
+                         .kind = EVENT_CALL};
+    for (send.peer = 0; send.peer < 40; send.peer++)
+        lap(&bed, &send, 10);
+    lap(&bed, &send, CAPACITY); /* the last of them leave the ring */
+    struct tally_figures total = tally_total(&bed);
+    assert_int_equal(total.bytes, 100 * total.records);
+    assert_true(total.records >= 400);
+    uint32_t rows = atomic_load(&bed.writer.control->tally_count);
+    assert_int_equal(rows, ROWS - ROWS / 8 + 1);
+    assert_int_equal(ring_peer(atomic_load(&bed.writer.tally[rows - 1].where)), PEER_UNKNOWN);
+    for (uint32_t i = 0; i + 1 < rows; i++) {
+        assert_int_equal(ring_peer(atomic_load(&bed.writer.tally[i].where)), (int32_t)i);
+        assert_int_equal(tally_read(&bed.writer.tally[i]).records, 10);
+    }
+    bed_finish(&bed);
+}
+
+static void the_tally_counts_received_bytes_of_collectives_only(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event reduce = {.bytes = 8, .bytes_in = 9, .peer = -1, .call = 40, .kind = EVENT_CALL};
+    lap(&bed, &reduce, 3);
+    reduce.flags = EVENT_DONE; /* its end, with the time of its start in place of the bytes */
+    reduce.request = 5;
+    lap(&bed, &reduce, 3 + CAPACITY);
+    assert_int_equal(tally_total(&bed).bytes_in, 3 * 9);
+    bed_finish(&bed);
+}
+
+static void polls_that_find_nothing_have_a_row_for_each_function(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct tally_row *test = tally_find_polls(&bed.writer, 50, 0);
+    struct tally_row *probe = tally_find_polls(&bed.writer, 51, 0);
+    struct tally_row *inside = tally_find_polls(&bed.writer, 50, 2);
+    assert_true(test != probe && test != inside && probe != inside);
+    assert_ptr_equal(tally_find_polls(&bed.writer, 50, 0), test);
+    tally_add_poll(test, 30);
+    tally_add_poll(test, 40);
+    assert_int_equal(tally_read(test).records, 2);
+    assert_int_equal(tally_read(test).ticks, 70);
+    bed_finish(&bed);
+}
+
+/* Offsets and counts that another process has changed lead nowhere outside the ring. */
+static void a_tail_without_sense_does_not_trip_the_writer(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    const uint64_t tails[] = {UINT64_MAX, UINT64_MAX / 2, 0, 1, 1000};
+    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+        atomic_store(&bed.writer.control->tail, tails[i]);
+        for (unsigned k = 0; k < 10 * RING_MAINTAIN_EVERY; k++)
+            leave(&bed, enter(&bed, k));
+        assert_true(bed.writer.due > bed.writer.head);
+    }
+    bed_finish(&bed);
+}
+
 static volatile sig_atomic_t alarms;
 
 static void count_alarm(int number)
@@ -252,8 +398,6 @@ static int alarms_of(struct bed *bed, unsigned records)
     alarms = 0;
     for (unsigned i = 0; i < records; i++) {
         leave(bed, enter(bed, i));
-        if (ring_alarm_due(&bed->writer))
-            ring_alarm(&bed->writer);
     }
     return alarms;
 }
@@ -264,14 +408,14 @@ static void the_reader_is_woken_once_where_it_asked(void **state)
     struct bed bed;
     bed_init(&bed);
     signal(RING_ALARM_SIGNAL, count_alarm);
-    assert_int_equal(alarms_of(&bed, 4 * RING_ALARM_EVERY), 0); /* nobody asked */
+    assert_int_equal(alarms_of(&bed, 4 * RING_MAINTAIN_EVERY), 0); /* nobody asked */
     uint64_t head = bed.writer.head;
-    ring_alarm_set(bed.writer.control, head + 2 * RING_ALARM_EVERY, (int32_t)getpid());
-    assert_int_equal(alarms_of(&bed, 2 * RING_ALARM_EVERY - 1), 0);
+    ring_alarm_set(bed.writer.control, head + 2 * RING_MAINTAIN_EVERY, (int32_t)getpid());
+    assert_int_equal(alarms_of(&bed, 2 * RING_MAINTAIN_EVERY - 1), 0);
     assert_int_equal(alarms_of(&bed, 1), 1);
-    assert_int_equal(alarms_of(&bed, 9 * RING_ALARM_EVERY), 0);
+    assert_int_equal(alarms_of(&bed, 9 * RING_MAINTAIN_EVERY), 0);
     ring_alarm_set(bed.writer.control, head, (int32_t)getpid()); /* passed already */
-    assert_int_equal(alarms_of(&bed, RING_ALARM_EVERY), 1);
+    assert_int_equal(alarms_of(&bed, RING_MAINTAIN_EVERY), 1);
     signal(RING_ALARM_SIGNAL, SIG_DFL);
     bed_finish(&bed);
 }
@@ -287,7 +431,7 @@ static void an_alarm_reaches_one_process_or_none(void **state)
     for (size_t i = 0; i < sizeof pids / sizeof pids[0]; i++) {
         ring_alarm_set(bed.writer.control, bed.writer.head, pids[i]);
         errno = 42;
-        assert_int_equal(alarms_of(&bed, RING_ALARM_EVERY), 0);
+        assert_int_equal(alarms_of(&bed, RING_MAINTAIN_EVERY), 0);
         assert_int_equal(errno, 42); /* the application's */
     }
     signal(RING_ALARM_SIGNAL, SIG_DFL);
@@ -304,6 +448,11 @@ int main(void)
         cmocka_unit_test(capture_gives_the_newest_without_consuming),
         cmocka_unit_test(a_control_block_that_does_not_fit_is_refused),
         cmocka_unit_test(a_head_that_goes_back_does_not_trip_the_reader),
+        cmocka_unit_test(every_record_is_taken_or_in_the_tally),
+        cmocka_unit_test(more_peers_than_rows_are_added_up_without_peer),
+        cmocka_unit_test(the_tally_counts_received_bytes_of_collectives_only),
+        cmocka_unit_test(polls_that_find_nothing_have_a_row_for_each_function),
+        cmocka_unit_test(a_tail_without_sense_does_not_trip_the_writer),
         cmocka_unit_test(the_reader_is_woken_once_where_it_asked),
         cmocka_unit_test(an_alarm_reaches_one_process_or_none),
     };

@@ -1,5 +1,5 @@
-/* One writer that laps, two readers and a peeker, all at full speed. Every record's words are
- * computed from its index, so that a torn one shows. To be run under ThreadSanitizer as well
+/* One writer that laps, two readers, a taker and a peeker, all at full speed. Every record's words
+ * are computed from its index, so that a torn one shows. To be run under ThreadSanitizer as well
  * (-Db_sanitize=thread). */
 #include "holter/ring.h"
 
@@ -21,12 +21,14 @@
 #define RECORDS_MOST 1000000000u /* and at most, if the readers never get a turn */
 #define READ_ENOUGH 20000u
 #define PEEK_ENOUGH 50u
+#define TAKE_ENOUGH 20000u
+#define ROWS 512u /* of the tally: enough for all functions that the writer uses */
 
 struct bed {
     struct segment *segment;
     size_t bytes;
     atomic_int done;
-    _Atomic uint64_t written, read_by[2], lost_by[2], peeked;
+    _Atomic uint64_t written, read_by[2], lost_by[2], peeked, taken, tallied;
 };
 
 struct outcome {
@@ -46,6 +48,7 @@ static int enough(struct bed *bed)
     return atomic_load_explicit(&bed->read_by[0], memory_order_relaxed) >= READ_ENOUGH &&
            atomic_load_explicit(&bed->read_by[1], memory_order_relaxed) >= READ_ENOUGH &&
            atomic_load_explicit(&bed->lost_by[1], memory_order_relaxed) > 0 &&
+           atomic_load_explicit(&bed->taken, memory_order_relaxed) >= TAKE_ENOUGH &&
            atomic_load_explicit(&bed->peeked, memory_order_relaxed) >= PEEK_ENOUGH;
 }
 
@@ -53,9 +56,8 @@ static void *write_all(void *argument)
 {
     struct bed *bed = argument;
     struct ring_control *control = segment_ring(bed->segment, 0);
-    struct ring_writer writer = {.control = control,
-                                 .slots = (struct event *)((char *)bed->segment + control->offset),
-                                 .mask = CAPACITY - 1};
+    struct ring_writer writer;
+    ring_writer_init(&writer, bed->segment, control);
     uint64_t i = 0;
     for (; i < RECORDS || (i < RECORDS_MOST && !enough(bed)); i++) {
         struct event *slot = ring_slot(&writer);
@@ -64,8 +66,8 @@ static void *write_all(void *argument)
         ring_put(slot, RING_WORD_BYTES, mix(i, RING_WORD_BYTES));
         ring_put(slot, RING_WORD_BYTES_IN, mix(i, RING_WORD_BYTES_IN));
         ring_put(slot, RING_WORD_ENDS, mix(i, RING_WORD_ENDS));
-        ring_put(slot, RING_WORD_PLACE, mix(i, RING_WORD_PLACE));
-        ring_put(slot, RING_WORD_WHAT, ring_what((uint16_t)i, 0, EVENT_CALL, 0));
+        ring_put(slot, RING_WORD_PLACE, (uint32_t)mix(i, RING_WORD_PLACE));
+        ring_put(slot, RING_WORD_WHAT, ring_what((uint16_t)(i % 256), 0, EVENT_CALL, 0));
         ring_enter(&writer, slot);
         if (i % (CAPACITY + 7) == 0) /* inside a call, or the peeker would seldom see one */
             sched_yield();
@@ -73,7 +75,11 @@ static void *write_all(void *argument)
         ring_fence();
         ring_put(slot, RING_WORD_BYTES_IN, ~mix(i, RING_WORD_BYTES_IN));
         ring_publish(&writer);
+        if (ring_is_due(&writer))
+            ring_maintain(&writer);
     }
+    for (uint32_t row = 0; row < atomic_load(&control->tally_count); row++)
+        bed->tallied += tally_read(&writer.tally[row]).records;
     atomic_store(&bed->written, i);
     atomic_store(&bed->done, 1);
     return NULL;
@@ -91,7 +97,8 @@ static int whole(const struct event *event, uint64_t index, int exited)
            words[RING_WORD_BYTES] == mix(index, RING_WORD_BYTES) &&
            words[RING_WORD_BYTES_IN] == (exited ? ~in : in) &&
            words[RING_WORD_ENDS] == mix(index, RING_WORD_ENDS) &&
-           words[RING_WORD_PLACE] == mix(index, RING_WORD_PLACE) && event->call == (uint16_t)index;
+           words[RING_WORD_PLACE] == (uint32_t)mix(index, RING_WORD_PLACE) &&
+           event->call == index % 256;
 }
 
 static void *read_all(void *argument)
@@ -116,6 +123,31 @@ static void *read_all(void *argument)
     return NULL;
 }
 
+/* As the agent does. */
+static void *take_all(void *argument)
+{
+    struct outcome *outcome = argument;
+    struct ring_control *control = segment_ring(outcome->bed->segment, 0);
+    struct ring_reader reader;
+    struct event out[CAPACITY];
+    if (ring_reader_init(&reader, outcome->bed->segment, outcome->bed->bytes, 0) != 0)
+        return NULL;
+    for (int last = 0;;) {
+        size_t n = ring_copy(&reader, out, outcome->batch);
+        uint64_t first = reader.next;
+        int taken = ring_take(&reader, control, n);
+        for (size_t i = 0; taken && i < n; i++)
+            outcome->torn += !whole(&out[i], first + i, 1);
+        outcome->read += taken ? n : 0;
+        atomic_store_explicit(outcome->progress, outcome->read, memory_order_relaxed);
+        if (n == 0 && last)
+            break;
+        last = atomic_load(&outcome->bed->done);
+    }
+    outcome->lost = reader.lost;
+    return NULL;
+}
+
 static void *peek_all(void *argument)
 {
     struct outcome *outcome = argument;
@@ -132,11 +164,11 @@ static void *peek_all(void *argument)
     return NULL;
 }
 
-static void lapped_readers_lose_but_never_see_torn_records(void **state)
+static void lapped_readers_never_see_torn_records_and_none_is_missing(void **state)
 {
     (void)state;
     struct bed bed = {.bytes = SEGMENT_HEADER_BYTES + sizeof(struct ring_control) +
-                               CAPACITY * sizeof(struct event)};
+                               CAPACITY * sizeof(struct event) + ROWS * sizeof(struct tally_row)};
     bed.segment = aligned_alloc(4096, (bed.bytes + 4095) / 4096 * 4096);
     assert_non_null(bed.segment);
     memset(bed.segment, 0, bed.bytes);
@@ -145,20 +177,24 @@ static void lapped_readers_lose_but_never_see_torn_records(void **state)
     struct ring_control *control = segment_ring(bed.segment, 0);
     control->capacity = CAPACITY;
     control->offset = SEGMENT_HEADER_BYTES + sizeof(*control);
+    control->tally_offset = control->offset + CAPACITY * sizeof(struct event);
+    control->tally_capacity = ROWS;
     /* as segment_create() does: nothing has been entered yet */
     ((struct event *)(void *)((char *)bed.segment + control->offset))->seq = UINT64_MAX;
     atomic_store(&control->state, RING_ACTIVE);
 
-    struct outcome outcomes[3] = {
+    struct outcome outcomes[4] = {
         {.bed = &bed, .batch = CAPACITY, .progress = &bed.read_by[0], .lapped = &bed.lost_by[0]},
         {.bed = &bed, .batch = 3, .progress = &bed.read_by[1], .lapped = &bed.lost_by[1]},
-        {.bed = &bed}};
-    pthread_t threads[4];
+        {.bed = &bed},
+        {.bed = &bed, .batch = CAPACITY / 4, .progress = &bed.taken}};
+    pthread_t threads[5];
     assert_int_equal(pthread_create(&threads[0], NULL, read_all, &outcomes[0]), 0);
     assert_int_equal(pthread_create(&threads[1], NULL, read_all, &outcomes[1]), 0);
     assert_int_equal(pthread_create(&threads[2], NULL, peek_all, &outcomes[2]), 0);
     assert_int_equal(pthread_create(&threads[3], NULL, write_all, &bed), 0);
-    for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&threads[4], NULL, take_all, &outcomes[3]), 0);
+    for (int i = 0; i < 5; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(outcomes[i].read + outcomes[i].lost, atomic_load(&bed.written));
@@ -166,6 +202,10 @@ static void lapped_readers_lose_but_never_see_torn_records(void **state)
         assert_true(outcomes[i].read >= READ_ENOUGH);
     }
     assert_int_equal(outcomes[2].torn, 0);
+    assert_int_equal(outcomes[3].torn, 0);
+    assert_int_equal(outcomes[3].read + atomic_load(&bed.tallied), atomic_load(&bed.written));
+    assert_int_equal(outcomes[3].lost, atomic_load(&bed.tallied));
+    assert_true(outcomes[3].read >= TAKE_ENOUGH);
     assert_true(outcomes[1].lost > 0);
     print_message("read %llu and %llu of %llu, peeked %llu\n", (unsigned long long)outcomes[0].read,
                   (unsigned long long)outcomes[1].read,
@@ -177,7 +217,7 @@ static void lapped_readers_lose_but_never_see_torn_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lapped_readers_lose_but_never_see_torn_records),
+        cmocka_unit_test(lapped_readers_never_see_torn_records_and_none_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,9 +136,12 @@ static void info_text_print_holes(FILE *out, const struct info *i)
 
 static void info_text_print_losses(FILE *out, const struct info *i)
 {
+    struct quantity things;
+    if (i->sums.tallied > 0)
+        fprintf(out, "%-10s %s by their ranks, unread: without latency and phases\n", "summed",
+                quantity_things(&things, i->sums.tallied, "record"));
     fprintf(out, "%-10s ", "lost");
     const uint64_t unwatched = i->world > i->ranks_seen ? i->world - i->ranks_seen : 0;
-    struct quantity things;
     if (unwatched > 0)
         fprintf(out, "what %s did: not watched; else ",
                 quantity_things(&things, unwatched, "rank"));

@@ -258,7 +258,8 @@ int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uin
 /* ---- records ------------------------------------------------------------- */
 
 /* @return number of the sum; KEY_NONE: there is no memory for it */
-static uint32_t event_sum_add_pair(struct event_sum *sum, struct key key, uint64_t bytes)
+static uint32_t event_sum_add_pair(struct event_sum *sum, struct key key, uint64_t messages,
+                                   uint64_t bytes)
 {
     struct pair_sum *pair = event_sum_find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
@@ -269,35 +270,48 @@ static uint32_t event_sum_add_pair(struct event_sum *sum, struct key key, uint64
     }
     if (pair == NULL)
         return KEY_NONE;
-    pair->messages++;
+    pair->messages += messages;
     pair->bytes += bytes;
     return (uint32_t)(pair - sum->pairs);
+}
+
+/* Messages of one record, or of several whose bytes are added up.
+ * @return number of the sum of their pair; KEY_NONE: they are none that were sent */
+static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank_sum *rank,
+                                              const struct sum_source *source,
+                                              const struct event *event, uint64_t messages,
+                                              uint16_t size_class)
+{
+    struct sum_tables *tables = source->tables;
+    struct wire_rank_row *row = &rank->row;
+    uint32_t number = KEY_NONE;
+    if (event->peer == PEER_NULL)
+        return KEY_NONE;
+    if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
+        row->sent += messages;
+        row->sent_bytes += event->bytes;
+        int64_t destination =
+            event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
+        struct key key =
+            event_sum_pair_key(row->rank, destination, event_sum_comm_position(tables, event->comm),
+                               event_sum_region_position(tables, event->region), size_class);
+        number = event_sum_add_pair(sum, key, messages, event->bytes);
+    }
+    if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
+        !(event->flags & EVENT_CANCELLED)) {
+        row->received += messages;
+        row->received_bytes += event->bytes;
+    }
+    return number;
 }
 
 static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
                                   const struct sum_source *source, const struct event *event)
 {
-    struct sum_tables *tables = source->tables;
-    struct wire_rank_row *row = &rank->row;
-    if (event->peer == PEER_NULL)
-        return;
-    if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
-        row->sent++;
-        row->sent_bytes += event->bytes;
-        int64_t destination =
-            event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
-        struct key key = event_sum_pair_key(
-            row->rank, destination, event_sum_comm_position(tables, event->comm),
-            event_sum_region_position(tables, event->region), size_class_of(event->bytes));
-        uint32_t number = event_sum_add_pair(sum, key, event->bytes);
-        if (number != KEY_NONE)
-            event_sum_log_message(sum, number, source->clock, event);
-    }
-    if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
-        !(event->flags & EVENT_CANCELLED)) {
-        row->received++;
-        row->received_bytes += event->bytes;
-    }
+    uint32_t number =
+        event_sum_add_messages(sum, rank, source, event, 1, size_class_of(event->bytes));
+    if (number != KEY_NONE)
+        event_sum_log_message(sum, number, source->clock, event);
 }
 
 static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key key, uint32_t limit)
@@ -392,6 +406,17 @@ static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
     event_sum_add_call_bytes(call, event_sum_class_of(sum, event->call), event);
 }
 
+size_t event_sum_count_ended(const struct sum_source *source, const struct event *events,
+                             size_t count)
+{
+    for (; count > 0; count--) {
+        uint64_t exit_ns = tick_clock_ns(source->clock, events[count - 1].t_exit);
+        if (exit_ns <= source->end_ns || exit_ns > source->now_ns + CLOCK_TOLERANCE_NS)
+            break;
+    }
+    return count;
+}
+
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
                         const struct event *events, size_t count)
 {
@@ -432,6 +457,8 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     if (class_ != CALL_POLL && source->end_ns > from) {
         event_sum_add_class_time(to, ring, class_, source->end_ns - from);
         ring->accounted_ns = source->end_ns;
+        ring->accounted_from_ns = begin;
+        ring->accounted_class = class_;
     }
     struct wire_rank_row *row = &to->row;
     if (begin < source->end_ns && source->end_ns - begin > row->in_call_ns) {
@@ -443,23 +470,53 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     }
 }
 
-void event_sum_polls(struct event_sum *sum, int rank, const struct sum_source *source,
-                     const uint64_t calls[POLL_FAMILIES], const uint64_t ticks[POLL_FAMILIES])
+void event_sum_skip(const struct sum_source *source)
+{
+    struct ring_sum *ring = source->ring;
+    if (ring->accounted_ns > ring->accounted_from_ns)
+        ring->owed_ns[ring->accounted_class] += ring->accounted_ns - ring->accounted_from_ns;
+    ring->accounted_ns = 0;
+}
+
+void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *source,
+                     const struct tally_row *row, const struct tally_figures *grown)
 {
     struct rank_sum *to = &sum->ranks[rank];
-    struct ring_sum *ring = source->ring;
-    for (int family = 0; family < POLL_FAMILIES; family++) {
-        /* Counters only grow; one that has shrunk was reset, and counts from its new value. */
-        uint64_t grown =
-            calls[family] > ring->polls[family] ? calls[family] - ring->polls[family] : 0;
-        uint64_t span =
-            ticks[family] > ring->poll_ticks[family] ? ticks[family] - ring->poll_ticks[family] : 0;
-        to->row.calls += grown;
-        to->row.polls += grown;
-        event_sum_add_class_time(to, ring, CALL_POLL, tick_clock_span(source->clock, span));
-        ring->polls[family] = calls[family];
-        ring->poll_ticks[family] = ticks[family];
+    const uint64_t what = atomic_load_explicit(&row->what, memory_order_relaxed);
+    const uint64_t where = atomic_load_explicit(&row->where, memory_order_relaxed);
+    const struct event event = {
+        .bytes = grown->bytes,
+        .bytes_in = grown->bytes_in,
+        .peer = ring_peer(where),
+        .comm = ring_comm(where),
+        .region = (uint16_t)(where >> 48),
+        .call = (uint16_t)what,
+        .flags = (uint16_t)(what >> 16),
+        .kind = (uint16_t)(what >> 32),
+    };
+    const uint64_t ns = tick_clock_span(source->clock, grown->ticks);
+    const enum call_class class_ = event_sum_class_of(sum, event.call);
+    if (event.kind == EVENT_POLL) {
+        to->row.polls += grown->records;
+    } else {
+        to->row.events += grown->records;
+        to->row.tallied += grown->records;
+        event_sum_add_messages(sum, to, source, &event, grown->records, (uint16_t)(what >> 48));
     }
+    if (event.kind == EVENT_REGION)
+        return;
+    struct call_sum *call = event_sum_call_of(sum, to, source->tables, &event);
+    if (event.kind != EVENT_PART) {
+        to->row.calls += grown->records;
+        event_sum_add_class_time(to, source->ring, class_, ns);
+    }
+    if (call == NULL)
+        return;
+    if (event.kind != EVENT_PART) {
+        call->calls += grown->records;
+        call->time_ns += ns;
+    }
+    event_sum_add_call_bytes(call, class_, &event);
 }
 
 void event_sum_losses(struct event_sum *sum, int rank, uint64_t lost, uint64_t untracked,

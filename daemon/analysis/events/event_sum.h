@@ -9,8 +9,9 @@
  * end of a window event_sum_in_progress() counts the time so far, and its exit counts only the
  * rest; so the class times of all windows add up to the whole time. Polling calls are the
  * exception: one that is in progress may yet turn out to have found nothing, and is then in the
- * poll counters with its whole time; so its time counts when it ends. Every record is in `events`
- * and in the sums, or in `lost`.
+ * tally with its whole time; so its time counts when it ends. Every record is in `events` and in
+ * the sums, or in `lost`. What a tally holds counts in the window in which the tally is read; its
+ * records are in `tallied`, too, and in no burst.
  *   Messages and calls of collectives are also gathered in bursts, see
  * daemon/analysis/events/burst_gather.h: in the window in which they count, whenever they were.
  */
@@ -27,11 +28,12 @@
  * again. */
 struct ring_sum {
     uint64_t accounted_ns;          /**< time in calls before this moment is in sums already */
+    uint64_t accounted_from_ns;     /**< begin of the call in progress whose time that is */
+    uint32_t accounted_class;       /**< enum call_class of that call */
     uint64_t owed_ns[CALL_CLASSES]; /**< counted too much: a call in progress had ended earlier than
                                        seen */
-    uint64_t polls[POLL_FAMILIES];  /**< poll counters as last sampled */
-    uint64_t poll_ticks[POLL_FAMILIES];
-    uint64_t untracked;    /**< as last sampled */
+    uint64_t untracked;             /**< as last sampled */
+    uint64_t lost;         /**< records that are neither taken nor in the tally, as counted */
     uint64_t last_exit_ns; /**< exit of the last call, CLOCK_MONOTONIC */
     int32_t last_peer;     /**< of the last call */
     uint16_t last_call;    /**< last call that ended; 0: none */
@@ -96,14 +98,23 @@ struct sum_source {
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
                         const struct event *events, size_t count);
 
+/** How many of these records event_sum_events() would take, if they are in order of time. */
+size_t event_sum_count_ended(const struct sum_source *source, const struct event *events,
+                             size_t count);
+
 /** At the end of the window: count the time so far of a call that goes beyond it.
  *  @param event  the call in progress, or the first record that event_sum_events() did not take */
 void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_source *source,
                            const struct event *event);
 
-/** Count what the ring's poll counters grew by since they were last sampled. */
-void event_sum_polls(struct event_sum *sum, int rank, const struct sum_source *source,
-                     const uint64_t calls[POLL_FAMILIES], const uint64_t ticks[POLL_FAMILIES]);
+/** The next record after those counted so far is in the tally: the time that was counted of it
+ * while it was in progress is taken back. */
+void event_sum_skip(const struct sum_source *source);
+
+/** Count what a row of the ring's tally grew by.
+ *  @param row  its what and where are used */
+void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *source,
+                     const struct tally_row *row, const struct tally_figures *grown);
 
 /** Count records that were lost, requests that were not tracked; threads is the newest number. */
 void event_sum_losses(struct event_sum *sum, int rank, uint64_t lost, uint64_t untracked,

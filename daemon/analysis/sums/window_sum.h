@@ -35,7 +35,7 @@
     X(io_ns)                                                                                       \
     X(other_ns)                                                                                    \
     X(send_wait_ns)
-#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked)
+#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked) X(tallied)
 
 /** One rank. Of several reports about it the larger number of threads wins, and the longest call in
  *  progress of the newest window. */

@@ -147,6 +147,7 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_number(out, "calls_made", i->sums.calls);
     info_json_print_calls(out, i);
     info_json_number(out, "records_lost", i->sums.lost);
+    info_json_number(out, "records_tallied", i->sums.tallied);
     info_json_number(out, "requests_untracked", i->sums.untracked);
     info_json_number(out, "windows_dropped", i->dropped);
     info_json_number(out, "reports_missing", i->missing);

@@ -59,12 +59,7 @@ int fake_rank_create(struct fake_rank *fake, const char *session, int32_t pid, c
 void fake_rank_thread(struct fake_rank *fake, uint32_t ring)
 {
     struct ring_control *control = segment_ring(fake->segment, ring);
-    fake->writer = (struct ring_writer){
-        .control = control,
-        .slots = (struct event *)(void *)((char *)fake->segment + control->offset),
-        .mask = control->capacity - 1,
-        .head = atomic_load(&control->head),
-    };
+    ring_writer_init(&fake->writer, fake->segment, control);
     atomic_store(&control->state, RING_ACTIVE);
 }
 
@@ -91,8 +86,8 @@ void fake_rank_write(struct fake_rank *fake, const struct event *event)
     put(slot, event);
     ring_enter(&fake->writer, slot);
     ring_publish(&fake->writer);
-    if (ring_alarm_due(&fake->writer))
-        ring_alarm(&fake->writer);
+    if (ring_is_due(&fake->writer))
+        ring_maintain(&fake->writer);
 }
 
 void fake_rank_enter(struct fake_rank *fake, const struct event *event)

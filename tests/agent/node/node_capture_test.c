@@ -443,11 +443,9 @@ static struct ring_writer second_ring(struct bed *bed)
     struct ring_control *control = segment_ring(bed->fake.segment, 1);
     atomic_store(&control->state, RING_ACTIVE);
     control->tid = 4711;
-    return (struct ring_writer){
-        .control = control,
-        .slots = (struct event *)(void *)((char *)bed->fake.segment + control->offset),
-        .mask = control->capacity - 1,
-    };
+    struct ring_writer writer;
+    ring_writer_init(&writer, bed->fake.segment, control);
+    return writer;
 }
 
 static void newest_records_of_all_threads_together_are_reported(void **state)

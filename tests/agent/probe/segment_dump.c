@@ -116,10 +116,9 @@ static void print_segment(const struct kept *kept)
             for (size_t k = 0; k < n; k++)
                 print_event(rank, i, &events[k], s);
         }
-        printf("ring rank=%d ring=%u head=%" PRIu64 " lost=%" PRIu64 " tests=%" PRIu64
-               " iprobes=%" PRIu64 " paused=%" PRIu64 " untracked=%" PRIu64 "\n",
-               rank, i, reader.next, reader.lost, atomic_load(&c->polls[POLL_TEST].calls),
-               atomic_load(&c->polls[POLL_PROBE].calls), atomic_load(&c->paused_calls),
+        printf("ring rank=%d ring=%u head=%" PRIu64 " lost=%" PRIu64 " paused=%" PRIu64
+               " untracked=%" PRIu64 "\n",
+               rank, i, reader.next, reader.lost, atomic_load(&c->paused_calls),
                atomic_load(&c->untracked));
     }
 }

@@ -90,9 +90,21 @@ static inline uint64_t comm_id(const struct event *e)
     return e->comm < witness_segment->comms ? segment_comm(witness_segment, e->comm)->id : 0;
 }
 
-static inline uint64_t polls(enum poll_family family)
+/** Polling calls of a function that found nothing, in the tally of the first thread. */
+static inline struct tally_figures polls(uint16_t call)
 {
-    return atomic_load(&segment_ring(witness_segment, 0)->polls[family].calls);
+    const struct ring_control *control = segment_ring(witness_segment, 0);
+    const struct tally_row *rows =
+        (const void *)((const char *)witness_segment + control->tally_offset);
+    struct tally_figures total = {0};
+    for (uint32_t i = 0; i < atomic_load(&control->tally_count); i++) {
+        if (atomic_load(&rows[i].what) != ring_what(call, 0, EVENT_POLL, 0))
+            continue;
+        struct tally_figures row = tally_read(&rows[i]);
+        total.records += row.records;
+        total.ticks += row.ticks;
+    }
+    return total;
 }
 
 /** Ends MPI. @return the program's status: all ranks' failures count */

@@ -300,7 +300,7 @@ static void check_calls(const struct window_rows *rows, uint64_t whole[RANKS][CA
             whole[call->rank][call->call] += call->time_ns;
             assert_true(call->longest_ns <= call->time_ns);
         }
-        assert_int_equal(calls, rows->ranks[i].calls - rows->ranks[i].polls);
+        assert_int_equal(calls, rows->ranks[i].calls);
     }
 }
 
@@ -439,27 +439,132 @@ static void polls_in_progress_take_no_time_until_they_find_something(void **stat
     make_fixture(&f, 1);
     struct event poll = {.t_enter = 900, .t_exit = 0, .kind = EVENT_CALL, .call = CALL_Test};
     struct sum_source source = source_of(&f, 0, 0, 1000);
-    uint64_t calls[POLL_FAMILIES] = {7, 2}, ticks[POLL_FAMILIES] = {70, 30};
+    struct tally_row tests = {.what = ring_what(CALL_Test, 0, EVENT_POLL, 0),
+                              .where = (uint32_t)PEER_NONE | UINT64_C(0xffff) << 32};
+    struct tally_row probes = {.what = ring_what(CALL_Iprobe, 0, EVENT_POLL, 0),
+                               .where = tests.where};
     struct window_rows rows;
     event_sum_in_progress(f.sum, 0, &source, &poll);
-    event_sum_polls(f.sum, 0, &source, calls, ticks);
+    event_sum_tally(f.sum, 0, &source, &tests, &(struct tally_figures){.records = 7, .ticks = 70});
+    event_sum_tally(f.sum, 0, &source, &probes, &(struct tally_figures){.records = 2, .ticks = 30});
     assert_int_equal(event_sum_rows(f.sum, &rows), 0);
     assert_int_equal(rows.ranks[0].poll_ns, 100);
     assert_int_equal(rows.ranks[0].polls, 9);
     assert_int_equal(rows.ranks[0].calls, 9);
+    assert_int_equal(rows.ranks[0].events, 0);
+    assert_int_equal(rows.calls_count, 2);
+    assert_int_equal(rows.calls[0].call, CALL_Test);
+    assert_int_equal(rows.calls[0].calls, 7);
+    assert_int_equal(rows.calls[1].time_ns, 30);
     event_sum_clear(f.sum);
     reset_tables(&f);
 
     poll.t_exit = 1020;
     source.end_ns = source.now_ns = 2000;
-    calls[0] = 8;
-    ticks[0] = 75;
     assert_int_equal(event_sum_events(f.sum, 0, &source, &poll, 1), 1);
-    event_sum_polls(f.sum, 0, &source, calls, ticks);
+    event_sum_tally(f.sum, 0, &source, &tests, &(struct tally_figures){.records = 1, .ticks = 5});
     assert_int_equal(event_sum_rows(f.sum, &rows), 0);
     assert_int_equal(rows.ranks[0].poll_ns, 125);
     assert_int_equal(rows.ranks[0].polls, 1);
     assert_int_equal(rows.ranks[0].calls, 2);
+    free_fixture(&f);
+}
+
+/* Sums of a tally are those of its records, but for what only single records show. */
+static void a_tally_counts_as_its_records_would(void **state)
+{
+    (void)state;
+    static const struct event kinds[] = {
+        {.bytes = 100,
+         .peer = 1,
+         .kind = EVENT_CALL,
+         .call = CALL_Send,
+         .comm = 1,
+         .flags = EVENT_SEND | EVENT_POST | EVENT_DONE},
+        {.bytes = 100,
+         .peer = PEER_NULL,
+         .kind = EVENT_CALL,
+         .call = CALL_Send,
+         .comm = 1,
+         .flags = EVENT_SEND | EVENT_POST | EVENT_DONE},
+        {.bytes = 60,
+         .peer = PEER_NONE,
+         .kind = EVENT_CALL,
+         .call = CALL_Recv,
+         .comm = 1,
+         .flags = EVENT_RECV | EVENT_POST | EVENT_DONE},
+        {.bytes = 60,
+         .peer = PEER_NONE,
+         .kind = EVENT_PART,
+         .call = CALL_Waitall,
+         .comm = 1,
+         .flags = EVENT_RECV | EVENT_DONE},
+        {.bytes = 8,
+         .bytes_in = 16,
+         .peer = PEER_NONE,
+         .kind = EVENT_CALL,
+         .call = CALL_Allreduce,
+         .comm = 1},
+        {.peer = 1, .kind = EVENT_REGION, .call = CALL_Pcontrol},
+    };
+    static struct fixture single, tallied;
+    make_fixture(&single, 2);
+    make_fixture(&tallied, 2);
+    struct sum_source source = source_of(&single, 0, 0, 10000);
+    struct sum_source other = source_of(&tallied, 0, 0, 10000);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct event event = kinds[i];
+        for (uint64_t k = 0; k < 3; k++) {
+            event.t_enter = 1000 + 100 * (3 * i + k);
+            event.t_exit = event.t_enter + 20;
+            assert_int_equal(event_sum_events(single.sum, 0, &source, &event, 1), 1);
+        }
+        int sent = (event.flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST);
+        struct tally_row row = {.what = ring_what(event.call, event.flags, event.kind,
+                                                  sent ? size_class_of(event.bytes) : 0),
+                                .where = (uint32_t)event.peer | (uint64_t)event.comm << 32};
+        struct tally_figures grown = {3, 3 * event.bytes, 3 * event.bytes_in,
+                                      event.kind == EVENT_CALL ? 60 : 0};
+        event_sum_tally(tallied.sum, 0, &other, &row, &grown);
+    }
+    struct window_rows a, b;
+    assert_int_equal(event_sum_rows(single.sum, &a), 0);
+    assert_int_equal(event_sum_rows(tallied.sum, &b), 0);
+    struct wire_rank_row rank = b.ranks[0];
+    assert_int_equal(rank.tallied, 18);
+    rank.tallied = 0;
+    assert_memory_equal(&a.ranks[0], &rank, sizeof rank);
+    assert_int_equal(a.pairs_count, b.pairs_count);
+    assert_memory_equal(a.pairs, b.pairs, a.pairs_count * sizeof *a.pairs);
+    assert_int_equal(a.calls_count, b.calls_count);
+    for (uint64_t i = 0; i < a.calls_count; i++) {
+        struct wire_call_row call = b.calls[i];
+        call.longest_ns = a.calls[i].longest_ns;
+        assert_memory_equal(&a.calls[i], &call, sizeof call);
+    }
+    free_fixture(&single);
+    free_fixture(&tallied);
+}
+
+/* At the window's end a call had lasted 100; when it ended it went into the tally with its 300. */
+static void time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    struct event wait = {.t_enter = 900, .kind = EVENT_CALL, .call = CALL_Wait};
+    struct sum_source source = source_of(&f, 0, 0, 1000);
+    struct window_rows rows;
+    event_sum_in_progress(f.sum, 0, &source, &wait);
+    assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+    assert_int_equal(rows.ranks[0].wait_ns, 100);
+    event_sum_clear(f.sum);
+    reset_tables(&f);
+    struct tally_row row = {.what = ring_what(CALL_Wait, 0, EVENT_CALL, 0)};
+    event_sum_skip(&source);
+    event_sum_tally(f.sum, 0, &source, &row, &(struct tally_figures){.records = 1, .ticks = 300});
+    assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+    assert_int_equal(rows.ranks[0].wait_ns, 200);
     free_fixture(&f);
 }
 
@@ -594,6 +699,8 @@ int main(void)
         cmocka_unit_test(call_in_progress_is_split_exactly_at_the_boundary),
         cmocka_unit_test(call_that_had_ended_before_it_was_seen_is_not_counted_twice),
         cmocka_unit_test(polls_in_progress_take_no_time_until_they_find_something),
+        cmocka_unit_test(a_tally_counts_as_its_records_would),
+        cmocka_unit_test(time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally),
         cmocka_unit_test(nonsense_is_counted_as_lost),
         cmocka_unit_test(pairs_beyond_the_limit_keep_exact_totals),
         cmocka_unit_test(calls_that_name_nobody_move_no_bytes),
