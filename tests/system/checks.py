@@ -29,7 +29,7 @@ def recording_tells_the_truth(test, sums, truth):
     polls = {r: row['polls'] for r, row in sums.ranks.items()}
     all_calls = {r: row['calls'] - sum(n for k, n in sums.calls.items() if k[0] == r and k[1] in UNCOUNTED)
                  for r, row in sums.ranks.items()}
-    true_all = {r: truth.polls.get(r, 0) + sum(n for k, n in true_calls.items() if k[0] == r) for r in truth.received}
+    true_all = {r: sum(n for k, n in true_calls.items() if k[0] == r) for r in truth.received}
     volumes = {k: (sums.given[k], sums.got[k]) for k in calls if _is_volume(k)}
     true_volumes = {k: v[1:] for k, v in truth.calls.items() if _is_volume(k)}
     same(test,

@@ -108,9 +108,14 @@ class Programs:
 
     def test_message_rate(self):
         with lab.Lab() as place:
-            place.env['HOLTER_RING'] = '4194304'  # nothing is lost even when the agent gets no core for a while
             # at millions of records a second sums go on and matching is left out: counted, see agent/node/rank_match.c
             self.watched(place, 2, 'rate', 300000, 64, matched=False)
+
+    def test_message_rate_with_rings_that_are_lapped_without_pause(self):
+        with lab.Lab() as place:
+            place.env['HOLTER_RING'] = '1024'
+            _, sums = self.watched(place, 2, 'rate', 1000000, 64, matched=False)
+            self.assertGreater(sums.total('tallied'), 0, 'no ring was lapped: the test shows nothing')
 
     def test_fortran_mpif_h(self):
         with lab.Lab() as place:

@@ -120,7 +120,7 @@ contains
         call calls(unit, 'MPI_Send', 2 * rounds, 0, 0)
         call calls(unit, 'MPI_Wait', 2 * rounds, 0, 0)
         call calls(unit, 'MPI_Sendrecv', rounds, 0, 0)
-        call calls(unit, 'MPI_Test', rounds, 0, 0)
+        call calls(unit, 'MPI_Test', rounds + none, 0, 0)
         call calls(unit, 'MPI_Allreduce', 2 * rounds, 16 * rounds, 16 * rounds)
         call calls(unit, 'MPI_Bcast', rounds, 16 * rounds * first, 16 * rounds * (1 - first))
         call calls(unit, 'MPI_Barrier', rounds, 0, 0)

@@ -116,14 +116,11 @@ void truth_polls(void)
 int truth_poll(const char *name, int found)
 {
     last_call.end = ticks();
-    if (found) {
-        count_call(name, 0, 0);
-        return found;
-    }
+    count_call(name, 0, 0);
     pthread_mutex_lock(&truth.lock);
-    truth.polls++;
+    truth.polls += !found;
     pthread_mutex_unlock(&truth.lock);
-    return 0;
+    return found;
 }
 
 struct truth_span truth_span(void)

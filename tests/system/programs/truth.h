@@ -6,7 +6,7 @@
  * out as lines, to $TRUTH_DIR/truth.<rank>, or to standard output when that is not set:
  *
  *   truth calls RANK MPI_NAME COUNT BYTES_GIVEN BYTES_GOT
- *   truth polls RANK COUNT
+ *   truth polls RANK COUNT                      of these calls, polls that found nothing
  *   truth sent SOURCE DESTINATION MESSAGES BYTES
  *   truth received RANK MESSAGES BYTES
  *   truth region RANK NAME MESSAGES BYTES       messages sent inside that code region
@@ -37,7 +37,7 @@
 #define CALL_BYTES(given, got, name, ...)                                                          \
     (truth_call("MPI_" #name, (given), (got)), truth_called(MPI_##name(__VA_ARGS__)))
 
-/** Make a polling call whose result is in *found, and count it as a call or as a poll that found
+/** Make a polling call whose result is in *found, and count it as a call, and as a poll if it found
  * nothing. */
 #define POLL(found, name, ...)                                                                     \
     (truth_polls(), MPI_##name(__VA_ARGS__), truth_poll("MPI_" #name, *(found)))
