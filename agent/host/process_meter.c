@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,4 +239,30 @@ uint64_t process_meter_steal(const char *root)
     for (int i = 0; i < STEAL; i++)
         steal = strtoull(at, &at, 10);
     return meter_ticks_ns(steal) / (uint64_t)(cores > 0 ? cores : 1);
+}
+
+uint64_t process_meter_idle(const char *root)
+{
+    enum { IDLE = 4, IOWAIT = 5 }; /* places in a line "cpuN" of /proc/stat */
+    char path[512], line[512];
+    cpu_set_t own;
+    uint64_t idle = 0;
+    snprintf(path, sizeof(path), "%s/proc/stat", root);
+    FILE *in = fopen(path, "re");
+    if (in == NULL || sched_getaffinity(0, sizeof own, &own) != 0)
+        CPU_ZERO(&own);
+    while (in != NULL && fgets(line, sizeof(line), in) != NULL && strncmp(line, "cpu", 3) == 0) {
+        char *at = line + 3;
+        if (*at == ' ')
+            continue; /* the line of all cores */
+        unsigned long core = strtoul(at, &at, 10);
+        for (int place = 1; place <= IOWAIT && core < CPU_SETSIZE && CPU_ISSET(core, &own);
+             place++) {
+            uint64_t ticks = strtoull(at, &at, 10);
+            idle += place >= IDLE ? ticks : 0;
+        }
+    }
+    if (in != NULL)
+        fclose(in);
+    return meter_ticks_ns(idle);
 }

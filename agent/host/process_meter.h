@@ -34,4 +34,8 @@ int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t st
  *  @return nanoseconds; 0: not known */
 uint64_t process_meter_steal(const char *root);
 
+/** Time since boot that the cores on which this process may run have been idle, summed over them,
+ *  nanoseconds; 0: not known. */
+uint64_t process_meter_idle(const char *root);
+
 #endif

@@ -286,6 +286,14 @@ static int census_was_killed_in_finalize(const struct census *census, const stru
     return finalized && death->in_call && death->call == CALL_Finalize;
 }
 
+int census_has_ended(const struct census *census)
+{
+    for (uint32_t i = 0; i < census->count; i++)
+        if (census->residents[i]->stage == JOINED && census->residents[i]->ended)
+            return 1;
+    return 0;
+}
+
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock)
 {

@@ -62,6 +62,9 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock);
 
+/** Whether a rank has ended and is not reported yet. */
+int census_has_ended(const struct census *census);
+
 /** Look at the processes of all joined ranks, unless that was done just before.
  *  @param now_ns  CLOCK_MONOTONIC */
 void census_sample_processes(struct census *census, uint64_t now_ns);

@@ -17,6 +17,29 @@
 #define DRAIN_IDLE_NS UINT64_C(100000000) /**< with no rank on the node */
 #define DRAIN_FILL 0.25                   /**< leaves time for a late wake-up on a full node */
 
+#define DRAIN_SHARE 0.1           /**< of a core, where ranks use all of them */
+#define DRAIN_CREDIT_NS 100000000 /**< of processor time that can be saved up */
+
+/** Processor time that drains may take where ranks use all cores: DRAIN_SHARE of a core, saved up
+ * to DRAIN_CREDIT_NS, so that bursts are read. What is not read, the ranks sum (holter/tally.h); it
+ * has no latency. While a core is idle there is no limit. Zero-initialised: nothing is known yet.
+ */
+struct drain_budget {
+    uint64_t looked_ns, idle_ns; /**< last observation, and idle time since boot then */
+    int full;                    /**< no core was idle */
+    double credit_ns;
+    uint64_t credit_at_ns; /**< when it was credit_ns */
+};
+
+/** @param idle_ns  as process_meter_idle() has it; 0: not known, so that there is no limit */
+void drain_budget_observe(struct drain_budget *budget, uint64_t idle_ns, uint64_t now_ns);
+
+/** When the next drain may begin: now_ns, or later. */
+uint64_t drain_budget_next(const struct drain_budget *budget, uint64_t now_ns);
+
+/** A drain has taken so much processor time. */
+void drain_budget_spend(struct drain_budget *budget, uint64_t cpu_ns, uint64_t now_ns);
+
 /** Pace of one ring. Zero-initialised: not drained yet. */
 struct drain_pace {
     double expected;  /**< records per nanosecond */

@@ -27,13 +27,11 @@ struct rank_ring {
     struct ring_reader reader;
     struct ring_sum sum;
     struct drain_pace pace;
-    struct tally_row *tally; /**< in the mapping; only the agent's own figures are written */
-    uint32_t tally_capacity; /**< rows */
-    uint32_t tally_epoch;    /**< number of the committed figures of tally_row.counted */
-    int tally_open;          /**< the figures after those are in use */
-    uint64_t lost_matched;   /**< of reader.lost, reported to the matcher already */
-    uint64_t visited_ns;     /**< last drain, CLOCK_MONOTONIC */
-    int match_shed; /**< it fills faster than records can be matched: they are only summed */
+    struct tally_row *tally;   /**< in the mapping; only the agent's own figures are written */
+    uint32_t tally_capacity;   /**< rows */
+    uint32_t tally_epoch;      /**< number of the committed figures of tally_row.counted */
+    int tally_open;            /**< the figures after those are in use */
+    uint64_t lost_matched;     /**< of reader.lost, reported to the matcher already */
     uint64_t paused_matched;   /**< calls not recorded (MPI_Pcontrol) that the matcher has been
                                   informed of */
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */

@@ -135,9 +135,6 @@ static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
      * rings fill. */
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
-    rank_match_decide_shedding(rank, ring, source.clock, head);
-    if (ring->match_shed && rank->open > 1)
-        rank_match_mark_lost(rank); /* records of the other ranks are matched */
     while (ring->reader.next < head) {
         size_t count = rank_drain_take(rank, number, &source, batch);
         if (count == 0)
@@ -259,15 +256,25 @@ static void rank_drain_sample_counters(struct rank *rank, struct rank_ring *ring
                      rank_drain_count_growth(untracked, &ring->sum.untracked), rank->open);
 }
 
+/* The call that goes beyond the end of the window: the first record after it, or the call that has
+ * not ended yet. None is known of a ring that was not drained up to the end.
+ * @return 1 when *event was set */
+static int rank_drain_find_in_progress(const struct rank_ring *ring,
+                                       const struct sum_source *source, struct event *event)
+{
+    struct ring_reader ahead = ring->reader;
+    if (ring_read(&ahead, event, 1) != 1)
+        return ring_peek(&ring->reader, event) == 0;
+    return ahead.lost == ring->reader.lost && event_sum_count_ended(source, event, 1) == 0;
+}
+
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int ended)
 {
     struct event event;
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
         struct sum_source source = rank_drain_make_source(rank, ring, clocks);
-        struct ring_reader ahead = ring->reader;
-        if ((ring_read(&ahead, &event, 1) == 1 && ahead.lost == ring->reader.lost) ||
-            ring_peek(&ring->reader, &event) == 0)
+        if (rank_drain_find_in_progress(ring, &source, &event))
             event_sum_in_progress(rank->sum, rank->index, &source, &event);
         rank_drain_sample_counters(rank, ring, &source, ended);
     }

@@ -21,8 +21,8 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
 /** Whether everything in its rings is in the sums. */
 int rank_is_drained(const struct rank *rank);
 
-/** The window ends: count calls in progress, what the tallies of the rings grew by, and losses. Call
- * after rank_drain() up to that end.
+/** The window ends: count calls in progress, what the tallies of the rings grew by, and losses.
+ * Call after rank_drain() up to that end.
  *  @param ended  the rank writes no more */
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int ended);
 

@@ -3,8 +3,6 @@
 
 #include "holter/clock.h"
 
-#define SHED_NS 1000u /* nanoseconds a record: rings that fill faster are not matched */
-
 /* A thread may be descheduled between the time stamp of a call and the moment when the call is
  * visible in its ring. */
 #define SLACK_NS UINT64_C(20000000)
@@ -64,40 +62,6 @@ void rank_match_stop(struct rank *rank)
     rank->matching.member = NULL;
 }
 
-/* Whether the newest `newest` records of a ring were written in less time than matching them takes.
- */
-static int rank_match_ring_fills_fast(const struct rank_ring *ring, const struct tick_clock *clock,
-                                      uint64_t head, uint64_t newest, uint64_t now_ns)
-{
-    struct event event;
-    struct ring_reader reader = ring->reader;
-    reader.next = head - newest;
-    if (ring_read(&reader, &event, 1) != 1 || reader.lost != ring->reader.lost)
-        return 1; /* overwritten already */
-    uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
-    return (now_ns > exit_ns ? now_ns - exit_ns : 0) / SHED_NS < newest;
-}
-
-void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
-                                const struct tick_clock *clock, uint64_t head)
-{
-    uint64_t now_ns = clock_mono_ns(), unread = head - ring->reader.next;
-    uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
-    ring->visited_ns = now_ns;
-    /* A few records do not determine a rate; a ring that is this full has just begun to write fast.
-     */
-    uint64_t eighth = ring->reader.capacity / 8;
-    int full = unread > 3 * eighth;
-    int shed = full || (unread > eighth && elapsed / SHED_NS < unread);
-    /* Rings of further threads are small, and after a loss the messages that threads share are not
-     * matched any more: here the times of the records decide. They may also have waited for the end
-     * of the window. */
-    if (shed && rank->open > 1)
-        shed = unread > 6 * eighth ||
-               rank_match_ring_fills_fast(ring, clock, head, full ? 3 * eighth : unread, now_ns);
-    ring->match_shed = shed;
-}
-
 void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
                       const struct event *batch, size_t taken)
 {
@@ -107,11 +71,6 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     rank->matching.batch++;
     if (rank->matching.member == NULL)
         return;
-    if (ring->match_shed) {
-        ring->lost_matched = UINT64_MAX; /* matching that resumes treats them as lost */
-        match_pass_over(rank->matching.match, batch, taken);
-        return;
-    }
     if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {
         ring->lost_matched = ring->reader.lost;
         ring->paused_matched = paused;

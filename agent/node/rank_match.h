@@ -1,5 +1,5 @@
-/* Matching of one rank's sends and receives on this node: which of its records the
- * matcher receives, and how losses are reported to it. */
+/* Matching of one rank's sends and receives on this node: how its records go to the matcher, and
+ * how losses are reported to it. */
 #ifndef HOLTER_AGENT_NODE_RANK_MATCH_H
 #define HOLTER_AGENT_NODE_RANK_MATCH_H
 
@@ -10,13 +10,6 @@ void rank_match_start(struct rank *rank, struct match *match);
 
 /** All records of the rank were read: drops what is unmatched. */
 void rank_match_stop(struct rank *rank);
-
-/** Decides whether the records in a ring are matched. Sums have priority over matches, which take
- * most of the time: a ring that fills faster than it can be matched may be overwritten, and so may
- * others meanwhile. Its records are then only summed.
- *  @param head  number of records that were written to the ring so far */
-void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
-                                const struct tick_clock *clock, uint64_t head);
 
 /** Pass records of a ring to the matcher, in order, after what was lost before them.
  *  @param number  of the ring @param batch  `taken` records */

@@ -135,20 +135,29 @@ static int windows_jumped_over_end(const struct windows *windows, uint64_t now_n
            windows_end_of_open(windows) <= now_ns;
 }
 
+void windows_drain(struct windows *windows, const struct drain_clocks *clocks, int must)
+{
+    uint64_t begin_ns = clock_process_cpu_ns();
+    if (!must && drain_budget_next(&windows->drains, clocks->now_ns) > clocks->now_ns)
+        return;
+    census_drain(windows->census, clocks, windows->batch);
+    drain_budget_spend(&windows->drains, clock_process_cpu_ns() - begin_ns, clocks->now_ns);
+}
+
 int windows_process(struct windows *windows, uint64_t now_ns)
 {
     int committed = windows_collect_ranks(windows, now_ns);
     if (windows_jumped_over_end(windows, now_ns)) {
-        windows_close_all(windows, now_ns, now_ns);
+        windows_close_all(windows, now_ns, now_ns, 0);
         committed = 1;
     }
     while (windows->census->jobs != NULL && windows_end_of_open(windows) <= now_ns) {
-        windows_close_all(windows, windows_end_of_open(windows), now_ns);
+        windows_close_all(windows, windows_end_of_open(windows), now_ns, 0);
         committed = 1;
     }
     struct drain_clocks clocks =
         windows_clocks_until(windows, windows_end_of_open(windows), now_ns);
-    census_drain(windows->census, &clocks, windows->batch);
+    windows_drain(windows, &clocks, census_has_ended(windows->census));
     census_sample_processes(windows->census, now_ns);
     census_report_ended(windows->census, &clocks, &windows->clock);
     committed |= windows_capture_deaths(windows, now_ns);
@@ -159,13 +168,15 @@ int windows_process(struct windows *windows, uint64_t now_ns)
 void windows_close_now(struct windows *windows, uint64_t now_ns)
 {
     if (windows->census->jobs != NULL)
-        windows_close_all(windows, now_ns, now_ns);
+        windows_close_all(windows, now_ns, now_ns, 1);
 }
 
 uint64_t windows_next_due(const struct windows *windows, uint64_t now_ns)
 {
     uint64_t due = now_ns + census_wait(windows->census);
+    uint64_t allowed = drain_budget_next(&windows->drains, now_ns);
     uint64_t end = windows_end_of_open(windows);
+    due = allowed > due ? allowed : due;
     return windows->census->jobs != NULL && end < due ? end : due;
 }
 

@@ -36,6 +36,7 @@ struct windows {
     int resuming;      /**< the next turn takes up windows where an earlier worker left them */
     int ranks_dropped; /**< a message that announced ranks was dropped: announce all again */
     double call_cost_ns;
+    struct drain_budget drains;
     struct event *batch; /**< owned; RANK_BATCH records */
     struct wire_buffer buffer;
     struct wire_arena arena;

@@ -2,6 +2,7 @@
  * encoded (node_job) and appended to the journal (windows_journal). */
 #include "agent/node/windows_stages.h"
 
+#include "agent/host/process_meter.h"
 #include "agent/host/self.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -165,10 +166,11 @@ uint64_t windows_end_of_open(const struct windows *windows)
     return daemon_clock_mono(&windows->clock, (windows->window + 1) * windows->length_ns);
 }
 
-void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns)
+void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns, int must_drain)
 {
     struct drain_clocks clocks = windows_clocks_until(windows, end_ns, now_ns);
-    census_drain(windows->census, &clocks, windows->batch);
+    drain_budget_observe(&windows->drains, process_meter_idle(""), now_ns);
+    windows_drain(windows, &clocks, must_drain);
     windows_read_counters(windows, now_ns);
     for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next) {
         census_end_window(windows->census, job, windows->length_ns, &clocks);

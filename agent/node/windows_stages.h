@@ -39,8 +39,13 @@ uint64_t windows_end_of_open(const struct windows *windows);
  *  @param now_ns         CLOCK_MONOTONIC */
 void windows_open_next(struct windows *windows, uint64_t end_daemon_ns, uint64_t now_ns);
 
-/** Drain up to `end_ns`, close the open window of all jobs and commit, then open the next. */
-void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns);
+/** Drain all rings, unless ranks use all cores and drains have taken their share of them.
+ *  @param must  drain them all the same */
+void windows_drain(struct windows *windows, const struct drain_clocks *clocks, int must);
+
+/** Drain up to `end_ns`, close the open window of all jobs and commit, then open the next.
+ *  @param must_drain  as windows_drain() has it */
+void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns, int must_drain);
 
 /** Close the last window of jobs that have no rank left on the node: it need not wait for its end.
  *  @return nonzero when there was one */

@@ -127,10 +127,6 @@ struct match_source {
 void match_events(struct match *match, struct match_member *member,
                   const struct match_source *source, const struct event *events, size_t count);
 
-/** Records of the member that are not matched: counts the ends of messages within the node. The
- *  member counts as having lost them before its next records are matched, see match_lost(). */
-void match_pass_over(struct match *match, const struct event *events, size_t count);
-
 /** A ring's call in progress, for members of several threads; forgotten with the next records of
  *  that ring.
  *  @param event  NULL: none

@@ -533,15 +533,6 @@ static void match_take_event(struct taken *t, const struct match_source *source)
         match_early_add(t);
 }
 
-void match_pass_over(struct match *match, const struct event *events, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct event *event = &events[i];
-        if (event->kind == EVENT_CALL || event->kind == EVENT_PART)
-            match_count_dropped(match, event);
-    }
-}
-
 /* Is the pool so full that ends should be matched at once? It is when a rank recorded much while
  * the agent had no core. */
 static int match_is_crowded(const struct pool *pool)

@@ -4,6 +4,7 @@
 #include "tests/directory.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -186,6 +187,28 @@ static void stolen_time_is_the_mean_of_all_cores(void **state)
     assert_int_equal(process_meter_steal(bed->root), 0);
 }
 
+static void idle_time_is_that_of_the_cores_of_this_process(void **state)
+{
+    struct bed *bed = *state;
+    const uint64_t tick = SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+    cpu_set_t all, first;
+    char text[256];
+    unsigned core = 0;
+    assert_int_equal(process_meter_idle(bed->root), 0);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(core, &all))
+        core++;
+    CPU_ZERO(&first);
+    CPU_SET(core, &first);
+    assert_int_equal(sched_setaffinity(0, sizeof first, &first), 0);
+    snprintf(text, sizeof text,
+             "cpu  1 2 3 900 900 6 7 8 9 10\ncpu%u 1 2 3 40 5 6 7 8\ncpu%u 1 2 3 70 7 1\nintr 1\n",
+             core, core + 1);
+    put(bed, "proc/stat", text);
+    assert_int_equal(process_meter_idle(bed->root), 45 * tick);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +221,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_known_of_what_is_not_there_or_makes_no_sense,
                                         make_bed, remove_bed),
         cmocka_unit_test_setup_teardown(stolen_time_is_the_mean_of_all_cores, make_bed, remove_bed),
+        cmocka_unit_test_setup_teardown(idle_time_is_that_of_the_cores_of_this_process, make_bed,
+                                        remove_bed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
