@@ -13,11 +13,12 @@ class Programs:
     most_receives = 1000000  # that a rank may have open
     yielding = {}  # environment in which more ranks than cores do not take each other's time
 
-    def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE, matched=True):
+    def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE, matched=True,
+                volumes=True):
         """Run under Holter with a daemon of our own, the stream tapped from the first frame; compare recording,
         stream, late joiner's state and truth. Returns (finished run, sums of the recording).
 
-        matched: every message is matched."""
+        matched: every message is matched; volumes: as checks.recording_tells_the_truth() has it."""
         path = executable or lab.program(name, self.mpi)
         daemon = place.daemon()
         live = place.tap('--until-end')
@@ -31,7 +32,7 @@ class Programs:
         stopped = daemon.finish()
         self.assertEqual(0, stopped.status, stopped)
         sums = place.recording().sums()
-        checks.recording_tells_the_truth(self, sums, place.truth())
+        checks.recording_tells_the_truth(self, sums, place.truth(), volumes)
         checks.nothing_lost(self, sums)
         if matched:
             checks.all_is_matched(self, place.recording(), sums)
@@ -116,6 +117,11 @@ class Programs:
             place.env['HOLTER_RING'] = '1024'
             _, sums = self.watched(place, 2, 'rate', 1000000, 64, matched=False)
             self.assertGreater(sums.total('tallied'), 0, 'no ring was lapped: the test shows nothing')
+
+    def test_sixty_four_threads_of_a_rank(self):
+        with lab.Lab() as place:
+            self.watched(place, 2, 'threads', 31, 60, 64, matched=False, volumes=False)
+            self.assertEqual(64, max(row['threads'] for window in place.recording().windows() for row in window['ranks']))
 
     def test_fortran_mpif_h(self):
         with lab.Lab() as place:

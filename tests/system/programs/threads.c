@@ -1,7 +1,7 @@
-/* threads SEED ROUNDS: what one thread posts another completes, in every way that MPI has. Three
- * threads of every rank hand requests, started and not, and messages that were probed for, to each
- * other: each call is made by any of them, one after the other, so that there is one order in which
- * messages match. Every byte received is verified. */
+/* threads SEED ROUNDS [THREADS]: what one thread posts another completes, in every way that MPI
+ * has. Three threads of every rank, or as many as given, hand requests, started and not, and
+ * messages that were probed for, to each other: each call is made by any of them, one after the
+ * other, so that there is one order in which messages match. Every byte received is verified. */
 #include "completion.h"
 #include "plan.h"
 #include "truth.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CREW 3 /* threads: the main one and two more */
+#define CREW_MAXIMUM 95
 #define MESSAGES 16
 #define BYTES 4096
 #define SLOTS (2 * MESSAGES)
@@ -28,7 +28,8 @@ static struct crew {
     step *step;
     void *of;
     int over;
-} crew = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    int size; /* threads, the main one included */
+} crew = {.size = 3, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void *hand(void *user)
 {
@@ -90,7 +91,7 @@ struct exchange {
 
 static int anybody(struct exchange *x)
 {
-    return draw_below(&x->choice, CREW);
+    return draw_below(&x->choice, crew.size);
 }
 
 static const struct message *of_slot(const struct exchange *x)
@@ -343,9 +344,13 @@ static void cancelled(struct exchange *x)
 int main(int argc, char **argv)
 {
     static void (*const every[])(struct exchange *) = {immediate, persistent, probed};
-    pthread_t threads[CREW];
-    int provided, numbers[CREW];
+    pthread_t threads[CREW_MAXIMUM];
+    int provided, numbers[CREW_MAXIMUM];
     if (argc < 3)
+        return 2;
+    if (argc > 3)
+        crew.size = atoi(argv[3]);
+    if (crew.size < 1 || crew.size > CREW_MAXIMUM)
         return 2;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     truth_start("MPI_Init_thread");
@@ -355,7 +360,7 @@ int main(int argc, char **argv)
     space_init(&world, MPI_COMM_WORLD);
     struct exchange x = {.space = &world, .plan = strtoull(argv[1], NULL, 0)};
     x.choice = x.plan * 1000003 + (uint64_t)world.me;
-    for (int i = 1; i < CREW; i++) {
+    for (int i = 1; i < crew.size; i++) {
         numbers[i] = i;
         if (pthread_create(&threads[i], NULL, hand, &numbers[i]) != 0)
             truth_broken("cannot start a thread");
@@ -367,7 +372,7 @@ int main(int argc, char **argv)
         end_exchange(&x);
     }
     end_crew();
-    for (int i = 1; i < CREW; i++)
+    for (int i = 1; i < crew.size; i++)
         pthread_join(threads[i], NULL);
     space_finish(&world);
     truth_finish();
