@@ -197,6 +197,17 @@ static void agent_main_request_short_slices(void)
         log_debug("no short slices: %s", strerror(errno));
 }
 
+/* The agent is started by the first rank of the node, which its launcher may have bound to a core.
+ * All cores that the job may use are left to the agent (cpuset(7) still holds), so that it finds one
+ * that is idle. */
+static void agent_main_leave_binding(void)
+{
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all);
+    if (sched_setaffinity(0, sizeof all, &all) != 0)
+        log_debug("still bound as the rank that started this agent: %s", strerror(errno));
+}
+
 static void agent_main_set_up_process(void)
 {
     struct sigaction bus = {.sa_sigaction = agent_main_on_bus_error, .sa_flags = SA_SIGINFO};
@@ -205,6 +216,7 @@ static void agent_main_set_up_process(void)
     signal(SIGXFSZ, SIG_IGN); /* a log file at its size limit, setrlimit(2) */
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     agent_main_request_short_slices();
+    agent_main_leave_binding();
 }
 
 static int agent_main_run_worker(void *user)
