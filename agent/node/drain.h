@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define DRAIN_MINIMUM_NS UINT64_C(1000000)
-#define DRAIN_MAXIMUM_NS UINT64_C(50000000)
+#define DRAIN_MAXIMUM_NS UINT64_C(100000000)
 #define DRAIN_IDLE_NS UINT64_C(100000000) /**< with no rank on the node */
 #define DRAIN_FILL 0.25                   /**< leaves time for a late wake-up on a full node */
 
