@@ -358,7 +358,7 @@ static void interfaces_scan_nets(struct look *look, int root)
         if (net >= 0)
             close(net);
     }
-    for (uint8_t rank = NET_CARD; rank <= (better ? NET_VIRTUAL : NET_OTHER); rank++)
+    for (int rank = NET_CARD; rank <= (better ? NET_VIRTUAL : NET_OTHER); rank++)
         for (uint32_t i = 0; i < count; i++) {
             int net = ranks[i] == rank ? interfaces_open_directory(class, names[i]) : -1;
             if (net >= 0)

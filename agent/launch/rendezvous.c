@@ -249,8 +249,7 @@ int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd)
             rc = -errno;
         close(report[1]);
         int why = 0;
-        ssize_t n;
-        while (rc == 0 && (n = read(report[0], &why, sizeof why)) < 0 && errno == EINTR) {
+        while (rc == 0 && read(report[0], &why, sizeof why) < 0 && errno == EINTR) {
         }
         if (rc == 0 && why != 0)
             rc = -why;

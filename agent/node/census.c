@@ -433,7 +433,7 @@ void census_remove_job(struct census *census, struct node_job *job)
 
 uint64_t census_wait(const struct census *census)
 {
-    uint64_t wait = census->count > 0 ? DRAIN_MAXIMUM_NS : DRAIN_IDLE_NS;
+    uint64_t wait = DRAIN_MAXIMUM_NS;
     for (uint32_t i = 0; i < census->count; i++) {
         if (census->residents[i]->stage != JOINED)
             continue;

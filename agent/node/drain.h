@@ -14,8 +14,7 @@
 
 #define DRAIN_MINIMUM_NS UINT64_C(1000000)
 #define DRAIN_MAXIMUM_NS UINT64_C(100000000)
-#define DRAIN_IDLE_NS UINT64_C(100000000) /**< with no rank on the node */
-#define DRAIN_FILL 0.25                   /**< leaves time for a late wake-up on a full node */
+#define DRAIN_FILL 0.25 /**< leaves time for a late wake-up on a full node */
 
 #define DRAIN_SHARE 0.1           /**< of a core, where ranks use all of them */
 #define DRAIN_CREDIT_NS 100000000 /**< of processor time that can be saved up */

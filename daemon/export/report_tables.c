@@ -117,12 +117,13 @@ static void report_tables_put_cells(FILE *out, const double *cells, unsigned sid
         /* Logarithmic shade: it covers four decades below the largest cell. */
         double depth = most > 1 ? 1 + log10(cells[i] / most) / 4 : 1;
         struct quantity q;
+        const unsigned column = i % side, row = i / side;
         fprintf(out,
                 "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"var(--info)\" "
                 "opacity=\"%.2f\"><title>rank %" PRIu64 "%s to %" PRIu64 "%s: %s</title></rect>\n",
-                i % side * size, i / side * size, size > 2 ? size - 0.5 : size,
-                size > 2 ? size - 0.5 : size, depth < 0.12 ? 0.12 : depth, i / side * group,
-                group > 1 ? " and following" : "", i % side * group,
+                column * size, row * size, size > 2 ? size - 0.5 : size,
+                size > 2 ? size - 0.5 : size, depth < 0.12 ? 0.12 : depth, row * group,
+                group > 1 ? " and following" : "", column * group,
                 group > 1 ? " and following" : "", quantity_bytes(&q, cells[i]));
     }
 }

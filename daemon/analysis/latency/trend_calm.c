@@ -100,7 +100,7 @@ static double trend_ramp(const struct trend *trend)
         double low = y < -maximum ? -maximum : y;
         sum += (low > maximum ? maximum : low) * d;
     }
-    return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
+    return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2.0);
 }
 
 /* The second largest of the values before a jump, so that a single spike does not count. */
@@ -141,7 +141,7 @@ void trend_find_statistics(struct trend *trend)
 
 void trend_memory_add(struct memory *memory, double offset, double weight)
 {
-    double place = offset / BIN_WIDTH + BINS / 2;
+    double place = offset / BIN_WIDTH + BINS / 2.0;
     size_t bin = !(place > 0) ? 0 : place >= BINS ? BINS - 1 : (size_t)place;
     if (memory->total == 0 || bin < memory->lowest)
         memory->lowest = bin;
@@ -198,7 +198,7 @@ static void trend_find_limit(struct trend *trend, uint32_t i, double r)
     double m = i == JUMP ? 3 : i == RAMP ? RAMP_VALUES : trend_scales[i];
     double singles =
         trend->memories[0].total / trend->weight; /* weights below 1 for older values */
-    if (values < 2 * m || singles + 0.5 < trend->params.warm_up / 2)
+    if (values < 2 * m || singles + 0.5 < floor(trend->params.warm_up / 2.0))
         return;
     trend_memory_quantiles(memory, q, v, 6);
     double spread = fmax(v[2] - v[1], v[1] - v[0]);

@@ -112,7 +112,7 @@ static bool remap_boxes_scale_weights(struct remap_boxes *b, const double *weigh
     for (uint32_t p = 0; p < b->count; p++)
         for (uint32_t q = 0; q < b->count; q++)
             b->weight[p][q] =
-                p == q ? 0 : (int16_t)(weights[(size_t)p * b->count + q] * scale + 0.5);
+                p == q ? 0 : (int16_t)lround(weights[(size_t)p * b->count + q] * scale);
     return true;
 }
 
