@@ -32,6 +32,7 @@ struct resident {
     enum stage stage;
     int complained; /* the reason why it cannot be mapped was logged */
     int ended;
+    uint64_t ended_ns;    /* CLOCK_MONOTONIC: when that was noticed */
     int newcomer;         /* joined in the last update */
     int index;            /* of the rank in its job's sums, saved while it is moved to others */
     struct rank *rank;    /* owned; NULL while SEEN */
@@ -40,10 +41,16 @@ struct resident {
     struct process_meter *meter; /* owned; NULL: nothing is known of the process */
 };
 
+static void census_mark_ended(struct resident *resident)
+{
+    resident->ended = 1;
+    resident->ended_ns = clock_mono_ns();
+}
+
 static void census_on_process_end(void *user)
 {
     struct resident *resident = user;
-    resident->ended = 1;
+    census_mark_ended(resident);
     resident->census->wake(resident->census->user);
 }
 
@@ -88,7 +95,8 @@ static void census_map_segment(struct census *census, struct resident *resident)
         resident->stage = MAPPED;
         rc = process_watch_open(&resident->watch, census->loop, resident->pid,
                                 resident->rank->pid_start, census_on_process_end, resident);
-        resident->ended = rc != 0;
+        if (rc != 0)
+            census_mark_ended(resident);
         return;
     }
     resident->ended = rc == -ENOENT || process_start_time(resident->pid) == 0;
@@ -310,8 +318,10 @@ uint32_t census_report_ended(struct census *census, const struct drain_clocks *c
         node_job_collect_carts(resident->job, resident->rank, clocks->now_ns);
         if (!rank_describe_death(resident->rank, clocks, clock, &death))
             resident->job->has_finalized = 1;
-        else if (!census_was_killed_in_finalize(census, resident->job, &death))
+        else if (!census_was_killed_in_finalize(census, resident->job, &death)) {
+            death.ended_ns = daemon_clock_at(clock, resident->ended_ns);
             census_add_death(resident->job, &death);
+        }
         rank_match_stop(resident->rank);
         resident->stage = REPORTED;
         resident->job->living--;

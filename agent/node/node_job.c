@@ -256,7 +256,7 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
     window->deaths_count = job->death_count;
     window->processes = job->processes;
     window->processes_count = job->process_count;
-    window->flags |= job->flags;
+    window->flags |= job->flags | (job->has_finalized ? WINDOW_FINALIZED : 0);
     window->counters = counter_rows;
     window->counters_count =
         counters == NULL ? 0 : counters_since(counters, &job->counters_reported, counter_rows);

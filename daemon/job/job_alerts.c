@@ -55,9 +55,11 @@ void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream
 
 /* ---- deaths -------------------------------------------------------------- */
 
-static void job_death_describe(const struct job_death *death, char *out, size_t size)
+/* @param first  it is the first one: the others ended after it, for whatever reason */
+static void job_death_describe(const struct job_death *death, int first, char *out, size_t size)
 {
     const struct wire_death_row *row = &death->row;
+    const char *verb = first ? "died" : "ended";
     char peer[32] = "";
     if (row->peer >= 0)
         snprintf(peer, sizeof(peer), ", peer %" PRId64, row->peer);
@@ -65,10 +67,10 @@ static void job_death_describe(const struct job_death *death, char *out, size_t 
         snprintf(out, size, "rank %" PRIu64 " on %s called MPI_Abort(%" PRId64 ")", row->rank,
                  death->host, row->abort_code);
     else if (row->call == 0)
-        snprintf(out, size, "rank %" PRIu64 " on %s died, no MPI call seen", row->rank,
-                 death->host);
+        snprintf(out, size, "rank %" PRIu64 " on %s %s, no MPI call seen", row->rank, death->host,
+                 verb);
     else
-        snprintf(out, size, "rank %" PRIu64 " on %s died %s %s%s", row->rank, death->host,
+        snprintf(out, size, "rank %" PRIu64 " on %s %s %s %s%s", row->rank, death->host, verb,
                  row->in_call ? "in" : "after", call_name((uint16_t)row->call), peer);
 }
 
@@ -77,62 +79,80 @@ static int job_death_precedes(const struct job_death *a, const struct job_death 
     /* MPI_Abort first: it is why the launcher killed the others. */
     if (a->row.aborted != b->row.aborted)
         return a->row.aborted > b->row.aborted;
+    if (a->row.ended_ns != b->row.ended_ns)
+        return a->row.ended_ns < b->row.ended_ns;
     return a->row.at_ns != b->row.at_ns ? a->row.at_ns < b->row.at_ns : a->row.rank < b->row.rank;
 }
 
-/* @return whether it is new; without memory it is left out */
-static int job_alerts_add_death(struct job_alerts *alerts, const struct wire_death_row *row,
-                                const char *host)
+/* Without memory it is left out. */
+static void job_alerts_add_death(struct job_alerts *alerts, const struct job_death *death)
 {
     size_t count = alerts->death_count;
     for (size_t i = 0; i < count; i++) {
-        if (alerts->deaths[i].row.rank == row->rank && alerts->deaths[i].row.pid == row->pid)
-            return 0;
+        if (alerts->deaths[i].row.rank == death->row.rank &&
+            alerts->deaths[i].row.pid == death->row.pid)
+            return;
     }
     if (ARRAY_RESIZE(alerts->deaths, count + 1) != 0 ||
         ARRAY_RESIZE(alerts->dead_ranks, count + 1) != 0)
-        return 0;
-    struct job_death death = {.row = *row}, *deaths = alerts->deaths;
-    snprintf(death.host, sizeof(death.host), "%s", host);
-    alerts->dead_ranks[count] = (uint32_t)row->rank;
+        return;
+    struct job_death *deaths = alerts->deaths;
+    alerts->dead_ranks[count] = (uint32_t)death->row.rank;
     size_t at = alerts->death_count++;
-    for (; at > 0 && job_death_precedes(&death, &deaths[at - 1]); at--)
+    for (; at > 0 && job_death_precedes(death, &deaths[at - 1]); at--)
         deaths[at] = deaths[at - 1];
-    deaths[at] = death;
+    deaths[at] = *death;
+}
+
+void job_alerts_add_deaths(struct job_alerts *alerts, const struct wire_window *window,
+                           uint64_t number, const char *host)
+{
+    alerts->finalized |= (window->flags & WINDOW_FINALIZED) != 0;
+    for (uint64_t i = 0; i < window->deaths_count; i++) {
+        struct job_death death = {.row = window->deaths[i], .window = number};
+        snprintf(death.host, sizeof(death.host), "%s", host);
+        if (death.row.rank < JOB_MAXIMUM_RANKS && alerts->death_count < JOB_MAXIMUM_RANKS)
+            job_alerts_add_death(alerts, &death);
+    }
+}
+
+/* Whether it is to be announced when the window of that number is closed. */
+static int job_death_is_certain(const struct job_alerts *alerts, const struct job_death *death,
+                                uint64_t number)
+{
+    if (death->row.in_call && death->row.call == CALL_Finalize)
+        return !alerts->finalized && death->window < number;
     return 1;
 }
 
-static void job_alerts_raise_deaths(struct job_alerts *alerts, const struct job_stream *stream,
-                                    uint64_t now_ns)
+void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream *stream,
+                             uint64_t number, uint64_t now_ns)
 {
     char title[129], text[1025] = "", line[192];
-    size_t length = 0;
-    job_death_describe(&alerts->deaths[0], line, sizeof(line));
-    if (alerts->death_count == 1)
-        snprintf(title, sizeof(title), "%.128s", line);
-    else
-        snprintf(title, sizeof(title), "%.90s and %zu more", line, alerts->death_count - 1);
-    for (size_t i = 0; i < alerts->death_count && i < MAXIMUM_DEATHS_LISTED; i++) {
-        job_death_describe(&alerts->deaths[i], line, sizeof(line));
-        int n =
-            snprintf(text + length, sizeof(text) - length, "%s%.120s", i == 0 ? "" : "; ", line);
+    size_t length = 0, count = 0;
+    int64_t first = -1;
+    for (size_t i = 0; i < alerts->death_count; i++) {
+        const struct job_death *death = &alerts->deaths[i];
+        if (!job_death_is_certain(alerts, death, number))
+            continue;
+        first = count == 0 ? (int64_t)death->row.rank : first;
+        if (count++ >= MAXIMUM_DEATHS_LISTED)
+            continue;
+        job_death_describe(death, count == 1, line, sizeof(line));
+        if (count == 1)
+            snprintf(title, sizeof(title), "%.128s", line);
+        int n = snprintf(text + length, sizeof(text) - length, "%s%.120s",
+                         count == 1 ? "" : "; after that ", line);
         length += n > 0 && length + (size_t)n < sizeof(text) ? (size_t)n : 0;
     }
+    if (count <= alerts->announced_deaths)
+        return;
+    alerts->announced_deaths = count;
+    size_t end = strnlen(title, 90);
+    if (count > 1)
+        snprintf(title + end, sizeof(title) - end, "; %zu more ended after it", count - 1);
     job_alerts_publish(alerts, stream,
-                       alerts_raise(&alerts->list, "rank-died", NULL,
-                                    (int64_t)alerts->deaths[0].row.rank, now_ns, title, text));
-}
-
-void job_alerts_add_deaths(struct job_alerts *alerts, const struct job_stream *stream,
-                           const struct wire_window *window, const char *host, uint64_t now_ns)
-{
-    int added = 0;
-    for (uint64_t i = 0; i < window->deaths_count; i++) {
-        if (window->deaths[i].rank < JOB_MAXIMUM_RANKS && alerts->death_count < JOB_MAXIMUM_RANKS)
-            added |= job_alerts_add_death(alerts, &window->deaths[i], host);
-    }
-    if (added)
-        job_alerts_raise_deaths(alerts, stream, now_ns);
+                       alerts_raise(&alerts->list, "rank-died", NULL, first, now_ns, title, text));
 }
 
 /* ---- losses -------------------------------------------------------------- */

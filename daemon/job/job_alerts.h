@@ -11,6 +11,7 @@
 struct job_death {
     struct wire_death_row row;
     char host[65];
+    uint64_t window; /**< in which it was reported */
 };
 
 struct job_alerts {
@@ -20,6 +21,8 @@ struct job_alerts {
     struct job_death *deaths; /**< owned; MPI_Abort first, then by time, then by rank */
     uint32_t *dead_ranks;     /**< owned; in the order in which they were reported */
     size_t death_count;
+    size_t announced_deaths; /**< that the alert about them counts */
+    int finalized;           /**< a rank has ended after MPI_Finalize */
 
     struct job_losses losses, announced; /**< so far; and those that an alert has reported */
     uint64_t windows_without_loss;
@@ -37,9 +40,18 @@ int job_alerts_message(const struct job_alerts *alerts, const char *job, const s
 void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream *stream,
                         const struct alert *alert);
 
-/** Raise an alert about the ranks that died, if a message names one that is new. */
-void job_alerts_add_deaths(struct job_alerts *alerts, const struct job_stream *stream,
-                           const struct wire_window *window, const char *host, uint64_t now_ns);
+/** Keep the ranks that died according to a message.
+ *  @param number  of its window */
+void job_alerts_add_deaths(struct job_alerts *alerts, const struct wire_window *window,
+                           uint64_t number, const char *host);
+
+/** Raise an alert about the ranks that died, if there are new ones. The first one is the cause; of
+ * the others it says that they ended after it, by the launcher or by themselves. Those that ended
+ * in MPI_Finalize while others had left it are no deaths: the launcher ended them because of the
+ * status of another rank. This is known one window later, as clocks of nodes are not the same.
+ *  @param number  of the newest window that is closed; UINT64_MAX: all are */
+void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream *stream,
+                             uint64_t number, uint64_t now_ns);
 
 void job_alerts_add_losses(struct job_alerts *alerts, struct job_losses losses);
 

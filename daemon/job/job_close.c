@@ -83,6 +83,12 @@ static void close_phases(struct job *job, const struct closed_window *window)
         job_publish_phase_changes(&job->stream, job->phases);
 }
 
+static void close_deaths(struct job *job, const struct closed_window *window)
+{
+    job_alerts_check_deaths(&job->alerts, &job->stream, window->late ? 0 : window->number,
+                            window->published_ns);
+}
+
 /* Growth and hangs raise and resolve alerts. */
 static void close_growth(struct job *job, const struct closed_window *window)
 {
@@ -135,6 +141,7 @@ static const struct {
     {"latency as published", close_published_latency},
     {"network", close_network},
     {"phases", close_phases},
+    {"deaths", close_deaths},
     {"growth of latency", close_growth},
     {"hangs", close_hangs},
     {"criteria for the agents", close_criteria},

@@ -138,7 +138,7 @@ int job_merge_window(struct job *job, uint64_t instance, const struct wire_windo
     if (job->info.state == JOB_LOST)
         job_info_set_state(&job->info, JOB_RUNNING);
     job_alerts_add_losses(&job->alerts, job_nodes_update_row(node, agent, window));
-    job_alerts_add_deaths(&job->alerts, &job->stream, window, node->host, now_ns);
+    job_alerts_add_deaths(&job->alerts, window, number, node->host);
     agent->reported = 1;
     job_agent_note_seq(agent, window->seq);
     return 0;

@@ -165,7 +165,8 @@
     COLUMN(I64, peer, WIRE_ANY, "peer of that call; negative: PEER_*")                             \
     COLUMN(U64, comm, WIRE_ANY, "communicator of that call, its id; 0: none")                      \
     COLUMN(U64, at_ns, WIRE_ANY,                                                                   \
-           "exit of the last call, or entry of the one in progress, daemon time")
+           "exit of the last call, or entry of the one in progress, daemon time")                  \
+    COLUMN(U64, ended_ns, WIRE_ANY, "when the agent noticed the end of the process, daemon time")
 
 /** Times of messages from one rank to another, matched at both ends. Of each message, with s the
  *  entry of the call that posted the send, w the entry and r the exit of the call that completed
@@ -723,8 +724,9 @@ enum wire_window_flag {
     WINDOW_FINAL = 1, /**< no rank of the job is left on the node; no window follows */
     WINDOW_GAP =
         2, /**< windows before this one are missing: the agent was disconnected or dropped them */
-    WINDOW_CLOCK = 4,   /**< the node's alignment to daemon time was not known, or jumped */
-    WINDOW_RESUMED = 8, /**< first window of an agent that took over from a crashed one */
+    WINDOW_CLOCK = 4,      /**< the node's alignment to daemon time was not known, or jumped */
+    WINDOW_RESUMED = 8,    /**< first window of an agent that took over from a crashed one */
+    WINDOW_FINALIZED = 16, /**< a process of the job on the node has ended after MPI_Finalize */
 };
 
 enum wire_degraded {

@@ -54,6 +54,24 @@ class Hosts(unittest.TestCase):
         env = {'UCX_NET_DEVICES': 'eth0', 'UCX_TLS': 'tcp,self', 'LD_PRELOAD': yields}
         self.run_across(lambda hosts: hosts.mpich(), 'mpich', 4, env)
 
+    def alerts_of(self, command):
+        """Titles of the alerts of a job that does not end well, of four ranks on two hosts."""
+        with lab.Lab() as place, bed.Bed(place, 2) as hosts:
+            finished = place.watched(*hosts.openmpi(), '-n', '4', *map(str, command))
+            self.assertNotEqual(0, finished.status, finished)
+            lab.wait_for(lambda: not hosts.shared_memory(), 'clean shared memory on all hosts')
+            place.check_clean()
+            return [row['title'] for row in place.recording().alerts()]
+
+    def test_ranks_that_are_ended_because_of_another_host_are_not_the_cause(self):
+        """The last rank, on the second host, is killed; the launcher ends the others."""
+        title, *more = self.alerts_of([lab.program('crash', 'openmpi'), 'kill', 200])
+        self.assertEqual([], more)
+        self.assertRegex(title, '^rank 3 on node2 died after MPI_Sendrecv, peer .; 3 more ended after it$')
+
+    def test_status_after_finalize_of_a_rank_on_another_host_is_no_death(self):
+        self.assertEqual([], self.alerts_of([lab.program('status', 'openmpi'), 3]))
+
 
 if __name__ == '__main__':
     lab.main(network=True)

@@ -412,6 +412,10 @@ class Recording:
         """Rows of the table `phase`."""
         return self._rows('phase', 'id')
 
+    def alerts(self):
+        """Rows of the table `alert`."""
+        return self._rows('alert', 'id')
+
     def curve(self):
         """Rows of the table `curve`."""
         return self._rows('curve', 'phase')

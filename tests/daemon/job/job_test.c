@@ -1,4 +1,5 @@
 #include "daemon/job/job.h"
+#include "holter/call.h"
 #include "holter/error.h"
 
 #include <setjmp.h>
@@ -581,32 +582,110 @@ static void two_nodes_of_one_name_stay_two(void **state)
 
 /* ---- alerts -------------------------------------------------------------- */
 
+/* What the agents of two nodes report of one window: a death each, or none; all flags but
+ * WINDOW_FINAL are those of the second node only. */
+static void report_deaths(struct job *job, uint64_t window, uint64_t flags,
+                          struct wire_death_row *of_node0, struct wire_death_row *of_node1)
+{
+    struct wire_death_row *deaths[] = {of_node0, of_node1};
+    for (unsigned node = 0; node < 2; node++) {
+        struct report r = {.node = node,
+                           .window = window,
+                           .flags = node == 1 ? flags : flags & WINDOW_FINAL,
+                           .deaths = deaths[node],
+                           .deaths_count = deaths[node] != NULL};
+        assert_int_equal(take(job, &r, end_of(window)), 0);
+    }
+    advance(job, end_of(window) + 2);
+}
+
 static void dead_ranks_are_one_alert_that_names_the_cause_first(void **state)
 {
     struct job *job = make_job(&published);
-    struct wire_death_row killed = {
-        .rank = 0, .pid = 1000, .call = 12, .in_call = 1, .peer = 5, .at_ns = 10};
-    struct wire_death_row aborted = {
-        .rank = 6, .pid = 1002, .aborted = 1, .abort_code = 3, .call = 12, .peer = -1, .at_ns = 20};
-    struct report r = {
-        .node = 0, .window = FIRST, .flags = WINDOW_FINAL, .deaths = &killed, .deaths_count = 1};
+    struct wire_death_row killed = {.rank = 0, .pid = 1000, .call = 12, .in_call = 1, .peer = 5};
+    struct wire_death_row aborted = {.rank = 6,
+                                     .pid = 1002,
+                                     .aborted = 1,
+                                     .abort_code = 3,
+                                     .call = 12,
+                                     .peer = -1,
+                                     .ended_ns = 20};
     (void)state;
     appear(job, 0, 2);
     appear(job, 1, 2);
-    assert_int_equal(take(job, &r, end_of(FIRST)), 0);
-    r = (struct report){
-        .node = 1, .window = FIRST, .flags = WINDOW_FINAL, .deaths = &aborted, .deaths_count = 1};
-    assert_int_equal(take(job, &r, end_of(FIRST) + 1), 0);
-    advance(job, end_of(FIRST) + 2);
-    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    report_deaths(job, FIRST, WINDOW_FINAL, &killed, &aborted);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
     struct wire_alert a = message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
     assert_int_equal(a.id, 1);
     assert_string_equal(a.kind, "rank-died");
     assert_int_equal(a.rank, 6);
     assert_non_null(strstr(a.title, "MPI_Abort(3)"));
-    assert_non_null(strstr(a.title, "1 more"));
+    assert_non_null(strstr(a.title, "; 1 more ended after it"));
     assert_int_equal(job_state(job), JOB_DIED);
     finish_job(job);
+}
+
+/* The other rank has been in its receive since before the call after which the first one died. */
+static void the_rank_that_ended_first_is_the_cause_on_whatever_node_it_was(void **state)
+{
+    struct job *job = make_job(&published);
+    struct wire_death_row killed = {.rank = 0,
+                                    .pid = 1000,
+                                    .call = CALL_Recv,
+                                    .in_call = 1,
+                                    .peer = 5,
+                                    .at_ns = 10,
+                                    .ended_ns = 500};
+    struct wire_death_row crashed = {
+        .rank = 5, .pid = 1001, .call = CALL_Send, .peer = 1, .at_ns = 20, .ended_ns = 400};
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report_deaths(job, FIRST, WINDOW_FINAL, &killed, &crashed);
+    struct wire_alert a = message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
+    assert_int_equal(a.rank, 5);
+    assert_string_equal(a.title,
+                        "rank 5 on node1 died after MPI_Send, peer 1; 1 more ended after it");
+    assert_string_equal(a.text, "rank 5 on node1 died after MPI_Send, peer 1; after that rank 0 on "
+                                "node0 ended in MPI_Recv, peer 5");
+    finish_job(job);
+}
+
+static void
+ranks_that_the_launcher_ends_in_finalize_because_of_another_node_are_no_deaths(void **state)
+{
+    (void)state;
+    for (unsigned windows_later = 0; windows_later < 2; windows_later++) {
+        struct job *job = make_job(&published);
+        struct wire_death_row killed = {
+            .rank = 0, .pid = 1000, .call = CALL_Finalize, .in_call = 1, .peer = -1};
+        appear(job, 0, 2);
+        appear(job, 1, 2);
+        report_deaths(job, FIRST, windows_later == 0 ? WINDOW_FINALIZED : 0, &killed, NULL);
+        report_deaths(job, FIRST + 1, WINDOW_FINALIZED | WINDOW_FINAL, NULL, NULL);
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
+        assert_int_equal(job_state(job), JOB_ENDED);
+        finish_job(job);
+    }
+}
+
+static void a_rank_that_dies_in_finalize_which_nobody_has_left_is_reported(void **state)
+{
+    (void)state;
+    for (unsigned windows_later = 0; windows_later < 2; windows_later++) {
+        struct job *job = make_job(&published);
+        struct wire_death_row crashed = {
+            .rank = 0, .pid = 1000, .call = CALL_Finalize, .in_call = 1, .peer = -1};
+        appear(job, 0, 2);
+        appear(job, 1, 2);
+        report_deaths(job, FIRST, windows_later == 0 ? WINDOW_FINAL : 0, &crashed, NULL);
+        for (unsigned i = 1; i <= windows_later; i++)
+            report_deaths(job, FIRST + i, 0, NULL, NULL);
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
+        assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.title,
+                            "rank 0 on node0 died in MPI_Finalize");
+        finish_job(job);
+    }
 }
 
 static void a_silent_agent_is_reported_once_and_resolved_when_it_comes_back(void **state)
@@ -820,6 +899,10 @@ int main(void)
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),
         cmocka_unit_test(two_nodes_of_one_name_stay_two),
         cmocka_unit_test(dead_ranks_are_one_alert_that_names_the_cause_first),
+        cmocka_unit_test(the_rank_that_ended_first_is_the_cause_on_whatever_node_it_was),
+        cmocka_unit_test(
+            ranks_that_the_launcher_ends_in_finalize_because_of_another_node_are_no_deaths),
+        cmocka_unit_test(a_rank_that_dies_in_finalize_which_nobody_has_left_is_reported),
         cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
