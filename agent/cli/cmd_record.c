@@ -88,9 +88,11 @@ static int cmd_record_begin(struct record *r, const char *job)
 
 static int cmd_record_fail(struct record *r, int code)
 {
+    char why[600];
+    snprintf(why, sizeof why, "%s", attach_error(r->attach, code));
     terminal_print("record: %s: %s; it holds what came up to the last commit",
-                   attach_path(r->attach), attach_error(r->attach, code));
-    attach_abandon(r->attach);
+                   attach_path(r->attach), why);
+    attach_abandon(r->attach, why);
     r->attach = NULL;
     return -1;
 }

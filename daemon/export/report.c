@@ -36,6 +36,17 @@ static const char *report_base_name(const char *path)
 
 /* ---- head ------------------------------------------------------------------------- */
 
+static void report_put_state(FILE *out, const struct report_data *d)
+{
+    if (d->stop.at_ns > 0) {
+        fputs("cut short at ", out);
+        report_put_date(out, (int64_t)d->stop.at_ns);
+        html_put(out, ": ", d->stop.why, "");
+    } else {
+        html_text(out, d->cut_short ? "running when the recording ends" : d->state);
+    }
+}
+
 static void report_put_head(const struct page *p)
 {
     const struct report_data *d = p->data;
@@ -56,7 +67,7 @@ static void report_put_head(const struct page *p)
     fprintf(p->out, ": %s on %s, %s, ", quantity_things(&a, c->rank_count, "rank"),
             quantity_things(&b, c->host_count, "node"),
             quantity_duration(&e, (double)(d->end_ns - d->begin_ns)));
-    html_text(p->out, d->cut_short ? "running when the recording ends" : d->state);
+    report_put_state(p->out, d);
     if (d->begin_ns > 0) {
         fputs("; began ", p->out);
         report_put_date(p->out, d->begin_ns);
@@ -322,7 +333,8 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
     if (code == 0 && page.bins == NULL)
         code = -ENOMEM;
     if (code == 0) {
-        data.cut_short = recording_is_cut_short(source->path, data.state);
+        recording_find_stop(source->path, &data.stop);
+        data.cut_short = data.stop.at_ns > 0 || recording_is_cut_short(source->path, data.state);
         report_put_head(&page);
         report_put_cards(&page);
         report_put_alerts(&page);

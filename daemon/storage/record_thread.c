@@ -57,20 +57,20 @@ static void record_thread_report_moved(struct recorder *r, const struct record_t
 static void record_thread_stop(struct recorder *r, struct record_track *t, const char *why)
 {
     t->stopped = 1;
-    recording_abandon(t->recording);
+    recording_stop(t->recording, t->newest_ns, why);
     t->recording = NULL;
     log_error("recording of job %s stops: %s", t->job, why);
     record_thread_fill_notice(&t->stop_notice, t, why);
     record_thread_send_notice(r, &t->stop_notice);
 }
 
-/* Stop where the messages written so far are complete: close the file in order. */
+/* Stop where the messages written so far are complete. */
 static void record_thread_stop_complete(struct recorder *r, struct record_track *t, const char *why)
 {
     if (t->stopped)
         return;
-    recording_close(t->recording);
-    t->recording = NULL;
+    if (t->recording != NULL)
+        recording_commit(t->recording);
     record_thread_stop(r, t, why);
 }
 
@@ -111,14 +111,16 @@ static int record_thread_begin_track(struct record_track *t, const char *path, s
 /* After a commit: continue in the next part if this one has reached its size. */
 static void record_thread_continue_part(struct recorder *r, struct record_track *t)
 {
-    char why[600];
+    char why[600], fault[600];
     if (t->recording == NULL || !record_parts_needs_next(t->recording, r->options.most_bytes))
         return;
     if (record_parts_next(&t->parts, &t->recording, t->path, sizeof(t->path), r->options.most_bytes,
-                          t->newest_ns, why, sizeof(why)) != 0)
-        record_thread_stop(r, t, why);
-    else
+                          t->newest_ns, why, sizeof(why)) == 0) {
         record_thread_report_moved(r, t);
+        return;
+    }
+    recording_open(&t->recording, t->path, fault, sizeof(fault)); /* to write why it stops */
+    record_thread_stop(r, t, why);
 }
 
 /* An earlier item was lost for lack of memory: the recording must not continue without it. */
@@ -144,10 +146,13 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
         return;
     }
     if (item->action == RECORD_CLOSE) {
-        code = recording_close(t->recording);
+        code = t->recording == NULL ? 0 : recording_commit(t->recording);
+        if (code != 0) {
+            record_thread_stop_on_error(r, t, code);
+            return;
+        }
+        recording_close(t->recording); /* everything is in it, even if it cannot be packed better */
         t->recording = NULL;
-        if (code != 0)
-            record_thread_stop(r, t, "its last second could not be written");
         return;
     }
     if (!record_thread_open_recording(r, t))

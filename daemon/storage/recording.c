@@ -30,6 +30,7 @@
      4) /* so many bytes since the last commit are written as a block of their own at once */
 #define MAX_PARTS 256u /* of one block; then the block is written */
 #define MAX_AGENTS (1u << 22)
+#define RESERVE_BYTES (128 << 10) /* some pages of the log */
 
 enum statement { PUT_BLOCK, DROP_PARTS, PUT_AGENT, STATEMENTS };
 
@@ -48,6 +49,7 @@ struct recording {
         others_marked; /* messages other than windows: in the block, and since the last commit */
     int lock;
     int identity_fd; /* O_PATH: identifies the file even when its name changes; -1: none */
+    int reserve_fd;  /* see recording_open_reserve(); -1: none */
     int open;        /* a transaction is open */
     int fault;       /* errno of a commit that failed: sqlite3_system_errno() does not know it */
     char path[520], lock_path[530];
@@ -62,6 +64,9 @@ static const char schema[] =
     " since_ns INTEGER);"
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
     " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);"
+    "CREATE TABLE IF NOT EXISTS stopped(one INTEGER PRIMARY KEY CHECK(one = 1), at_ns INTEGER,"
+    " why TEXT);"
+    "DELETE FROM stopped;" /* this recording is continued */
     /* Finds the blocks that have messages other than windows without reading all rows. */
     "CREATE INDEX IF NOT EXISTS block_others ON block(others) WHERE others IS NOT 0";
 
@@ -77,6 +82,26 @@ static int recording_is_removed(const struct recording *r)
 {
     struct stat status;
     return r->identity_fd >= 0 && fstat(r->identity_fd, &status) == 0 && status.st_nlink == 0;
+}
+
+/* Hold space on the disk in a file without a name, which is gone with this process: closing it
+ * makes room to write why the recording ends. Without it that may not be possible. */
+static void recording_open_reserve(struct recording *r)
+{
+    char path[540];
+    snprintf(path, sizeof(path), "%s.reserve", r->path);
+    r->reserve_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (r->reserve_fd >= 0) {
+        unlink(path);
+        posix_fallocate(r->reserve_fd, 0, RESERVE_BYTES);
+    }
+}
+
+static void recording_release_reserve(struct recording *r)
+{
+    if (r->reserve_fd >= 0)
+        close(r->reserve_fd);
+    r->reserve_fd = -1;
 }
 
 /* Close without committing. @param made  the file was created by this open: remove it */
@@ -97,6 +122,7 @@ static void recording_abandon_file(struct recording *r, int made)
         recording_remove(r->path);
     if (r->identity_fd >= 0)
         close(r->identity_fd);
+    recording_release_reserve(r);
     lock_file_release(r->lock, r->lock_path);
     free(r);
 }
@@ -176,7 +202,7 @@ int recording_open(struct recording **out, const char *path, char *why, size_t c
         snprintf(why, capacity, "no memory");
         return -ENOMEM;
     }
-    r->identity_fd = -1;
+    r->identity_fd = r->reserve_fd = -1;
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->lock_path, sizeof(r->lock_path), "%s.lock", path);
     r->lock = lock_file_acquire(r->lock_path);
@@ -203,6 +229,7 @@ int recording_open(struct recording **out, const char *path, char *why, size_t c
         path,
         O_PATH |
             O_CLOEXEC); /* closing an O_PATH descriptor does not release SQLite's POSIX locks */
+    recording_open_reserve(r);
     *out = r;
     return 0;
 }
@@ -334,10 +361,10 @@ int recording_commit(struct recording *r)
     if (block_writer_messages_marked(r->block) > 0)
         code = recording_put_block(r, r->parts < MAX_PARTS &&
                                           block_writer_bytes_marked(r->block) < MIN_BLOCK_BYTES);
-    if (code != 0 || !r->open)
+    if (code != 0)
         return code;
     errno = 0;
-    if (recording_file_exec(r->file.db, "COMMIT") != 0) {
+    if (r->open && recording_file_exec(r->file.db, "COMMIT") != 0) {
         r->fault = errno;
         return -EIO;
     }
@@ -376,6 +403,25 @@ int recording_close_with_error(struct recording *r, char *why, size_t capacity)
     return code;
 }
 
+void recording_stop(struct recording *r, uint64_t at_ns, const char *why)
+{
+    if (r == NULL)
+        return;
+    char *sql =
+        sqlite3_mprintf("INSERT OR REPLACE INTO stopped VALUES(1, %lld, %Q)", (int64_t)at_ns, why);
+    if (r->open)
+        recording_file_exec(r->file.db, "ROLLBACK");
+    r->open = 0;
+    block_writer_clear(r->block);
+    recording_release_reserve(r);
+    if (sql != NULL && recording_file_exec(r->file.db, sql) != 0) {
+        recording_file_checkpoint(&r->file); /* its log may have reached a limit of files' sizes */
+        recording_file_exec(r->file.db, sql);
+    }
+    sqlite3_free(sql);
+    recording_close(r);
+}
+
 /* SQLite reports a full disk, but not a quota, a limit of the file's size, or a directory in
  * which no file can be created. */
 const char *recording_error(const struct recording *r)
@@ -386,6 +432,7 @@ const char *recording_error(const struct recording *r)
     fault = of_system && fault == 0 ? r->fault : fault;
     if (recording_is_removed(r))
         return "its file was removed";
+    fault = code == SQLITE_FULL ? ENOSPC : fault;
     return fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(r->file.db);
 }
 

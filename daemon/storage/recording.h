@@ -65,6 +65,11 @@ int recording_close(struct recording *recording);
 /** Like recording_close(). @param why  set on failure: what SQLite reported, for people */
 int recording_close_with_error(struct recording *recording, char *why, size_t capacity);
 
+/** Close before the job has ended: drop what is not committed, and write when and why this was,
+ * also on a full disk. NULL is fine.
+ *  @param at_ns  arrival of the newest message, daemon time */
+void recording_stop(struct recording *recording, uint64_t at_ns, const char *why);
+
 /** Close without committing, after an error: the file stays as at its last commit. NULL is fine. */
 void recording_abandon(struct recording *recording);
 
@@ -102,6 +107,15 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
  * ones include corrections. */
 #define RECORDING_NEWEST_MATCHED                                                                   \
     " FROM totals ORDER BY matched + unmatched DESC, matched DESC LIMIT 1"
+
+/** Why the daemon, or `holter record`, has stopped writing a recording before its job had ended. */
+struct recording_stop {
+    uint64_t at_ns; /**< arrival of the newest message then, daemon time; 0: it has not */
+    char why[257];
+};
+
+/** Read that from a recording. What cannot be read is as if it were not there. */
+void recording_find_stop(const char *path, struct recording_stop *out);
 
 /** Does a recording end before its job? The job was running, no process writes the recording any
  * more, and no part follows.

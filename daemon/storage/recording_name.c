@@ -155,6 +155,23 @@ static int recording_name_last_window(const char *path, uint64_t *out)
     return code;
 }
 
+void recording_find_stop(const char *path, struct recording_stop *out)
+{
+    struct recording_file file = {0};
+    sqlite3_stmt *s = NULL;
+    char why[256];
+    *out = (struct recording_stop){0};
+    if (recording_file_open(&file, path, RECORDING_SALVAGE, why, sizeof(why)) == 0 &&
+        recording_file_prepare(&file, &s, "SELECT at_ns, why FROM stopped") == 0 &&
+        recording_file_step(&file, s) == 1) {
+        const unsigned char *text = sqlite3_column_text(s, 1);
+        out->at_ns = (uint64_t)sqlite3_column_int64(s, 0);
+        snprintf(out->why, sizeof(out->why), "%s", text == NULL ? "" : (const char *)text);
+    }
+    sqlite3_finalize(s);
+    recording_file_close(&file);
+}
+
 int recording_find_last_window(const char *base, uint64_t *out)
 {
     unsigned first, last;

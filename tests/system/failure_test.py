@@ -1,4 +1,5 @@
 """What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
+import contextlib
 import functools
 import os
 import random
@@ -626,21 +627,32 @@ class Place(Failure):
         self.clean()
 
     def test_full_disk_for_the_recording(self):
-        self.mount(self.place.output, '512k')
-        self.check_stopped_recording(self.place.daemon())
+        """Others fill it to the last byte while the job is recorded."""
+        self.mount(self.place.output, '4m')
+
+        def fill():
+            lab.wait_for(lambda: self.place.recordings() and self.place.recording().begun() and len(
+                self.place.recording().windows()) > 10, 'windows in the recording')
+            with open(os.path.join(self.place.output, 'others'), 'wb', buffering=0) as f, \
+                    contextlib.suppress(OSError):
+                while f.write(b'x' * 4096):
+                    pass
+
+        self.check_stopped_recording(self.place.daemon(), 'No space left on device', fill)
 
     def test_file_size_limit_for_the_recording(self):
         daemon = self.place.daemon()
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (400000, 400000))
-        self.check_stopped_recording(daemon)
+        self.check_stopped_recording(daemon, 'File too large')
 
-    def check_stopped_recording(self, daemon):
-        """It stops with one alert and is valid, and all else goes on."""
+    def check_stopped_recording(self, daemon, why, fill=lambda: None):
+        """It stops with one alert, is valid and holds when and why it has stopped, and all else goes on."""
         live = self.place.tap('--until-end', cwd=self.place.dir)
         control = os.path.join(self.place.dir, 'control')
         os.mkdir(control)
         run = self.place.holter('run', '--window', '100ms', '--', *lab.mpirun('openmpi', 4, lab.program(
             'steps', 'openmpi'), control, 1000, 2000), cwd=self.place.dir)
+        fill()
         lab.wait_for(lambda: 'recording-stopped' in live.out() or not run.alive(), 'the alert of the recording')
         with open(os.path.join(control, 'end'), 'w', encoding='utf-8'):
             pass
@@ -653,6 +665,12 @@ class Place(Failure):
         self.assertTrue(alerts, 'no alert says that the recording stopped')
         self.assertEqual({alerts[0]['id']}, {m['id'] for m in alerts}, 'more than one alert')
         self.place.recording().check()
+        path, = self.place.recordings()
+        self.assertRegex(self.place.holter('info', path).finish().out, rf'state +cut short at \S+Z: {why}')
+        report = os.path.join(self.place.dir, 'report.html')
+        self.assertEqual(0, self.place.holter('report', '-o', report, path).finish().status)
+        with open(report, encoding='utf-8') as f:
+            self.assertTrue(re.search(rf'cut short at [-0-9]+ [:0-9]+ UTC: {why}', f.read()))
         windows, _ = recording.tapped(stream.out)
         pairs = {k: (n, windows.sent_bytes[k]) for k, n in windows.sent.items()}
         checks.same(self, lab.differences('live: messages of pair', self.place.truth().sent, pairs))

@@ -226,12 +226,24 @@ static void info_text_print_damages(FILE *out, const struct info *i)
                 "");
 }
 
+static void info_text_print_state(FILE *out, const struct info *i)
+{
+    if (i->stop.at_ns == 0) {
+        info_text_print_line(out, "state",
+                             i->cut_short ? "running when the recording ends" : i->state);
+        return;
+    }
+    fprintf(out, "%-10s cut short at ", "state");
+    print_time(out, i->stop.at_ns);
+    tap_print(out, ": %s\n", i->stop.why);
+}
+
 void info_print_text(FILE *out, const struct info *i)
 {
     struct quantity a, b;
     tap_print(out, "%s\n", i->path);
     info_text_print_line(out, "job", i->job);
-    info_text_print_line(out, "state", i->cut_short ? "running when the recording ends" : i->state);
+    info_text_print_state(out, i);
     info_text_print_line(out, "program", i->app);
     info_text_print_line(out, "command", i->command);
     info_text_print_line(out, "MPI", i->mpi);

@@ -89,11 +89,11 @@ int attach_create(struct attach **out, const char *path, uint64_t max_bytes, cha
     return 0;
 }
 
-void attach_abandon(struct attach *a)
+void attach_abandon(struct attach *a, const char *why)
 {
     if (a == NULL)
         return;
-    recording_abandon(a->recording);
+    recording_stop(a->recording, a->newest_ns, why);
     attach_destroy(a);
 }
 
@@ -252,13 +252,16 @@ int attach_commit(struct attach *a)
 
 int attach_close(struct attach *a)
 {
-    int code = attach_commit_recording(a), closed = 0; /* no further part is created for nothing */
-    if (code == 0)
-        closed = recording_close(a->recording);
-    else
-        recording_abandon(a->recording);
+    int code = attach_commit_recording(a); /* no further part is created for nothing */
+    if (code != 0) {
+        char why[256];
+        snprintf(why, sizeof(why), "%s", attach_error(a, code));
+        attach_abandon(a, why);
+        return code;
+    }
+    code = recording_close(a->recording);
     attach_destroy(a);
-    return code != 0 ? code : closed;
+    return code;
 }
 
 /* ---- small questions --------------------------------------------------------------- */

@@ -45,8 +45,8 @@ int attach_commit(struct attach *attach);
 /** Commit and close. @return 0 or -EIO */
 int attach_close(struct attach *attach);
 
-/** Close without committing. NULL is fine. */
-void attach_abandon(struct attach *attach);
+/** Close without committing, and write why into the recording. NULL is fine. */
+void attach_abandon(struct attach *attach, const char *why);
 
 /** The cause of an error, for people. */
 const char *attach_error(const struct attach *attach, int code);

@@ -159,6 +159,8 @@ static int info_read_tables(struct reading *r)
     info_read_job(r);
     info_read_network(r);
     info_read_part(r);
+    recording_find_stop(i->path, &i->stop);
+    i->cut_short |= i->stop.at_ns > 0;
     info_read_captures(r);
     i->windows = recording_file_count(r->file, "SELECT count(*) FROM totals");
     i->missing = recording_file_count(r->file, "SELECT sum(agents_missing) FROM totals");

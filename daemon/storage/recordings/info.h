@@ -43,6 +43,7 @@ struct info {
     char path[512], job[65], state[17], app[257], command[1025], mpi[129], user[65], holter[65];
     char launcher[65]; /**< "": not known */
     int cut_short;     /**< it ends before the job, recording_is_cut_short() */
+    struct recording_stop stop;
     uint64_t file_bytes;
     int64_t version; /**< of the schema */
     uint64_t world, ranks_seen, window_ns;

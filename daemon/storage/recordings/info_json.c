@@ -119,6 +119,8 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_text(out, "job", i->job);
     info_json_text(out, "state", i->state);
     info_json_number(out, "cut_short", (uint64_t)i->cut_short);
+    info_json_number(out, "stopped_ns", i->stop.at_ns);
+    info_json_text(out, "stopped_why", i->stop.why);
     info_json_text(out, "app", i->app);
     info_json_text(out, "command", i->command);
     info_json_text(out, "mpi", i->mpi);

@@ -69,7 +69,8 @@ void record_bed_end(struct record_bed *b)
 void record_bed_keep(struct record_bed *b, const char *job, uint64_t seq, size_t length)
 {
     zmq_msg_t message;
-    struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = RECORD_BED_AGENT, .seq = seq};
+    struct recorded head = {
+        .type = WIRE_TYPE_WINDOW, .instance = RECORD_BED_AGENT, .seq = seq, .received_ns = seq};
     assert_int_equal(zmq_msg_init_size(&message, length), 0);
     uint64_t noise = seq * UINT64_C(0x9e3779b97f4a7c15) | 1;
     for (size_t i = 0; i < length; i++) {

@@ -89,6 +89,15 @@ static void thousands_of_agents_are_acknowledged_once_each(void **state)
     assert_int_equal(told, 6000);
 }
 
+/* The recording of the bed holds the reason why it was stopped. */
+static void check_stop_is_written(const struct record_bed *b)
+{
+    struct recording_stop stop;
+    recording_find_stop(b->path, &stop);
+    assert_string_equal(stop.why, b->why);
+    assert_true(stop.at_ns > 0);
+}
+
 static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
 {
     struct record_bed *b = *state;
@@ -98,8 +107,9 @@ static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
     record_bed_end(b);
     assert_int_equal(b->stops, 1);
     assert_string_equal(b->job, "job.0");
-    assert_non_null(strstr(b->why, "full"));
+    assert_string_equal(b->why, "No space left on device");
     assert_int_equal(b->kept, 300);
+    check_stop_is_written(b);
     record_bed_messages(b->path); /* readable */
 }
 
@@ -120,6 +130,7 @@ static void a_file_that_may_not_grow_is_a_full_disk(void **state)
     assert_int_equal(b->stops, 1);
     assert_string_equal(b->why, holter_strerror(-EFBIG));
     assert_int_equal(b->kept, 300);
+    check_stop_is_written(b);
     record_bed_messages(b->path); /* readable */
 }
 
@@ -166,6 +177,7 @@ static void a_full_queue_ends_the_recording(void **state)
     assert_int_equal(b->stops, 1);
     assert_non_null(strstr(b->why, "keep up"));
     assert_int_equal(b->kept, 3);
+    check_stop_is_written(b);
     assert_int_equal(record_bed_messages(b->path), 1);
 }
 

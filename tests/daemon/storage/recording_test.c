@@ -152,7 +152,7 @@ static void a_full_disk_leaves_a_valid_file_up_to_the_last_commit(void **state)
         assert_true(seq < 1000);
     }
     assert_int_equal(code, -EIO);
-    assert_string_equal(recording_error(r), "database or disk is full");
+    assert_string_equal(recording_error(r), "No space left on device");
     recording_abandon(r);
     assert_true(committed >= 50);
     assert_int_equal(read_back(4096), committed);

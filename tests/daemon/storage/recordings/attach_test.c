@@ -32,7 +32,7 @@ static int make(void **state)
 static int drop(void **state)
 {
     (void)state;
-    attach_abandon(attach);
+    attach_abandon(attach, "the test ends");
     attach = NULL;
     wire_buffer_finish(&buffer);
     return directory_remove(directory);
@@ -235,7 +235,7 @@ static void its_end_begins_no_part(void **state)
     (void)state;
     unsigned first, last;
     uint8_t *noise = malloc(1 << 20);
-    attach_abandon(attach);
+    attach_abandon(attach, "the test ends");
     snprintf(path, sizeof(path), "%s/b.hrec", directory);
     assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
     assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
@@ -266,7 +266,7 @@ static uint64_t begin_another_part(void)
 {
     uint64_t seq = 1;
     uint8_t *noise = malloc(1 << 20);
-    attach_abandon(attach);
+    attach_abandon(attach, "the test ends");
     snprintf(path, sizeof(path), "%s/b.hrec", directory);
     assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
     assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
