@@ -186,6 +186,7 @@ struct run_job {
     uint64_t mpi_ns;             /**< in MPI, summed over ranks */
     uint64_t waiting_ns;         /**< of that, see WAITING_NS() */
     uint64_t matched, unmatched; /**< of the messages received */
+    uint64_t of_unwatched;       /**< other received ones: their senders are not watched */
     uint64_t lost;               /**< events that were not counted */
     uint64_t tallied;            /**< events that their ranks summed, unread */
     uint64_t untracked;          /**< requests whose completion was not observed */

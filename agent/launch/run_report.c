@@ -161,6 +161,7 @@ static void run_report_store_sums(void *user, const struct wire_message *message
     if (message->type == WIRE_TYPE_TOTALS) { /* the last one is the newest */
         job->matched = message->totals.matched;
         job->unmatched = message->totals.unmatched;
+        job->of_unwatched = message->totals.unwatched;
     }
     if (message->type == WIRE_TYPE_ALERT && strcmp(message->alert.kind, "recording-stopped") == 0)
         job->recording_stopped = 1;
@@ -336,6 +337,12 @@ static void run_report_print_losses(char *out, size_t capacity, const struct run
     run_report_append_count(out, capacity, job->untracked, "request", "not tracked");
     run_report_append_count(out, capacity, job->tallied, "record", "summed unread");
     size_t used = strlen(out);
+    if (job->of_unwatched > 0) {
+        run_report_print_count(received, sizeof received, job->of_unwatched);
+        snprintf(out + used, capacity - used, "%s received from ranks that are not watched, ",
+                 received);
+        used = strlen(out);
+    }
     if (job->unmatched > 0) {
         run_report_print_count(received, sizeof received, job->matched + job->unmatched);
         snprintf(out + used, capacity - used, "%s of %s received messages matched, ",

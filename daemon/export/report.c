@@ -127,6 +127,9 @@ static void report_put_cards(const struct page *p)
     if (d->matched + d->unmatched > 0)
         report_put_card(p->out, quantity_matched(&q, d->matched, d->unmatched),
                         "of the received messages matched");
+    if (d->of_unwatched > 0)
+        report_put_card(p->out, quantity_count(&q, (double)d->of_unwatched),
+                        "received from ranks that are not watched");
     if (lost == 0 && missing == 0 && untracked == 0)
         report_put_card(p->out, d->unmatched > 0 ? "no record" : "nothing",
                         d->cut_short ? "lost until the recording ends" : "lost");

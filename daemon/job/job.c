@@ -101,6 +101,7 @@ void job_destroy(struct job *job)
     rank_history_finish(&job->rank_history);
     job_sums_finish(&job->sums);
     job_totals_finish(&job->totals);
+    job_unwatched_finish(&job->unwatched);
     job_alerts_finish(&job->alerts);
     job_captures_finish(&job->captures);
     job_rank_messages_finish(&job->rank_messages);

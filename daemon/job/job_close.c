@@ -12,9 +12,17 @@
 
 /* An analysis that lacks memory lacks what was in the window: the others go on. */
 
+static void close_unwatched(struct job *job, const struct closed_window *window)
+{
+    int complete = job->alerts.losses.windows == 0 && window->missing_nodes == 0;
+    job_unwatched_update(&job->unwatched, window, &job->places, complete);
+}
+
 static void close_totals(struct job *job, const struct closed_window *window)
 {
-    job_totals_update(&job->totals, window, job_latency_matched(job->latency), job->windows.next);
+    const struct totals_messages messages = {job_latency_matched(job->latency),
+                                             job->unwatched.messages};
+    job_totals_update(&job->totals, window, &messages, job->windows.next);
     if (job->totals.has_newest)
         job_publish_totals(&job->stream, &job->totals.newest);
 }
@@ -134,6 +142,7 @@ static const struct {
 } analyses[] = {
     {"latency and regions", close_latency},
     {"waits", close_waits},
+    {"messages of ranks that are not watched", close_unwatched},
     {"totals", close_totals},
     {"sums", close_sums},
     {"nodes", close_nodes},
@@ -168,6 +177,8 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .pending_count = open.pending_count,
         .processes = open.processes,
         .process_count = open.process_count,
+        .unplaced = open.unplaced,
+        .unplaced_count = open.unplaced_count,
         .dead_ranks = job->alerts.dead_ranks,
         .dead_count = job->alerts.death_count,
         .latency = &open.latency,

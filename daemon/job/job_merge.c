@@ -103,6 +103,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     if (code != 0)
         return job_reject(fault, code, "halves of messages: %s", holter_strerror(code));
     code = open_window_add_calls(open, window);
+    code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places);
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)

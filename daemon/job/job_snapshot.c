@@ -36,6 +36,7 @@ static void snapshot_totals(struct job *job, const struct job_stream *stream)
         if (w + 1 == next) { /* what corrections of earlier windows have added */
             message.matched = job->totals.newest.matched;
             message.unmatched = job->totals.newest.unmatched;
+            message.unwatched = job->totals.newest.unwatched;
         }
         job_stream_publish(stream, WIRE_TYPE_TOTALS, &message);
     }

@@ -16,6 +16,7 @@
 #include "daemon/job/job_stream.h"
 #include "daemon/job/job_sums.h"
 #include "daemon/job/job_totals.h"
+#include "daemon/job/job_unwatched.h"
 #include "daemon/job/job_windows.h"
 #include "daemon/job/latency/job_latency.h"
 #include "daemon/job/network/job_network.h"
@@ -36,6 +37,7 @@ struct job {
     uint64_t changes_due_ns; /**< when info and places may be published again */
 
     /* The analyses, in the order of the list in job_close.c. */
+    struct job_unwatched unwatched;
     struct job_totals totals;
     struct job_sums sums;
     struct rank_history rank_history;

@@ -14,17 +14,21 @@ const struct wire_totals *job_totals_find(const struct job_totals *totals, uint6
 }
 
 /* How many of the received messages latency rests on; all others are unmatched, whatever the
- * reason. A window that was lost may have had receives of which an agent reports the match later.
- */
-static void job_totals_count_matched(const struct job_totals *totals, uint64_t matched,
+ * reason, but for those that cannot be matched, as their senders are not watched. A window that was
+ * lost may have had receives of which an agent reports the match later. */
+static void job_totals_count_matched(const struct job_totals *totals,
+                                     const struct totals_messages *messages,
                                      struct wire_totals *out)
 {
+    uint64_t matched = messages->matched, unwatched = messages->unwatched;
     out->matched = matched < totals->received ? matched : totals->received;
     out->unmatched = totals->received - out->matched;
+    out->unwatched = unwatched < out->unmatched ? unwatched : out->unmatched;
+    out->unmatched -= out->unwatched;
 }
 
 void job_totals_update(struct job_totals *totals, const struct closed_window *window,
-                       uint64_t matched, uint64_t next)
+                       const struct totals_messages *messages, uint64_t next)
 {
     const struct wire_totals *known = job_totals_find(totals, window->number);
     struct node_set *reported = &totals->reported[window->number % JOB_RECENT_WINDOWS];
@@ -55,7 +59,7 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
     out.published_ns = window->published_ns;
     out.flags |= window->flags;
     out.late = (uint64_t)window->late;
-    job_totals_count_matched(totals, matched, &out);
+    job_totals_count_matched(totals, messages, &out);
     totals->newest = out;
     totals->recent[window->number % JOB_RECENT_WINDOWS] = out;
 }

@@ -19,11 +19,16 @@ struct job_totals {
 
 void job_totals_finish(struct job_totals *totals);
 
+/** Messages of the job that ranks have received so far. */
+struct totals_messages {
+    uint64_t matched;
+    uint64_t unwatched; /**< that came from ranks which are not watched */
+};
+
 /** Add a window that is closed to what was published of it before.
- *  @param matched  messages of the job that were matched so far
  *  @param next  number of the window after the newest that was published */
 void job_totals_update(struct job_totals *totals, const struct closed_window *window,
-                       uint64_t matched, uint64_t next);
+                       const struct totals_messages *messages, uint64_t next);
 
 /** @return NULL: nothing of this window is kept */
 const struct wire_totals *job_totals_find(const struct job_totals *totals, uint64_t window);

@@ -29,6 +29,7 @@ void open_window_finish(struct open_window *open)
     free(open->calls);
     free(open->pending);
     free(open->processes);
+    free(open->unplaced);
     node_set_finish(&open->reported);
 }
 
@@ -140,6 +141,22 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
         const struct wire_pending_row *p = &window->pending[i];
         open->pending[open->pending_count++] =
             (struct hang_pending){(uint32_t)p->rank, p->source, p->tag, p->comm, p->waited_ns};
+    }
+    return 0;
+}
+
+int open_window_add_unplaced(struct open_window *open, const struct wire_window *window,
+                             const struct job_places *places)
+{
+    for (uint64_t i = 0; i < window->pairs_count; i++) {
+        const struct wire_pair_row *p = &window->pairs[i];
+        if (p->destination < 0 ||
+            job_places_find_node(places, (uint64_t)p->destination) != KEY_NONE)
+            continue;
+        if (ARRAY_FIT(open->unplaced, open->unplaced_capacity, open->unplaced_count + 1) != 0)
+            return -ENOMEM;
+        open->unplaced[open->unplaced_count++] =
+            (struct unplaced){(uint64_t)p->destination, p->messages};
     }
     return 0;
 }

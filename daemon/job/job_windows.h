@@ -5,10 +5,8 @@
 #include "daemon/analysis/hang/hang.h"
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/job/job_nodes.h"
-#include "daemon/job/rows/burst_rows.h"
-#include "daemon/job/rows/counter_rows.h"
-#include "daemon/job/rows/latency_rows.h"
-#include "daemon/job/rows/node_set.h"
+#include "daemon/job/job_places.h"
+#include "daemon/job/rows/closed_window.h"
 
 /** Open at one time; when there are more, the oldest is closed. */
 #define JOB_OPEN_WINDOWS 64u
@@ -30,6 +28,8 @@ struct open_window {
     size_t pending_count, pending_capacity;
     struct wire_process_row *processes; /**< owned */
     size_t process_count, process_capacity;
+    struct unplaced *unplaced; /**< owned */
+    size_t unplaced_count, unplaced_capacity;
 };
 
 struct job_windows {
@@ -68,6 +68,10 @@ int open_window_add_node(struct open_window *open, uint32_t node);
 
 /** Add what hangs are found from, and what is known of processes. @return 0 or -ENOMEM */
 int open_window_add_calls(struct open_window *open, const struct wire_window *window);
+
+/** Add the messages to ranks that have not reported yet. @return 0 or -ENOMEM */
+int open_window_add_unplaced(struct open_window *open, const struct wire_window *window,
+                             const struct job_places *places);
 
 /** Have all nodes that are expected to report it done so? */
 int open_window_is_complete(const struct open_window *open, const struct job_nodes *nodes);

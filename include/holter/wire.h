@@ -968,7 +968,9 @@ enum wire_degraded {
     FIELD(28, U64, matched, WIRE_ANY, OPTIONAL,                                                    \
           "messages received since the job's start that were matched: latency rests on them")      \
     FIELD(29, U64, unmatched, WIRE_ANY, OPTIONAL,                                                  \
-          "the other messages received since then; some of them may still be matched")
+          "the other messages received since then; some of them may still be matched")             \
+    FIELD(30, U64, unwatched, WIRE_ANY, OPTIONAL,                                                  \
+          "further messages received since then: from ranks that are not watched")
 
 /** Topic "ranks": one window, rank by rank. */
 #define WIRE_RANK_WINDOW(FIELD)                                                                    \

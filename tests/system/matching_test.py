@@ -196,6 +196,18 @@ class Hosts(unittest.TestCase):
             self.assertEqual(200, matched + unmatched)
             self.assertEqual(unmatched > 0, ' of 200 received messages matched, nothing else lost' in finished.err)
 
+    def test_messages_from_ranks_that_are_not_watched_are_counted_apart(self):
+        """There is no room for segments on the second host."""
+        with lab.Lab() as place, bed.Bed(place, 2) as hosts:
+            hosts.inside('node2', 'mount', '-o', 'remount,size=64k', '/dev/shm')
+            finished = place.watched(*hosts.openmpi(), '-n', 2, lab.program('pingpong', 'openmpi'), 100, 8)
+            self.assertEqual(0, finished.status, finished)
+            self.assertIn(', 1 rank not watched, 100 received from ranks that are not watched, nothing else lost;', finished.err)
+            recorded = place.recording()
+            self.assertEqual((0, 0), recorded.matched()[-1])
+            told = place.holter('info', recorded.path).finish()
+            self.assertRegex(told.out, r'matched +-, 0 of 0 received .*; 100 others came from ranks that are not watched')
+
     def test_messages_between_four_hosts(self):
         """Two ranks on each of four hosts, every half kept."""
         with lab.Lab() as place, bed.Bed(place, 4, clocks={'node2': 1000}) as hosts:

@@ -254,10 +254,14 @@ void info_print_text(FILE *out, const struct info *i)
     fprintf(out, "%-10s %" PRIu64 ", %s sent; %" PRIu64 ", %s received\n", "messages", i->sums.sent,
             quantity_bytes(&a, (double)i->sums.sent_bytes), i->sums.received,
             quantity_bytes(&b, (double)i->sums.received_bytes));
-    if (i->matched + i->unmatched > 0)
-        fprintf(out, "%-10s %s, %" PRIu64 " of %" PRIu64 " received since the job's start\n",
+    if (i->matched + i->unmatched + i->of_unwatched > 0)
+        fprintf(out, "%-10s %s, %" PRIu64 " of %" PRIu64 " received since the job's start",
                 "matched", quantity_matched(&a, i->matched, i->unmatched), i->matched,
                 i->matched + i->unmatched);
+    if (i->of_unwatched > 0)
+        fprintf(out, "; %" PRIu64 " others came from ranks that are not watched", i->of_unwatched);
+    if (i->matched + i->unmatched + i->of_unwatched > 0)
+        fputc('\n', out);
     info_text_print_losses(out, i);
     fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time\n",
             "results", i->phases, i->regions, i->hot_links);

@@ -12,6 +12,11 @@
 #include "daemon/job/rows/latency_rows.h"
 #include "daemon/job/rows/node_set.h"
 
+/** Messages to a rank that had not reported when they were sent. */
+struct unplaced {
+    uint64_t destination, messages;
+};
+
 struct closed_window {
     uint64_t number;
     uint64_t length_ns;
@@ -37,6 +42,8 @@ struct closed_window {
     size_t pending_count;
     const struct wire_process_row *processes; /**< of ranks, in any order */
     size_t process_count;
+    const struct unplaced *unplaced; /**< in any order */
+    size_t unplaced_count;
     const uint32_t *dead_ranks; /**< that have died since the job began */
     size_t dead_count;
 

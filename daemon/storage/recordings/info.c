@@ -167,6 +167,7 @@ static int info_read_tables(struct reading *r)
     i->late = recording_file_count(r->file, "SELECT sum(late) FROM totals");
     i->matched = recording_file_count(r->file, "SELECT matched" RECORDING_NEWEST_MATCHED);
     i->unmatched = recording_file_count(r->file, "SELECT unmatched" RECORDING_NEWEST_MATCHED);
+    i->of_unwatched = recording_file_count(r->file, "SELECT unwatched" RECORDING_NEWEST_MATCHED);
     i->phases = recording_file_count(r->file, "SELECT count(*) FROM phase");
     i->regions = recording_file_count(r->file, "SELECT count(*) FROM region");
     i->hot_links = recording_file_count(

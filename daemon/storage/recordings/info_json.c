@@ -145,6 +145,7 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_number(out, "received_bytes", i->sums.received_bytes);
     info_json_number(out, "matched", i->matched);
     info_json_number(out, "unmatched", i->unmatched);
+    info_json_number(out, "of_unwatched", i->of_unwatched);
     info_json_number(out, "events", i->sums.events);
     info_json_number(out, "calls_made", i->sums.calls);
     info_json_print_calls(out, i);

@@ -135,6 +135,8 @@ struct report {
     struct wire_death_row *deaths;
     uint64_t deaths_count;
     uint64_t send_wait_ns; /* of a message from the node's first rank to its second */
+    uint64_t received;     /* of each rank; 0: 5, as many as are sent to it */
+    int64_t destination;   /* of its first rank; 0: its second one */
 };
 
 static int take(struct job *job, const struct report *r, uint64_t now)
@@ -155,7 +157,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                           .calls = 20,
                                           .sent = 5,
                                           .sent_bytes = 40,
-                                          .received = 5,
+                                          .received = r->received ? r->received : 5,
                                           .wait_ns = 1000 * rank,
                                           .threads = 1,
                                           .in_call_peer = -1};
@@ -163,6 +165,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
             (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
         calls[i] = (struct wire_call_row){rank, 1, i % 2, i / 2, 5, 40, 0, 500, 100 + rank};
     }
+    pairs[0].destination = r->destination ? r->destination : pairs[0].destination;
     struct wire_transfer_row transfer = {.source = r->node * RANKS,
                                          .destination = r->node * RANKS + 1,
                                          .messages = 1,
@@ -496,6 +499,33 @@ static void every_received_message_is_matched_or_unmatched_in_each_total(void **
     assert_int_equal(t->window, FIRST + 3);
     assert_int_equal(t->matched, 4);
     assert_int_equal(t->unmatched, 156);
+    finish_job(job);
+}
+
+/* The ranks of node 1 are not watched; those of node 0 receive three messages each from them, and
+ * its first rank has sent its five messages to one of them. */
+static void messages_from_ranks_that_are_not_watched_are_not_unmatched(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++) {
+        struct report r = {
+            .window = w, .received = 8, .destination = RANKS + 1, .send_wait_ns = MS};
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w) + 500 * MS);
+    }
+    const struct wire_totals *t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t->matched, 3);
+    assert_int_equal(t->unwatched, 3 * (RANKS * 3 + 5));
+    assert_int_equal(t->matched + t->unmatched, 3 * (RANKS * 5 - 5));
+    appear(job, 1, 2); /* now they are watched, and so they were from the begin */
+    struct report r = {.window = FIRST + 3, .received = 8};
+    assert_int_equal(take(job, &r, end_of(FIRST + 3)), 0);
+    advance(job, end_of(FIRST + 3) + 500 * MS);
+    t = &message_of(&published, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t->unwatched, 0);
+    assert_int_equal(t->unmatched, 4 * RANKS * 8 - 3);
     finish_job(job);
 }
 
@@ -894,6 +924,7 @@ int main(void)
         cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),
         cmocka_unit_test(windows_add_up_to_the_snapshot),
         cmocka_unit_test(every_received_message_is_matched_or_unmatched_in_each_total),
+        cmocka_unit_test(messages_from_ranks_that_are_not_watched_are_not_unmatched),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(a_message_is_known_by_agent_and_number),
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),
