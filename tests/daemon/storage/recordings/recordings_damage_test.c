@@ -113,8 +113,9 @@ static void a_file_without_its_end_is_read_up_to_there(void **state)
     read_it();
     assert_in_range(info.messages, EACH * BLOCKS / 4, EACH * BLOCKS * 3 / 4);
     assert_string_equal(info.job, "job.0");
-    assert_int_equal(info.damage_count, 2);
-    assert_string_equal(info.damages[1].text, "the file is cut short");
+    assert_in_range(info.damage_count, 2,
+                    3); /* pages of the table may be among those that remain */
+    assert_string_equal(info.damages[info.damage_count - 1].text, "the file is cut short");
     cut();
     assert_int_equal(counts.messages, info.messages);
     assert_int_equal(counts.lacking, whole.st_size - whole.st_size / 2);
