@@ -14,10 +14,10 @@
 #define LOG_TOPIC "front"
 #define TURN_MESSAGES 512          /* messages that are read in one turn of the loop */
 #define TURN_NS UINT64_C(10000000) /* maximum duration of reading in one turn */
-#define CLIENT_SILENCE_NS                                                                          \
-    UINT64_C(600000000000)                  /* clients send little while they receive the stream */
-#define CLIENT_GONE_NS UINT64_C(5000000000) /* silence after which a client is not counted */
+/* Clients send a hello each second, and those that were killed send no bye. */
+#define CLIENT_SILENCE_NS UINT64_C(5000000000)
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
+#define REFUSAL_NS UINT64_C(600000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
 #define RATE_INTERVAL_NS UINT64_C(100000000) /* between two checks of the rate of messages */
 #define RATE_DELAY_FROM 100u                 /* from this many messages on, reading is delayed */
@@ -428,24 +428,22 @@ static void front_on_expired(void *user, const struct peer *peer)
 void front_tick(struct front *f)
 {
     uint64_t now = timeline_now(f->timeline), agent = 10 * f->options->window_ns;
+    const struct peer_limits limits = {agent > AGENT_SILENCE_NS ? agent : AGENT_SILENCE_NS,
+                                       CLIENT_SILENCE_NS, REFUSAL_NS};
     /* The loop reads at once: when the socket is empty, all was read. */
     if (msg_socket_is_empty(f->socket))
         f->emptied_ns = now;
     if (now < f->expire_ns)
         return;
     f->expire_ns = now + EXPIRE_NS;
-    peers_expire(f->peers, front_watermark(f, now),
-                 agent > AGENT_SILENCE_NS ? agent : AGENT_SILENCE_NS, CLIENT_SILENCE_NS,
-                 front_on_expired, f);
+    peers_expire(f->peers, front_watermark(f, now), &limits, front_on_expired, f);
 }
 
 void front_count(const struct front *f, struct front_counts *out)
 {
     *out = (struct front_counts){.rejected = f->rejected, .had_agents = f->had_agents};
     snprintf(out->rejected_last, sizeof(out->rejected_last), "%s", f->rejected_last);
-    const uint64_t watermark_ns = front_watermark(f, timeline_now(f->timeline));
-    peers_count(f->peers, watermark_ns > CLIENT_GONE_NS ? watermark_ns - CLIENT_GONE_NS : 0,
-                &out->agents, &out->clients);
+    peers_count(f->peers, &out->agents, &out->clients);
 }
 
 int front_create(struct front **out, struct msg_socket *socket,

@@ -191,12 +191,14 @@ void peers_for_each(struct peers *peers, void (*one)(void *user, struct peer *pe
         one(user, peer);
 }
 
-void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint64_t client_ns,
+void peers_expire(struct peers *peers, uint64_t now_ns, const struct peer_limits *limits,
                   void (*left)(void *user, const struct peer *peer), void *user)
 {
     for (struct peer *peer = peers->first, *next; peer != NULL; peer = next) {
         next = peer->next;
-        uint64_t bound = peer->role == ROLE_AGENT ? agent_ns : client_ns;
+        uint64_t bound = peer->refused              ? limits->refused_ns
+                         : peer->role == ROLE_AGENT ? limits->agent_ns
+                                                    : limits->client_ns;
         if (now_ns < peer->last_message_ns || now_ns - peer->last_message_ns <= bound)
             continue;
         if (left != NULL)
@@ -226,13 +228,12 @@ int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes)
     return 1;
 }
 
-void peers_count(const struct peers *peers, uint64_t since_ns, size_t *agents, size_t *clients)
+void peers_count(const struct peers *peers, size_t *agents, size_t *clients)
 {
     *agents = *clients = 0;
     for (const struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         int live = !peer->refused && !peer->has_left;
         *agents += live && peer->role == ROLE_AGENT;
-        *clients += live && peer->last_message_ns >= since_ns &&
-                    (peer->role == ROLE_VIEWER || peer->role == ROLE_OPERATOR);
+        *clients += live && (peer->role == ROLE_VIEWER || peer->role == ROLE_OPERATOR);
     }
 }

@@ -47,18 +47,22 @@ void peers_remove(struct peers *peers, struct peer *peer);
 /** Call a function for each peer. */
 void peers_for_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user);
 
-/** Remove peers that were silent for longer than this.
+/** How long peers may be silent. */
+struct peer_limits {
+    uint64_t agent_ns, client_ns;
+    uint64_t refused_ns; /**< of those that were refused: so long their messages are ignored */
+};
+
+/** Remove peers that were silent for longer.
  *  @param left  called for each before it is removed; may be NULL */
-void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint64_t client_ns,
+void peers_expire(struct peers *peers, uint64_t now_ns, const struct peer_limits *limits,
                   void (*left)(void *user, const struct peer *peer), void *user);
 
 /** Charge a message of so many bytes to the peer's rate, a token bucket. @return 0: it sends too
  * much */
 int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes);
 
-/** How many agents are connected, and how many viewers and operators.
- *  @param since_ns  daemon time. Clients without a message since then are gone: they send a hello
- *                   each second, and those that were killed send no bye */
-void peers_count(const struct peers *peers, uint64_t since_ns, size_t *agents, size_t *clients);
+/** How many agents are connected, and how many viewers and operators. */
+void peers_count(const struct peers *peers, size_t *agents, size_t *clients);
 
 #endif

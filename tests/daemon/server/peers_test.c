@@ -75,29 +75,34 @@ static void a_flood_is_stopped_and_a_journal_is_not(void **state)
     assert_false(peer_charge_rate(peer, S, SIZE_MAX));
 }
 
-static void silent_peers_are_forgotten(void **state)
+static void silent_peers_are_forgotten_and_not_counted(void **state)
 {
+    const struct peer_limits limits = {.agent_ns = 10 * S, .client_ns = 5 * S};
     size_t agents, clients;
     (void)state;
     add(1, ROLE_AGENT, 0);
-    add(2, ROLE_VIEWER, 0);
+    add(2, ROLE_VIEWER, 5 * S);
     add(3, ROLE_AGENT, 5 * S);
-    peers_expire(peers, 11 * S, 10 * S, 100 * S, NULL, NULL);
-    peers_count(peers, 0, &agents, &clients);
+    add(4, ROLE_OPERATOR, 6 * S);
+    peers_expire(peers, 11 * S, &limits, NULL, NULL);
+    peers_count(peers, &agents, &clients);
     assert_int_equal(agents, 1);
     assert_int_equal(clients, 1);
+    assert_null(peers_find(peers, &(uint32_t){2}, 4));
+    assert_non_null(peers_find(peers, &(uint32_t){4}, 4));
 }
 
-static void clients_that_are_silent_are_not_counted(void **state)
+/* Else one that sends what it may not send would be answered again and again. */
+static void a_refusal_lasts_longer_than_a_connection(void **state)
 {
-    size_t agents, clients;
+    const struct peer_limits limits = {
+        .agent_ns = 10 * S, .client_ns = 5 * S, .refused_ns = 600 * S};
     (void)state;
-    add(1, ROLE_VIEWER, 2 * S);
-    add(2, ROLE_OPERATOR, 3 * S);
-    add(3, ROLE_AGENT, 0);
-    peers_count(peers, 3 * S, &agents, &clients);
-    assert_int_equal(agents, 1);
-    assert_int_equal(clients, 1);
+    add(1, ROLE_VIEWER, 0)->refused = 1;
+    peers_expire(peers, 600 * S, &limits, NULL, NULL);
+    assert_non_null(peers_find(peers, &(uint32_t){1}, 4));
+    peers_expire(peers, 601 * S, &limits, NULL, NULL);
+    assert_null(peers_find(peers, &(uint32_t){1}, 4));
 }
 
 static void there_is_a_bound(void **state)
@@ -118,8 +123,8 @@ int main(void)
         WITH_PEERS(peers_are_found_by_id_and_by_instance),
         WITH_PEERS(an_agent_that_dials_again_replaces_its_older_connection),
         WITH_PEERS(a_flood_is_stopped_and_a_journal_is_not),
-        WITH_PEERS(silent_peers_are_forgotten),
-        WITH_PEERS(clients_that_are_silent_are_not_counted),
+        WITH_PEERS(silent_peers_are_forgotten_and_not_counted),
+        WITH_PEERS(a_refusal_lasts_longer_than_a_connection),
         WITH_PEERS(there_is_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
