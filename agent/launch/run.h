@@ -63,6 +63,7 @@ struct run_session {
     pid_t daemon;                      /**< ours while it runs, else 0 */
     struct restarts crashes;           /**< of the daemon */
     unsigned restarted;                /**< how often it was restarted after a crash */
+    char start_fault[256];             /**< why it could not be started; "": it could */
     time_t started;
 };
 

@@ -107,6 +107,13 @@ static void run_daemon_copy_log_end(const char *log, char *out, size_t capacity)
     snprintf(out, capacity, "%s", line == NULL ? text : line + 1);
 }
 
+static int run_daemon_fail(struct run_session *s, const char *why)
+{
+    snprintf(s->start_fault, sizeof s->start_fault, "%s", why);
+    terminal_print("cannot start holterd: %s", why);
+    return -1;
+}
+
 /** Start the daemon. Does not wait for it: signals and the job's end are not delayed.
  *  @param wait_ms  time that the new process sleeps before it becomes the daemon
  *  @return 0, or -1 after having said what is wrong */
@@ -115,19 +122,15 @@ static int run_daemon_fork(struct run_session *s, unsigned wait_ms)
     char program[PATH_MAX];
     int rc = paths_program(program, sizeof program, "holterd");
     const char **words = rc < 0 ? NULL : run_daemon_command(s, s->options, program);
-    if (words == NULL) {
-        terminal_print("cannot start holterd: %s", holter_strerror(rc < 0 ? rc : -ENOMEM));
-        return -1;
-    }
+    if (words == NULL)
+        return run_daemon_fail(s, holter_strerror(rc < 0 ? rc : -ENOMEM));
     pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0)
         run_daemon_exec(s, words, parent, wait_ms);
     free(words);
-    if (pid < 0) {
-        terminal_print("cannot start holterd: %s", strerror(errno));
-        return -1;
-    }
+    if (pid < 0)
+        return run_daemon_fail(s, strerror(errno));
     s->daemon = pid;
     return 0;
 }

@@ -451,10 +451,24 @@ static unsigned run_report_count_unlisted(const struct run_report *report,
     return count;
 }
 
+static const char *run_report_describe_restarts(char *out, size_t capacity,
+                                                const struct run_session *s)
+{
+    int used = 0;
+    out[0] = '\0';
+    if (s->restarted > 0)
+        used = snprintf(out, capacity, "was restarted %u time%s", s->restarted,
+                        s->restarted == 1 ? "" : "s");
+    if (s->start_fault[0] != '\0')
+        snprintf(out + used, capacity - (size_t)used, "%s not be restarted: %s",
+                 used > 0 ? "; then it could" : "could", s->start_fault);
+    return out;
+}
+
 void run_report_print_crashes(const struct run_report *report, const struct run_session *s,
                               int collected)
 {
-    char text[512] = "";
+    char text[512] = "", restarts[400];
     uint64_t windows = 0, ends = 0;
     if (s->crashes.count == 0)
         return;
@@ -478,6 +492,7 @@ void run_report_print_crashes(const struct run_report *report, const struct run_
         fprintf(missing, ", the line%s of %u job%s that ended before, recorded in %s",
                 earlier == 1 ? "" : "s", earlier, earlier == 1 ? "" : "s", s->record);
     fclose(missing);
-    terminal_print("holterd crashed and was restarted %u time%s; missing: %s", s->restarted,
-                   s->restarted == 1 ? "" : "s", text[0] == '\0' ? "nothing" : text + 2);
+    terminal_print("holterd crashed and %s; missing: %s",
+                   run_report_describe_restarts(restarts, sizeof restarts, s),
+                   text[0] == '\0' ? "nothing" : text + 2);
 }

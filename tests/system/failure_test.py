@@ -273,6 +273,7 @@ class Holter(Failure):
 
     def test_daemon_that_always_dies_is_given_up(self):
         job = self.start_job()
+        lab.wait_for(self.something_recorded, 'the first messages in the recording')
         for _ in range(6):
             daemon, = lab.wait_for(lambda: self.place.pids('holterd'), 'a daemon')
             os.kill(daemon, signal.SIGKILL)
@@ -282,6 +283,28 @@ class Holter(Failure):
         self.assertTrue(finished.err.endswith('was restarted 5 times; missing: all since its last end\n'), finished)
         for path in self.place.recordings():
             recording.Recording(path).check()
+        self.clean()
+
+    def test_daemon_that_cannot_be_restarted(self):
+        """Its program is gone, as after an update: the last line says so."""
+        programs = os.path.join(self.place.dir, 'programs')
+        os.mkdir(programs)
+        for program in ('agent/holter', 'daemon/holterd'):
+            shutil.copy(os.path.join(lab.BUILD, program), programs)
+        gate = os.path.join(self.place.dir, 'gate')
+        run = self.place.start(os.path.join(programs, 'holter'), 'run', '--', '/bin/sh', '-c',
+                               f'until [ -e {gate} ]; do sleep 0.02; done')
+        lab.wait_for(lambda: self.place.pids('sh'), 'the job')
+        daemon, = self.place.pids('holterd')
+        os.unlink(os.path.join(programs, 'holterd'))
+        os.kill(daemon, signal.SIGKILL)
+        lab.wait_for(lambda: 'goes on unwatched' in run.err(), 'the run to give up')
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        finished = run.finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertTrue(finished.err.endswith('holterd crashed and could not be restarted: No such file or directory; '
+                                              'missing: all since its last end\n'), finished)
         self.clean()
 
     def test_run_killed_is_swept_by_the_next(self):
