@@ -5,13 +5,11 @@
 #include "holter/call.h"
 #include "holter/clock.h"
 #include "holter/segment.h"
+#include "holter/ticks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 static uint64_t self_parse_kilobytes(const char *text, const char *label)
 {
@@ -28,11 +26,7 @@ uint64_t self_resident(void)
 
 static inline uint64_t self_cpu_time(void)
 {
-#if defined(__x86_64__)
-    return __rdtsc();
-#else
-    return clock_mono_ns();
-#endif
+    return TICKS_COUNTED ? ticks_read() : clock_mono_ns();
 }
 
 static void self_write_record(struct ring_writer *writer)

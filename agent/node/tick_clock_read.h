@@ -4,7 +4,7 @@
 
 #include "daemon/analysis/clocks/tick_clock.h"
 
-/** Read both clocks as closely together as possible. 0 ticks where there is no usable TSC. */
+/** Read both clocks as closely together as possible. 0 ticks where there is no counter. */
 struct tick_anchor tick_clock_read(void);
 
 #endif

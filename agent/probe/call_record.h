@@ -4,11 +4,9 @@
 #define HOLTER_AGENT_PROBE_CALL_RECORD_H
 
 #include "agent/probe/probe.h"
+#include "holter/ticks.h"
 
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 /** A call being recorded. */
 struct scope {
@@ -20,10 +18,8 @@ struct scope {
 
 HOT uint64_t probe_read_ticks(void)
 {
-#if defined(__x86_64__)
-    if (likely(probe.tick_unit == TICK_TSC))
-        return __rdtsc();
-#endif
+    if (TICKS_COUNTED && likely(probe.tick_unit == TICK_TSC))
+        return ticks_read();
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;

@@ -226,7 +226,8 @@ static int start_tsc_is_invariant(void)
 }
 #endif
 
-/* The time stamp counter, unless it is not invariant or the kernel does not use it. */
+/* The time stamp counter, unless it is not invariant or the kernel does not use it. The counter of
+ * aarch64 has a constant rate by its architecture, and every process may read it. */
 static enum tick_unit start_choose_tick_unit(void)
 {
 #if defined(__x86_64__)
@@ -236,8 +237,10 @@ static enum tick_unit start_choose_tick_unit(void)
     if (start_tsc_is_invariant() && strncmp(source, "hpet", 4) != 0 &&
         strncmp(source, "acpi_pm", 7) != 0 && strncmp(source, "jiffies", 7) != 0)
         return TICK_TSC;
-#endif
     return TICK_NS;
+#else
+    return TICKS_COUNTED ? TICK_TSC : TICK_NS;
+#endif
 }
 
 /* Read both clocks at one moment: the fastest of five readings. */
@@ -557,9 +560,7 @@ __attribute__((constructor)) static void start_on_load(void)
 {
     int error = errno;
     start.mono_load = start_clock_ns(CLOCK_MONOTONIC);
-#if defined(__x86_64__)
-    start.tick_load = __rdtsc();
-#endif
+    start.tick_load = ticks_read();
     const char *once = getenv("HOLTER_PRELOAD_ONCE");
     start_copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
     if (start_find_mapped_mpi() || (once && strcmp(once, "1") == 0))
