@@ -15,17 +15,30 @@
 #define ONSET 30u
 #define HALF_SECOND UINT64_C(500000000)
 
+/* Of the seeds that once misled the analysis the first, with an argument, in suite 'long', all. */
+static size_t seeds_tried = 1;
+
 static struct fault_params of_kind(enum fault_kind kind, double factor)
 {
     return (struct fault_params){.seed = 11,
                                  .kind = kind,
-                                 .nodes = 64,
-                                 .ranks_per_node = 8,
+                                 .nodes = 32,
+                                 .ranks_per_node = 4,
                                  .factor = factor,
                                  .onset = ONSET,
                                  .messages = 2,
                                  .noise = 0.4,
                                  .shared = 0.05};
+}
+
+/* The seeds that are named below are those of jobs of this size. */
+static struct fault_params of_seed(enum fault_kind kind, double factor, uint64_t seed)
+{
+    struct fault_params params = of_kind(kind, factor);
+    params.seed = seed;
+    params.nodes = 64;
+    params.ranks_per_node = 8;
+    return params;
 }
 
 /* Run a job, and a number of windows beyond the onset. @return the analysis, as it is then */
@@ -122,9 +135,7 @@ static void messages_within_a_node_are_told_from_the_node(void **state)
 static void noise_that_both_localities_have_does_not_hide_a_step(void **state)
 {
     (void)state;
-    struct fault_params params = of_kind(FAULT_STEP, 1.3);
-    params.seed = 4;
-    check_named(params, 5);
+    check_named(of_seed(FAULT_STEP, 1.3, 4), 5);
 }
 
 /* Seeds at which the common noise is low in the windows of the step. */
@@ -132,9 +143,8 @@ static void a_step_of_all_messages_stands_out_from_noise_that_lasts(void **state
 {
     static const uint64_t seeds[] = {17, 22, 26};
     (void)state;
-    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
-        struct fault_params params = of_kind(FAULT_STEP, 1.5);
-        params.seed = seeds[i];
+    for (size_t i = 0; i < seeds_tried; i++) {
+        struct fault_params params = of_seed(FAULT_STEP, 1.5, seeds[i]);
         params.exchange_every = 15;
         check_named(params, 5);
     }
@@ -145,9 +155,8 @@ static void noise_that_nodes_and_the_job_share_is_no_fault(void **state)
 {
     static const uint64_t seeds[] = {11, 26, 36};
     (void)state;
-    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
-        struct fault_params params = of_kind(FAULT_CALM, 1);
-        params.seed = seeds[i];
+    for (size_t i = 0; i < seeds_tried; i++) {
+        struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
         params.shared = 0.15;
         check_silent(params);
     }
@@ -312,8 +321,10 @@ static void windows_have_to_ascend(void **state)
     scopes_destroy(NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    seeds_tried = argc > 1 ? 3 : 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_node_is_named_within_five_windows),
         cmocka_unit_test(four_slow_nodes_are_one_finding),
