@@ -77,10 +77,10 @@ static void beyond_the_bound_further_episodes_are_not_kept(void **state)
     (void)state;
     for (unsigned i = 0; i < ALERTS_MAXIMUM; i++) {
         snprintf(host, sizeof(host), "n%u", i);
-        assert_non_null(alerts_raise(&alerts, "agent-lost", host, -1, 1, "t", NULL));
+        assert_non_null(alerts_raise(&alerts, "agent-lost", host, -1, i + 1, "t", NULL));
     }
     assert_null(alerts_raise(&alerts, "agent-lost", "one more", -1, 1, "t", NULL));
-    for (unsigned i = 0; i < ALERTS_MAXIMUM; i++) {
+    for (unsigned i = 0; i < ALERTS_MAXIMUM; i += 97) {
         snprintf(host, sizeof(host), "n%u", i);
         assert_string_equal(alerts_resolve(&alerts, "agent-lost", host, 2)->host, host);
     }
