@@ -10,7 +10,6 @@
 #include "proto/quantity.h"
 #include "version.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>

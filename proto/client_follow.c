@@ -4,7 +4,6 @@
  * the subscriptions (a frame of topic "sync/..."), and the stream stays unread in its socket's
  * bounded queue until that state is here. Frames that it contains are then dropped by their
  * number. */
-#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/client_state.h"
 #include "proto/wire_table.h"

@@ -2,7 +2,6 @@
 #ifndef HOLTER_PROTO_EVENT_TEXT_H
 #define HOLTER_PROTO_EVENT_TEXT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define EVENT_STATE_ROOM 96u

@@ -5,7 +5,6 @@
 
 #include "holter/error.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>

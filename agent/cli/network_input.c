@@ -6,6 +6,7 @@
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -272,12 +273,6 @@ void network_input_finish(struct network_input *in)
 
 /* ---- lists of ranks ------------------------------------------------------ */
 
-static int network_input_compare_by_id(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Parse "8-11" or "8". @return 0, or 2 after printing an error */
 static int network_input_read_range(const struct network_input *in, const char *word,
                                     uint64_t *first, uint64_t *last)
@@ -320,8 +315,8 @@ int network_input_ranks(const struct network_input *in, const char *list, uint32
         uint64_t first, last;
         status = network_input_read_range(in, word, &first, &last);
         for (uint64_t id = first; !status && id <= last; id++) {
-            const uint64_t *found = bsearch(&id, in->pairs.ids, in->pairs.processes, sizeof id,
-                                            network_input_compare_by_id);
+            const uint64_t *found =
+                bsearch(&id, in->pairs.ids, in->pairs.processes, sizeof id, order_u64);
             if (!found) {
                 terminal_print("%s: there is no rank %" PRIu64, in->command, id);
                 status = 1;

@@ -4,6 +4,7 @@
 #include "agent/launch/process_file.h"
 #include "holter/call.h"
 #include "holter/clock.h"
+#include "holter/order.h"
 #include "holter/segment.h"
 #include "holter/ticks.h"
 
@@ -47,12 +48,6 @@ static void self_write_record(struct ring_writer *writer)
     ring_publish(writer);
 }
 
-static int self_compare_by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 double self_call_cost(void)
 {
     enum { BATCHES = 31, CALLS = 1024 };
@@ -70,7 +65,7 @@ double self_call_cost(void)
                 self_write_record(&writer);
             batches[batch] = (double)(clock_mono_ns() - begin) / CALLS;
         }
-        qsort(batches, BATCHES, sizeof *batches, self_compare_by_value);
+        qsort(batches, BATCHES, sizeof *batches, order_doubles);
         cost = batches[BATCHES / 2];
     }
     free(control);

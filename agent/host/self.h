@@ -2,7 +2,6 @@
 #ifndef HOLTER_AGENT_HOST_SELF_H
 #define HOLTER_AGENT_HOST_SELF_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** Resident memory of this process that is not shared with others (the ranks' rings, its own

@@ -5,7 +5,6 @@
 
 #include "daemon/alert/sink_state.h"
 #include "holter/clock.h"
-#include "holter/error.h"
 #include "proto/json.h"
 #include "proto/log.h"
 

@@ -6,7 +6,6 @@
 #include "daemon/export/content.h"
 #include "daemon/export/recording_rows.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 /** The recording to export; all members are borrowed. */

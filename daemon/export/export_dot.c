@@ -2,7 +2,6 @@
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/export/export.h"
-#include "holter/error.h"
 #include "holter/order.h"
 
 #include <errno.h>

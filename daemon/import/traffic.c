@@ -6,6 +6,7 @@
 #include "daemon/import/traffic_sums.h"
 #include "daemon/topology/network_tree.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -321,7 +322,7 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
 static uint32_t traffic_seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
 {
     const uint64_t *found =
-        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), traffic_sums_compare_by_id);
+        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), order_u64);
     return found == NULL ? TOPOLOGY_NONE : seats[found - pairs->ids];
 }
 

@@ -33,12 +33,6 @@ void pair_sums_finish(struct pair_sums *s)
 
 /* ---- result -------------------------------------------------------------- */
 
-int traffic_sums_compare_by_id(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static int traffic_sums_compare_by_pair(const void *left, const void *right)
 {
     const struct remap_edge *a = left, *b = right;
@@ -56,7 +50,7 @@ static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)
         ids[used++] = s->list[i].from;
         ids[used++] = s->list[i].to;
     }
-    qsort(ids, used, sizeof(*ids), traffic_sums_compare_by_id);
+    qsort(ids, used, sizeof(*ids), order_u64);
     for (size_t i = 0; i < used; i++) {
         if (i == 0 || ids[i] != ids[i - 1])
             ids[kept++] = ids[i];
@@ -76,7 +70,7 @@ static uint64_t *traffic_sums_all_ranks(size_t count)
 
 static uint32_t traffic_sums_position(const uint64_t *ids, size_t count, uint64_t id)
 {
-    const uint64_t *found = bsearch(&id, ids, count, sizeof(*ids), traffic_sums_compare_by_id);
+    const uint64_t *found = bsearch(&id, ids, count, sizeof(*ids), order_u64);
     return found == NULL ? UINT32_MAX : (uint32_t)(found - ids);
 }
 

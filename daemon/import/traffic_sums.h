@@ -28,9 +28,6 @@ int pair_sums_result(const struct pair_sums *sums, uint32_t world, struct pairs 
 
 void pair_sums_finish(struct pair_sums *sums);
 
-/** Order of ids, uint64_t, for qsort(3). */
-int traffic_sums_compare_by_id(const void *left, const void *right);
-
 /** Sum all windows of a recording, and find the places of its processes. */
 int pairs_of_recording(struct pairs *out, const char *path, struct faults *faults);
 

@@ -3,7 +3,6 @@
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_MEMORY_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_MEMORY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** The contents of the files that the figures are read from; NULL where there is no such file. */

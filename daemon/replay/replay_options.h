@@ -4,7 +4,6 @@
 
 #include "daemon/server/server_options.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct replay_options {

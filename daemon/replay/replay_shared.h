@@ -10,7 +10,6 @@
 #include "holter/wire.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define REPLAY_MARKS_MAXIMUM 1024u /**< the first alerts of a recording are shown as marks */

@@ -8,7 +8,6 @@
 #define HOLTER_DAEMON_SERVER_MSG_SOCKET_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 #include <zmq.h>
 

@@ -5,7 +5,6 @@
 
 #include "daemon/storage/recording.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** Messages, and their bytes as received, in the blocks that begin from one time up to another.

@@ -5,7 +5,6 @@
 #include "daemon/topology/file_text.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define HOSTLIST_NAME 64u /**< maximum bytes of a name */
 

@@ -1,7 +1,6 @@
 /* Reader of Slurm's topology.conf(5): a tree of switches, or blocks of nodes. */
 #include "daemon/topology/hostlist.h"
 #include "daemon/topology/topology_build.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <stdio.h>

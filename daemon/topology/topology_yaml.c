@@ -2,7 +2,6 @@
 #include "daemon/topology/topology_yaml.h"
 
 #include "daemon/topology/yaml_tree.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,29 @@
-/* Order of rows by several columns, for qsort(3). */
+/* Order of numbers, and of rows by several columns, for qsort(3). */
 #ifndef HOLTER_ORDER_H
 #define HOLTER_ORDER_H
+
+#include <stdint.h>
 
 /** -1, 0 or 1: a is less than, equal to or greater than b; descending with both exchanged. With
  *  weights an earlier column prevails over all later ones:
  *
  *      return 4 * ORDER(b->bytes, a->bytes) + 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to); */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/** Ascending. */
+static inline int order_u32(const void *a, const void *b)
+{
+    return ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static inline int order_u64(const void *a, const void *b)
+{
+    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static inline int order_doubles(const void *a, const void *b)
+{
+    return ORDER(*(const double *)a, *(const double *)b);
+}
 
 #endif

@@ -23,7 +23,6 @@
 #define HOLTER_SESSION_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /** Directory for sockets and locks: $HOLTER_RUN_DIR, else $XDG_RUNTIME_DIR/holter, else
  *  /tmp/holter-<uid>. Made with mode 0700 when it is missing.

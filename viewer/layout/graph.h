@@ -9,7 +9,6 @@
 #ifndef HOLTER_VIEWER_LAYOUT_GRAPH_H
 #define HOLTER_VIEWER_LAYOUT_GRAPH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct graph_vertex {

@@ -2,6 +2,7 @@
 #include "viewer/model/flows_work.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,12 +20,6 @@ void flow_filter_range(struct flow_filter *f, enum flow_metric metric, double lo
     f->version++;
 }
 
-static int flow_filter_compare_by_number(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 int flow_filter_pick(struct flow_filter *f, enum flow_kind kind, const uint64_t *items,
                      uint32_t count)
 {
@@ -32,7 +27,7 @@ int flow_filter_pick(struct flow_filter *f, enum flow_kind kind, const uint64_t 
         return -ENOMEM;
     if (count) {
         memcpy(f->set.items, items, count * sizeof *items);
-        qsort(f->set.items, count, sizeof *items, flow_filter_compare_by_number);
+        qsort(f->set.items, count, sizeof *items, order_u64);
     }
     f->set.count = count;
     f->picked = 1;
@@ -61,8 +56,7 @@ int flow_filter_active(const struct flow_filter *f)
 
 static int flow_filter_holds(const struct flow_set *set, uint64_t item)
 {
-    return set->count && bsearch(&item, set->items, set->count, sizeof item,
-                                 flow_filter_compare_by_number) != NULL;
+    return set->count && bsearch(&item, set->items, set->count, sizeof item, order_u64) != NULL;
 }
 
 /* ---- what passes --------------------------------------------------------- */

@@ -4,8 +4,6 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 
-#include "holter/call.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -27,7 +27,6 @@
 #include "daemon/analysis/sums/window_sum.h"
 #include "holter/wire.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

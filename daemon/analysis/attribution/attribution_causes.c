@@ -39,17 +39,11 @@ double view_growth(const struct view *v, uint32_t rank, enum rank_figure f)
     return growth > 0 ? growth : 0;
 }
 
-static int view_compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return ORDER(x, y);
-}
-
 double view_quantile(double *values, size_t count, double q)
 {
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof(*values), view_compare_doubles);
+    qsort(values, count, sizeof(*values), order_doubles);
     return values[(size_t)(q * (double)(count - 1))];
 }
 

@@ -7,6 +7,8 @@
 #include "daemon/analysis/attribution/attribution.h"
 #include "daemon/analysis/tables/key_table.h"
 
+#include <stdbool.h>
+
 /** Of a rank: times in nanoseconds, and counts. */
 enum rank_figure {
     /* Of matched messages: those of enum message_figure, in its order. */

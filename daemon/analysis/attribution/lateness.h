@@ -8,8 +8,6 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_LATENESS_H
 #define HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_LATENESS_H
 
-#include <stdint.h>
-
 /** Figures of a rank, or the mean of several. Times are shares of the time in which the job does
  *  the same work when it is calm, so that calm ones are at most about 1, and others may be more. */
 struct lateness_figures {

@@ -29,7 +29,6 @@
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_CURVE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CURVE_ABSENT UINT32_MAX   /**< label and identity of a rank that is absent */

@@ -10,7 +10,6 @@
 #define HOLTER_DAEMON_ANALYSIS_COMMUNITIES_PARTITION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define PARTITION_ABSENT UINT32_MAX        /**< label of a rank that belongs to no community */

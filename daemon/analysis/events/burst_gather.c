@@ -410,12 +410,6 @@ static int burst_gather_compare_comms(const void *left, const void *right)
     return 2 * ORDER(a->comm, b->comm) + ORDER(a->rank, b->rank);
 }
 
-static int burst_gather_compare_u32(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return ORDER(a, b);
-}
-
 /* Members of the communicators that collectives name. The positions are not needed any more. */
 static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t collectives)
 {
@@ -423,10 +417,10 @@ static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t 
     uint32_t *comms = gather->rows.positions;
     for (uint64_t i = 0; i < collectives; i++)
         comms[i] = (uint32_t)gather->rows.collectives[i].comm;
-    qsort(comms, collectives, sizeof *comms, burst_gather_compare_u32);
+    qsort(comms, collectives, sizeof *comms, order_u32);
     for (uint32_t i = 0; i < gather->member_count; i++) {
         uint32_t comm = (uint32_t)gather->members[i].comm;
-        if (bsearch(&comm, comms, collectives, sizeof *comms, burst_gather_compare_u32) != NULL)
+        if (bsearch(&comm, comms, collectives, sizeof *comms, order_u32) != NULL)
             gather->rows.members[count++] = gather->members[i];
     }
     qsort(gather->rows.members, count, sizeof *gather->rows.members, burst_gather_compare_comms);

@@ -1,17 +1,10 @@
 /* Reports the hangs that follow from the wait-for graph. */
 #include "daemon/analysis/hang/hang_graph.h"
 #include "daemon/analysis/tables/rank_list.h"
-#include "holter/call.h"
 #include "holter/order.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int hang_report_compare_ranks(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return ORDER(x, y);
-}
 
 static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t *index)
 {
@@ -28,7 +21,7 @@ static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t
 /* Sets the late ranks of a hang from g->named[0, count), in any order. */
 static void hang_report_set_late_ranks(struct hang_graph *g, struct hang *hang, uint32_t count)
 {
-    qsort(g->named, count, sizeof(*g->named), hang_report_compare_ranks);
+    qsort(g->named, count, sizeof(*g->named), order_u32);
     hang->behind_count = count;
     rank_list(g->named, count, hang->ranks, sizeof(hang->ranks));
     for (uint32_t i = 0; i < count && i < HANG_NAMED; i++) {

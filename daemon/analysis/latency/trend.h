@@ -46,7 +46,6 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_TREND_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_TREND_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** Numbers as those of enum series_trend on the wire. */

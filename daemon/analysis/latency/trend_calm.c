@@ -1,6 +1,8 @@
 /* Statistics of the last values, and what they are like in calm. */
 #include "daemon/analysis/latency/trend_state.h"
 
+#include "holter/order.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,16 +29,10 @@
 /* Pairs of neighbours that are assumed from the beginning, with a correlation of a half. */
 #define ASSUMED_NEIGHBOURS 10.0
 
-static int trend_compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void trend_sort_values(double *values, size_t count)
 {
     if (count > 64) {
-        qsort(values, count, sizeof(*values), trend_compare_values);
+        qsort(values, count, sizeof(*values), order_doubles);
         return;
     }
     for (size_t i = 1; i < count; i++) {

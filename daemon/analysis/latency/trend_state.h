@@ -5,6 +5,7 @@
 #include "daemon/analysis/latency/trend.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Values that are kept; statistics of the last of them, until they enter the memories, which they
  * do with a delay of up to HELD_BACK values. */

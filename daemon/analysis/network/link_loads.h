@@ -11,7 +11,6 @@
 
 #include "daemon/analysis/network/topology.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** What one vertex sends to another. */

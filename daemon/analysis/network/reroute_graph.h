@@ -6,7 +6,6 @@
 #include "daemon/analysis/network/topology.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct reroute_edge {

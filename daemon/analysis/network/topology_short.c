@@ -1,8 +1,6 @@
 /* Short forms of networks, as in "torus:4,4,4,16,2/order=D,B,A,C,E". */
 #include "daemon/analysis/network/topology_inner.h"
 
-#include "include/holter/error.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

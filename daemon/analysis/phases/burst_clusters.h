@@ -12,7 +12,6 @@
 #define HOLTER_DAEMON_ANALYSIS_PHASES_BURST_CLUSTERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define BURST_NONE UINT32_MAX

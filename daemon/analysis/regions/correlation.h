@@ -16,7 +16,6 @@
 #define HOLTER_DAEMON_ANALYSIS_REGIONS_CORRELATION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CORRELATION_ONE 36u /**< the integer that stands for R = 1 */

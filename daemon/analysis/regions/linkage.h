@@ -18,7 +18,6 @@
 
 #include "daemon/analysis/regions/correlation.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** Two clusters that merged. A cluster is named by its lowest vertex. */

@@ -1,17 +1,13 @@
 /* Sets of ranks as text. */
 #include "daemon/analysis/tables/rank_list.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int rank_list_compare(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out, size_t capacity)
 {
@@ -54,7 +50,7 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
         return -ENOMEM;
     }
     memcpy(copy, ranks, count * sizeof(*copy));
-    qsort(copy, count, sizeof(*copy), rank_list_compare);
+    qsort(copy, count, sizeof(*copy), order_u32);
     rank_list_write_runs(copy, count, out, capacity);
     free(many);
     return 0;

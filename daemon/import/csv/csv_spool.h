@@ -4,7 +4,6 @@
 #ifndef HOLTER_IMPORT_CSV_SPOOL_H
 #define HOLTER_IMPORT_CSV_SPOOL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum csv_end_kind {

@@ -442,12 +442,6 @@ static void dumpi_settle_assign_ids(struct dumpi_comms *comms)
     }
 }
 
-static int dumpi_comms_compare_ids(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return ORDER(x, y);
-}
-
 static int dumpi_settle_count_unresolved(struct dumpi_comms *comms)
 {
     uint64_t *ids = malloc(((size_t)comms->count + 1) * sizeof *ids);
@@ -457,7 +451,7 @@ static int dumpi_settle_count_unresolved(struct dumpi_comms *comms)
     for (uint32_t i = 0; i < comms->count; i++)
         if (!comm_known(&comms->comms[i]) && !comms->comms[i].inter && !comms->comms[i].self)
             ids[count++] = comms->comms[i].id;
-    qsort(ids, count, sizeof *ids, dumpi_comms_compare_ids);
+    qsort(ids, count, sizeof *ids, order_u64);
     for (uint32_t i = 0; i < count; i++)
         comms->unresolved += i == 0 || ids[i] != ids[i - 1];
     free(ids);

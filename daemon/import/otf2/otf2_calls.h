@@ -15,6 +15,8 @@
 
 #include "daemon/import/trace/call_queue.h"
 
+#include <stddef.h>
+
 enum otf2_region_kind {
     OTF2_REGION_UNDEFINED,
     OTF2_REGION_NONE,  /**< none of those below */

@@ -6,8 +6,6 @@
 #include "daemon/import/otf2/otf2_defs.h"
 #include "daemon/import/otf2/otf2_kinds.h"
 
-#include <stddef.h>
-
 #define OTF2_FAULT_BYTES 400u
 
 /** Progress and totals of a stream. */

@@ -17,7 +17,6 @@
 #include "daemon/import/trace/request_table.h"
 #include "holter/event.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define CALL_QUEUE_CAPACITY 16384u

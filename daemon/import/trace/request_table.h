@@ -9,7 +9,6 @@
 #ifndef HOLTER_IMPORT_REQUEST_TABLE_H
 #define HOLTER_IMPORT_REQUEST_TABLE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define REQUEST_TABLE_CAPACITY 65536u

@@ -17,7 +17,6 @@
 #include "daemon/topology/file_text.h"
 #include "holter/event.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define TRACE_BATCH 512u /**< maximum number of records in one request */

@@ -3,7 +3,6 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/topology/network_tree.h"
-#include "holter/error.h"
 #include "holter/order.h"
 #include "proto/log.h"
 

@@ -3,7 +3,6 @@
 
 #include "daemon/analysis/commgram/commgram.h"
 #include "daemon/job/phases/job_phases.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <stdio.h>

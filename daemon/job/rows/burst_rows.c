@@ -1,7 +1,6 @@
 /* Bursts that agents report of one window, merged over nodes. */
 #include "daemon/job/rows/burst_rows.h"
 
-#include "holter/error.h"
 #include "holter/size_class.h"
 
 #include <errno.h>

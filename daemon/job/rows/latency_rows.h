@@ -6,8 +6,6 @@
 #include "daemon/analysis/latency/latency.h"
 #include "daemon/analysis/latency/time_counts.h"
 #include "daemon/analysis/matching/join.h"
-#include "holter/size_class.h"
-#include "holter/time_class.h"
 #include "holter/wire.h"
 
 /** Rows of one window. Zero-initialised is empty. Rows of the same key may stand more than once. */

@@ -14,7 +14,6 @@
 #include "holter/wire.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define BLOCK_BYTES ((size_t)1 << 20) /**< bytes of messages after which a block is full */
 /** Bytes of messages in one block at most: the last one may be as long as a message can be. */

@@ -2,6 +2,7 @@
 #include "viewer/views/commgram/columns.h"
 
 #include "holter/bisect.h"
+#include "holter/order.h"
 #include "viewer/layout/ribbons.h"
 
 #include <errno.h>
@@ -106,12 +107,6 @@ static int columns_place_bars(struct columns *c, const struct commgram_picture *
 
 /* ---- ribbons ---- */
 
-static int columns_compare_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Bytes that leave (side 0) or reach (side 1) each bar. */
 static void columns_add_loads(const struct commgram_picture *p, double *loads, int side)
 {
@@ -134,7 +129,7 @@ static int columns_choose_width(struct columns *c, const struct commgram_picture
             least = fmin(least, fits[n++]);
         }
     }
-    qsort(fits, n, sizeof *fits, columns_compare_ascending);
+    qsort(fits, n, sizeof *fits, order_doubles);
     c->per_byte = n ? fmin(fits[(size_t)((double)(n - 1) * (1 - fitting))], least * most_load) : 0;
     free(fits);
     double widest = 0;

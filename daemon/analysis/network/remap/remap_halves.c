@@ -3,6 +3,7 @@
 #include "daemon/analysis/network/remap/remap_halves.h"
 
 #include "daemon/analysis/network/remap/remap_metis.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,12 +138,6 @@ static void remap_halves_key_by_ends(struct remap_halves *h, const struct range 
     }
 }
 
-static int remap_halves_compare_keys(const void *a, const void *b)
-{
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return one < other ? -1 : one > other;
-}
-
 /* Sort the slots of a range so that its two sides are contiguous. @return index at which the second
  * side begins */
 static uint32_t remap_halves_sort_slots(struct remap_halves *h, const struct range *range)
@@ -158,7 +153,7 @@ static uint32_t remap_halves_sort_slots(struct remap_halves *h, const struct ran
     } else {
         remap_halves_key_by_ends(h, range);
     }
-    qsort(h->key + range->begin, count, sizeof(*h->key), remap_halves_compare_keys);
+    qsort(h->key + range->begin, count, sizeof(*h->key), order_u64);
     for (uint32_t i = range->begin; i < range->end; i++)
         h->slots[i] = (uint32_t)h->key[i];
     /* shift the cut to a border of two spots, if one is near */
