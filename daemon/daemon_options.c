@@ -413,7 +413,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
 /* ---- for the rooms --------------------------------------------------------------------- */
 
 int daemon_options_read_rules(const struct daemon_options *options, struct rules *out,
-                              rules_fault *on_fault, void *user)
+                              file_fault *on_fault, void *user)
 {
     static const char *const names[SINK_KINDS] = {[SINK_FILE] = "--alert-log",
                                                   [SINK_COMMAND] = "--on-alert",

@@ -56,7 +56,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
  *  @param on_fault  called for each fault
  *  @return 0, -HOLTER_EUSAGE or another error, after on_fault was called */
 int daemon_options_read_rules(const struct daemon_options *options, struct rules *out,
-                              rules_fault *on_fault, void *user);
+                              file_fault *on_fault, void *user);
 
 /** The options of the server, and of a replay. */
 void daemon_options_fill_server(const struct daemon_options *options, struct server_options *out);

@@ -6,12 +6,9 @@
 #include "holter/wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define VALUES_MAXIMUM 8192u
 #define SECOND UINT64_C(1000000000)
@@ -127,55 +124,60 @@ static int rules_key_is_target(const struct entry_key *key, enum sink_kind kind)
 
 /* ---- rules and sinks ----------------------------------------------------- */
 
-static void rules_check_latency(struct entry_reader *r, const struct tree_node *map,
-                                struct rule *rule)
+/* Line of a key, 0 when it is not given. */
+static unsigned rules_line(const struct tree_node *map, const char *name)
 {
-    unsigned line = entry_line(map, "clear");
+    const struct tree_node *key = tree_key(map, name);
+    return key == NULL ? 0 : key->line;
+}
+
+static void rules_check_latency(struct faults *r, const struct tree_node *map, struct rule *rule)
+{
+    unsigned line = rules_line(map, "clear");
     if (line == 0)
         rule->clear = 1 + 0.4 * (rule->above - 1);
     else if (rule->clear >= rule->above)
-        entry_fault(r, line, "clear", "%gx is not below `above`, %gx", rule->clear, rule->above);
+        fault_at(r, line, "clear: %gx is not below `above`, %gx", rule->clear, rule->above);
 }
 
-static void rules_check_hang(struct entry_reader *r, const struct tree_node *map, struct rule *rule)
+static void rules_check_hang(struct faults *r, const struct tree_node *map, struct rule *rule)
 {
-    unsigned line = entry_line(map, "stopped-for");
+    unsigned line = rules_line(map, "stopped-for");
     if (line == 0)
         rule->stopped_for_ns = rule->for_ns < 3 * SECOND ? rule->for_ns : 3 * SECOND;
     else if (rule->stopped_for_ns > rule->for_ns)
-        entry_fault(r, line, "stopped-for", "%gs is longer than `for`, %gs",
-                    (double)rule->stopped_for_ns * 1e-9, (double)rule->for_ns * 1e-9);
+        fault_at(r, line, "stopped-for: %gs is longer than `for`, %gs",
+                 (double)rule->stopped_for_ns * 1e-9, (double)rule->for_ns * 1e-9);
 }
 
-static void rules_check_rule(struct entry_reader *r, const struct tree_node *map,
+static void rules_check_rule(struct faults *r, const struct tree_node *map,
                              const struct rules *rules, struct rule *rule)
 {
-    unsigned line = entry_line(map, "name"), same = 0;
+    unsigned line = rules_line(map, "name"), same = 0;
     if (rule->name[0] == '\0')
         snprintf(rule->name, sizeof(rule->name), "%s", rule_kinds[rule->kind]);
     for (size_t i = 0; i < rules->count; i++) {
         same += rules->list[i].kind == rule->kind;
         if (strcmp(rules->list[i].name, rule->name) == 0)
-            entry_fault(r, line == 0 ? map->line : line, "name", "'%s' is another rule's already",
-                        rule->name);
+            fault_at(r, line == 0 ? map->line : line, "name: '%s' is another rule's already",
+                     rule->name);
     }
     if (same >= rule_maxima[rule->kind])
-        entry_fault(r, entry_line(map, "kind"), "kind", "there is a rule of kind %s already",
-                    rule_kinds[rule->kind]);
+        fault_at(r, rules_line(map, "kind"), "kind: there is a rule of kind %s already",
+                 rule_kinds[rule->kind]);
     if (rule->kind == RULE_LATENCY)
         rules_check_latency(r, map, rule);
     if (rule->kind == RULE_HANG)
         rules_check_hang(r, map, rule);
 }
 
-static void rules_read_rule(struct entry_reader *r, const struct tree_node *map,
-                            struct rules *rules)
+static void rules_read_rule(struct faults *r, const struct tree_node *map, struct rules *rules)
 {
     int kind = entry_read_kind(r, &rule_section, map);
     if (kind < 0)
         return;
     if (rules->count == RULES_MAXIMUM) {
-        entry_fault(r, map->line, "rules", "more than %u of them", RULES_MAXIMUM);
+        fault_at(r, map->line, "rules: more than %u of them", RULES_MAXIMUM);
         return;
     }
     struct rule rule = rule_fallbacks[kind];
@@ -197,14 +199,13 @@ static int rules_equal_sinks(const struct sink_rule *a, const struct sink_rule *
     return strcmp(a->target, b->target) == 0;
 }
 
-static void rules_read_sink(struct entry_reader *r, const struct tree_node *map,
-                            struct rules *rules)
+static void rules_read_sink(struct faults *r, const struct tree_node *map, struct rules *rules)
 {
     int kind = entry_read_kind(r, &sink_section, map);
     if (kind < 0)
         return;
     if (rules->sink_count == RULES_SINKS_MAXIMUM) {
-        entry_fault(r, map->line, "sinks", "more than %u of them", RULES_SINKS_MAXIMUM);
+        fault_at(r, map->line, "sinks: more than %u of them", RULES_SINKS_MAXIMUM);
         return;
     }
     struct sink_rule *sink = &rules->sinks[rules->sink_count];
@@ -214,57 +215,55 @@ static void rules_read_sink(struct entry_reader *r, const struct tree_node *map,
     if (rules_sink_has_target(sink->kind) && sink->target == NULL) {
         for (size_t i = 0; i < sink_section.key_count; i++) {
             const struct entry_key *key = &sink_section.keys[i];
-            if (rules_key_is_target(key, sink->kind) && entry_line(map, key->name) == 0)
-                entry_fault(r, map->line, key->name, "is missing in this sink of kind %s",
-                            sink_kinds[kind]);
+            if (rules_key_is_target(key, sink->kind) && tree_key(map, key->name) == NULL)
+                fault_at(r, map->line, "%.40s: is missing in this sink of kind %s", key->name,
+                         sink_kinds[kind]);
         }
     }
     for (size_t i = 0; i < rules->sink_count; i++) {
         if (rules_equal_sinks(&rules->sinks[i], sink))
-            entry_fault(r, map->line, "kind", "the same sink stands there twice");
+            fault_at(r, map->line, "kind: the same sink stands there twice");
     }
     rules->sink_count++;
 }
 
-typedef void rules_item_reader(struct entry_reader *r, const struct tree_node *map,
-                               struct rules *rules);
+typedef void rules_item_reader(struct faults *r, const struct tree_node *map, struct rules *rules);
 
-static void rules_read_list(struct entry_reader *r, const char *key, const struct tree_node *list,
+static void rules_read_list(struct faults *r, const char *key, const struct tree_node *list,
                             struct rules *rules, rules_item_reader *read)
 {
     if (list->kind != TREE_LIST) {
-        entry_fault(r, list->line, key, "%s stands here, a list is expected (`- kind: ...`)",
-                    entry_node_name(list));
+        fault_at(r, list->line, "%.40s: %s stands here, a list is expected (`- kind: ...`)", key,
+                 tree_kind_name(list));
         return;
     }
     for (const struct tree_node *item = list->child; item != NULL; item = item->next) {
         if (item->kind == TREE_MAP)
             read(r, item, rules);
         else
-            entry_fault(r, item->line, key, "%s stands here, keys and values are expected",
-                        entry_node_name(item));
+            fault_at(r, item->line, "%.40s: %s stands here, keys and values are expected", key,
+                     tree_kind_name(item));
     }
 }
 
-static void rules_read_root(struct entry_reader *r, const struct tree_node *root,
-                            struct rules *rules)
+static void rules_read_root(struct faults *r, const struct tree_node *root, struct rules *rules)
 {
     if (root->kind != TREE_MAP) {
-        entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is expected",
-                    entry_node_name(root));
+        fault_at(r, root->line, "%s stands here, `rules:` or `sinks:` is expected",
+                 tree_kind_name(root));
         return;
     }
     for (const struct tree_node *k = root->child; k != NULL; k = k->next->next) {
         if (k->kind != TREE_TEXT)
-            entry_fault(r, k->line, "", "%s stands where a key is expected", entry_node_name(k));
-        else if (entry_is_repeated(root, k))
-            entry_fault(r, k->line, k->text, "stands there twice");
+            fault_at(r, k->line, "%s stands where a key is expected", tree_kind_name(k));
+        else if (tree_is_repeated(root, k))
+            fault_at(r, k->line, "%.40s: stands there twice", k->text);
         else if (strcmp(k->text, "rules") == 0)
             rules_read_list(r, "rules", k->next, rules, rules_read_rule);
         else if (strcmp(k->text, "sinks") == 0)
             rules_read_list(r, "sinks", k->next, rules, rules_read_sink);
         else
-            entry_fault(r, k->line, k->text, "unknown key; a file has rules, sinks");
+            fault_at(r, k->line, "%.40s: unknown key; a file has rules, sinks", k->text);
     }
 }
 
@@ -274,7 +273,7 @@ static void rules_read_root(struct entry_reader *r, const struct tree_node *root
 static int rules_add_defaults(const struct tree_node *root, struct rules *rules)
 {
     struct rules defaults;
-    int has_rules = entry_line(root, "rules") != 0, has_sinks = entry_line(root, "sinks") != 0;
+    int has_rules = tree_key(root, "rules") != NULL, has_sinks = tree_key(root, "sinks") != NULL;
     if (has_rules && has_sinks)
         return 0;
     int code = rules_default(&defaults);
@@ -294,22 +293,22 @@ static int rules_add_defaults(const struct tree_node *root, struct rules *rules)
 }
 
 int rules_parse(struct rules *out, const char *name, const char *text, size_t length,
-                rules_fault *on_fault, void *user)
+                file_fault *on_fault, void *user)
 {
-    struct entry_reader r = {name, on_fault, user, 0};
+    struct faults r = {name, on_fault, user, 0};
     struct tree tree = {0};
     struct rules rules = {.count = 0};
     struct tree_fault fault;
     int code = tree_read(&tree, text, length, VALUES_MAXIMUM, &fault);
     if (code != 0) {
-        entry_fault(&r, fault.line, "", "%s", fault.why);
+        fault_at(&r, fault.line, "%s", fault.why);
         return code;
     }
     rules_read_root(&r, &tree.nodes[0], &rules);
-    if (r.faults == 0 && (code = rules_add_defaults(&tree.nodes[0], &rules)) != 0)
-        entry_fault(&r, 1, "", "no memory");
+    if (r.count == 0 && (code = rules_add_defaults(&tree.nodes[0], &rules)) != 0)
+        fault_at(&r, 1, "no memory");
     tree_finish(&tree);
-    if (r.faults > 0) {
+    if (r.count > 0) {
         rules_finish(&rules);
         return code != 0 ? code : -HOLTER_EUSAGE;
     }
@@ -317,45 +316,15 @@ int rules_parse(struct rules *out, const char *name, const char *text, size_t le
     return 0;
 }
 
-/* @return bytes read, or a negative error */
-static ssize_t rules_read_bytes(const char *path, char *out, size_t capacity)
+int rules_read(struct rules *out, const char *path, file_fault *on_fault, void *user)
 {
-    struct stat status;
-    size_t length = 0;
-    ssize_t n = 1;
-    /* O_NONBLOCK, as opening a pipe without a writer would block. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    int code = fstat(fd, &status) != 0 || fcntl(fd, F_SETFL, 0) != 0 ? -errno
-               : S_ISDIR(status.st_mode)                             ? -EISDIR
-                                                                     : 0;
-    while (code == 0 && length < capacity && n > 0) {
-        n = read(fd, out + length, capacity - length);
-        code = n < 0 ? -errno : 0;
-        length += n > 0 ? (size_t)n : 0;
-    }
-    close(fd);
-    return code != 0 ? code : (ssize_t)length;
-}
-
-int rules_read(struct rules *out, const char *path, rules_fault *on_fault, void *user)
-{
-    struct entry_reader r = {path, on_fault, user, 0};
-    char *text = malloc(RULES_BYTES + 1);
-    ssize_t length = text == NULL ? -ENOMEM : rules_read_bytes(path, text, RULES_BYTES + 1);
-    int code = 0;
-    if (length < 0) {
-        char why[400];
-        snprintf(why, sizeof(why), "%.200s: %s", path, holter_strerror((int)length));
-        on_fault(user, why);
-        code = (int)length;
-    } else if ((size_t)length > RULES_BYTES) {
-        entry_fault(&r, 1, "", "the file is longer than %zu KiB", RULES_BYTES >> 10);
-        code = -HOLTER_EUSAGE;
-    } else {
-        code = rules_parse(out, path, text, (size_t)length, on_fault, user);
-    }
+    struct faults faults = {path, on_fault, user, 0};
+    char *text;
+    size_t length;
+    int code = file_text(&text, &length, path, RULES_BYTES, &faults);
+    if (code != 0)
+        return code == -HOLTER_ELIMIT ? -HOLTER_EUSAGE : code;
+    code = rules_parse(out, path, text, length, on_fault, user);
     free(text);
     return code;
 }
@@ -399,22 +368,9 @@ enum severity severity_parse(const char *name)
     return SEVERITY_WARNING;
 }
 
-struct rules_fault_text {
-    char *why;
-    size_t capacity;
-};
-
-static void rules_copy_fault(void *user, const char *text)
-{
-    struct rules_fault_text *fault = user;
-    snprintf(fault->why, fault->capacity, "%s", text);
-}
-
 int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target, char *why,
                    size_t capacity)
 {
-    struct rules_fault_text fault = {why, capacity};
-    struct entry_reader r = {"option", rules_copy_fault, &fault, 0};
     struct sink_rule sink = sink_fallbacks[kind];
     sink.kind = kind;
     sink.target = (char *)(uintptr_t)target;
@@ -435,11 +391,12 @@ int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target,
             snprintf(why, capacity, "%s is empty", key->name);
             return -HOLTER_EUSAGE;
         }
-        entry_read_target(&r, key, target, 0, &sink.target);
-    }
-    if (r.faults > 0) {
-        free(sink.target);
-        return -HOLTER_EUSAGE;
+        if (!entry_is_target(key, target, why, capacity))
+            return -HOLTER_EUSAGE;
+        if ((sink.target = strdup(target)) == NULL) {
+            snprintf(why, capacity, "no memory");
+            return -ENOMEM;
+        }
     }
     rules->sinks[rules->sink_count++] = sink;
     return 0;

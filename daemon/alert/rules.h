@@ -8,8 +8,7 @@
 #ifndef HOLTER_DAEMON_ALERT_RULES_H
 #define HOLTER_DAEMON_ALERT_RULES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "daemon/topology/file_text.h"
 
 #define RULES_MAXIMUM 64u             /**< rules of a file */
 #define RULES_SINKS_MAXIMUM 16u       /**< sinks of a file */
@@ -84,20 +83,16 @@ int rules_default(struct rules *out);
 /** Their text: a file with comments. Static. */
 const char *rules_default_text(void);
 
-/** Called for each fault: "rules.yaml:12: above: '1.5' has no unit: x is expected". At most 100 are
- *  reported. */
-typedef void rules_fault(void *user, const char *text);
-
 /** Read a file. What it does not give (all rules, all sinks, a key of a rule) is as in the
  *  defaults.
  *  @param out  set on success; to be finished
  *  @return 0, or after reporting at least one fault: -HOLTER_EUSAGE for what stands in the file, or
  *          -errno for a file that cannot be read */
-int rules_read(struct rules *out, const char *path, rules_fault *on_fault, void *user);
+int rules_read(struct rules *out, const char *path, file_fault *on_fault, void *user);
 
 /** The same of a text. @param name  of the file, for the faults */
 int rules_parse(struct rules *out, const char *name, const char *text, size_t length,
-                rules_fault *on_fault, void *user);
+                file_fault *on_fault, void *user);
 
 /** Free what the rules own. Zero-initialised is fine. */
 void rules_finish(struct rules *rules);

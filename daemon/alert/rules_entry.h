@@ -29,12 +29,6 @@ struct value_range {
 int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
                              char *why, size_t capacity);
 
-/** Position of a word in a list.
- *  @param out  set on success @param why  set on failure; names the words that are in it
- *  @return 0, or -HOLTER_EUSAGE */
-int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
-                           char *why, size_t capacity);
-
 #define ENTRY_EVERY (~0u)             /**< kinds: all */
 #define ENTRY_OF(kind) (1u << (kind)) /**< kinds: this one */
 
@@ -72,40 +66,16 @@ struct entry_section {
     size_t key_count;
 };
 
-/** Where faults are reported, and how many there were. */
-struct entry_reader {
-    const char *name; /**< of the file */
-    rules_fault *on_fault;
-    void *user;
-    unsigned faults;
-};
-
-/** Report a fault: "NAME:line: key: ...". The first 100, then that there are more.
- *  @param line  0: only the sentence @param key  may be "" */
-__attribute__((format(printf, 4, 5))) void entry_fault(struct entry_reader *r, unsigned line,
-                                                       const char *key, const char *format, ...);
-
-/** "a text", "a list", "a map". */
-const char *entry_node_name(const struct tree_node *node);
-
-/** Line of a key in an entry, 0 when it is not given. */
-unsigned entry_line(const struct tree_node *map, const char *name);
-
-/** @return whether the same key comes before it in this map */
-int entry_is_repeated(const struct tree_node *map, const struct tree_node *key);
-
 /** @return the position of the entry's kind among those of the section, or -1 after a fault */
-int entry_read_kind(struct entry_reader *r, const struct entry_section *s,
-                    const struct tree_node *map);
+int entry_read_kind(struct faults *r, const struct entry_section *s, const struct tree_node *map);
 
 /** Read all keys of an entry. A value with a fault is reported, and its member stays as it was.
  *  @param kind  what entry_read_kind() returned @param entry  the structure of the keys' offsets */
-void entry_read_keys(struct entry_reader *r, const struct entry_section *s,
-                     const struct tree_node *map, int kind, void *entry);
+void entry_read_keys(struct faults *r, const struct entry_section *s, const struct tree_node *map,
+                     int kind, void *entry);
 
-/** Read the text of an ENTRY_TARGET or ENTRY_URL.
- *  @param line  for faults @param out  set to a copy, unless it is too long */
-void entry_read_target(struct entry_reader *r, const struct entry_key *key, const char *text,
-                       unsigned line, char **out);
+/** Is this a target for the key, an ENTRY_TARGET or ENTRY_URL?
+ *  @param why  set where it is none */
+int entry_is_target(const struct entry_key *key, const char *text, char *why, size_t capacity);
 
 #endif

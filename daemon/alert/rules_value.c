@@ -1,4 +1,4 @@
-/* Reads numbers with units, and words. */
+/* Reads numbers with units. */
 #include "daemon/alert/rules_entry.h"
 
 #include "holter/error.h"
@@ -73,19 +73,4 @@ int rules_value_parse_number(const char *text, const struct value_range *range, 
         return rules_value_out_of_range(why, capacity, text, range);
     *out = value;
     return 0;
-}
-
-int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
-                           char *why, size_t capacity)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *out = i;
-            return 0;
-        }
-    }
-    int n = snprintf(why, capacity, "'%.40s' is none of", text);
-    for (size_t i = 0; i < count && n > 0 && (size_t)n < capacity; i++)
-        n += snprintf(why + n, capacity - (size_t)n, "%s %s", i == 0 ? "" : ",", words[i]);
-    return -HOLTER_EUSAGE;
 }

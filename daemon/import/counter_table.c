@@ -139,19 +139,9 @@ int counter_table_column(const struct counter_table *table, const char *name, st
 
 /* ---- the first file --------------------------------------------------------- */
 
-static const struct tree_node *counter_table_value_of(const struct tree_node *map, const char *key)
-{
-    for (const struct tree_node *k = map == NULL || map->kind != TREE_MAP ? NULL : map->child;
-         k != NULL; k = k->next->next) {
-        if (k->kind == TREE_TEXT && strcmp(k->text, key) == 0)
-            return k->next;
-    }
-    return NULL;
-}
-
 static const char *counter_table_text_of(const struct tree_node *map, const char *key)
 {
-    const struct tree_node *value = counter_table_value_of(map, key);
+    const struct tree_node *value = tree_value(map, key);
     return value == NULL || value->kind != TREE_TEXT ? "" : value->text;
 }
 
@@ -177,7 +167,7 @@ static void counter_table_read_dimension(struct meta_reader *r, const struct tre
 {
     struct topology_spec *spec = &r->meta->spec;
     struct topology_dimension *d = &spec->dimensions[spec->dimension_count];
-    const struct tree_node *sizes = counter_table_value_of(hardware, "dim");
+    const struct tree_node *sizes = tree_value(hardware, "dim");
     if (name->kind != TREE_TEXT || strlen(name->text) >= sizeof(d->name) ||
         spec->dimension_count == TOPOLOGY_DIMENSIONS) {
         fault_at(r->faults, r->line + name->line,
@@ -190,16 +180,16 @@ static void counter_table_read_dimension(struct meta_reader *r, const struct tre
     if (!word_whole(&at, text + strlen(text), &size) || size == 0 || size > TOPOLOGY_MAX_VERTICES)
         fault_at(r->faults, r->line + name->line, "dim: no size of dimension %s", name->text);
     d->size = (uint32_t)size;
-    counter_table_copy_name(r, counter_table_value_of(hardware, "source_coords"), name->text,
+    counter_table_copy_name(r, tree_value(hardware, "source_coords"), name->text,
                             r->meta->source[spec->dimension_count], 65);
-    counter_table_copy_name(r, counter_table_value_of(hardware, "destination_coords"), name->text,
+    counter_table_copy_name(r, tree_value(hardware, "destination_coords"), name->text,
                             r->meta->destination[spec->dimension_count], 65);
     spec->dimension_count++;
 }
 
 static void counter_table_read_hardware(struct meta_reader *r, const struct tree_node *hardware)
 {
-    const struct tree_node *coords = counter_table_value_of(hardware, "coords");
+    const struct tree_node *coords = tree_value(hardware, "coords");
     if (r->meta->spec.dimension_count > 0) {
         fault_at(r->faults, r->line + hardware->line, "hardware: stands there twice");
         return;
@@ -223,7 +213,7 @@ static void counter_table_read_hardware(struct meta_reader *r, const struct tree
 /* Read a projection: it names the file that joins nodes and ranks. */
 static void counter_table_read_projection(struct meta_reader *r, const struct tree_node *root)
 {
-    const struct tree_node *domains = counter_table_value_of(root, "subdomain");
+    const struct tree_node *domains = tree_value(root, "subdomain");
     int node = 0, rank = 0;
     if (strcmp(counter_table_text_of(root, "type"), "file") != 0 || domains == NULL ||
         domains->kind != TREE_LIST)
@@ -245,8 +235,7 @@ static int counter_table_read_document(struct meta_reader *r, const char *text, 
         fault_at(r->faults, r->line + fault.line, "%s", fault.why);
         return code;
     }
-    const struct tree_node *root = &tree.nodes[0],
-                           *hardware = counter_table_value_of(root, "hardware");
+    const struct tree_node *root = &tree.nodes[0], *hardware = tree_value(root, "hardware");
     if (hardware != NULL)
         counter_table_read_hardware(r, hardware);
     else if (strcmp(counter_table_text_of(root, "filetype"), "projection") == 0)

@@ -88,7 +88,8 @@ int file_text(char **out, size_t *length, const char *path, size_t most, struct 
     if (code == 0)
         file_text_drop_mark(*out, length);
     if (code == -HOLTER_ELIMIT)
-        fault_at(faults, 0, "longer than %zu MiB", most >> 20);
+        fault_at(faults, 0, "longer than %zu %s", most >> (most >> 20 != 0 ? 20 : 10),
+                 most >> 20 != 0 ? "MiB" : "KiB");
     else if (code != 0)
         fault_at(faults, 0, "%s", holter_strerror(code));
     return code;

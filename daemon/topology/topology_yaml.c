@@ -23,9 +23,9 @@ static void topology_yaml_read_dimension_map(struct yaml_reader *r, const struct
                                              struct topology_dimension *dimension)
 {
     static const char *const connections[] = {"torus", "mesh", "all"};
-    const struct tree_node *name = yaml_value(map, "name"), *size = yaml_value(map, "size"),
-                           *wrap = yaml_value(map, "wrap"),
-                           *connection = yaml_value(map, "connection");
+    const struct tree_node *name = tree_value(map, "name"), *size = tree_value(map, "size"),
+                           *wrap = tree_value(map, "wrap"),
+                           *connection = tree_value(map, "connection");
     int wraps, word;
     yaml_check_keys(r, map, "a dimension", " name size wrap connection ");
     if (name != NULL)
@@ -39,7 +39,7 @@ static void topology_yaml_read_dimension_map(struct yaml_reader *r, const struct
     else if (wrap != NULL && yaml_yes_no(r, "wrap", wrap, &wraps))
         dimension->connection = wraps ? TOPOLOGY_TORUS : TOPOLOGY_MESH;
     else if (connection != NULL &&
-             (word = yaml_word(r, "connection", connection, connections, 3)) >= 0)
+             (word = tree_word(r->faults, "connection", connection, connections, 3)) >= 0)
         dimension->connection = (enum topology_connection)word;
 }
 
@@ -103,7 +103,7 @@ static void topology_yaml_read_order(struct yaml_reader *r, const struct tree_no
     if (!yaml_is_kind(r, "order", value, TREE_LIST))
         return;
     for (const struct tree_node *item = value->child; item != NULL; item = item->next) {
-        const char *text = yaml_text(r, "order", item);
+        const char *text = tree_text(r->faults, "order", item);
         if (text == NULL)
             return;
         for (d = 0; d < spec->dimension_count && strcmp(spec->dimensions[d].name, text) != 0;)
@@ -133,7 +133,7 @@ static void topology_yaml_refuse_key(struct yaml_reader *r, const struct tree_no
     for (const char *at = keys; *at != '\0';) {
         size_t length = strcspn(at, " ");
         snprintf(word, sizeof(word), "%.*s", (int)length, at);
-        const struct tree_node *value = yaml_value(root, word);
+        const struct tree_node *value = tree_value(root, word);
         if (value != NULL)
             fault_at(r->faults, value->line, "%s: does not belong to a %s", word, kind);
         at += length + (at[length] == ' ');
@@ -145,7 +145,7 @@ static void topology_yaml_read_short(struct yaml_reader *r, const struct tree_no
     struct build *b = r->build;
     char why[300];
     struct topology *topology;
-    const char *text = yaml_text(r, "network", value);
+    const char *text = tree_text(r->faults, "network", value);
     if (text == NULL)
         return;
     int code = topology_short(&b->spec, text, why, sizeof(why));
@@ -163,9 +163,9 @@ static void topology_yaml_read_kind(struct yaml_reader *r, const struct tree_nod
                                     const struct tree_node *value)
 {
     static const char *const kinds[] = {"torus", "mesh", "cartesian", "tree", "graph"};
-    const struct tree_node *dimensions = yaml_value(root, "dimensions");
+    const struct tree_node *dimensions = tree_value(root, "dimensions");
     struct topology_spec *spec = &r->build->spec;
-    int kind = yaml_word(r, "kind", value, kinds, 5);
+    int kind = tree_word(r->faults, "kind", value, kinds, 5);
     if (kind < 0)
         return;
     if (kind >= 3) {
@@ -189,8 +189,8 @@ static void topology_yaml_read_kind(struct yaml_reader *r, const struct tree_nod
 static void topology_yaml_read_shape(struct yaml_reader *r, const struct tree_node *root)
 {
     static const char *const ties[] = {"parity", "plus", "minus"};
-    const struct tree_node *network = yaml_value(root, "network"), *kind = yaml_value(root, "kind"),
-                           *order = yaml_value(root, "order"), *tie = yaml_value(root, "tie");
+    const struct tree_node *network = tree_value(root, "network"), *kind = tree_value(root, "kind"),
+                           *order = tree_value(root, "order"), *tie = tree_value(root, "tie");
     int word;
     if (network != NULL && kind != NULL)
         fault_at(r->faults, kind->line, "kind: `network` says it already");
@@ -210,17 +210,17 @@ static void topology_yaml_read_shape(struct yaml_reader *r, const struct tree_no
         return;
     if (order != NULL)
         topology_yaml_read_order(r, order);
-    if (tie != NULL && (word = yaml_word(r, "tie", tie, ties, 3)) >= 0)
+    if (tie != NULL && (word = tree_word(r->faults, "tie", tie, ties, 3)) >= 0)
         r->build->spec.tie = (enum topology_tie)word;
 }
 
 /* Report the faults so far first: in a wrong network all hosts would be wrong. */
 static void topology_yaml_read_root(struct yaml_reader *r, const struct tree_node *root)
 {
-    const struct tree_node *name = yaml_value(root, "name"), *nodes = yaml_value(root, "nodes"),
-                           *switches = yaml_value(root, "switches"),
-                           *links = yaml_value(root, "links"), *routes = yaml_value(root, "routes"),
-                           *capacity = yaml_value(root, "capacity");
+    const struct tree_node *name = tree_value(root, "name"), *nodes = tree_value(root, "nodes"),
+                           *switches = tree_value(root, "switches"),
+                           *links = tree_value(root, "links"), *routes = tree_value(root, "routes"),
+                           *capacity = tree_value(root, "capacity");
     yaml_check_keys(r, root, "a topology", ROOT_KEYS);
     topology_yaml_read_shape(r, root);
     if (name != NULL)

@@ -13,8 +13,6 @@ struct yaml_reader {
 
 /* ---- values: @param key  for reports of faults ---- */
 
-/** A value that must be a text. @return it, or NULL, reported */
-const char *yaml_text(struct yaml_reader *r, const char *key, const struct tree_node *value);
 int yaml_is_kind(struct yaml_reader *r, const char *key, const struct tree_node *value,
                  enum tree_kind kind);
 /** A value that must be a number. @return 1, or 0, reported */
@@ -24,14 +22,7 @@ int yaml_yes_no(struct yaml_reader *r, const char *key, const struct tree_node *
 void yaml_copy_text(struct yaml_reader *r, const char *key, const struct tree_node *value,
                     char *out, size_t room);
 void yaml_capacity(struct yaml_reader *r, const struct tree_node *value, double *out);
-/** Index of a word in a list, or -1, reported. */
-int yaml_word(struct yaml_reader *r, const char *key, const struct tree_node *value,
-              const char *const *words, int count);
 
-/* ---- keys of maps ---- */
-
-/** Value of a key, or NULL: the map does not have it. */
-const struct tree_node *yaml_value(const struct tree_node *map, const char *key);
 /** Report keys that are unknown, or occur twice. @param known  words separated and surrounded by
  * blanks */
 void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const char *what,

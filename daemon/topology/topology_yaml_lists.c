@@ -82,13 +82,13 @@ static int topology_yaml_node_at(struct yaml_reader *r, const struct tree_node *
 static void yaml_lists_place_map(struct yaml_reader *r, const struct tree_node *map,
                                  struct placing *p)
 {
-    const struct tree_node *hosts = yaml_value(map, "hosts"), *at = yaml_value(map, "at");
+    const struct tree_node *hosts = tree_value(map, "hosts"), *at = tree_value(map, "at");
     yaml_check_keys(r, map, "an entry of `nodes`", " hosts at ");
     if (hosts == NULL) {
         fault_at(r->faults, map->line, "nodes: `hosts` is missing");
         return;
     }
-    const char *text = yaml_text(r, "hosts", hosts);
+    const char *text = tree_text(r->faults, "hosts", hosts);
     if (at != NULL && r->build->nodes == 0)
         fault_at(r->faults, at->line, "at: nodes of a tree or graph have no coordinates");
     else if (text != NULL && (at == NULL || topology_yaml_node_at(r, at, &p->next)))
@@ -100,7 +100,7 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
 {
     struct placing p = {.r = r};
     if (value->kind == TREE_TEXT) {
-        const char *text = yaml_text(r, "nodes", value);
+        const char *text = tree_text(r->faults, "nodes", value);
         if (text != NULL)
             yaml_lists_place_list(r, text, value->line, &p);
         return;
@@ -108,7 +108,7 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
     for (const struct tree_node *item = value->child; item != NULL && r->build->code == 0;
          item = item->next) {
         if (value->kind == TREE_MAP) {
-            const char *text = yaml_text(r, "nodes", item);
+            const char *text = tree_text(r->faults, "nodes", item);
             item = item->next;
             if (r->build->nodes == 0)
                 fault_at(r->faults, item->line,
@@ -118,7 +118,7 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
         } else if (item->kind == TREE_MAP) {
             yaml_lists_place_map(r, item, &p);
         } else {
-            const char *text = yaml_text(r, "nodes", item);
+            const char *text = tree_text(r->faults, "nodes", item);
             if (text != NULL)
                 yaml_lists_place_list(r, text, item->line, &p);
         }
@@ -151,7 +151,7 @@ static int topology_yaml_join(void *user, const char *name)
 static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_node *value,
                                     const char *key, struct joining *j, int hosts)
 {
-    const char *text = yaml_text(r, key, value);
+    const char *text = tree_text(r->faults, key, value);
     j->hosts = hosts;
     j->line = j->link.line = value->line;
     if (text != NULL)
@@ -171,7 +171,7 @@ static int yaml_lists_declare_switch(void *user, const char *name)
 static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tree_node *value)
 {
     struct placing p = {.r = r, .line = value->line};
-    const char *text = yaml_text(r, "switches", value);
+    const char *text = tree_text(r->faults, "switches", value);
     if (text != NULL)
         hostlist_expand_key(r->faults, value->line, "switches", text, yaml_lists_declare_switch,
                             &p);
@@ -179,11 +179,11 @@ static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tre
 
 void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char *const words[3])
 {
-    const struct tree_node *name = yaml_value(map, words[0]), *nodes = yaml_value(map, words[1]),
-                           *below = yaml_value(map, words[2]),
-                           *capacity = yaml_value(map, "capacity");
+    const struct tree_node *name = tree_value(map, words[0]), *nodes = tree_value(map, words[1]),
+                           *below = tree_value(map, words[2]),
+                           *capacity = tree_value(map, "capacity");
     struct joining j = {.r = r};
-    const char *text = name == NULL ? NULL : yaml_text(r, words[0], name);
+    const char *text = name == NULL ? NULL : tree_text(r->faults, words[0], name);
     if (name == NULL)
         fault_at(r->faults, map->line, "%s: is missing in this switch", words[0]);
     uint32_t v = text == NULL ? TOPOLOGY_NONE : build_name(r->build, text, name->line);
@@ -226,7 +226,7 @@ static int yaml_lists_read_end(struct yaml_reader *r, const struct tree_node *va
                                struct build_link *link, int end)
 {
     char name[TOPOLOGY_NAME + 1];
-    const char *text = yaml_text(r, "link", value),
+    const char *text = tree_text(r->faults, "link", value),
                *colon = text == NULL ? NULL : strchr(text, ':');
     if (text == NULL)
         return 0;
@@ -262,8 +262,8 @@ static int yaml_lists_read_ends(struct yaml_reader *r, const struct tree_node *l
 static void yaml_lists_read_link_map(struct yaml_reader *r, const struct tree_node *map,
                                      struct build_link *link)
 {
-    const struct tree_node *between = yaml_value(map, "between"), *from = yaml_value(map, "from"),
-                           *to = yaml_value(map, "to"), *capacity = yaml_value(map, "capacity");
+    const struct tree_node *between = tree_value(map, "between"), *from = tree_value(map, "from"),
+                           *to = tree_value(map, "to"), *capacity = tree_value(map, "capacity");
     yaml_check_keys(r, map, "a link", " between from to capacity ");
     if (capacity != NULL)
         yaml_capacity(r, capacity, &link->capacity);
@@ -307,7 +307,7 @@ void yaml_routes(struct yaml_reader *r, const struct tree_node *value)
         build_route(r->build, item->line);
         for (const struct tree_node *word = item->child; word != NULL && r->build->code == 0;
              word = word->next) {
-            const char *text = yaml_text(r, "routes", word);
+            const char *text = tree_text(r->faults, "routes", word);
             if (text != NULL)
                 build_route_word(r->build, text);
         }

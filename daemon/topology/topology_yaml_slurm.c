@@ -6,7 +6,7 @@
 
 static int yaml_slurm_is_true(const struct tree_node *map, const char *key)
 {
-    const struct tree_node *value = yaml_value(map, key);
+    const struct tree_node *value = tree_value(map, key);
     return value != NULL && value->kind == TREE_TEXT && strcmp(value->text, "true") == 0;
 }
 
@@ -18,7 +18,7 @@ static const struct tree_node *yaml_slurm_choose(struct yaml_reader *r,
     for (const struct tree_node *item = root->child; item != NULL; item = item->next) {
         if (!yaml_is_kind(r, "topology", item, TREE_MAP))
             return NULL;
-        if (yaml_value(item, "topology") == NULL)
+        if (tree_value(item, "topology") == NULL)
             fault_at(r->faults, item->line,
                      "`topology` is missing: neither a topology for Holter nor one of Slurm");
         if (chosen == NULL || (!yaml_slurm_is_true(chosen, "cluster_default") &&
@@ -44,7 +44,7 @@ static void yaml_slurm_blocks(struct yaml_reader *r, const struct tree_node *blo
          item = item->next) {
         if (!yaml_is_kind(r, "blocks", item, TREE_MAP))
             continue;
-        const struct tree_node *block = yaml_value(item, "block");
+        const struct tree_node *block = tree_value(item, "block");
         yaml_check_keys(r, item, "a block", " block nodes ");
         yaml_switch(r, item, words);
         if (block == NULL || block->kind != TREE_TEXT || block->text[0] == '\0')
@@ -75,17 +75,17 @@ void yaml_slurm(struct yaml_reader *r, const struct tree_node *root)
     if (map == NULL)
         return;
     r->build->spec.kind = TOPOLOGY_TREE;
-    const struct tree_node *name = yaml_value(map, "topology");
+    const struct tree_node *name = tree_value(map, "topology");
     yaml_check_keys(r, map, "a topology of Slurm", " topology cluster_default tree block flat ");
     if (name == NULL)
         return;
     yaml_copy_text(r, "topology", name, r->build->spec.name, sizeof(r->build->spec.name));
-    tree = yaml_value(map, "tree");
-    block = yaml_value(map, "block");
+    tree = tree_value(map, "tree");
+    block = tree_value(map, "block");
     if (tree != NULL && yaml_is_kind(r, "tree", tree, TREE_MAP))
-        list = yaml_value(tree, "switches");
+        list = tree_value(tree, "switches");
     else if (block != NULL && yaml_is_kind(r, "block", block, TREE_MAP))
-        list = yaml_value(block, "blocks");
+        list = tree_value(block, "blocks");
     if (list == NULL)
         fault_at(r->faults, map->line, "neither tree: switches: nor block: blocks: is given");
     else if (yaml_is_kind(r, tree != NULL ? "switches" : "blocks", list, TREE_LIST)) {

@@ -148,3 +148,59 @@ void tree_finish(struct tree *tree)
     free(tree->nodes);
     *tree = (struct tree){0};
 }
+
+/* ---- nodes ----------------------------------------------------------------- */
+
+const char *tree_kind_name(const struct tree_node *node)
+{
+    return node->kind == TREE_TEXT ? "a text" : node->kind == TREE_LIST ? "a list" : "a map";
+}
+
+const struct tree_node *tree_key(const struct tree_node *map, const char *name)
+{
+    const struct tree_node *k = map == NULL || map->kind != TREE_MAP ? NULL : map->child;
+    while (k != NULL && (k->kind != TREE_TEXT || strcmp(k->text, name) != 0))
+        k = k->next->next;
+    return k;
+}
+
+const struct tree_node *tree_value(const struct tree_node *map, const char *key)
+{
+    const struct tree_node *k = tree_key(map, key);
+    return k == NULL ? NULL : k->next;
+}
+
+int tree_is_repeated(const struct tree_node *map, const struct tree_node *key)
+{
+    return tree_key(map, key->text) != key;
+}
+
+const char *tree_text(struct faults *faults, const char *key, const struct tree_node *value)
+{
+    if (value->kind != TREE_TEXT)
+        fault_at(faults, value->line, "%s: %s stands here, one value is expected", key,
+                 tree_kind_name(value));
+    else if (value->text[0] == '\0')
+        fault_at(faults, value->line, "%s: the value is missing", key);
+    else
+        return value->text;
+    return NULL;
+}
+
+int tree_word(struct faults *faults, const char *key, const struct tree_node *value,
+              const char *const *words, size_t count)
+{
+    const char *text = tree_text(faults, key, value);
+    char list[300] = "";
+    size_t used = 0;
+    for (size_t i = 0; text != NULL && i < count; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return (int)i;
+        if (used < sizeof(list))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
+                                     words[i]);
+    }
+    if (text != NULL)
+        fault_at(faults, value->line, "%s: '%.40s' is none of %s", key, text, list);
+    return -1;
+}

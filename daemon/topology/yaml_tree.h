@@ -3,7 +3,7 @@
 #ifndef HOLTER_DAEMON_TOPOLOGY_YAML_TREE_H
 #define HOLTER_DAEMON_TOPOLOGY_YAML_TREE_H
 
-#include <stddef.h>
+#include "daemon/topology/file_text.h"
 
 #define TREE_DEPTH 8u /**< maximum nesting */
 
@@ -35,5 +35,24 @@ int tree_read(struct tree *out, const char *text, size_t length, size_t most,
 
 /** Zero-initialised is fine. */
 void tree_finish(struct tree *tree);
+
+/** "a text", "a list", "a map". */
+const char *tree_kind_name(const struct tree_node *node);
+
+/** A key of a map, whose `next` is its value. @return NULL: the map does not have it, or is none */
+const struct tree_node *tree_key(const struct tree_node *map, const char *name);
+
+/** Value of a key, or NULL. */
+const struct tree_node *tree_value(const struct tree_node *map, const char *key);
+
+/** Does a key also come before this place of its map? */
+int tree_is_repeated(const struct tree_node *map, const struct tree_node *key);
+
+/** A value that must be a text. @param key  for reports of faults @return it, or NULL, reported */
+const char *tree_text(struct faults *faults, const char *key, const struct tree_node *value);
+
+/** Index of a value in a list of words, or -1, reported. */
+int tree_word(struct faults *faults, const char *key, const struct tree_node *value,
+              const char *const *words, size_t count);
 
 #endif

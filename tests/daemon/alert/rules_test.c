@@ -19,24 +19,24 @@
 #define SECOND UINT64_C(1000000000)
 
 /* The reported faults, one a line. */
-struct faults {
+struct rule_faults {
     unsigned count;
     char text[65536];
 };
 
 static void on_fault(void *user, const char *text)
 {
-    struct faults *faults = user;
+    struct rule_faults *faults = user;
     size_t used = strlen(faults->text);
     faults->count++;
     snprintf(faults->text + used, sizeof(faults->text) - used, "%s\n", text);
 }
 
-static struct faults faults;
+static struct rule_faults faults;
 
 static int parse_bytes(struct rules *out, const char *text, size_t length)
 {
-    faults = (struct faults){0};
+    faults = (struct rule_faults){0};
     return rules_parse(out, "f.yaml", text, length, on_fault, &faults);
 }
 
@@ -321,7 +321,7 @@ static void files_that_cannot_be_read_are_reported(void **state)
     (void)state;
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/r", directory);
-    faults = (struct faults){0};
+    faults = (struct rule_faults){0};
     assert_int_equal(rules_read(&rules, path, on_fault, &faults), -ENOENT);
     assert_int_equal(faults.count, 1);
     assert_int_equal(rules_read(&rules, directory, on_fault, &faults), -EISDIR);
