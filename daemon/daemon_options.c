@@ -5,9 +5,9 @@
 #include "daemon/storage/record_parts.h"
 #include "holter/error.h"
 #include "holter/session.h"
+#include "proto/command_option.h"
 #include "proto/endpoint.h"
 #include "proto/moment.h"
-#include "proto/quantity.h"
 #include "version.h"
 
 #include <getopt.h>
@@ -75,72 +75,11 @@ static const char options_usage[] =
 /* What is known while the command line is parsed. */
 struct options_parser {
     struct daemon_options *options;
-    int record;         /* a live daemon records */
-    int replay_options; /* an option was given that only a replay has */
-    int check_only, shown;
+    int record;      /* a live daemon records */
+    int speed_given; /* of a replay */
+    int check_only;
     char *why;
     size_t capacity;
-};
-
-enum options_kind {
-    OPTION_TEXT, /* stored as it is */
-    OPTION_FLAG,
-    OPTION_LISTEN,
-    OPTION_RECORD, /* --record and, without a value, --no-record */
-    OPTION_SIZE,
-    OPTION_WINDOW,
-    OPTION_GRACE,
-    OPTION_COLLECTIVES,
-    OPTION_SPEED,
-    OPTION_FROM,
-    OPTION_SINK,
-    OPTION_CHECK,
-    OPTION_SHOW,
-};
-
-struct options_entry {
-    const char *name;
-    int has_value; /* no_argument or required_argument */
-    enum options_kind kind;
-    size_t offset;        /* of the member of struct daemon_options that it sets */
-    enum sink_kind sink;  /* of an option that adds a sink */
-    int is_replay_option; /* only a replay has it */
-};
-
-#define MEMBER(name) .offset = offsetof(struct daemon_options, name)
-#define VALUE(of_kind) .has_value = required_argument, .kind = (of_kind)
-#define NO_VALUE(of_kind) .has_value = no_argument, .kind = (of_kind)
-#define TEXT(member) VALUE(OPTION_TEXT), MEMBER(member)
-#define FLAG(member) NO_VALUE(OPTION_FLAG), MEMBER(member)
-
-static const struct options_entry options_table[] = {
-    {"listen", VALUE(OPTION_LISTEN)},
-    {"keys", TEXT(keys)},
-    {"record", VALUE(OPTION_RECORD)},
-    {"no-record", NO_VALUE(OPTION_RECORD)},
-    {"max-size", VALUE(OPTION_SIZE), MEMBER(maximum_record_bytes)},
-    {"window", VALUE(OPTION_WINDOW), MEMBER(window_ns)},
-    {"grace", VALUE(OPTION_GRACE), MEMBER(grace_ns)},
-    {"collectives", VALUE(OPTION_COLLECTIVES)},
-    {"session", TEXT(session)},
-    {"topology", TEXT(topology)},
-    {"replay", TEXT(replay)},
-    {"speed", VALUE(OPTION_SPEED), .is_replay_option = 1},
-    {"from", VALUE(OPTION_FROM), .is_replay_option = 1},
-    {"loop", FLAG(loop), .is_replay_option = 1},
-    {"paused", FLAG(paused), .is_replay_option = 1},
-    {"quit-at-end", FLAG(quit_at_end), .is_replay_option = 1},
-    {"results", FLAG(results)},
-    {"quit-when-idle", FLAG(quit_when_idle)},
-    {"rules", TEXT(rules)},
-    {"alert-log", VALUE(OPTION_SINK), .sink = SINK_FILE},
-    {"on-alert", VALUE(OPTION_SINK), .sink = SINK_COMMAND},
-    {"syslog", NO_VALUE(OPTION_SINK), .sink = SINK_SYSLOG},
-    {"alertmanager", VALUE(OPTION_SINK), .sink = SINK_ALERTMANAGER},
-    {"check-rules", NO_VALUE(OPTION_CHECK)},
-    {"print-rules", NO_VALUE(OPTION_SHOW)},
-    {"version", NO_VALUE(OPTION_SHOW)},
-    {"help", NO_VALUE(OPTION_SHOW)},
 };
 
 /* @return -HOLTER_EUSAGE, after setting why */
@@ -154,101 +93,80 @@ __attribute__((format(printf, 2, 3))) static int options_refuse(struct options_p
     return -HOLTER_EUSAGE;
 }
 
-static int options_set_time(struct options_parser *parser, const struct options_entry *entry,
-                            const char *value, uint64_t minimum_ns, uint64_t maximum_ns)
-{
-    uint64_t *time_ns = (uint64_t *)((char *)parser->options + entry->offset);
-    if (quantity_parse_duration(value, time_ns) == 0 && *time_ns >= minimum_ns &&
-        *time_ns <= maximum_ns)
-        return 0;
-    return options_refuse(parser,
-                          "--%s '%s': a time from %gs to %gs is expected, such as 500ms or 1s",
-                          entry->name, value, (double)minimum_ns * 1e-9, (double)maximum_ns * 1e-9);
-}
+/* ---- options with values of their own: functions `set` of struct command_option ---- */
 
-static int options_add(struct options_parser *parser, const struct options_entry *entry,
-                       const char *value)
+enum { OPTIONS_STOPPED = 1, OPTIONS_REFUSED };
+
+static int options_listen(void *user, const struct command_option *option, const char *value)
 {
+    struct options_parser *parser = user;
     struct daemon_options *options = parser->options;
-    if (entry->kind == OPTION_LISTEN && options->listen_count == SERVER_ENDPOINTS_MAXIMUM)
-        return options_refuse(parser, "--listen: at most %u endpoints", SERVER_ENDPOINTS_MAXIMUM);
-    if (entry->kind == OPTION_SINK && options->sink_count == RULES_SINKS_MAXIMUM)
-        return options_refuse(parser, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
-    if (entry->kind == OPTION_LISTEN) {
+    (void)option;
+    if (options->listen_count < SERVER_ENDPOINTS_MAXIMUM) {
         options->listen[options->listen_count++] = value;
         return 0;
     }
-    options->sinks[options->sink_count].kind = entry->sink;
+    options_refuse(parser, "--listen: at most %u endpoints", SERVER_ENDPOINTS_MAXIMUM);
+    return OPTIONS_REFUSED;
+}
+
+static const char *const options_sinks[SINK_KINDS] = {[SINK_FILE] = "alert-log",
+                                                      [SINK_COMMAND] = "on-alert",
+                                                      [SINK_SYSLOG] = "syslog",
+                                                      [SINK_ALERTMANAGER] = "alertmanager"};
+
+static int options_add_sink(void *user, const struct command_option *option, const char *value)
+{
+    struct options_parser *parser = user;
+    struct daemon_options *options = parser->options;
+    if (options->sink_count == RULES_SINKS_MAXIMUM) {
+        options_refuse(parser, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
+        return OPTIONS_REFUSED;
+    }
+    for (unsigned kind = 0; kind < SINK_KINDS; kind++)
+        if (options_sinks[kind] != NULL && strcmp(option->name, options_sinks[kind]) == 0)
+            options->sinks[options->sink_count].kind = (enum sink_kind)kind;
     options->sinks[options->sink_count++].target = value;
     return 0;
 }
 
-static void options_show(const char *name)
+/* --record and, without a value, --no-record. */
+static int options_record(void *user, const struct command_option *option, const char *value)
 {
-    fputs(strcmp(name, "help") == 0      ? options_usage
-          : strcmp(name, "version") == 0 ? "holterd " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")\n"
-                                         : rules_default_text(),
-          stdout);
-}
-
-/* Handle an option. @param value  NULL: it takes none @return 0 or -HOLTER_EUSAGE */
-static int options_handle(struct options_parser *parser, const struct options_entry *entry,
-                          const char *value)
-{
-    struct daemon_options *options = parser->options;
-    void *member = (char *)options + entry->offset;
-    uint64_t *size = member;
-    switch (entry->kind) {
-    case OPTION_TEXT:
-        *(const char **)member = value;
-        return 0;
-    case OPTION_FLAG:
-        *(int *)member = 1;
-        return 0;
-    case OPTION_LISTEN:
-    case OPTION_SINK:
-        return options_add(parser, entry, value);
-    case OPTION_RECORD:
-        options->record = value;
-        parser->record = value != NULL;
-        return 0;
-    case OPTION_SIZE:
-        if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_MINIMUM_BYTES)
-            return 0;
-        return options_refuse(parser,
-                              "--%s '%s': a size such as 500M or 20G is expected, 16M and more",
-                              entry->name, value);
-    case OPTION_WINDOW:
-        return options_set_time(parser, entry, value, WINDOW_MINIMUM_NS, WINDOW_MAXIMUM_NS);
-    case OPTION_GRACE:
-        options->grace_given = 1;
-        return options_set_time(parser, entry, value, 0, GRACE_MAXIMUM_NS);
-    case OPTION_COLLECTIVES:
-        options->no_collectives = strcmp(value, "off") == 0;
-        if (options->no_collectives || strcmp(value, "modelled") == 0)
-            return 0;
-        return options_refuse(parser, "--collectives '%s': modelled or off is expected", value);
-    case OPTION_SPEED:
-        if (replay_pace_parse(value, &options->speed) == 0)
-            return 0;
-        return options_refuse(parser, "--speed '%s': %g to %.0f, or max, is expected", value,
-                              PACE_SLOWEST, PACE_FASTEST);
-    case OPTION_FROM:
-        options->from = value;
-        return moment_check(value, parser->why, parser->capacity);
-    case OPTION_CHECK:
-        parser->check_only = 1;
-        return 0;
-    case OPTION_SHOW:
-        options_show(entry->name);
-        parser->shown = 1;
-        return 0;
-    }
+    struct options_parser *parser = user;
+    (void)option;
+    parser->options->record = value;
+    parser->record = value != NULL;
     return 0;
 }
 
-#define OPTIONS_COUNT (sizeof(options_table) / sizeof(options_table[0]))
-#define OPTIONS_FIRST 256 /* value of the first option for getopt_long(3) */
+static int options_speed(void *user, const struct command_option *option, const char *value)
+{
+    struct options_parser *parser = user;
+    (void)option;
+    parser->speed_given = 1;
+    return replay_pace_parse(value, &parser->options->speed) == 0 ? 0 : -1;
+}
+
+static int options_from(void *user, const struct command_option *option, const char *value)
+{
+    struct options_parser *parser = user;
+    (void)option;
+    parser->options->from = value;
+    return moment_check(value, parser->why, parser->capacity) == 0 ? 0 : OPTIONS_REFUSED;
+}
+
+static int options_show(void *user, const struct command_option *option, const char *value)
+{
+    (void)user;
+    (void)value;
+    fputs(strcmp(option->name, "help") == 0      ? options_usage
+          : strcmp(option->name, "version") == 0 ? "holterd " HOLTER_VERSION
+                                                   " (" HOLTER_BUILD_OPTIONS ")\n"
+                                                 : rules_default_text(),
+          stdout);
+    return OPTIONS_STOPPED;
+}
 
 /* ---- after all options ------------------------------------------------------------------- */
 
@@ -338,13 +256,14 @@ static int options_check_server(struct options_parser *parser)
 static const char *options_find_contradiction(const struct options_parser *parser)
 {
     const struct daemon_options *options = parser->options;
+    int of_replay = parser->speed_given || options->from != NULL || options->loop ||
+                    options->paused || options->quit_at_end;
     if (options->replay == NULL && options->results)
         return "--results are of a --replay";
     if (options->replay == NULL)
-        return parser->replay_options
-                   ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
-                   : NULL;
-    if (options->results && (parser->replay_options || options->record != NULL))
+        return of_replay ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
+                         : NULL;
+    if (options->results && (of_replay || options->record != NULL))
         return "--results go once through the recording: no other option of a replay, and no "
                "--record";
     if (options->sink_count > 0)
@@ -359,28 +278,62 @@ static const char *options_find_contradiction(const struct options_parser *parse
 
 /* ---- parsing ---------------------------------------------------------------------------- */
 
+/* @return 0, OPTIONS_STOPPED, or OPTIONS_REFUSED after setting why */
 static int options_parse_words(struct options_parser *parser, int argc, char **argv)
 {
-    struct option names[OPTIONS_COUNT + 1] = {{NULL, 0, NULL, 0}};
-    int option, code = 0;
-    for (size_t i = 0; i < OPTIONS_COUNT; i++)
-        names[i] = (struct option){options_table[i].name, options_table[i].has_value, NULL,
-                                   OPTIONS_FIRST + (int)i};
-    optind = 0; /* GNU: start again from scratch, as tests parse more than once */
+    struct daemon_options *o = parser->options;
+    static const char *const collectives[] = {"modelled", "off", NULL};
+    const struct command_option options[] = {
+        {"listen", .set = options_listen},
+        {"keys", .text = &o->keys},
+        {"record", .set = options_record},
+        {"no-record", .set = options_record, .bare = true},
+        {"max-size", .bytes = &o->maximum_record_bytes, .least = (double)RECORD_MINIMUM_BYTES,
+         .expected = "a size such as 500M or 20G, 16M and more"},
+        {"window", .duration_ns = &o->window_ns, .least = (double)WINDOW_MINIMUM_NS,
+         .most = (double)WINDOW_MAXIMUM_NS, .expected = "a time from 100ms to 60s"},
+        {"grace", .duration_ns = &o->grace_ns, .most = (double)GRACE_MAXIMUM_NS,
+         .expected = "a time from 0s to 60s"},
+        {"collectives", .word = &o->no_collectives, .words = collectives,
+         .expected = "modelled or off"},
+        {"session", .text = &o->session},
+        {"topology", .text = &o->topology},
+        {"replay", .text = &o->replay},
+        {"speed", .set = options_speed, .expected = "0.01 to 100000, or max,"},
+        {"from", .set = options_from},
+        {"loop", .flag = &o->loop},
+        {"paused", .flag = &o->paused},
+        {"quit-at-end", .flag = &o->quit_at_end},
+        {"results", .flag = &o->results},
+        {"quit-when-idle", .flag = &o->quit_when_idle},
+        {"rules", .text = &o->rules},
+        {options_sinks[SINK_FILE], .set = options_add_sink},
+        {options_sinks[SINK_COMMAND], .set = options_add_sink},
+        {options_sinks[SINK_SYSLOG], .set = options_add_sink, .bare = true},
+        {options_sinks[SINK_ALERTMANAGER], .set = options_add_sink},
+        {"check-rules", .flag = &parser->check_only},
+        {"print-rules", .set = options_show, .bare = true},
+        {"version", .set = options_show, .bare = true},
+        {"help", .set = options_show, .bare = true},
+        {0},
+    };
+    const struct command_option *const tables[] = {options, NULL};
+    struct command_option_end end;
     opterr = 0;
-    while (code == 0 && !parser->shown &&
-           (option = getopt_long(argc, argv, "+", names, NULL)) != -1) {
-        if (option < OPTIONS_FIRST)
-            return options_refuse(parser,
-                                  "%s: unknown option, or its value is missing; see holterd --help",
-                                  argv[optind - 1]);
-        const struct options_entry *entry = &options_table[option - OPTIONS_FIRST];
-        parser->replay_options |= entry->is_replay_option;
-        code = options_handle(parser, entry, entry->has_value ? optarg : NULL);
-    }
-    if (code == 0 && !parser->shown && optind < argc)
-        return options_refuse(parser, "%s: not an option; see holterd --help", argv[optind]);
-    return code;
+    int status = command_options_read(tables, true, parser, argc, argv, &end);
+    if (status > 0)
+        return status;
+    if (status == COMMAND_OPTIONS_READ && optind == argc)
+        return 0;
+    if (status == COMMAND_OPTIONS_READ)
+        options_refuse(parser, "%s: not an option; see holterd --help", argv[optind]);
+    else if (end.option == NULL)
+        options_refuse(parser, "%s: unknown option, or its value is missing; see holterd --help",
+                       end.word);
+    else
+        options_refuse(parser, "--%s '%s': %s is expected", end.option->name, end.word,
+                       end.option->expected);
+    return OPTIONS_REFUSED;
 }
 
 enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int argc, char **argv,
@@ -388,13 +341,14 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
 {
     struct options_parser parser = {.options = out, .record = 1, .why = why, .capacity = capacity};
     *out = (struct daemon_options){.window_ns = 1000 * MS,
+                                   .grace_ns = UINT64_MAX,
                                    .session = getenv("HOLTER_SESSION"),
                                    .keys = getenv("HOLTER_KEYS"),
                                    .rules = getenv("HOLTER_RULES")};
-    if (options_parse_words(&parser, argc, argv) != 0)
-        return OPTIONS_WRONG;
-    if (parser.shown)
-        return OPTIONS_SHOWN;
+    int status = options_parse_words(&parser, argc, argv);
+    if (status != 0)
+        return status == OPTIONS_STOPPED ? OPTIONS_SHOWN : OPTIONS_WRONG;
+    out->grace_given = out->grace_ns != UINT64_MAX;
     options_set_defaults(out);
     if (parser.check_only)
         return OPTIONS_CHECK;
@@ -415,10 +369,6 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
 int daemon_options_read_rules(const struct daemon_options *options, struct rules *out,
                               file_fault *on_fault, void *user)
 {
-    static const char *const names[SINK_KINDS] = {[SINK_FILE] = "--alert-log",
-                                                  [SINK_COMMAND] = "--on-alert",
-                                                  [SINK_SYSLOG] = "--syslog",
-                                                  [SINK_ALERTMANAGER] = "--alertmanager"};
     char why[400], text[500];
     struct rules rules = {.count = 0};
     int code = options->rules == NULL ? rules_default(&rules)
@@ -430,7 +380,7 @@ int daemon_options_read_rules(const struct daemon_options *options, struct rules
         int added = rules_add_sink(&rules, kind, options->sinks[i].target, why, sizeof(why));
         if (added == 0)
             continue;
-        snprintf(text, sizeof(text), "%s: %s", names[kind], why);
+        snprintf(text, sizeof(text), "--%s: %s", options_sinks[kind], why);
         on_fault(user, text);
         code = added;
     }

@@ -4,11 +4,12 @@
 #include "viewer/views/views.h"
 
 #include "holter/error.h"
+#include "proto/command_option.h"
+#include "proto/rank_spans.h"
 
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char options_help[] =
@@ -63,65 +64,35 @@ const char options_help[] =
     "\n"
     "Press ? in the window for keys.\n";
 
-static int view_options_number(const char *text, double low, double high, double *out)
+static int view_options_size(void *user, const struct command_option *option, const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value < low || value > high)
-        return -HOLTER_EUSAGE;
-    *out = value;
-    return 0;
-}
-
-static int view_options_size(const char *text, struct options *o)
-{
+    struct options *o = user;
+    (void)option;
     int w, h, used = 0;
     if (sscanf(text, "%5dx%5d%n", &w, &h, &used) != 2 || text[used] || w < 320 || h < 200 ||
         w > 16384 || h > 16384)
-        return -HOLTER_EUSAGE;
+        return -1;
     o->w = w;
     o->h = h;
     return 0;
 }
 
-static int view_options_parse_whole(const char *text, unsigned maximum, unsigned *out)
+static int view_options_rank_list(void *user, const struct command_option *option, const char *text)
 {
-    double value;
-    if (view_options_number(text, 1, maximum, &value) < 0 || value != floor(value))
-        return -HOLTER_EUSAGE;
-    *out = (unsigned)value;
-    return 0;
-}
-
-/* "3,8-11": numbers and spans of them, none of which runs backwards. */
-static int view_options_rank_list(const char *text, struct options *o)
-{
-    const char *at = text;
-    if (strlen(text) >= sizeof o->ranks)
-        return -HOLTER_EUSAGE;
-    do {
-        char *end;
-        at += *at == ',' && at != text;
-        if (*at < '0' || *at > '9')
-            return -HOLTER_EUSAGE;
-        unsigned long long first = strtoull(at, &end, 10), last = first;
-        if (*end == '-') {
-            at = end + 1;
-            if (*at < '0' || *at > '9')
-                return -HOLTER_EUSAGE;
-            last = strtoull(at, &end, 10);
-        }
-        if (last < first || last >= MODEL_RANKS || (*end && *end != ','))
-            return -HOLTER_EUSAGE;
-        at = end;
-    } while (*at);
-    snprintf(o->ranks, sizeof o->ranks, "%s", text);
+    struct options *o = user;
+    (void)option;
+    if (strlen(text) >= sizeof o->ranks || strchr(text, '.') || rank_spans_check(text, MODEL_RANKS))
+        return -1;
+    strcpy(o->ranks, text);
     return 0;
 }
 
 /* "mapping", "mapping:max-link" or "routes". */
-static int view_options_suggestion(const char *text, struct options *o)
+static int view_options_suggestion(void *user, const struct command_option *option,
+                                   const char *text)
 {
+    struct options *o = user;
+    (void)option;
     static const char mapping[] = "mapping:";
     if (!strcmp(text, "routes")) {
         o->suggest |= 1 << SUGGEST_ROUTES;
@@ -129,7 +100,7 @@ static int view_options_suggestion(const char *text, struct options *o)
     }
     int given = !strncmp(text, mapping, strlen(mapping));
     if (!given && strcmp(text, "mapping"))
-        return -HOLTER_EUSAGE;
+        return -1;
     o->suggest |= 1 << SUGGEST_MAPPING;
     o->objective = REMAP_HOP_BYTES;
     if (!given)
@@ -137,66 +108,55 @@ static int view_options_suggestion(const char *text, struct options *o)
     while (o->objective < REMAP_OBJECTIVES &&
            strcmp(text + strlen(mapping), ui_objective_name((enum remap_objective)o->objective)))
         o->objective++;
-    return o->objective < REMAP_OBJECTIVES ? 0 : -HOLTER_EUSAGE;
+    return o->objective < REMAP_OBJECTIVES ? 0 : -1;
 }
 
-static int view_options_view(const char *text, struct options *o)
+static int view_options_view(void *user, const struct command_option *option, const char *text)
 {
+    struct options *o = user;
+    (void)option;
     o->view = view_by_name(text);
-    return o->view < 0 ? -HOLTER_EUSAGE : 0;
+    return o->view < 0 ? -1 : 0;
 }
 
-static int view_options_theme(const char *text, struct options *o)
+static int view_options_mapping(void *user, const struct command_option *option, const char *text)
 {
-    o->theme = strcmp(text, "light") ? THEME_DARK : THEME_LIGHT;
-    return strcmp(text, "light") && strcmp(text, "dark") ? -HOLTER_EUSAGE : 0;
-}
-
-static int view_options_mapping(const char *text, struct options *o)
-{
+    struct options *o = user;
+    (void)option;
     if (o->mapping_count == OPTIONS_MAPPINGS)
-        return -HOLTER_EUSAGE;
+        return -1;
     o->mappings[o->mapping_count++] = text;
     return 0;
 }
 
-static int view_options_select(const char *text, struct options *o)
+static int view_options_select(void *user, const struct command_option *option, const char *text)
 {
+    struct options *o = user;
+    (void)option;
     o->select = text;
-    return ui_select_kind(text) == SELECT_NONE ? -HOLTER_EUSAGE : 0;
+    return ui_select_kind(text) == SELECT_NONE ? -1 : 0;
 }
 
-/* One of text, flag, number, whole and set is there: where the value goes. */
-struct view_option {
-    const char *name;
-    char letter; /* 0: none */
-    const char **text;
-    int *flag; /* takes no value; set to 1 */
-    double *number, low, high;
-    unsigned *whole; /* from 1 to high */
-    int (*set)(const char *text, struct options *o);
-};
-
-#define OPTIONS_COUNT 23
-
-static void view_options_list(struct options *o, struct view_option out[OPTIONS_COUNT])
+/* @return 0, or -1 after setting why */
+static int view_options_read(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
-    const struct view_option all[OPTIONS_COUNT] = {
+    static const char *const themes[] = {[THEME_DARK] = "dark", [THEME_LIGHT] = "light", NULL};
+    const struct command_option options[] = {
         {"connect", 'c', .text = &o->endpoint},
         {"ssh", .text = &o->ssh_host},
         {"keys", .text = &o->key_dir},
         {"job", 'j', .text = &o->job},
         {"view", .set = view_options_view},
         {"size", .set = view_options_size},
-        {"scale", .number = &o->scale, .low = 0.5, .high = 4},
-        {"theme", .set = view_options_theme},
+        {"scale", .real = &o->scale, .least = 0.5, .most = 4},
+        {"theme", .word = &o->theme, .words = themes},
         {"since-start", .flag = &o->since_start},
         {"snapshot", .text = &o->snapshot},
-        {"after", .number = &o->after, .high = 1e6},
-        {"phases", .whole = &o->phases, .high = UI_MAXIMUM_PHASES},
-        {"communities", .whole = &o->communities, .high = MODEL_RANKS},
-        {"from", .number = &o->from, .low = -1e9, .high = 1e9},
-        {"to", .number = &o->to, .low = -1e9, .high = 1e9},
+        {"after", .real = &o->after, .most = 1e6},
+        {"phases", .number = &o->phases, .least = 1, .most = UI_MAXIMUM_PHASES},
+        {"communities", .number = &o->communities, .least = 1, .most = MODEL_RANKS},
+        {"from", .real = &o->from, .least = -1e9, .most = 1e9},
+        {"to", .real = &o->to, .least = -1e9, .most = 1e9},
         {"ranks", .set = view_options_rank_list},
         {"mapping", .set = view_options_mapping},
         {"select", .set = view_options_select},
@@ -205,52 +165,26 @@ static void view_options_list(struct options *o, struct view_option out[OPTIONS_
         {"no-collectives", .flag = &o->no_collectives},
         {"help", 'h', .flag = &o->show_help},
         {"version", 'V', .flag = &o->show_version},
+        {0},
     };
-    memcpy(out, all, sizeof all);
-}
-
-static int view_options_set(struct options *o, const struct view_option *option, const char *value)
-{
-    if (option->set)
-        return option->set(value, o);
-    if (option->number)
-        return view_options_number(value, option->low, option->high, option->number);
-    if (option->whole)
-        return view_options_parse_whole(value, (unsigned)option->high, option->whole);
-    if (option->text)
-        *option->text = value;
+    const struct command_option *const tables[] = {options, NULL};
+    struct command_option_end end;
+    opterr = 0;
+    if (command_options_read(tables, false, o, argc, argv, &end) == COMMAND_OPTIONS_READ)
+        return 0;
+    if (end.option)
+        snprintf(why, capacity, "--%s: '%s' is out of place", end.option->name, end.word);
     else
-        *option->flag = 1;
-    return 0;
+        snprintf(why, capacity, "%s: unknown option, or its value is missing", end.word);
+    return -1;
 }
 
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     *o = (struct options){
         .view = -1, .w = 1600, .h = 900, .after = 5, .scale = 1, .from = NAN, .to = NAN};
-    struct view_option options[OPTIONS_COUNT];
-    struct option names[OPTIONS_COUNT + 1] = {0};
-    view_options_list(o, options);
-    for (int i = 0; i < OPTIONS_COUNT; i++)
-        names[i] =
-            (struct option){options[i].name, options[i].flag ? no_argument : required_argument,
-                            NULL, options[i].letter ? options[i].letter : 256 + i};
-    opterr = 0;
-    optind = 0;
-    int option, index;
-    while ((option = getopt_long(argc, argv, ":c:j:hV", names, NULL)) != -1) {
-        if (option == '?' || option == ':') {
-            snprintf(why, capacity, option == ':' ? "%s needs a value" : "unknown option %s",
-                     argv[optind - 1]);
-            return -HOLTER_EUSAGE;
-        }
-        for (index = 0; names[index].val != option;)
-            index++;
-        if (view_options_set(o, &options[index], optarg) < 0) {
-            snprintf(why, capacity, "--%s: '%s' is out of place", names[index].name, optarg);
-            return -HOLTER_EUSAGE;
-        }
-    }
+    if (view_options_read(o, argc, argv, why, capacity) < 0)
+        return -HOLTER_EUSAGE;
     /* Which is first of a time since the begin and one before the end is known with the job only.
      */
     if (o->from > o->to && !signbit(o->from) == !signbit(o->to)) {

@@ -6,6 +6,7 @@
 #include "viewer/model/model_commgram.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define OPTIONS_MAPPINGS 12 /**< most that can be given */
 
@@ -16,9 +17,9 @@ struct options {
     int w, h;             /**< pixels */
     double after;         /**< seconds of data before the picture is taken */
     double scale;
-    enum theme_kind theme;
+    int theme; /**< enum theme_kind */
     /* what the CommGram begins with; 0 and NaN: not given */
-    unsigned phases, communities;
+    uint64_t phases, communities;
     double from, to; /**< seconds since the job's start, or before its newest data when negative */
     char ranks[COMMGRAM_LIST]; /**< "3,8-11"; "": all */
     int no_collectives;

@@ -136,8 +136,8 @@ static int choose_pair(struct rerouting *r, char *word)
     uint64_t ends[2];
     if (dash)
         *dash = '\0';
-    if (!dash || command_line_number(word, UINT32_MAX, &ends[0]) ||
-        command_line_number(dash + 1, UINT32_MAX, &ends[1]))
+    if (!dash || command_option_number(word, UINT32_MAX, &ends[0]) ||
+        command_option_number(dash + 1, UINT32_MAX, &ends[1]))
         return command_line_wrong("reroute", "routes", r->routes);
     uint32_t from = process_of(p, ends[0]), to = process_of(p, ends[1]);
     const struct remap_flow *found = NULL;
@@ -174,7 +174,7 @@ static uint32_t cmd_reroute_vertex_of(const struct rerouting *r, const char *nam
     for (uint32_t v = 0; vertex == TOPOLOGY_NONE && v < topology_nodes(file->topology); v++)
         if (r->input.hosts[v] && strcmp(r->input.hosts[v], name) == 0)
             vertex = v;
-    if (vertex == TOPOLOGY_NONE && command_line_number(name, UINT32_MAX - 1, &number) == 0 &&
+    if (vertex == TOPOLOGY_NONE && command_option_number(name, UINT32_MAX - 1, &number) == 0 &&
         number < topology_vertices(file->topology))
         vertex = (uint32_t)number;
     return vertex;

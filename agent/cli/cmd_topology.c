@@ -69,7 +69,7 @@ static uint32_t cmd_topology_find(const struct topology_file *file, const char *
     uint64_t number;
     uint32_t vertex = topology_file_host(file, name);
     vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(file->topology, name);
-    if (vertex == TOPOLOGY_NONE && command_line_number(name, UINT32_MAX - 1, &number) == 0 &&
+    if (vertex == TOPOLOGY_NONE && command_option_number(name, UINT32_MAX - 1, &number) == 0 &&
         number < topology_vertices(file->topology))
         vertex = (uint32_t)number;
     return vertex;

@@ -280,8 +280,8 @@ static int network_input_read_range(const struct network_input *in, const char *
     char *dash = strchr(word, '-');
     if (dash)
         *dash = '\0';
-    if (command_line_number(word, UINT32_MAX, first) == 0 &&
-        command_line_number(dash ? dash + 1 : word, UINT32_MAX, last) == 0 && *first <= *last)
+    if (command_option_number(word, UINT32_MAX, first) == 0 &&
+        command_option_number(dash ? dash + 1 : word, UINT32_MAX, last) == 0 && *first <= *last)
         return 0;
     if (dash)
         *dash = '-';

@@ -1,0 +1,121 @@
+/* Reads the options of a command line by getopt_long(3). */
+#include "proto/command_option.h"
+
+#include "proto/quantity.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int command_option_number(const char *text, uint64_t most, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
+        return -1;
+    *out = value;
+    return 0;
+}
+
+static int command_option_real(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end == text || *end != '\0' || !isfinite(*out) ? -1 : 0;
+}
+
+static int command_option_word(const char *const *words, const char *value, int *out)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], value) == 0) {
+            *out = i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* Numbers, which have bounds. @return 0, or -1 if it is none within them */
+static int command_option_set_number(const struct command_option *o, const char *value)
+{
+    uint64_t *whole = o->number        ? o->number
+                      : o->bytes       ? o->bytes
+                      : o->duration_ns ? o->duration_ns
+                                       : o->seconds_ns;
+    double real = 0;
+    int code = o->number        ? command_option_number(value, UINT64_MAX, whole)
+               : o->bytes       ? quantity_parse_bytes(value, whole)
+               : o->duration_ns ? quantity_parse_duration(value, whole)
+                                : command_option_real(value, &real);
+    if (code != 0)
+        return -1;
+    if (o->seconds_ns)
+        *whole = (uint64_t)llround(real * 1e9);
+    else if (o->real)
+        *o->real = real;
+    else
+        real = (double)*whole;
+    if (o->seconds_ns && (*whole == 0 || real >= 1e9))
+        return -1;
+    return real >= o->least && (o->most == 0 || real <= o->most) ? 0 : -1;
+}
+
+/* @return as struct command_option's set */
+static int command_option_set(const struct command_option *o, void *user, const char *value)
+{
+    static const char *const formats[] = {"text", "json", NULL};
+    if (o->set)
+        return o->set(user, o, value);
+    if (o->json)
+        return command_option_word(formats, value, o->json);
+    if (o->word)
+        return command_option_word(o->words, value, o->word);
+    if (o->flag)
+        *o->flag = 1;
+    else if (o->text)
+        *o->text = value;
+    else if (o->recording)
+        return *(*o->recording = value) == '\0' || strcmp(value, "-") == 0 ? -1 : 0;
+    else
+        return command_option_set_number(o, value);
+    return 0;
+}
+
+int command_options_read(const struct command_option *const tables[], bool stops, void *user,
+                         int argc, char **argv, struct command_option_end *end)
+{
+    const struct command_option *options[COMMAND_OPTIONS];
+    struct option names[COMMAND_OPTIONS + 1] = {0};
+    char letters[2 * COMMAND_OPTIONS + 2] = "";
+    char *letter = letters + sprintf(letters, stops ? "+" : "");
+    int count = 0;
+    for (int t = 0; tables[t]; t++) {
+        for (const struct command_option *o = tables[t]; o->name; o++, count++) {
+            assert(count < COMMAND_OPTIONS);
+            int bare = o->flag || o->bare;
+            options[count] = o;
+            names[count] = (struct option){o->name, bare ? no_argument : required_argument, NULL,
+                                           o->letter ? o->letter : 256 + count};
+            if (o->letter)
+                letter += sprintf(letter, "%c%s", o->letter, bare ? "" : ":");
+        }
+    }
+    optind = 0; /* glibc: reset getopt, which may have parsed other options before (getopt(3)) */
+    for (int value; (value = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
+        int at = 0, status = -1;
+        while (value != '?' && names[at].val != value)
+            at++;
+        *end = (struct command_option_end){value == '?' ? NULL : options[at],
+                                           value == '?' ? argv[optind - 1] : optarg};
+        if (value != '?')
+            status = command_option_set(options[at], user, optarg);
+        if (status != 0)
+            return status < 0 ? COMMAND_OPTIONS_REFUSED : status;
+    }
+    return COMMAND_OPTIONS_READ;
+}

@@ -1,0 +1,56 @@
+/* Options of command lines, as a table that says where each value goes. */
+#ifndef HOLTER_PROTO_COMMAND_OPTION_H
+#define HOLTER_PROTO_COMMAND_OPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** One option. One of the pointers is set; it says what value is expected and where it goes. Values
+ *  that are not expected are refused. */
+struct command_option {
+    const char *name; /**< long name; NULL ends a table */
+    char letter;      /**< short name; 0: none */
+
+    int *flag;              /**< takes no value; set to 1 */
+    const char **text;      /**< borrowed from the command line */
+    const char **recording; /**< a file in which a recording can be written: not "-" */
+    int *json;              /**< 1 for "json", 0 for "text" */
+    int *word;              /**< position in words */
+    uint64_t *number;       /**< a whole number from least to most */
+    double *real;           /**< a number from least to most */
+    uint64_t *seconds_ns;   /**< "2.5"; stored as nanoseconds, above 0 */
+    uint64_t *duration_ns;  /**< see quantity_parse_duration(); nanoseconds from least to most */
+    uint64_t *bytes;        /**< see quantity_parse_bytes(); from least to most */
+
+    const char *const *words; /**< ended by NULL */
+    double least, most;       /**< most 0: no limit */
+    const char *expected;     /**< for errors: the values that are expected; NULL: not said */
+
+    /** Set instead of a pointer: handles the value itself. @param value  NULL if bare
+     *  @return 0, -1 if the value is not expected, or a number above 0, which ends the reading */
+    int (*set)(void *user, const struct command_option *option, const char *value);
+    bool bare; /**< of set: the option takes no value */
+};
+
+#define COMMAND_OPTIONS 32 /**< most in all tables together */
+
+/** Where reading ended. */
+struct command_option_end {
+    const struct command_option *option; /**< NULL: unknown, or its value is missing */
+    const char *word;                    /**< its value; of an unknown option, the option */
+};
+
+#define COMMAND_OPTIONS_READ (-1)
+#define COMMAND_OPTIONS_REFUSED (-2)
+
+/** Read all options; optind is then the index of the first argument.
+ *  @param tables  each ended by {0}, the list by NULL @param stops  at the first argument
+ *  @param user    for the functions `set` @param end  set when an option is refused
+ *  @return COMMAND_OPTIONS_READ, COMMAND_OPTIONS_REFUSED, or what a function `set` returned */
+int command_options_read(const struct command_option *const tables[], bool stops, void *user,
+                         int argc, char **argv, struct command_option_end *end);
+
+/** Read a whole number, of digits only. @return 0, or -1 if it is not one up to `most` */
+int command_option_number(const char *text, uint64_t most, uint64_t *out);
+
+#endif
