@@ -11,21 +11,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct showing {
+/* An import of any format. */
+struct importing {
     struct progress progress;
+    struct topology_file network;
+    struct trace_wishes wishes;
 };
 
 static void import_trace_on_progress(void *user, uint64_t read, uint64_t all, uint64_t until_ns)
 {
-    struct showing *s = user;
+    struct importing *i = user;
     (void)until_ns;
-    progress_show(&s->progress, all == 0 ? 0 : (double)read / (double)all);
+    progress_show(&i->progress, all == 0 ? 0 : (double)read / (double)all);
 }
 
 static void import_trace_on_fault(void *user, const char *text)
 {
-    struct showing *s = user;
-    progress_end(&s->progress);
+    struct importing *i = user;
+    progress_end(&i->progress);
     terminal_print("import: %s", text);
 }
 
@@ -118,37 +121,39 @@ static int is_wrong(const struct trace_counts *counts)
 }
 
 /* Prepare the options that all formats have. @return 0, or 1 after printing an error */
-static int import_trace_begin(struct trace_wishes *wishes, struct topology_file *network,
-                              struct showing *showing, const struct import_options *options)
+static int import_trace_begin(struct importing *i, const struct import_options *options)
 {
-    progress_begin(&showing->progress, "import");
-    *network = (struct topology_file){.topology = NULL};
+    progress_begin(&i->progress, "import");
+    i->network = (struct topology_file){.topology = NULL};
     if (options->topology != NULL &&
-        topology_file_given(network, options->topology, network_input_report, NULL) != 0)
+        topology_file_given(&i->network, options->topology, network_input_report, NULL) != 0)
         return 1;
-    *wishes = (struct trace_wishes){.window_ns = options->window_ns,
-                                    .threads = (unsigned)options->threads,
-                                    .per_node = options->per_node,
-                                    .hosts = options->hosts,
-                                    .network = network->topology,
-                                    .network_source = options->topology,
-                                    .on_progress = import_trace_on_progress,
-                                    .fault = import_trace_on_fault,
-                                    .user = showing};
+    i->wishes = (struct trace_wishes){.window_ns = options->window_ns,
+                                      .threads = (unsigned)options->threads,
+                                      .per_node = options->per_node,
+                                      .hosts = options->hosts,
+                                      .network = i->network.topology,
+                                      .network_source = options->topology,
+                                      .on_progress = import_trace_on_progress,
+                                      .fault = import_trace_on_fault,
+                                      .user = i};
     return 0;
+}
+
+static void import_trace_end(struct importing *i)
+{
+    progress_end(&i->progress);
+    topology_file_finish(&i->network);
 }
 
 int import_trace_otf2(const struct import_options *options)
 {
-    struct showing showing;
-    struct topology_file network;
-    struct trace_wishes wishes;
+    struct importing i;
     struct import_otf2_counts counts;
-    if (import_trace_begin(&wishes, &network, &showing, options) != 0)
+    if (import_trace_begin(&i, options) != 0)
         return 1;
-    int code = import_otf2(options->output, options->source, &wishes, &counts);
-    progress_end(&showing.progress);
-    topology_file_finish(&network);
+    int code = import_otf2(options->output, options->source, &i.wishes, &counts);
+    import_trace_end(&i);
     if (code == 0)
         print_otf2(options, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.definitions_broken;
@@ -156,15 +161,12 @@ int import_trace_otf2(const struct import_options *options)
 
 int import_trace_dumpi(const struct import_options *options)
 {
-    struct showing showing;
-    struct topology_file network;
-    struct trace_wishes wishes;
+    struct importing i;
     struct dumpi_counts counts;
-    if (import_trace_begin(&wishes, &network, &showing, options) != 0)
+    if (import_trace_begin(&i, options) != 0)
         return 1;
-    int code = dumpi_import(options->output, options->source, &wishes, &counts);
-    progress_end(&showing.progress);
-    topology_file_finish(&network);
+    int code = dumpi_import(options->output, options->source, &i.wishes, &counts);
+    import_trace_end(&i);
     if (code == 0)
         print_dumpi(options, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.facts.broken > 0 ||
@@ -191,15 +193,12 @@ static void print_csv(const struct import_options *options, const struct import_
 
 int import_trace_csv(const struct import_options *options)
 {
-    struct showing showing;
-    struct topology_file network;
-    struct trace_wishes wishes;
+    struct importing i;
     struct import_csv_counts counts;
-    if (import_trace_begin(&wishes, &network, &showing, options) != 0)
+    if (import_trace_begin(&i, options) != 0)
         return 1;
-    int code = import_csv(options->output, options->source, &wishes, &counts);
-    progress_end(&showing.progress);
-    topology_file_finish(&network);
+    int code = import_csv(options->output, options->source, &i.wishes, &counts);
+    import_trace_end(&i);
     if (code == 0)
         print_csv(options, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.bad > 0 || counts.broken;

@@ -8,23 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int session_options_read(struct session_options *options, int option, const char *value)
-{
-    switch (option) {
-    case OPTION_DAEMON:
-        options->daemon = value;
-        return 1;
-    case OPTION_SESSION:
-        options->session = value;
-        return 1;
-    case OPTION_KEYS:
-        options->keys = value;
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 const char *session_options_or_environment(const char *given, const char *variable)
 {
     const char *value = given != NULL ? given : getenv(variable);

@@ -3,7 +3,6 @@
 #ifndef HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
 #define HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
 
-#include <getopt.h>
 #include <stddef.h>
 
 #define SESSION_OPTIONS_USAGE                                                                      \
@@ -12,24 +11,10 @@
     "  --session KEY       key of the session (HOLTER_SESSION, else made from the endpoint)\n"     \
     "  --keys DIR          directory of the session's CURVE keys (HOLTER_KEYS)\n"
 
-/** Values of getopt_long(3). A program's own options begin with the last. */
-enum { OPTION_DAEMON = 256, OPTION_SESSION, OPTION_KEYS, OPTION_AFTER_SESSION };
-
-/** For the program's table of options. */
-/* clang-format off */
-#define SESSION_OPTIONS                                                                            \
-    {"daemon", required_argument, NULL, OPTION_DAEMON},                                            \
-    {"session", required_argument, NULL, OPTION_SESSION},                                          \
-    {"keys", required_argument, NULL, OPTION_KEYS}
-/* clang-format on */
-
 /** As given on the command line; borrowed. NULL: not given. */
 struct session_options {
     const char *daemon, *session, *keys;
 };
-
-/** Stores an option. @return 1, or 0 when it is not an option of a session */
-int session_options_read(struct session_options *options, int option, const char *value);
 
 /** An option's value, else that of an environment variable. @return NULL when neither is there or
  *  it is empty */

@@ -4,6 +4,7 @@
 #include "agent/node/supervise.h"
 #include "holter/error.h"
 #include "holter/session.h"
+#include "proto/command_option.h"
 #include "proto/log.h"
 #include "version.h"
 
@@ -39,45 +40,13 @@ static const char usage[] =
     "  --version           version and build options\n"
     "  -h, --help          this text\n";
 
-enum {
-    OPTION_BUDGET = OPTION_AFTER_SESSION,
-    OPTION_LOG,
-    OPTION_FOREGROUND,
-    OPTION_LOCK_FD,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    SESSION_OPTIONS,
-    {"budget", required_argument, NULL, OPTION_BUDGET},
-    {"log", required_argument, NULL, OPTION_LOG},
-    {"foreground", no_argument, NULL, OPTION_FOREGROUND},
-    {"lock-fd", required_argument, NULL, OPTION_LOCK_FD},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct command_line {
     struct session_options session;
     const char *log;
-    long long budget; /* 0: not given */
-    long lock_fd;     /* -1: not given */
-    int foreground, verbose;
+    uint64_t budget;  /* 0: not given */
+    uint64_t lock_fd; /* UINT64_MAX: not given */
+    int foreground, verbose, show_version, show_help;
 };
-
-static int agent_main_read_number(long long *out, const char *text, long long minimum,
-                                  long long maximum)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < minimum || value > maximum)
-        return -HOLTER_EUSAGE;
-    *out = value;
-    return 0;
-}
 
 static int agent_main_report_usage(const char *what, const char *value)
 {
@@ -88,43 +57,40 @@ static int agent_main_report_usage(const char *what, const char *value)
 /* @return -1 to go on, or the exit status */
 static int agent_main_read_options(struct command_line *line, int argc, char **argv)
 {
-    long long number;
-    for (int c; (c = getopt_long(argc, argv, "vh", long_options, NULL)) != -1;) {
-        if (session_options_read(&line->session, c, optarg))
-            continue;
-        switch (c) {
-        case OPTION_LOG:
-            line->log = optarg;
-            break;
-        case OPTION_BUDGET:
-            if (agent_main_read_number(&line->budget, optarg, 1000, 1000000000000) != 0)
-                return agent_main_report_usage("not a number of bytes from 1000 up", optarg);
-            break;
-        case OPTION_LOCK_FD:
-            if (agent_main_read_number(&number, optarg, 3, 1 << 20) != 0 ||
-                fcntl((int)number, F_GETFD) < 0)
-                return agent_main_report_usage("not an open descriptor", optarg);
-            line->lock_fd = (long)number;
-            break;
-        case OPTION_FOREGROUND:
-            line->foreground = 1;
-            break;
-        case OPTION_VERSION:
-            printf("holter-agent %s (%s)\n", HOLTER_VERSION, HOLTER_BUILD_OPTIONS);
-            return 0;
-        case 'v':
-            line->verbose = 1;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            fputs(usage, stderr);
-            return 2;
-        }
+    const struct command_option options[] = {
+        {"daemon", .text = &line->session.daemon},
+        {"session", .text = &line->session.session},
+        {"keys", .text = &line->session.keys},
+        {"budget", .number = &line->budget, .least = 1000, .most = 1e12,
+         .expected = "not a number of bytes from 1000 up"},
+        {"log", .text = &line->log},
+        {"foreground", .flag = &line->foreground},
+        {"lock-fd", .number = &line->lock_fd, .least = 3, .most = 1 << 20,
+         .expected = "not an open descriptor"},
+        {"version", .flag = &line->show_version},
+        {"verbose", 'v', .flag = &line->verbose},
+        {"help", 'h', .flag = &line->show_help},
+        {0},
+    };
+    const struct command_option *const tables[] = {options, NULL};
+    struct command_option_end end;
+    if (command_options_read(tables, false, NULL, argc, argv, &end) != COMMAND_OPTIONS_READ) {
+        if (end.option != NULL)
+            return agent_main_report_usage(end.option->expected, end.word);
+        fputs(usage, stderr); /* getopt_long(3) has printed what is wrong */
+        return 2;
     }
-    return optind < argc ? agent_main_report_usage("an argument that is not expected", argv[optind])
-                         : -1;
+    if (line->show_version)
+        printf("holter-agent %s (%s)\n", HOLTER_VERSION, HOLTER_BUILD_OPTIONS);
+    else if (line->show_help)
+        fputs(usage, stdout);
+    else if (line->lock_fd != UINT64_MAX && fcntl((int)line->lock_fd, F_GETFD) < 0)
+        return agent_main_report_usage("not an open descriptor", "--lock-fd");
+    else
+        return optind < argc
+                   ? agent_main_report_usage("an argument that is not expected", argv[optind])
+                   : -1;
+    return 0;
 }
 
 struct setting {
@@ -235,7 +201,7 @@ static void agent_main_on_restart(void *user)
 
 int main(int argc, char **argv)
 {
-    struct command_line line = {.lock_fd = -1};
+    struct command_line line = {.lock_fd = UINT64_MAX};
     struct setting setting = {0};
     log_start("holter-agent", -1);
     int status = agent_main_read_options(&line, argc, argv);
@@ -248,15 +214,15 @@ int main(int argc, char **argv)
         log_start("holter-agent", LOG_INFO);
     if (line.log != NULL && agent_main_open_log(line.log) != 0)
         return 1;
-    int lock_fd = (int)line.lock_fd;
-    int rc = lock_fd >= 0 ? 0 : rendezvous_lock(&setting.rendezvous, &lock_fd);
+    const int by_hand = line.lock_fd == UINT64_MAX;
+    int lock_fd = by_hand ? -1 : (int)line.lock_fd;
+    int rc = !by_hand ? 0 : rendezvous_lock(&setting.rendezvous, &lock_fd);
     if (rc != 0) {
         log_error("session %s: %s", setting.at.session,
                   rc == -EEXIST ? "an agent serves it on this node already" : holter_strerror(rc));
         return 1;
     }
     fcntl(lock_fd, F_SETFD, FD_CLOEXEC);
-    int by_hand = line.lock_fd < 0;
     if (by_hand && !line.foreground && daemon(1, line.log != NULL) != 0) {
         log_error("cannot go to the background: %s", strerror(errno));
         return 1;

@@ -2,6 +2,7 @@
 #include "daemon/server/network_ask.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/rank_list.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -20,27 +21,11 @@ void network_ask_finish(struct network_ask *ask)
     array_release(&ask->routes);
 }
 
-/* Read digits. @return the first other character, or NULL: there is no number, or it is too large
- */
-static const char *network_ask_read_number(const char *at, uint64_t maximum, uint64_t *out)
-{
-    const char *begin = at;
-    uint64_t value = 0;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        if (digit > maximum || value > (maximum - digit) / 10)
-            return NULL;
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return at == begin ? NULL : at;
-}
-
 /* @return NULL, or what is expected in place of the value */
 static const char *network_ask_set_number(const char *value, uint64_t maximum, uint64_t *out)
 {
     uint64_t number;
-    const char *end = network_ask_read_number(value, maximum, &number);
+    const char *end = rank_list_number(value, maximum, &number);
     if (end == NULL || *end != '\0')
         return "a number is expected, and not as large a one";
     *out = number;
@@ -49,39 +34,16 @@ static const char *network_ask_set_number(const char *value, uint64_t maximum, u
 
 /* ---- lists ----------------------------------------------------------------------------- */
 
-/* "3,8-11": a list of ranks, each once. */
 static const char *network_ask_set_ranks(struct network_ask *ask, const char *value)
 {
-    static const char expected[] = "a list of ranks is expected, such as 3,8-11";
-    uint8_t *marks = calloc(NETWORK_ASK_RANKS, 1);
-    const char *at = value;
-    uint32_t count = 0;
-    while (marks != NULL && at != NULL) {
-        uint64_t first, last;
-        at = network_ask_read_number(at, NETWORK_ASK_RANKS - 1, &first);
-        last = first;
-        if (at != NULL && *at == '-')
-            at = network_ask_read_number(at + 1, NETWORK_ASK_RANKS - 1, &last);
-        if (at == NULL || last < first || (*at != ',' && *at != '\0')) {
-            free(marks);
-            return expected;
-        }
-        memset(marks + first, 1, last - first + 1);
-        at = *at == ',' ? at + 1 : NULL;
-    }
-    for (uint32_t i = 0; marks != NULL && i < NETWORK_ASK_RANKS; i++)
-        count += marks[i];
-    uint32_t *ranks = marks == NULL ? NULL : malloc(count * sizeof(*ranks)), used = 0;
-    for (uint32_t i = 0; ranks != NULL && i < NETWORK_ASK_RANKS; i++) {
-        if (marks[i])
-            ranks[used++] = i;
-    }
-    free(marks);
-    if (ranks == NULL)
-        return "no memory";
+    uint32_t *ranks;
+    size_t count;
+    int code = rank_list_parse(&ranks, &count, value, NETWORK_ASK_RANKS);
+    if (code != 0)
+        return code == -ENOMEM ? "no memory" : "a list of ranks is expected, such as 3,8-11";
     free(ask->ranks);
     ask->ranks = ranks;
-    ask->rank_count = used;
+    ask->rank_count = (uint32_t)count;
     return NULL;
 }
 
@@ -93,10 +55,9 @@ static const char *network_ask_set_routes(struct network_ask *ask, const char *v
     size_t count = 0;
     while (routes != NULL && at != NULL) {
         uint64_t source, destination;
-        at = network_ask_read_number(at, UINT32_MAX - 1, &source);
-        at = at == NULL || *at != '-'
-                 ? NULL
-                 : network_ask_read_number(at + 1, UINT32_MAX - 1, &destination);
+        at = rank_list_number(at, UINT32_MAX - 1, &source);
+        at = at == NULL || *at != '-' ? NULL
+                                      : rank_list_number(at + 1, UINT32_MAX - 1, &destination);
         if (at == NULL || (*at != ',' && *at != '\0') || count == NETWORK_ASK_ROUTES) {
             free(routes);
             return "routes are expected, such as 12-0,3-4";

@@ -55,3 +55,65 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
     free(many);
     return 0;
 }
+
+/* ---- reading --------------------------------------------------------------- */
+
+const char *rank_list_number(const char *at, uint64_t maximum, uint64_t *out)
+{
+    const char *begin = at;
+    uint64_t value = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (digit > maximum || value > (maximum - digit) / 10)
+            return NULL;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return at == begin ? NULL : at;
+}
+
+/* By words of 64: a list may name all ranks many times, and must not take long. */
+static void rank_list_mark(uint64_t *marks, uint64_t first, uint64_t last)
+{
+    for (uint64_t at = first / 64; at <= last / 64; at++) {
+        uint64_t from = at == first / 64 ? first % 64 : 0, to = at == last / 64 ? last % 64 : 63;
+        marks[at] |= UINT64_MAX << from & UINT64_MAX >> (63 - to);
+    }
+}
+
+static int rank_list_mark_all(uint64_t *marks, const char *at, uint32_t most)
+{
+    while (at != NULL) {
+        uint64_t first, last;
+        at = rank_list_number(at, most - 1, &first);
+        last = first;
+        if (at != NULL && *at == '-')
+            at = rank_list_number(at + 1, most - 1, &last);
+        if (at == NULL || last < first || (*at != ',' && *at != '\0'))
+            return -EINVAL;
+        rank_list_mark(marks, first, last);
+        at = *at == ',' ? at + 1 : NULL;
+    }
+    return 0;
+}
+
+int rank_list_parse(uint32_t **out, size_t *count, const char *text, uint32_t most)
+{
+    uint64_t *marks = calloc(most / 64 + 1, sizeof(*marks));
+    uint32_t *ranks = NULL;
+    size_t used = 0, all = 0;
+    int code = marks == NULL ? -ENOMEM : rank_list_mark_all(marks, text, most);
+    for (uint32_t i = 0; code == 0 && i <= most / 64; i++)
+        all += (size_t)__builtin_popcountll(marks[i]);
+    if (code == 0 && (ranks = malloc(all * sizeof(*ranks))) == NULL)
+        code = -ENOMEM;
+    for (uint32_t rank = 0; code == 0 && rank < most; rank++)
+        if (marks[rank / 64] >> (rank % 64) & 1)
+            ranks[used++] = rank;
+    free(marks);
+    if (code == 0) {
+        *out = ranks;
+        *count = used;
+    }
+    return code;
+}
