@@ -11,6 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Texts and figures that evidence and messages have under the same names. */
+#define EVIDENCE_TEXTS(X)                                                                          \
+    X(rule)                                                                                        \
+    X(severity) X(ranks) X(locality) X(sizes) X(advice) X(nodes) X(links) X(culprit) X(culprits)   \
+        X(alternatives) X(victims)
+#define EVIDENCE_FIGURES(X)                                                                        \
+    X(region)                                                                                      \
+    X(ratio) X(slope) X(onset_ns) X(error_ns) X(comm) X(episode) X(ratio_worst) X(progress)        \
+        X(lost_ns)
+
 void alerts_finish(struct alerts *alerts)
 {
     for (size_t i = 0; i < alerts->count; i++) {
@@ -197,28 +207,12 @@ static void alerts_copy_text(char *out, size_t capacity, const char *text)
 static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_alert *m)
 {
     memset(out, 0, sizeof(*out)); /* compared as bytes */
-    alerts_copy_text(out->rule, sizeof(out->rule), m->rule);
-    alerts_copy_text(out->severity, sizeof(out->severity), m->severity);
-    alerts_copy_text(out->ranks, sizeof(out->ranks), m->ranks);
-    alerts_copy_text(out->locality, sizeof(out->locality), m->locality);
-    alerts_copy_text(out->sizes, sizeof(out->sizes), m->sizes);
-    alerts_copy_text(out->advice, sizeof(out->advice), m->advice);
-    alerts_copy_text(out->nodes, sizeof(out->nodes), m->nodes);
-    alerts_copy_text(out->links, sizeof(out->links), m->links);
-    alerts_copy_text(out->culprit, sizeof(out->culprit), m->culprit);
-    alerts_copy_text(out->culprits, sizeof(out->culprits), m->culprits);
-    alerts_copy_text(out->alternatives, sizeof(out->alternatives), m->alternatives);
-    alerts_copy_text(out->victims, sizeof(out->victims), m->victims);
-    out->episode = m->episode;
-    out->ratio_worst = m->ratio_worst;
-    out->progress = m->progress;
-    out->lost_ns = m->lost_ns;
-    out->region = m->region;
-    out->ratio = m->ratio;
-    out->slope = m->slope;
-    out->onset_ns = m->onset_ns;
-    out->error_ns = m->error_ns;
-    out->comm = m->comm;
+#define X(name) alerts_copy_text(out->name, sizeof(out->name), m->name);
+    EVIDENCE_TEXTS(X)
+#undef X
+#define X(name) out->name = m->name;
+    EVIDENCE_FIGURES(X)
+#undef X
     out->cause_count = m->causes_count < ALERT_CAUSES ? m->causes_count : ALERT_CAUSES;
     for (size_t i = 0; i < out->cause_count; i++) {
         alerts_copy_text(out->causes[i].name, sizeof(out->causes[i].name), m->causes[i].name);
@@ -274,29 +268,11 @@ struct wire_alert alert_message(const struct alert *alert, const char *job)
     const struct alert_evidence *e = alert->evidence;
     if (e == NULL)
         return message;
-    message.rule = e->rule;
-    message.severity = e->severity;
-    message.region = e->region;
-    message.ranks = e->ranks;
-    message.ratio = e->ratio;
-    message.slope = e->slope;
-    message.onset_ns = e->onset_ns;
-    message.locality = e->locality;
-    message.sizes = e->sizes;
+#define X(name) message.name = e->name;
+    EVIDENCE_TEXTS(X)
+    EVIDENCE_FIGURES(X)
+#undef X
     message.causes = alert->cause_rows;
     message.causes_count = e->cause_count;
-    message.advice = e->advice;
-    message.error_ns = e->error_ns;
-    message.comm = e->comm;
-    message.nodes = e->nodes;
-    message.links = e->links;
-    message.episode = e->episode;
-    message.culprit = e->culprit;
-    message.culprits = e->culprits;
-    message.alternatives = e->alternatives;
-    message.victims = e->victims;
-    message.ratio_worst = e->ratio_worst;
-    message.progress = e->progress;
-    message.lost_ns = e->lost_ns;
     return message;
 }

@@ -99,6 +99,11 @@ int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const
     return 0;
 }
 
+uint32_t attribution_rank_node(const struct attribution *a, uint32_t rank)
+{
+    return attribution_node_of(a, rank);
+}
+
 const char *attribution_node_name(const struct attribution *a, uint32_t node)
 {
     return node < a->node_count && a->nodes[node].name[0] != '\0' ? a->nodes[node].name : "a node";

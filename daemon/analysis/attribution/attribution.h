@@ -52,9 +52,15 @@ void attribution_destroy(struct attribution *a);
 
 /** Where a rank lives. Ranks without a node count as alone on a node without a name.
  *  @param node  number of the node, below 2^20
- *  @param name  for texts; copied, cut at 63 bytes
+ *  @param name  for texts; copied, cut at 64 bytes
  *  @return 0, -ENOMEM or -ERANGE */
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name);
+
+/** @return node of a rank; ATTRIBUTION_NO_NODE: not placed */
+uint32_t attribution_rank_node(const struct attribution *attribution, uint32_t rank);
+
+/** Name of a node; "a node" if it is not known. */
+const char *attribution_node_name(const struct attribution *attribution, uint32_t node);
 
 /** One window of the whole job. Rows are borrowed. Several rows for one rank or pair add up. The
  *  order of rows does not matter, but for pairs of ranks with more than ATTRIBUTION_PARTNERS

@@ -73,7 +73,7 @@ struct attribution_sum {
 };
 
 struct attribution_node {
-    char name[64];
+    char name[65];
     uint32_t ranks; /**< placed there */
 };
 
@@ -136,9 +136,6 @@ int attribution_add_node_pairs(struct attribution *a, struct attribution_slice *
  * for the partners of the slice's ranks. */
 void attribution_add_traffic(struct attribution *a, struct attribution_slice *slice,
                              const struct attribution_window *window);
-
-/** Name of a node, never NULL. */
-const char *attribution_node_name(const struct attribution *a, uint32_t node);
 
 /** Find the share of its messages that the ranks could have within their nodes, if those who
  * exchange most were placed together: clusters of the nodes' sizes, grown greedily along the

@@ -144,12 +144,13 @@ static void evidence_list_nodes(const struct job_growth *g, const struct scope_f
     out[0] = '\0';
     for (uint32_t m = 0; m < f->member_count; m++) {
         const struct scope *s = &f->members[m];
-        const uint32_t nodes[] = {s->kind == SCOPE_RANK ? g->node_of[s->a] : s->a, s->b};
+        const uint32_t nodes[] = {
+            s->kind == SCOPE_RANK ? attribution_rank_node(g->attribution, s->a) : s->a, s->b};
         const int count = s->kind == SCOPE_NODE_PAIR                       ? 2
                           : s->kind == SCOPE_NODE || s->kind == SCOPE_RANK ? 1
                                                                            : 0;
         for (int i = 0; i < count; i++) {
-            const char *host = growth_host(g, nodes[i]);
+            const char *host = attribution_node_name(g->attribution, nodes[i]);
             if (text.length + strlen(host) + 2 <= capacity)
                 growth_append(&text, "%s%s", text.length == 0 ? "" : ",", host);
         }

@@ -43,7 +43,8 @@ static int stalls_are_part(const struct job_growth *g, const struct scope_findin
                            const struct scope *of)
 {
     const struct scope *first = &f->members[0];
-    const uint32_t own = first->kind == SCOPE_RANK ? g->node_of[first->a] : first->a;
+    const uint32_t own =
+        first->kind == SCOPE_RANK ? attribution_rank_node(g->attribution, first->a) : first->a;
     if (f->part != SCOPE_TRANSFER || first->kind == SCOPE_INTRA)
         return 0;
     return of->kind == SCOPE_INTER || first->kind < SCOPE_NODE ||

@@ -52,10 +52,7 @@ struct job_growth {
     struct progress progress;
     uint64_t routes; /**< networks made when the routes were set */
     struct growth_episode episodes[GROWTH_EPISODES];
-    char **hosts; /**< owned, by node */
-    uint32_t host_capacity;
-    uint32_t *node_of; /**< owned, by rank */
-    uint32_t ranks, rank_capacity;
+    uint32_t ranks;
     struct attribution_result result;
 };
 
@@ -71,9 +68,6 @@ void growth_name_ranks(struct job_growth *g, struct growth_episode *e);
 /** Fill the evidence, the title and the text of an episode. */
 void growth_describe(struct job_growth *g, struct growth_episode *e,
                      const struct closed_window *window);
-
-/** Name of a node, never NULL. */
-const char *growth_host(const struct job_growth *g, uint32_t node);
 
 /** Does a rank belong to a scope? */
 int growth_scope_has_rank(const struct job_growth *g, const struct scope *scope, uint32_t rank);

@@ -30,11 +30,12 @@ static void text_scope_name(const struct job_growth *g, const struct scope *scop
 {
     switch (scope->kind) {
     case SCOPE_NODE:
-        snprintf(out, capacity, "%s", growth_host(g, scope->a));
+        snprintf(out, capacity, "%s", attribution_node_name(g->attribution, scope->a));
         break;
     case SCOPE_NODE_PAIR:
-        snprintf(out, capacity, "%s%s%s", growth_host(g, scope->a),
-                 scope->direction == SCOPE_OUT ? " to " : " and ", growth_host(g, scope->b));
+        snprintf(out, capacity, "%s%s%s", attribution_node_name(g->attribution, scope->a),
+                 scope->direction == SCOPE_OUT ? " to " : " and ",
+                 attribution_node_name(g->attribution, scope->b));
         break;
     case SCOPE_LINK:
         out[0] = '\0';

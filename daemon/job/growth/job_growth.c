@@ -39,45 +39,21 @@ void job_growth_destroy(struct job_growth *g)
         return;
     scopes_destroy(g->scopes);
     attribution_destroy(g->attribution);
-    for (size_t i = 0; i < g->host_capacity; i++)
-        free(g->hosts[i]);
-    free(g->hosts);
-    free(g->node_of);
     free(g);
-}
-
-static int growth_set_host(struct job_growth *g, uint32_t node, const char *host)
-{
-    if (ARRAY_FIT_AT(g->hosts, g->host_capacity, node) != 0)
-        return -ENOMEM;
-    if (g->hosts[node] == NULL)
-        g->hosts[node] = strdup(host);
-    return g->hosts[node] == NULL ? -ENOMEM : 0;
-}
-
-const char *growth_host(const struct job_growth *g, uint32_t node)
-{
-    return node < g->host_capacity && g->hosts[node] != NULL ? g->hosts[node] : "?";
 }
 
 int job_growth_place(struct job_growth *g, uint32_t rank, uint32_t node, const char *host)
 {
-    int code = growth_set_host(g, node, host);
-    code = code != 0 ? code : scopes_place(g->scopes, rank, node);
+    int code = scopes_place(g->scopes, rank, node);
     code = code != 0 ? code : attribution_place(g->attribution, rank, node, host);
-    if (code == 0)
-        code = ARRAY_FIT_AT(g->node_of, g->rank_capacity, rank);
-    if (code != 0)
-        return code;
-    for (; g->ranks <= rank; g->ranks++)
-        g->node_of[g->ranks] = SCOPE_NO_NODE;
-    g->node_of[rank] = node;
-    return 0;
+    if (code == 0 && rank >= g->ranks)
+        g->ranks = rank + 1;
+    return code;
 }
 
 int growth_scope_has_rank(const struct job_growth *g, const struct scope *scope, uint32_t rank)
 {
-    const uint32_t node = g->node_of[rank];
+    const uint32_t node = attribution_rank_node(g->attribution, rank);
     switch (scope->kind) {
     case SCOPE_RANK:
         return rank == scope->a;
