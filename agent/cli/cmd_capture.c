@@ -3,11 +3,11 @@
 #include "agent/cli/dial.h"
 #include "agent/cli/text/text.h"
 #include "agent/terminal/terminal.h"
+#include "agent/terminal/unfinished_output.h"
 #include "holter/error.h"
 #include "proto/capture_request.h"
 #include "proto/json.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,9 +39,9 @@ struct capturing {
     struct dial dial;
     struct client *client;
     int json;
-    const char *job;    /* NULL: the newest running one */
-    const char *output; /* NULL: standard output */
-    char words[4096];   /* argument of the request */
+    const char *job; /* NULL: the newest running one */
+    const char *output;
+    char words[4096]; /* argument of the request */
     FILE *out;
     struct capture_view view;
 };
@@ -99,20 +99,9 @@ static int cmd_capture_run(struct capturing *c)
     return 1;
 }
 
-static int close_output(const struct capturing *c, int status)
-{
-    int failed = fflush(c->out) != 0 || ferror(c->out);
-    if (c->output != NULL)
-        failed |= fclose(c->out) != 0;
-    if (failed)
-        terminal_print("capture: %s: %s", c->output != NULL ? c->output : "standard output",
-                       strerror(errno));
-    return failed ? 1 : status;
-}
-
 int cmd_capture(int argc, char **argv)
 {
-    struct capturing c = {.dial = {.role = ROLE_OPERATOR, .word = &c.job}};
+    struct capturing c = {.dial = {.role = ROLE_OPERATOR, .word = &c.job}, .output = "-"};
     const struct command_option options[] = {
         {"ranks", .set = cmd_capture_add_word},
         {"events", .set = cmd_capture_add_word},
@@ -127,12 +116,17 @@ int cmd_capture(int argc, char **argv)
     status = dial_open(&c.dial, &c.client);
     if (status != 0)
         return status;
-    c.out = c.output != NULL ? fopen(c.output, "we") : stdout;
-    if (c.out == NULL) {
-        terminal_print("capture: %s: %s", c.output, strerror(errno));
+    struct output_file output;
+    int code = output_file_open(&output, c.output);
+    if (code == 0) {
+        c.out = output.file;
+        status = cmd_capture_run(&c);
+        code = output_file_close(&output, 1);
+    }
+    if (code != 0) {
+        terminal_print("capture: %s: %s", strcmp(c.output, "-") == 0 ? "standard output" : c.output,
+                       strerror(-code));
         status = 1;
-    } else {
-        status = close_output(&c, cmd_capture_run(&c));
     }
     capture_view_finish(&c.view);
     client_destroy(c.client);

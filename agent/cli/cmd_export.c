@@ -67,12 +67,6 @@ static int cmd_export_set_table(void *user, const struct command_option *option,
                : -1;
 }
 
-static int same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Check the options of one format. @return 0, or 2 after printing an error */
 static int check_options(const struct exporting *e)
 {
@@ -117,7 +111,7 @@ static int cmd_export_check(const struct exporting *e)
         terminal_print("export: %s: %s", e->output, holter_strerror(-EEXIST));
         return 2;
     }
-    if (strcmp(e->output, "-") != 0 && same_file(e->output, e->source.path)) {
+    if (strcmp(e->output, "-") != 0 && output_is_same_file(e->output, e->source.path)) {
         terminal_print("export: %s is the recording itself", e->output);
         return 2;
     }

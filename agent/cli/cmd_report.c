@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char help[] =
     "usage: holter report [OPTION]... RECORDING\n"
@@ -166,12 +165,10 @@ static int cmd_report_parse(struct reporting *r, int argc, char **argv)
         {0},
     };
     const struct command_line line = {"report", help, .options = options};
-    struct stat given, output;
     int status = command_line_read_one(&line, argc, argv, "one recording", &r->recording);
     if (status >= 0)
         return status;
-    if (stat(r->recording, &given) == 0 && stat(r->output, &output) == 0 &&
-        given.st_dev == output.st_dev && given.st_ino == output.st_ino) {
+    if (output_is_same_file(r->recording, r->output)) {
         terminal_print("report: %s is the recording itself", r->output);
         return 2;
     }

@@ -114,20 +114,6 @@ static int cmd_reroute_choose(struct rerouting *r, const struct remap_flow *flow
     return 0;
 }
 
-static uint32_t process_of(const struct pairs *p, uint64_t id)
-{
-    for (uint32_t low = 0, high = p->processes; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->ids[middle] == id)
-            return middle;
-        if (p->ids[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return UINT32_MAX;
-}
-
 /* "12-0" */
 static int choose_pair(struct rerouting *r, char *word)
 {
@@ -139,7 +125,7 @@ static int choose_pair(struct rerouting *r, char *word)
     if (!dash || command_option_number(word, UINT32_MAX, &ends[0]) ||
         command_option_number(dash + 1, UINT32_MAX, &ends[1]))
         return command_line_wrong("reroute", "routes", r->routes);
-    uint32_t from = process_of(p, ends[0]), to = process_of(p, ends[1]);
+    uint32_t from = pairs_process(p, ends[0]), to = pairs_process(p, ends[1]);
     const struct remap_flow *found = NULL;
     if (from != UINT32_MAX && to != UINT32_MAX)
         found = remap_flows_find(&r->flows, r->input.seats[from], r->input.seats[to]);
@@ -167,17 +153,11 @@ static int choose_pairs(struct rerouting *r)
 
 static uint32_t cmd_reroute_vertex_of(const struct rerouting *r, const char *name)
 {
-    uint64_t number;
     const struct topology_file *file = &r->input.network;
-    uint32_t vertex = topology_file_host(file, name);
-    vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(file->topology, name);
-    for (uint32_t v = 0; vertex == TOPOLOGY_NONE && v < topology_nodes(file->topology); v++)
+    for (uint32_t v = 0; v < topology_nodes(file->topology); v++)
         if (r->input.hosts[v] && strcmp(r->input.hosts[v], name) == 0)
-            vertex = v;
-    if (vertex == TOPOLOGY_NONE && command_option_number(name, UINT32_MAX - 1, &number) == 0 &&
-        number < topology_vertices(file->topology))
-        vertex = (uint32_t)number;
-    return vertex;
+            return v;
+    return network_input_vertex(file, name);
 }
 
 /* Split "FROM-TO", where names may contain dashes. */

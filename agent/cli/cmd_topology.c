@@ -3,7 +3,6 @@
 #include "agent/cli/network_input.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
-#include "daemon/import/traffic.h"
 #include "holter/error.h"
 #include "proto/json.h"
 
@@ -64,22 +63,11 @@ static const char *cmd_topology_name_of(const struct shown *s, uint32_t vertex,
 
 /* ---- a route ------------------------------------------------------------- */
 
-static uint32_t cmd_topology_find(const struct topology_file *file, const char *name)
-{
-    uint64_t number;
-    uint32_t vertex = topology_file_host(file, name);
-    vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(file->topology, name);
-    if (vertex == TOPOLOGY_NONE && command_option_number(name, UINT32_MAX - 1, &number) == 0 &&
-        number < topology_vertices(file->topology))
-        vertex = (uint32_t)number;
-    return vertex;
-}
-
 static int find_route(struct shown *s)
 {
     const struct topology *t = s->file.topology;
     for (int e = 0; e < 2; e++) {
-        s->ends[e] = cmd_topology_find(&s->file, s->asked->ends[e]);
+        s->ends[e] = network_input_vertex(&s->file, s->asked->ends[e]);
         if (s->ends[e] == TOPOLOGY_NONE) {
             terminal_print("topology: the network has no \"%s\"", s->asked->ends[e]);
             return 1;

@@ -6,7 +6,6 @@
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
-#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -92,6 +91,17 @@ static int network_input_name_hosts(struct network_input *in)
         in->hosts[nodes[in->seats[i]]] = p->hosts[p->places[i].host].name;
     free(nodes);
     return code;
+}
+
+uint32_t network_input_vertex(const struct topology_file *network, const char *name)
+{
+    uint64_t number;
+    uint32_t vertex = topology_file_host(network, name);
+    vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(network->topology, name);
+    if (vertex == TOPOLOGY_NONE && command_option_number(name, UINT32_MAX - 1, &number) == 0 &&
+        number < topology_vertices(network->topology))
+        vertex = (uint32_t)number;
+    return vertex;
 }
 
 /* ---- given mapping ------------------------------------------------------- */
@@ -315,13 +325,12 @@ int network_input_ranks(const struct network_input *in, const char *list, uint32
         uint64_t first, last;
         status = network_input_read_range(in, word, &first, &last);
         for (uint64_t id = first; !status && id <= last; id++) {
-            const uint64_t *found =
-                bsearch(&id, in->pairs.ids, in->pairs.processes, sizeof id, order_u64);
-            if (!found) {
+            uint32_t process = pairs_process(&in->pairs, id);
+            if (process == UINT32_MAX) {
                 terminal_print("%s: there is no rank %" PRIu64, in->command, id);
                 status = 1;
             } else {
-                chosen[found - in->pairs.ids] = 1;
+                chosen[process] = 1;
             }
         }
     }

@@ -24,6 +24,9 @@ struct network_input {
     const char **hosts; /**< set: by vertex, "" or NULL: not known; owned, names are borrowed */
 };
 
+/** Vertex of a name or number: of a host or of the network. TOPOLOGY_NONE: there is none. */
+uint32_t network_input_vertex(const struct topology_file *network, const char *name);
+
 /** @return 0, or the exit status, after printing an error */
 int network_input_read(struct network_input *input);
 void network_input_finish(struct network_input *input);

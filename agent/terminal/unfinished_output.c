@@ -112,6 +112,12 @@ int output_check(const char *path)
     return access(parent, W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
+int output_is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* ---- files ------------------------------------------------------------------ */
 
 int output_file_open(struct output_file *o, const char *path)

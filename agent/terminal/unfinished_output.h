@@ -36,6 +36,9 @@ struct output_file {
     struct unfinished unfinished;
 };
 
+/** Are two names those of one file, which is there? */
+int output_is_same_file(const char *a, const char *b);
+
 /** @param path  "-": standard output; anything but a regular file is written to directly
  *  @return 0 or -errno */
 int output_file_open(struct output_file *output, const char *path);

@@ -2,6 +2,7 @@
  */
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
+#include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
@@ -167,14 +168,8 @@ static int import_counters_ranks_of_table(struct counters *c, const struct numbe
     memset(c->host_of, 0xff, rows * sizeof(*c->host_of));
     for (size_t i = 0; i < rows; i++) {
         const int64_t *row = c->ranks.values + i * c->ranks.column_count;
-        struct numbered wanted = {row[node], 0};
-        const struct numbered *found = NULL;
-        for (uint32_t low = 0, high = count; low < high && found == NULL;) {
-            uint32_t middle = low + (high - low) / 2;
-            found = list[middle].id == wanted.id ? &list[middle] : NULL;
-            low = list[middle].id < wanted.id ? middle + 1 : low;
-            high = list[middle].id > wanted.id ? middle : high;
-        }
+        uint32_t at = BISECT(n, 0, count, list[n].id < row[node]);
+        const struct numbered *found = at < count && list[at].id == row[node] ? &list[at] : NULL;
         if (row[rank] < 0 || row[rank] >= (int64_t)rows)
             fault_at(c->faults, c->ranks.lines[i], "rank %" PRId64 " of %zu ranks", row[rank],
                      rows);

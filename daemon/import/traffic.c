@@ -209,6 +209,14 @@ void pairs_finish(struct pairs *pairs)
     *pairs = (struct pairs){0};
 }
 
+uint32_t pairs_process(const struct pairs *pairs, uint64_t id)
+{
+    const uint64_t *found = pairs->processes == 0 ? NULL
+                                                  : bsearch(&id, pairs->ids, pairs->processes,
+                                                            sizeof(*pairs->ids), order_u64);
+    return found == NULL ? UINT32_MAX : (uint32_t)(found - pairs->ids);
+}
+
 /* ---- seats --------------------------------------------------------------- */
 
 static int traffic_seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nodes,
@@ -319,23 +327,16 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
 
 /* ---- hop counts ---------------------------------------------------------- */
 
-static uint32_t traffic_seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
-{
-    const uint64_t *found =
-        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), order_u64);
-    return found == NULL ? TOPOLOGY_NONE : seats[found - pairs->ids];
-}
-
 size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topology,
                           const uint32_t *seats, const struct pair_hops **first)
 {
     size_t differ = 0;
     for (size_t i = 0; i < pairs->hop_count; i++) {
         const struct pair_hops *expected = &pairs->hops[i];
-        uint32_t from = traffic_seat_of(pairs, seats, expected->from),
-                 to = traffic_seat_of(pairs, seats, expected->to);
-        if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE ||
-            topology_distance(topology, from, to) == expected->hops)
+        uint32_t from = pairs_process(pairs, expected->from),
+                 to = pairs_process(pairs, expected->to);
+        if (from == UINT32_MAX || to == UINT32_MAX ||
+            topology_distance(topology, seats[from], seats[to]) == expected->hops)
             continue;
         if (differ++ == 0)
             *first = expected;

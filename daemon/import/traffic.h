@@ -79,6 +79,9 @@ int pairs_parse(struct pairs *out, const char *name, const char *text, size_t le
 /** Zero-initialised is fine. */
 void pairs_finish(struct pairs *pairs);
 
+/** Index of the process with an id; UINT32_MAX: there is none. */
+uint32_t pairs_process(const struct pairs *pairs, uint64_t id);
+
 /** The seats of the processes in a network: one vertex each.
  *
  *   hop-byte and route files: node = id / per_node

@@ -285,8 +285,8 @@ static void regions_come_in_parts_and_change(void **state)
     char text[32];
     latency_region_ranks(&l, 7, text, sizeof text);
     assert_string_equal(text, "0-2,8");
-    latency_region_ranks(&l, 7, text, 7);
-    assert_string_equal(text, "0-2\xe2\x80\xa6");
+    latency_region_ranks(&l, 7, text, 5);
+    assert_string_equal(text, "\xe2\x80\xa6");
     uint64_t version = l.regions_version;
     m.members_count = 1;
     assert_int_equal(latency_apply_regions(&l, &m), 0);

@@ -2,6 +2,7 @@
 #include "viewer/model/model_commgram.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/rank_list.h"
 
 #include "holter/bisect.h"
 #include "holter/error.h"
@@ -400,23 +401,10 @@ int commgram_bar_has(const struct commgram_picture *p, uint32_t bar, uint64_t ra
 
 int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out, size_t capacity)
 {
-    static const char ellipsis[] = ",\xe2\x80\xa6";
-    size_t used = 0;
-    *out = 0;
-    if (bar >= p->bar_count)
-        return 0;
-    for (uint32_t i = p->first_member[bar]; i < p->first_member[bar + 1]; i++) {
-        const struct wire_bar_ranks_row *m = &p->members[i];
-        char span[48];
-        int n = m->count == 1 ? snprintf(span, sizeof span, "%s%" PRIu64, used ? "," : "", m->rank)
-                              : snprintf(span, sizeof span, "%s%" PRIu64 "-%" PRIu64,
-                                         used ? "," : "", m->rank, m->rank + m->count - 1);
-        if (used + (size_t)n + sizeof ellipsis > capacity) {
-            snprintf(out + used, capacity - used, "%s", used ? ellipsis : ellipsis + 1);
-            return 1;
-        }
-        memcpy(out + used, span, (size_t)n + 1);
-        used += (size_t)n;
-    }
-    return 0;
+    struct rank_runs runs;
+    rank_runs_begin(&runs, out, capacity, "\xe2\x80\xa6");
+    for (uint32_t i = bar < p->bar_count ? p->first_member[bar] : 0;
+         bar < p->bar_count && i < p->first_member[bar + 1]; i++)
+        rank_runs_add(&runs, p->members[i].rank, p->members[i].rank + p->members[i].count - 1);
+    return !rank_runs_end(&runs);
 }

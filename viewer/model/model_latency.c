@@ -2,6 +2,7 @@
 #include "viewer/model/model_latency.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/rank_list.h"
 
 #include "holter/bisect.h"
 
@@ -429,28 +430,13 @@ uint64_t latency_region_of(const struct latency *l, uint32_t rank)
 
 void latency_region_ranks(const struct latency *l, uint64_t id, char *out, size_t capacity)
 {
-    static const char more[] = "\xe2\x80\xa6";
     uint32_t region = latency_region_find(l, id);
-    size_t n = 0;
-    if (capacity)
-        *out = 0;
-    for (uint32_t r = 0; region != LATENCY_NONE && r < l->rank_count; r++) {
-        if (l->region_of[r] != region)
-            continue;
-        uint32_t end = r;
-        while (end + 1 < l->rank_count && l->region_of[end + 1] == region)
-            end++;
-        char part[32];
-        int length =
-            snprintf(part, sizeof part, end > r ? "%s%u-%u" : "%s%u", n ? "," : "", r, end);
-        if (n + (size_t)length + sizeof more > capacity) {
-            snprintf(out + n, capacity - n, "%s", more);
-            return;
-        }
-        memcpy(out + n, part, (size_t)length + 1);
-        n += (size_t)length;
-        r = end;
-    }
+    struct rank_runs runs;
+    rank_runs_begin(&runs, out, capacity, "\xe2\x80\xa6");
+    for (uint32_t r = 0; region != LATENCY_NONE && r < l->rank_count; r++)
+        if (l->region_of[r] == region)
+            rank_runs_add(&runs, r, r);
+    rank_runs_end(&runs);
 }
 
 int latency_between(const struct latency_series *s, uint64_t first, uint64_t last,

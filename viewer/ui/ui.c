@@ -1,6 +1,8 @@
 /* The choices of the user that all views share: visible time, matrix, selection and search. */
 #include "viewer/ui/ui.h"
 
+#include "daemon/analysis/tables/rank_list.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,6 +362,16 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
     default:
         return 0;
     }
+}
+
+int ui_marked_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
+{
+    struct rank_runs runs;
+    rank_runs_begin(&runs, out, capacity, "");
+    for (uint32_t r = 0; r < m->rank_count; r++)
+        if (ui_marks_rank(ui, m, r))
+            rank_runs_add(&runs, r, r);
+    return rank_runs_end(&runs);
 }
 
 static struct selection selection_by(const struct model *m, const struct alert *a)

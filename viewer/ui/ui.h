@@ -238,6 +238,9 @@ void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
 /** Whether the selection contains a rank, alone or among others. */
 int ui_marks_rank(const struct ui *ui, const struct model *model, uint32_t rank);
 
+/** The ranks that the selection contains, as "3,8-11". @return 0: they do not fit */
+int ui_marked_ranks(const struct ui *ui, const struct model *model, char *out, size_t capacity);
+
 /** Whether a rank is selected. A pair's ends count as selected ranks. */
 int ui_rank_selected(const struct ui *ui, uint64_t rank);
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);

@@ -169,27 +169,6 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
 
 /* ---- the question -------------------------------------------------------- */
 
-/* The selected ranks as a list. @return 1 when they fit */
-static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
-{
-    size_t used = 0;
-    for (uint32_t r = 0; r < m->rank_count; r++) {
-        if (!ui_marks_rank(ui, m, r))
-            continue;
-        uint32_t first = r;
-        while (r + 1 < m->rank_count && ui_marks_rank(ui, m, r + 1))
-            r++;
-        char span[40];
-        int n =
-            snprintf(span, sizeof span, r > first ? "%s%u-%u" : "%s%u", used ? "," : "", first, r);
-        if (used + (size_t)n >= capacity)
-            return 0;
-        memcpy(out + used, span, (size_t)n + 1);
-        used += (size_t)n;
-    }
-    return 1;
-}
-
 int ui_commgram_request(const struct ui *ui, const struct model *m, struct commgram_request *out)
 {
     int64_t begin, end;
@@ -214,7 +193,7 @@ int ui_commgram_request(const struct ui *ui, const struct model *m, struct commg
     case SELECT_NODE:
     case SELECT_REGION:
     case SELECT_ALERT:
-        fits = selected_ranks(ui, m, out->ranks, sizeof out->ranks);
+        fits = ui_marked_ranks(ui, m, out->ranks, sizeof out->ranks);
         break;
     default:
         break;

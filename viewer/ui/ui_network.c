@@ -104,27 +104,13 @@ const char *ui_objective_name(enum remap_objective objective)
     return objective < REMAP_OBJECTIVES ? objectives[objective] : "?";
 }
 
-/* Ranks of the selection as "3,8-11"; "" when all may move. @return 0: too many for a request */
+/* Ranks of the selection; "" when all may move. @return 0: too many for a request */
 static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
-    size_t used = 0;
     out[0] = 0;
     if (!ui->network.only_selected || ui->selection.kind == SELECT_NONE)
         return 1;
-    for (uint32_t r = 0; r < m->rank_count; r++) {
-        uint32_t first = r;
-        if (!ui_marks_rank(ui, m, r))
-            continue;
-        while (r + 1 < m->rank_count && ui_marks_rank(ui, m, r + 1))
-            r++;
-        int n = first == r
-                    ? snprintf(out + used, capacity - used, "%s%u", used ? "," : "", first)
-                    : snprintf(out + used, capacity - used, "%s%u-%u", used ? "," : "", first, r);
-        if (n < 0 || (size_t)n >= capacity - used)
-            return 0;
-        used += (size_t)n;
-    }
-    return 1;
+    return ui_marked_ranks(ui, m, out, capacity);
 }
 
 char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)

@@ -186,34 +186,6 @@ static struct top_region *top_model_find_region(const struct top_model *m, uint6
     return NULL;
 }
 
-/* Append a completed run of ranks to the list. */
-static void top_model_end_run(const struct top_region *region, char *list, size_t room)
-{
-    char run[64];
-    size_t length = strlen(list);
-    if (region->first > region->last)
-        return;
-    if (region->first == region->last)
-        snprintf(run, sizeof run, "%s%" PRIu64, length > 0 ? "," : "", region->first);
-    else
-        snprintf(run, sizeof run, "%s%" PRIu64 "-%" PRIu64, length > 0 ? "," : "", region->first,
-                 region->last);
-    bool is_cut = length >= 3 && strcmp(list + length - 3, "...") == 0;
-    const char *cut = length > 0 ? ",..." : "...";
-    if (!is_cut) /* space for "..." is reserved */
-        snprintf(list + length, room - length, "%s", length + strlen(run) + 5 < room ? run : cut);
-}
-
-static void top_model_apply_member(struct top_region *region, uint64_t rank)
-{
-    if (region->first <= region->last && rank == region->last + 1) {
-        region->last = rank;
-        return;
-    }
-    top_model_end_run(region, region->list, sizeof region->list);
-    region->first = region->last = rank;
-}
-
 static int top_model_apply_regions(struct top_model *m, const struct wire_regions *r)
 {
     if (r->regions_count > 0) { /* the first part, or the only one */
@@ -223,16 +195,17 @@ static int top_model_apply_regions(struct top_model *m, const struct wire_region
         free(m->regions);
         m->regions = regions;
         m->region_count = r->regions_count;
-        for (uint64_t i = 0; i < r->regions_count; i++)
-            regions[i] = (struct top_region){
-                .id = r->regions[i].id, .ranks = r->regions[i].ranks, .first = 1, .last = 0};
+        for (uint64_t i = 0; i < r->regions_count; i++) {
+            regions[i] = (struct top_region){.id = r->regions[i].id, .ranks = r->regions[i].ranks};
+            rank_runs_begin(&regions[i].runs, regions[i].list, sizeof regions[i].list, "...");
+        }
     }
     struct top_region *last = NULL;
     for (uint64_t i = 0; i < r->members_count; i++) {
         if (last == NULL || last->id != r->members[i].region)
             last = top_model_find_region(m, r->members[i].region);
         if (last != NULL)
-            top_model_apply_member(last, r->members[i].rank);
+            rank_runs_add(&last->runs, r->members[i].rank, r->members[i].rank);
     }
     return 0;
 }
@@ -243,8 +216,10 @@ const char *top_model_region_ranks(const struct top_model *m, uint64_t id, char 
     out[0] = '\0';
     if (region == NULL)
         return out;
-    snprintf(out, room, "%s", region->list);
-    top_model_end_run(region, out, room);
+    struct top_region copy = *region; /* further members may follow */
+    copy.runs.out = copy.list;
+    rank_runs_end(&copy.runs);
+    snprintf(out, room, "%s", copy.list);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HOLTER_AGENT_CLI_TOP_TOP_MODEL_H
 #define HOLTER_AGENT_CLI_TOP_TOP_MODEL_H
 
+#include "daemon/analysis/tables/rank_list.h"
 #include "holter/wire.h"
 
 #include <stdbool.h>
@@ -31,8 +32,8 @@ struct top_series {
 
 struct top_region {
     uint64_t id, ranks;
-    uint64_t first, last; /**< current run of ranks; first > last: none yet */
-    char list[48];        /**< "0-3,8": completed runs, cut with "..." */
+    char list[48]; /**< "0-3,8": completed runs, cut with "..." */
+    struct rank_runs runs;
 };
 
 struct top_rank {

@@ -9,28 +9,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out, size_t capacity)
+void rank_runs_begin(struct rank_runs *r, char *out, size_t capacity, const char *more)
 {
-    size_t length = 0;
+    *r = (struct rank_runs){.out = out, .capacity = capacity, .more = more};
     out[0] = '\0';
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && ranks[next] - ranks[next - 1] <= 1;)
-            next++;
-        char run[32];
-        const char *comma = i == 0 ? "" : ",";
-        uint32_t first = ranks[i], last = ranks[next - 1];
-        int n = first == last
-                    ? snprintf(run, sizeof(run), "%s%" PRIu32, comma, first)
-                    : snprintf(run, sizeof(run), "%s%" PRIu32 "-%" PRIu32, comma, first, last);
-        /* Unless this is the last run, ",..." must still fit after it. */
-        size_t suffix = next < count ? sizeof(",...") : 1;
-        if (length + (size_t)n + suffix > capacity) {
-            snprintf(out + length, capacity - length, "%s...", comma);
-            return;
-        }
-        memcpy(out + length, run, (size_t)n + 1);
-        length += (size_t)n;
+}
+
+/* Write the open run. @param is_last  otherwise a comma and `more` must still fit after it */
+static void rank_runs_write(struct rank_runs *r, int is_last)
+{
+    char run[48];
+    const char *comma = r->length == 0 ? "" : ",";
+    if (!r->is_open || r->is_cut)
+        return;
+    int n = r->first == r->last
+                ? snprintf(run, sizeof(run), "%s%" PRIu64, comma, r->first)
+                : snprintf(run, sizeof(run), "%s%" PRIu64 "-%" PRIu64, comma, r->first, r->last);
+    size_t after = is_last ? 1 : strlen(r->more) + 2;
+    r->is_cut = r->length + (size_t)n + after > r->capacity;
+    if (r->is_cut)
+        snprintf(r->out + r->length, r->capacity - r->length, "%s%s", comma, r->more);
+    else
+        memcpy(r->out + r->length, run, (size_t)n + 1);
+    r->length += r->is_cut ? 0 : (size_t)n;
+}
+
+void rank_runs_add(struct rank_runs *r, uint64_t first, uint64_t last)
+{
+    if (r->is_open && first <= r->last + 1) {
+        r->last = last;
+        return;
     }
+    rank_runs_write(r, 0);
+    r->first = first;
+    r->last = last;
+    r->is_open = 1;
+}
+
+int rank_runs_end(struct rank_runs *r)
+{
+    rank_runs_write(r, 1);
+    return !r->is_cut;
+}
+
+static void rank_list_write(const uint32_t *ranks, size_t count, char *out, size_t capacity)
+{
+    struct rank_runs runs;
+    rank_runs_begin(&runs, out, capacity, "...");
+    for (size_t i = 0; i < count; i++)
+        rank_runs_add(&runs, ranks[i], ranks[i]);
+    rank_runs_end(&runs);
 }
 
 int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
@@ -39,7 +67,7 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
     while (sorted < count && ranks[sorted - 1] <= ranks[sorted])
         sorted++;
     if (sorted >= count) {
-        rank_list_write_runs(ranks, count, out, capacity);
+        rank_list_write(ranks, count, out, capacity);
         return 0;
     }
     uint32_t few[RANK_LIST_FEW],
@@ -51,7 +79,7 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
     }
     memcpy(copy, ranks, count * sizeof(*copy));
     qsort(copy, count, sizeof(*copy), order_u32);
-    rank_list_write_runs(copy, count, out, capacity);
+    rank_list_write(copy, count, out, capacity);
     free(many);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "viewer/views/commgram/view_commgram_parts.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,15 +26,6 @@ static void commgram_tips_add_span_line(struct stage *s, uint64_t begin, uint64_
     tooltip_add(&s->tip, 0, "%s to %s, %s", format_clock(a, sizeof a, (int64_t)begin, 1),
                 format_clock(b, sizeof b, (int64_t)end, 1),
                 format_duration(c, sizeof c, (double)(end - begin)));
-}
-
-static void commgram_tips_add_messages_line(struct stage *s, const char *before, uint64_t messages,
-                                            uint64_t bytes, const char *behind)
-{
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s, %s%s", before,
-                format_count(a, sizeof a, messages), messages == 1 ? "" : "s",
-                format_si(b, sizeof b, (double)bytes, "B"), behind);
 }
 
 /* What the curve says of a phase. */
@@ -78,7 +70,7 @@ void commgram_tip_column(struct stage *s, uint32_t column)
     if (c->bars != c->communities)
         tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s",
                     format_count(a, sizeof a, c->bars), c->bars == 1 ? "" : "s");
-    commgram_tips_add_messages_line(s, "", c->messages, c->bytes, "");
+    piece_traffic_tip(s, "", c->messages, c->bytes, "");
     if (c->modelled)
         tooltip_add(&s->tip, 0, "of these %s (%s) model collectives",
                     format_count(a, sizeof a, c->modelled),
@@ -119,8 +111,8 @@ void commgram_tip_bar(struct stage *s, uint32_t bar)
     commgram_bar_ranks(p, bar, ranks, sizeof ranks);
     if (ranks[0] && b->ranks > 1)
         tooltip_add(&s->tip, 0, "ranks %s", ranks);
-    commgram_tips_add_messages_line(s, "sent ", b->sent, b->sent_bytes, "");
-    commgram_tips_add_messages_line(s, "received ", b->received, b->received_bytes, "");
+    piece_traffic_tip(s, "sent ", b->sent, b->sent_bytes, "");
+    piece_traffic_tip(s, "received ", b->received, b->received_bytes, "");
     tooltip_add(&s->tip, s->brush.theme->faint, "click: only its ribbons; double: only its ranks");
 }
 
@@ -138,7 +130,7 @@ void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
         if (from[0] && to[0])
             tooltip_add(&s->tip, 0, "ranks %s %s %s", from, arrow, to);
     }
-    commgram_tips_add_messages_line(s, "", r->messages, r->bytes, "");
+    piece_traffic_tip(s, "", r->messages, r->bytes, "");
     tooltip_add(&s->tip, 0, "%s per message",
                 format_si(a, sizeof a, (double)r->bytes / (double)r->messages, "B"));
     if (r->modelled)
@@ -159,7 +151,7 @@ void commgram_tip_point(struct stage *s, uint32_t point)
     commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
     if (p) {
         commgram_tips_add_communities_line(s, p->communities, p->ranks, p->modularity);
-        commgram_tips_add_messages_line(s, "", p->messages, p->bytes, "");
+        piece_traffic_tip(s, "", p->messages, p->bytes, "");
         if (p->modelled)
             tooltip_add(&s->tip, 0, "and %s (%s) that model collectives",
                         format_count(a, sizeof a, p->modelled),

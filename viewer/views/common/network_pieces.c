@@ -284,7 +284,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    char from[80], to[80], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    char from[80], to[80], a[FORMAT_CAPACITY];
     uint32_t number = flows_find(f, source, destination);
     network_vertex_name(n, source, from, sizeof from);
     network_vertex_name(n, destination, to, sizeof to);
@@ -294,9 +294,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
         return;
     }
     const struct flow *r = &f->routes[number];
-    format_count(a, sizeof a, r->messages);
-    format_si(b, sizeof b, (double)r->bytes, "B");
-    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
+    piece_traffic_tip(s, "", r->messages, r->bytes, "");
     if (r->length == TOPOLOGY_NONE) {
         tooltip_add(&s->tip, s->brush.theme->bad, "the network has no path between them");
         return;
@@ -314,18 +312,14 @@ void piece_vertex_tip(struct stage *s, uint32_t vertex)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    char name[80], ranks[110], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    char name[80], ranks[110], a[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "%s", network_vertex_name(n, vertex, name, sizeof name));
     if (vertex >= f->vertex_count)
         return;
     const struct flow_vertex *v = &f->vertices[vertex];
     tooltip_add(&s->tip, 0, "%s", piece_vertex_ranks(s, vertex, ranks, sizeof ranks));
-    format_count(a, sizeof a, v->in);
-    format_si(b, sizeof b, (double)v->in_bytes, "B");
-    tooltip_add(&s->tip, s->brush.theme->text, "receives %s messages, %s", a, b);
-    format_count(a, sizeof a, v->out);
-    format_si(b, sizeof b, (double)v->out_bytes, "B");
-    tooltip_add(&s->tip, s->brush.theme->text, "sends %s messages, %s", a, b);
+    piece_traffic_tip(s, "receives ", v->in, v->in_bytes, "");
+    piece_traffic_tip(s, "sends ", v->out, v->out_bytes, "");
     if (v->transit)
         tooltip_add(&s->tip, 0, "%s pass through", format_si(a, sizeof a, (double)v->transit, "B"));
 }

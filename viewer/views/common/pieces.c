@@ -128,6 +128,15 @@ static void piece_add_current_call(struct stage *s, const struct model_rank *ran
         tooltip_add(&s->tip, 0, "in %s for %s", call_name(rank->in_call), a);
 }
 
+void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, uint64_t bytes,
+                       const char *behind)
+{
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s, %s%s", before,
+                format_count(a, sizeof a, messages), messages == 1 ? "" : "s",
+                format_si(b, sizeof b, (double)bytes, "B"), behind);
+}
+
 void piece_rank_tip(struct stage *s, uint32_t rank)
 {
     const struct model *m = s->model;
@@ -162,12 +171,8 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     char waits[96];
     tooltip_add(&s->tip, 0, "waits mostly in class %s",
                 piece_awaited(r, rank, waits, sizeof waits));
-    format_si(a, sizeof a, (double)figures[RANK_SENT], "");
-    format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B");
-    tooltip_add(&s->tip, 0, "sent %s messages, %s", a, b);
-    format_si(a, sizeof a, (double)figures[RANK_RECEIVED], "");
-    format_si(b, sizeof b, (double)figures[RANK_RECEIVED_BYTES], "B");
-    tooltip_add(&s->tip, 0, "received %s messages, %s", a, b);
+    piece_traffic_tip(s, "sent ", figures[RANK_SENT], figures[RANK_SENT_BYTES], "");
+    piece_traffic_tip(s, "received ", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES], "");
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
                     format_count(a, sizeof a, figures[RANK_LOST]));
@@ -221,9 +226,7 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
         tooltip_add(&s->tip, 0, "no messages in this span of time");
         return;
     }
-    format_count(a, sizeof a, sum[PAIR_MESSAGES]);
-    format_si(b, sizeof b, (double)sum[PAIR_BYTES], "B");
-    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
+    piece_traffic_tip(s, "", sum[PAIR_MESSAGES], sum[PAIR_BYTES], "");
     format_si(a, sizeof a, (double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B");
     format_share(b, sizeof b,
                  (double)sum[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1));

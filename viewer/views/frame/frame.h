@@ -26,6 +26,10 @@ void search_layout(struct stage *stage);
 void context_fact(const struct stage *stage, struct box box, double *y, const char *name,
                   const char *value);
 
+/** A line about messages: "1.2 k, 34 MB". */
+void context_fact_traffic(const struct stage *stage, struct box box, double *y, const char *name,
+                          uint64_t messages, uint64_t bytes);
+
 /** 1 if the selection is a link, route or vertex. */
 int context_is_network(enum select_kind kind);
 

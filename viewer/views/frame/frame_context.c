@@ -23,6 +23,15 @@ void context_fact(const struct stage *s, struct box box, double *y, const char *
     *y += 18;
 }
 
+void context_fact_traffic(const struct stage *s, struct box box, double *y, const char *name,
+                          uint64_t messages, uint64_t bytes)
+{
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[2 * FORMAT_CAPACITY + 2];
+    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)messages, ""),
+             format_si(b, sizeof b, (double)bytes, "B"));
+    context_fact(s, box, y, name, text);
+}
+
 static void context_add_latency(const struct stage *s, struct box box, double *y, const char *name,
                                 double ratio, double error)
 {
@@ -50,14 +59,9 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
     if (!isnan(range_latency(r, rank)))
         context_add_latency(s, box, y, "latency", range_latency(r, rank),
                             range_latency_error(r, rank));
-    char b[FORMAT_CAPACITY];
-    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)figures[RANK_SENT], ""),
-             format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B"));
-    context_fact(s, box, y, "sent", text);
-    snprintf(text, sizeof text, "%s, %s",
-             format_si(a, sizeof a, (double)figures[RANK_RECEIVED], ""),
-             format_si(b, sizeof b, (double)figures[RANK_RECEIVED_BYTES], "B"));
-    context_fact(s, box, y, "received", text);
+    context_fact_traffic(s, box, y, "sent", figures[RANK_SENT], figures[RANK_SENT_BYTES]);
+    context_fact_traffic(s, box, y, "received", figures[RANK_RECEIVED],
+                         figures[RANK_RECEIVED_BYTES]);
     if (m->ranks[rank].in_call) {
         snprintf(text, sizeof text, "%s, %s", call_name(m->ranks[rank].in_call),
                  format_duration(a, sizeof a, (double)m->ranks[rank].in_call_ns));
@@ -75,7 +79,7 @@ static void context_add_pair_facts(const struct stage *s, struct box box, double
     for (int back = 0; back < 2; back++) {
         uint32_t n = back ? model_pair_find(s->model, destination, source)
                           : model_pair_find(s->model, source, destination);
-        char name[48], text[128], b[FORMAT_CAPACITY];
+        char name[48];
         snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
                  back ? source : destination);
         if (n >= r->pair_count || !r->pairs[(size_t)n * PAIR_COLUMNS]) {
@@ -83,9 +87,7 @@ static void context_add_pair_facts(const struct stage *s, struct box box, double
             continue;
         }
         const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
-        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)p[PAIR_MESSAGES], ""),
-                 format_si(b, sizeof b, (double)p[PAIR_BYTES], "B"));
-        context_fact(s, box, y, name, text);
+        context_fact_traffic(s, box, y, name, p[PAIR_MESSAGES], p[PAIR_BYTES]);
         context_fact(s, box, y, "per message",
                      format_si(a, sizeof a, (double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B"));
         context_fact(
@@ -169,7 +171,7 @@ static void context_add_community_facts(const struct stage *s, struct box box, d
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct selection *sel = &s->ui->selection;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[128];
+    char a[FORMAT_CAPACITY], text[128];
     for (uint32_t i = 0; sel->b <= p->column_count && i < p->bar_count; i++) {
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
@@ -177,12 +179,8 @@ static void context_add_community_facts(const struct stage *s, struct box box, d
         context_fact(s, box, y, "ranks", format_count(a, sizeof a, bar->ranks));
         commgram_bar_ranks(p, i, text, 40);
         context_fact(s, box, y, "namely", text);
-        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->sent, ""),
-                 format_si(b, sizeof b, (double)bar->sent_bytes, "B"));
-        context_fact(s, box, y, "sent", text);
-        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->received, ""),
-                 format_si(b, sizeof b, (double)bar->received_bytes, "B"));
-        context_fact(s, box, y, "received", text);
+        context_fact_traffic(s, box, y, "sent", bar->sent, bar->sent_bytes);
+        context_fact_traffic(s, box, y, "received", bar->received, bar->received_bytes);
         return;
     }
     context_fact(s, box, y, "in sight", "not in this picture");

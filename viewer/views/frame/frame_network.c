@@ -180,15 +180,13 @@ static void context_add_route_facts(const struct stage *s, struct box box, doubl
                                     uint32_t to)
 {
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[128];
+    char a[FORMAT_CAPACITY], text[128];
     uint32_t number = flows_find(f, from, to);
     if (number == FLOWS_NONE) {
         context_fact(s, box, y, "in sight", "no messages");
     } else {
         const struct flow *r = &f->routes[number];
-        snprintf(text, sizeof text, "%s, %s", format_count(a, sizeof a, r->messages),
-                 format_si(b, sizeof b, (double)r->bytes, "B"));
-        context_fact(s, box, y, "messages", text);
+        context_fact_traffic(s, box, y, "messages", r->messages, r->bytes);
         context_fact(s, box, y, "length",
                      r->length == TOPOLOGY_NONE
                          ? "no path"
@@ -205,17 +203,13 @@ static void context_add_vertex_facts(const struct stage *s, struct box box, doub
                                      uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[128];
+    char a[FORMAT_CAPACITY], text[128];
     if (vertex >= f->vertex_count)
         return;
     const struct flow_vertex *v = &f->vertices[vertex];
     context_fact(s, box, y, "ranks", piece_vertex_ranks(s, vertex, text, sizeof text));
-    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)v->in, ""),
-             format_si(b, sizeof b, (double)v->in_bytes, "B"));
-    context_fact(s, box, y, "received", text);
-    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)v->out, ""),
-             format_si(b, sizeof b, (double)v->out_bytes, "B"));
-    context_fact(s, box, y, "sent", text);
+    context_fact_traffic(s, box, y, "received", v->in, v->in_bytes);
+    context_fact_traffic(s, box, y, "sent", v->out, v->out_bytes);
     context_fact(s, box, y, "passing through", format_si(a, sizeof a, (double)v->transit, "B"));
 }
 

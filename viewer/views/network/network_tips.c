@@ -64,15 +64,11 @@ static void network_tips_group_ranks(struct stage *s, const struct wiring *w, ui
 static void network_tips_add_group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct wiring_unit *u = &w->units[unit];
-    char name[128], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    char name[128], a[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "%s", network_unit_name(s, u, name, sizeof name));
     network_tips_group_ranks(s, w, unit);
-    format_count(a, sizeof a, u->in);
-    format_si(b, sizeof b, (double)u->in_bytes, "B");
-    tooltip_add(&s->tip, s->brush.theme->text, "receives %s messages, %s", a, b);
-    format_count(a, sizeof a, u->out);
-    format_si(b, sizeof b, (double)u->out_bytes, "B");
-    tooltip_add(&s->tip, s->brush.theme->text, "sends %s messages, %s", a, b);
+    piece_traffic_tip(s, "receives ", u->in, u->in_bytes, "");
+    piece_traffic_tip(s, "sends ", u->out, u->out_bytes, "");
     if (u->inside)
         tooltip_add(&s->tip, 0, "%s stay within", format_si(a, sizeof a, (double)u->inside, "B"));
     if (u->transit)
