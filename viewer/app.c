@@ -14,6 +14,7 @@
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/views.h"
 
+#include "daemon/analysis/network/mapping_text.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 
@@ -58,6 +59,36 @@ static int app_read_text(const char *path, char **out)
     return error;
 }
 
+/* Reads a plain mapping into the nodes of ranks; TOPOLOGY_NONE for those that it leaves out. */
+static int app_read_mapping(const char *path, uint32_t **out, uint32_t *count, char *why,
+                            size_t capacity)
+{
+    struct mapping_seat *seats = NULL;
+    char *text = NULL, fault[200] = "";
+    size_t length = 0;
+    unsigned line = 0;
+    int error = app_read_text(path, &text);
+    if (!error)
+        error = mapping_read(&seats, &length, text, strlen(text), TOPOLOGY_MAX_VERTICES, &line,
+                             fault, sizeof fault);
+    free(text);
+    if (fault[0])
+        snprintf(why, capacity, "line %u: %s", line, fault);
+    uint64_t ranks = length ? seats[length - 1].rank + 1 : 0;
+    if (!error && (ranks == 0 || ranks > MODEL_RANKS)) {
+        snprintf(why, capacity, ranks ? "too many ranks are mapped" : "no rank is mapped");
+        error = -HOLTER_EUSAGE;
+    }
+    *count = (uint32_t)ranks;
+    *out = error ? NULL : malloc(ranks * sizeof **out);
+    for (uint64_t rank = 0; *out && rank < ranks; rank++)
+        (*out)[rank] = TOPOLOGY_NONE;
+    for (size_t i = 0; *out && i < length; i++)
+        (*out)[seats[i].rank] = seats[i].vertex;
+    free(seats);
+    return error ? error : *out ? 0 : -ENOMEM;
+}
+
 /* The mappings of the command line, each a panel of view torus. */
 static int read_mappings(struct app *a)
 {
@@ -65,16 +96,11 @@ static int read_mappings(struct app *a)
     int error = 0;
     for (int i = 0; i < o->mapping_count && !error; i++) {
         const char *path = o->mappings[i], *slash = strrchr(path, '/');
-        char why[200] = "", *text = NULL;
+        char why[250] = "";
         uint32_t *seats, count;
-        error = app_read_text(path, &text);
-        if (error)
-            snprintf(why, sizeof why, "%s", holter_strerror(error));
-        else
-            error = torus_read_mapping(text, &seats, &count, why, sizeof why);
+        error = app_read_mapping(path, &seats, &count, why, sizeof why);
         if (!error)
             error = torus_add_mapping(&a->ui.torus, slash ? slash + 1 : path, seats, count);
-        free(text);
         if (error)
             log_error("%s: %s", path, why[0] ? why : holter_strerror(error));
     }

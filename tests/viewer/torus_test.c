@@ -375,26 +375,6 @@ static void a_mapping_has_the_loads_of_the_same_messages(void **state)
     desk_close(&s.desk);
 }
 
-static void plain_mappings_are_read_and_faults_are_named(void **state)
-{
-    (void)state;
-    uint32_t *seats, count;
-    char why[200];
-    assert_int_equal(
-        torus_read_mapping("# made\n0 5\n\n2 7\r\n1 6", &seats, &count, why, sizeof why), 0);
-    assert_int_equal(count, 3);
-    assert_true(seats[0] == 5 && seats[1] == 6 && seats[2] == 7);
-    free(seats);
-    static const char *const bad[] = {"0 5\n1\n",     "0 5\n0 6\n",        "0 -5\n1 1\n",
-                                      "0 5 7\n1 1\n", "0 5\n99999999 1\n", "0 5\nx y\n"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(torus_read_mapping(bad[i], &seats, &count, why, sizeof why),
-                         -HOLTER_EUSAGE);
-        assert_true(strstr(why, "line 1") || strstr(why, "line 2"));
-    }
-    assert_int_equal(torus_read_mapping("", &seats, &count, why, sizeof why), -HOLTER_EUSAGE);
-}
-
 /* ---- restriction and time ----------------------------------------------------------------------
  */
 
@@ -533,7 +513,6 @@ int main(void)
         cmocka_unit_test(drags_pan_the_rings_and_turn_the_grid),
         cmocka_unit_test(a_pin_stays_while_time_goes_on),
         cmocka_unit_test(a_mapping_has_the_loads_of_the_same_messages),
-        cmocka_unit_test(plain_mappings_are_read_and_faults_are_named),
         cmocka_unit_test(loads_can_be_of_one_communicator),
         cmocka_unit_test(time_plays_window_by_window),
         cmocka_unit_test(a_grid_in_space_keeps_its_distances_when_turned),

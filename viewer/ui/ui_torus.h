@@ -92,13 +92,6 @@ int torus_update(struct ui *ui, const struct model *model, const struct range *r
 int torus_add_mapping(struct torus_choice *torus, const char *title, uint32_t *seats,
                       uint32_t seat_count);
 
-/** Reads a plain mapping: lines "rank node"; empty lines and comments that begin with # are
- * ignored.
- *  @param text  ends with 0   @param out  owned by the caller; set on success
- *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: `why` names the invalid line */
-int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why,
-                       size_t capacity);
-
 /** Commands that begin with COMMAND_TORUS. */
 int torus_command(struct ui *ui, const struct model *model, enum ui_command command,
                   uint64_t argument);
