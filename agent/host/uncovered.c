@@ -3,6 +3,7 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -181,25 +182,20 @@ void uncovered_finish(struct uncovered *uncovered)
     *uncovered = (struct uncovered){0};
 }
 
-static int uncovered_starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static int uncovered_is_mpi_library(const char *base)
 {
-    return uncovered_starts_with(base, "libmpi.so") || uncovered_starts_with(base, "libmpich.so") ||
-           uncovered_starts_with(base, "libmpi-");
+    return text_begins(base, "libmpi.so") || text_begins(base, "libmpich.so") ||
+           text_begins(base, "libmpi-");
 }
 
 /* Whether the application's own code is in this file: MPI and Holter call MPI functions themselves.
  */
 static int uncovered_is_own_binary(const char *base)
 {
-    return !uncovered_starts_with(base, "libmpi") && !uncovered_starts_with(base, "libholter-") &&
-           !uncovered_starts_with(base, "libopen-") && !uncovered_starts_with(base, "mca_") &&
-           !uncovered_starts_with(base, "libpmpi") && !uncovered_starts_with(base, "libc.so") &&
-           !uncovered_starts_with(base, "ld-linux");
+    return !text_begins(base, "libmpi") && !text_begins(base, "libholter-") &&
+           !text_begins(base, "libopen-") && !text_begins(base, "mca_") &&
+           !text_begins(base, "libpmpi") && !text_begins(base, "libc.so") &&
+           !text_begins(base, "ld-linux");
 }
 
 struct mapped_files {

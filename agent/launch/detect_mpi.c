@@ -3,6 +3,7 @@
 
 #include "agent/launch/library_search.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,11 +21,6 @@ struct closure {
     unsigned count;
 };
 
-static int detect_mpi_starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /** Open MPI's libraries stand on its portability layer, libopen-pal, in every version since 1.3;
  *  MPICH and what has its ABI (Intel MPI, MVAPICH2, Cray MPI) never do. Both call themselves
  *  libmpi.so.12 in some version, so the number decides nothing. */
@@ -35,8 +31,8 @@ static enum mpi_flavour detect_mpi_flavour_of(const char *path)
         return MPI_FLAVOUR_NONE;
     enum mpi_flavour flavour = MPI_FLAVOUR_MPICH;
     for (unsigned i = 0; i < elf.needed_count; i++)
-        if (detect_mpi_starts_with(elf.needed[i], "libopen-pal.so") ||
-            detect_mpi_starts_with(elf.needed[i], "libopen-rte.so"))
+        if (text_begins(elf.needed[i], "libopen-pal.so") ||
+            text_begins(elf.needed[i], "libopen-rte.so"))
             flavour = MPI_FLAVOUR_OPENMPI;
     elf_file_finish(&elf);
     return flavour;
@@ -45,11 +41,9 @@ static enum mpi_flavour detect_mpi_flavour_of(const char *path)
 /** Is it the name of the library with the C calls of an MPI? */
 static int detect_mpi_is_mpi_name(const char *soname)
 {
-    return detect_mpi_starts_with(soname, "libmpi.so") ||
-           detect_mpi_starts_with(soname, "libmpich.so") ||
-           detect_mpi_starts_with(soname, "libmpi_gnu") ||
-           detect_mpi_starts_with(soname, "libmpi_intel") ||
-           detect_mpi_starts_with(soname, "libmpi_cray");
+    return text_begins(soname, "libmpi.so") || text_begins(soname, "libmpich.so") ||
+           text_begins(soname, "libmpi_gnu") || text_begins(soname, "libmpi_intel") ||
+           text_begins(soname, "libmpi_cray");
 }
 
 static int detect_mpi_add_file(struct closure *c, const struct needing_file *parent,
@@ -120,7 +114,7 @@ static int detect_mpi_visit_library(void *user, const char *soname, const char *
 {
     struct mpi_finding *out = user;
     const char *slash = strrchr(soname, '/');
-    if (detect_mpi_starts_with(soname, "libasan.so") && strlen(path) < sizeof out->sanitizer)
+    if (text_begins(soname, "libasan.so") && strlen(path) < sizeof out->sanitizer)
         strcpy(out->sanitizer, path);
     if (!detect_mpi_is_mpi_name(slash == NULL ? soname : slash + 1) || path[0] == '\0')
         return 0;
@@ -172,7 +166,7 @@ static int detect_mpi_visit_prefix(void *user, const char *soname, const char *p
 {
     struct wanted *wanted = user;
     (void)path;
-    wanted->found = detect_mpi_starts_with(soname, wanted->prefix);
+    wanted->found = text_begins(soname, wanted->prefix);
     return wanted->found;
 }
 

@@ -6,6 +6,7 @@
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "holter/session.h"
 #include "holter/waiting.h"
 #include "proto/client.h"
@@ -123,11 +124,6 @@ struct listing {
     const char *prefix;
 };
 
-static void run_report_copy_text(char *out, size_t capacity, const char *text)
-{
-    snprintf(out, capacity, "%s", text == NULL ? "" : text);
-}
-
 static void run_report_store_job(void *user, const struct wire_message *message)
 {
     struct listing *l = user;
@@ -141,11 +137,11 @@ static void run_report_store_job(void *user, const struct wire_message *message)
     r->jobs = jobs;
     struct run_job *job = &jobs[r->count++];
     *job = (struct run_job){.ranks = message->job.world, .watched = message->job.seen};
-    run_report_copy_text(job->id, sizeof job->id, message->job.job);
-    run_report_copy_text(job->app, sizeof job->app, message->job.app);
-    run_report_copy_text(job->state, sizeof job->state, message->job.state);
-    run_report_copy_text(job->recording, sizeof job->recording, message->job.recording);
-    run_report_copy_text(job->network, sizeof job->network, message->job.network_fault);
+    text_copy(job->id, sizeof job->id, message->job.job);
+    text_copy(job->app, sizeof job->app, message->job.app);
+    text_copy(job->state, sizeof job->state, message->job.state);
+    text_copy(job->recording, sizeof job->recording, message->job.recording);
+    text_copy(job->network, sizeof job->network, message->job.network_fault);
     if (message->job.end_ns > message->job.start_ns)
         job->duration_ns = message->job.end_ns - message->job.start_ns;
 }

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,12 +15,14 @@
 /* Texts and figures that evidence and messages have under the same names. */
 #define EVIDENCE_TEXTS(X)                                                                          \
     X(rule)                                                                                        \
-    X(severity) X(ranks) X(locality) X(sizes) X(advice) X(nodes) X(links) X(culprit) X(culprits)   \
-        X(alternatives) X(victims)
+    X(severity)                                                                                    \
+    X(ranks)                                                                                       \
+    X(locality) X(sizes) X(advice) X(nodes) X(links) X(culprit) X(culprits) X(alternatives)        \
+        X(victims)
 #define EVIDENCE_FIGURES(X)                                                                        \
     X(region)                                                                                      \
-    X(ratio) X(slope) X(onset_ns) X(error_ns) X(comm) X(episode) X(ratio_worst) X(progress)        \
-        X(lost_ns)
+    X(ratio)                                                                                       \
+    X(slope) X(onset_ns) X(error_ns) X(comm) X(episode) X(ratio_worst) X(progress) X(lost_ns)
 
 void alerts_finish(struct alerts *alerts)
 {
@@ -199,15 +202,10 @@ static enum alert_state alerts_parse_state(const char *name)
                                           : ALERT_RESOLVED;
 }
 
-static void alerts_copy_text(char *out, size_t capacity, const char *text)
-{
-    snprintf(out, capacity, "%s", text == NULL ? "" : text);
-}
-
 static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_alert *m)
 {
     memset(out, 0, sizeof(*out)); /* compared as bytes */
-#define X(name) alerts_copy_text(out->name, sizeof(out->name), m->name);
+#define X(name) text_copy(out->name, sizeof(out->name), m->name);
     EVIDENCE_TEXTS(X)
 #undef X
 #define X(name) out->name = m->name;
@@ -215,8 +213,8 @@ static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_a
 #undef X
     out->cause_count = m->causes_count < ALERT_CAUSES ? m->causes_count : ALERT_CAUSES;
     for (size_t i = 0; i < out->cause_count; i++) {
-        alerts_copy_text(out->causes[i].name, sizeof(out->causes[i].name), m->causes[i].name);
-        alerts_copy_text(out->causes[i].text, sizeof(out->causes[i].text), m->causes[i].text);
+        text_copy(out->causes[i].name, sizeof(out->causes[i].name), m->causes[i].name);
+        text_copy(out->causes[i].text, sizeof(out->causes[i].text), m->causes[i].text);
         out->causes[i].share = m->causes[i].share;
     }
 }
@@ -234,7 +232,7 @@ int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
     if (a == NULL)
         return -ENOMEM;
     snprintf(a->title, sizeof(a->title), "%s", alert->title);
-    alerts_copy_text(a->text, sizeof(a->text), alert->text);
+    text_copy(a->text, sizeof(a->text), alert->text);
     a->rank = alert->rank;
     a->state = alerts_parse_state(alert->state);
     a->since_ns = alert->since_ns;

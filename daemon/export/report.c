@@ -8,6 +8,7 @@
 #include "daemon/export/report_style.h"
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 #include "version.h"
 
@@ -28,12 +29,6 @@ static void report_put_date(FILE *out, int64_t time_ns)
         fputs(text, out);
 }
 
-static const char *report_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 /* ---- head ------------------------------------------------------------------------- */
 
 static void report_put_state(FILE *out, const struct report_data *d)
@@ -52,7 +47,7 @@ static void report_put_head(const struct page *p)
     const struct report_data *d = p->data;
     const struct content *c = p->source->content;
     struct quantity a, b, e;
-    const char *app = d->app[0] != '\0' ? report_base_name(d->app) : c->job;
+    const char *app = d->app[0] != '\0' ? text_base_name(d->app) : c->job;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
           p->out);
@@ -311,7 +306,7 @@ static void report_put_pictures(const struct page *p)
 
 static void report_put_foot(const struct page *p)
 {
-    const char *file = report_base_name(p->source->path);
+    const char *file = text_base_name(p->source->path);
     fputs("<footer><p>Made from <code>", p->out);
     html_text(p->out, file);
     fputs("</code> by Holter " HOLTER_VERSION

@@ -1,5 +1,6 @@
 /* The memory that the processes of a replay share. Marks are written under a sequence lock. */
 #include "daemon/replay/replay_shared.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,11 +29,6 @@ static struct replay_mark *replay_marks_find_or_add(struct replay_marks *marks, 
     return &marks->list[marks->count++];
 }
 
-static void replay_marks_copy_text(char *out, size_t capacity, const char *text)
-{
-    snprintf(out, capacity, "%s", text == NULL ? "" : text);
-}
-
 void replay_marks_add(struct replay_marks *marks, const struct wire_alert *alert)
 {
     int resolved = strcmp(alert->state, "resolved") == 0;
@@ -50,9 +46,9 @@ void replay_marks_add(struct replay_marks *marks, const struct wire_alert *alert
                              .since_ns = alert->onset_ns != 0 ? alert->onset_ns : alert->since_ns,
                              .fired_ns = alert->fired_ns != 0 ? alert->fired_ns : alert->updated_ns,
                              .end_ns = resolved ? alert->updated_ns : 0};
-    replay_marks_copy_text(mark->kind, sizeof(mark->kind), alert->kind);
-    replay_marks_copy_text(mark->severity, sizeof(mark->severity), alert->severity);
-    replay_marks_copy_text(mark->title, sizeof(mark->title), alert->title);
+    text_copy(mark->kind, sizeof(mark->kind), alert->kind);
+    text_copy(mark->severity, sizeof(mark->severity), alert->severity);
+    text_copy(mark->title, sizeof(mark->title), alert->title);
 }
 
 void replay_shared_add_alert(struct replay_shared *shared, const struct wire_alert *alert)

@@ -109,7 +109,7 @@ static const struct synthetic_latency slow64 = {64, 9, 20, 60, 0.1, 2.5},
 
 static void pan_graph(struct desk *d, int i)
 {
-    ui_pan_graph(&d->ui, i % 60 < 30 ? 0.004 : -0.004, 0.001);
+    camera_pan(&d->ui.regions.camera, i % 60 < 30 ? 0.004 : -0.004, 0.001);
 }
 
 static void hover_graph(struct desk *d, int i)

@@ -122,12 +122,12 @@ static void nothing(struct desk *d, int i)
 
 static void pan(struct desk *d, int i)
 {
-    network_graph_pan(&d->ui, i % 60 < 30 ? 0.006 : -0.006, 0.001);
+    camera_pan(&d->ui.graph.camera, i % 60 < 30 ? 0.006 : -0.006, 0.001);
 }
 
 static void zoom(struct desk *d, int i)
 {
-    network_graph_zoom(&d->ui, i % 40 < 20 ? 0.95 : 1 / 0.95, 0.1, 0.1);
+    camera_zoom(&d->ui.graph.camera, i % 40 < 20 ? 0.95 : 1 / 0.95, 0.1, 0.1);
 }
 
 static void hover(struct desk *d, int i)

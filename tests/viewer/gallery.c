@@ -98,7 +98,7 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.compress = shot->compress;
     ui.regions.colour = shot->colour;
     ui.regions.open = shot->graph_open;
-    ui.regions.zoom = shot->zoom > 0 ? shot->zoom : 1;
+    ui.regions.camera.zoom = shot->zoom > 0 ? shot->zoom : 1;
     ui.time.span_ns = shot->span ? shot->span * 1000000000 : ui.time.span_ns;
     if (shot->picked)
         ui_pick_alert(&ui, model, shot->picked);

@@ -338,10 +338,10 @@ static void test_drag_moves_and_wheel_zooms(void **state)
     struct point after = place(f, 0, 0);
     assert_true(fabs(after.x - before.x - 60) < 1 && fabs(after.y - before.y - 30) < 1);
     press_key(f, '+');
-    assert_true(f->desk.ui.graph.zoom > 1.5);
+    assert_true(f->desk.ui.graph.camera.zoom > 1.5);
     assert_true(says(f, "whole graph"));
     press_key(f, '0');
-    assert_true(f->desk.ui.graph.zoom == 1);
+    assert_true(f->desk.ui.graph.camera.zoom == 1);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------

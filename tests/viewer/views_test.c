@@ -503,7 +503,7 @@ static void the_graph_moves_under_the_mouse(void **state)
     desk_layout(&d, m);
     hit = find_hit(&d.scene, HIT_RANK, 40);
     assert_true(fabs(hit->box.x + hit->box.w / 2 - x) < 0.01);
-    assert_true(d.ui.regions.zoom > 1.3);
+    assert_true(d.ui.regions.camera.zoom > 1.3);
     desk_close(&d);
     model_destroy(m);
 }

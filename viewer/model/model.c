@@ -6,6 +6,7 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "holter/waiting.h"
 #include "proto/wire_table.h"
 
@@ -13,11 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void model_copy_text(char *to, size_t capacity, const char *from)
-{
-    snprintf(to, capacity, "%s", from ? from : "");
-}
 
 int model_create(struct model **out, size_t budget)
 {
@@ -111,12 +107,12 @@ void model_destroy(struct model *m)
 
 static void apply_job(struct model *m, const struct wire_job *j)
 {
-    model_copy_text(m->state, sizeof m->state, j->state);
-    model_copy_text(m->app, sizeof m->app, j->app);
-    model_copy_text(m->command, sizeof m->command, j->command);
-    model_copy_text(m->mpi, sizeof m->mpi, j->mpi);
-    model_copy_text(m->user, sizeof m->user, j->user);
-    model_copy_text(m->recording, sizeof m->recording, j->recording);
+    text_copy(m->state, sizeof m->state, j->state);
+    text_copy(m->app, sizeof m->app, j->app);
+    text_copy(m->command, sizeof m->command, j->command);
+    text_copy(m->mpi, sizeof m->mpi, j->mpi);
+    text_copy(m->user, sizeof m->user, j->user);
+    text_copy(m->recording, sizeof m->recording, j->recording);
     m->world = j->world;
     m->seen = j->seen;
     m->start_ns = j->start_ns;
@@ -146,7 +142,7 @@ static uint32_t host_number(struct model *m, const char *name)
         return UINT32_MAX;
     struct model_host *host = &m->hosts[m->host_count];
     *host = (struct model_host){0};
-    model_copy_text(host->name, sizeof host->name, name);
+    text_copy(host->name, sizeof host->name, name);
     return m->host_count++;
 }
 
@@ -203,7 +199,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
             if (ARRAY_RESIZE(m->nodes, k + 1) != 0)
                 return -ENOMEM;
             m->nodes[k] = (struct model_node){.now = *row, .window = n->window};
-            model_copy_text(m->nodes[k].name, sizeof m->nodes[k].name, host);
+            text_copy(m->nodes[k].name, sizeof m->nodes[k].name, host);
             m->node_count++;
         }
         struct model_node *node = &m->nodes[k];
@@ -249,18 +245,18 @@ static int apply_status(struct model *m, const struct wire_status *s)
     d->late = s->late;
     d->window_ns = s->window_ns;
     d->known = 1;
-    model_copy_text(d->version, sizeof d->version, s->version);
-    model_copy_text(d->host, sizeof d->host, s->host);
-    model_copy_text(d->recorder_error, sizeof d->recorder_error, s->recorder_error);
-    model_copy_text(d->topology_fault, sizeof d->topology_fault, s->topology_fault);
+    text_copy(d->version, sizeof d->version, s->version);
+    text_copy(d->host, sizeof d->host, s->host);
+    text_copy(d->recorder_error, sizeof d->recorder_error, s->recorder_error);
+    text_copy(d->topology_fault, sizeof d->topology_fault, s->topology_fault);
     struct model_job_row *jobs = calloc(s->jobs_count + 1, sizeof *jobs);
     if (!jobs)
         return -ENOMEM;
     for (uint64_t i = 0; i < s->jobs_count; i++) {
         const struct wire_job_row *row = &s->jobs[i];
-        model_copy_text(jobs[i].job, sizeof jobs[i].job, row->job);
-        model_copy_text(jobs[i].app, sizeof jobs[i].app, row->app);
-        model_copy_text(jobs[i].state, sizeof jobs[i].state, row->state);
+        text_copy(jobs[i].job, sizeof jobs[i].job, row->job);
+        text_copy(jobs[i].app, sizeof jobs[i].app, row->app);
+        text_copy(jobs[i].state, sizeof jobs[i].state, row->state);
         jobs[i].ranks = row->ranks;
         jobs[i].nodes = row->nodes;
         jobs[i].start_ns = row->start_ns;
@@ -373,7 +369,7 @@ int model_apply(struct model *m, const struct wire_message *message, int snapsho
     if (job && strcmp(job, m->job) != 0) {
         if (m->job[0])
             model_forget_job(m);
-        model_copy_text(m->job, sizeof m->job, job);
+        text_copy(m->job, sizeof m->job, job);
     }
     int error = model_apply_topic(m, message, snapshot);
     if (error == -HOLTER_ERANGE) {

@@ -1,16 +1,12 @@
 /* The alerts of a job. */
 #include "viewer/model/model_alerts.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void model_alerts_copy_text(char *to, size_t capacity, const char *from)
-{
-    snprintf(to, capacity, "%s", from ? from : "");
-}
 
 /* "0-3,8": stops at what it cannot read. */
 static void read_spans(struct alert *a)
@@ -37,8 +33,8 @@ static void model_alerts_read_causes(struct alert *a, const struct wire_alert *m
     a->cause_count = 0;
     for (uint64_t i = 0; i < m->causes_count && a->cause_count < ALERT_CAUSES; i++) {
         struct alert_cause *c = &a->causes[a->cause_count++];
-        model_alerts_copy_text(c->name, sizeof c->name, m->causes[i].name);
-        model_alerts_copy_text(c->text, sizeof c->text, m->causes[i].text);
+        text_copy(c->name, sizeof c->name, m->causes[i].name);
+        text_copy(c->text, sizeof c->text, m->causes[i].text);
         double share = m->causes[i].share;
         c->share = isnan(share) ? NAN : share < 0 ? 0 : share > 1 ? 1 : share;
     }
@@ -70,22 +66,22 @@ static void model_alerts_fill(struct alert *a, const struct wire_alert *m)
         .error_ns = m->error_ns,
         .updates = m->updates,
     };
-    model_alerts_copy_text(a->kind, sizeof a->kind, m->kind);
-    model_alerts_copy_text(a->title, sizeof a->title, m->title);
-    model_alerts_copy_text(a->text, sizeof a->text, m->text);
-    model_alerts_copy_text(a->host, sizeof a->host, m->host);
-    model_alerts_copy_text(a->rule, sizeof a->rule, m->rule);
-    model_alerts_copy_text(a->severity, sizeof a->severity, m->severity);
-    model_alerts_copy_text(a->ranks, sizeof a->ranks, m->ranks);
-    model_alerts_copy_text(a->locality, sizeof a->locality, m->locality);
-    model_alerts_copy_text(a->sizes, sizeof a->sizes, m->sizes);
-    model_alerts_copy_text(a->advice, sizeof a->advice, m->advice);
-    model_alerts_copy_text(a->nodes, sizeof a->nodes, m->nodes);
-    model_alerts_copy_text(a->links, sizeof a->links, m->links);
-    model_alerts_copy_text(a->culprit, sizeof a->culprit, m->culprit);
-    model_alerts_copy_text(a->culprits, sizeof a->culprits, m->culprits);
-    model_alerts_copy_text(a->alternatives, sizeof a->alternatives, m->alternatives);
-    model_alerts_copy_text(a->victims, sizeof a->victims, m->victims);
+    text_copy(a->kind, sizeof a->kind, m->kind);
+    text_copy(a->title, sizeof a->title, m->title);
+    text_copy(a->text, sizeof a->text, m->text);
+    text_copy(a->host, sizeof a->host, m->host);
+    text_copy(a->rule, sizeof a->rule, m->rule);
+    text_copy(a->severity, sizeof a->severity, m->severity);
+    text_copy(a->ranks, sizeof a->ranks, m->ranks);
+    text_copy(a->locality, sizeof a->locality, m->locality);
+    text_copy(a->sizes, sizeof a->sizes, m->sizes);
+    text_copy(a->advice, sizeof a->advice, m->advice);
+    text_copy(a->nodes, sizeof a->nodes, m->nodes);
+    text_copy(a->links, sizeof a->links, m->links);
+    text_copy(a->culprit, sizeof a->culprit, m->culprit);
+    text_copy(a->culprits, sizeof a->culprits, m->culprits);
+    text_copy(a->alternatives, sizeof a->alternatives, m->alternatives);
+    text_copy(a->victims, sizeof a->victims, m->victims);
     read_spans(a);
     model_alerts_read_causes(a, m);
 }

@@ -3,17 +3,13 @@
 
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void playback_copy_text(char *to, size_t capacity, const char *from)
-{
-    snprintf(to, capacity, "%s", from ? from : "");
-}
 
 static enum playback_state playback_state_of(const char *text)
 {
@@ -67,8 +63,8 @@ static int playback_apply_marks(struct playback *p, const struct wire_replay *r)
                                           .since_ns = row->since_ns,
                                           .fired_ns = row->fired_ns,
                                           .end_ns = row->end_ns};
-        playback_copy_text(marks[i].kind, sizeof marks[i].kind, row->kind);
-        playback_copy_text(marks[i].title, sizeof marks[i].title, row->title);
+        text_copy(marks[i].kind, sizeof marks[i].kind, row->kind);
+        text_copy(marks[i].title, sizeof marks[i].title, row->title);
     }
     qsort(marks, count, sizeof *marks, playback_compare_by_begin);
     free(p->marks);
@@ -83,8 +79,8 @@ int playback_apply(struct playback *p, const struct wire_replay *r, int state)
     int newer = r->run > p->run || (r->run == p->run && r->change > p->change);
     if (p->known && !newer && !state)
         return 0;
-    playback_copy_text(p->file, sizeof p->file, r->file);
-    playback_copy_text(p->fault, sizeof p->fault, r->fault);
+    text_copy(p->file, sizeof p->file, r->file);
+    text_copy(p->fault, sizeof p->fault, r->fault);
     p->state = playback_state_of(r->state);
     p->paused = r->paused != 0;
     p->looping = r->looping != 0;
@@ -108,10 +104,10 @@ int playback_apply(struct playback *p, const struct wire_replay *r, int state)
 
 void playback_replied(struct playback *p, int code, const char *text)
 {
-    playback_copy_text(p->refused, sizeof p->refused,
-                       !code             ? ""
-                       : text && text[0] ? text
-                                         : holter_strerror(code));
+    text_copy(p->refused, sizeof p->refused,
+              !code             ? ""
+              : text && text[0] ? text
+                                : holter_strerror(code));
     p->version++;
 }
 

@@ -23,7 +23,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .quantity = PAIR_BYTES,
         .mouse.x = -1,
         .mouse.y = -1,
-        .regions.zoom = 1,
+        .regions.camera.zoom = 1,
         .commgram.phases = 24,
         .commgram.communities = 16,
         .commgram.size_high = UI_SIZE_MAXIMUM,
@@ -404,34 +404,6 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
     /* two fifths of the visible time before the onset, the rest after it */
     if (end > begin && (onset < begin || onset >= end))
         ui_pan_time(ui, m, onset - (begin + (end - begin) * 2 / 5));
-}
-
-/* ---- graph --------------------------------------------------------------- */
-
-static double ui_within(double value, double low, double high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-void ui_zoom_graph(struct ui *ui, double factor, double x, double y)
-{
-    double zoom = ui_within(ui->regions.zoom / factor, 0.5, 64), share = ui->regions.zoom / zoom;
-    ui->regions.x = x + (ui->regions.x - x) * share;
-    ui->regions.y = y + (ui->regions.y - y) * share;
-    ui->regions.zoom = zoom;
-    ui_pan_graph(ui, 0, 0);
-}
-
-void ui_pan_graph(struct ui *ui, double dx, double dy)
-{
-    ui->regions.x = ui_within(ui->regions.x + dx, -1, 1);
-    ui->regions.y = ui_within(ui->regions.y + dy, -1, 1);
-}
-
-void ui_graph_home(struct ui *ui)
-{
-    ui->regions.x = ui->regions.y = 0;
-    ui->regions.zoom = 1;
 }
 
 /* ---- search -------------------------------------------------------------- */

@@ -85,17 +85,9 @@ enum graph_colour { COLOUR_REGION, COLOUR_LATENCY };
 /** Choices about the graph of rank regions. */
 struct ui_regions_choice {
     enum graph_colour colour;
-    double x, y;   /**< centre of the visible part, in the graph's coordinates */
-    double zoom;   /**< 1: all of it */
+    struct camera camera;
     uint64_t open; /**< region whose ranks are drawn individually; 0: none */
 };
-
-/** Zoom and move the graph of regions; x and y are places in it. */
-void ui_zoom_graph(struct ui *ui, double factor, double x, double y);
-void ui_pan_graph(struct ui *ui, double dx, double dy);
-
-/** Fits the whole graph. */
-void ui_graph_home(struct ui *ui);
 
 enum view_id {
     VIEW_LIVE,

@@ -94,7 +94,7 @@ static int command_window(struct ui *ui, const struct model *model, enum ui_comm
         ui->alert_picked = 0;
         return UI_CHANGED;
     case COMMAND_GRAPH_ALL:
-        ui_graph_home(ui);
+        camera_home(&ui->regions.camera);
         return UI_CHANGED;
     default:
         return command_choose(ui, model, command, argument);

@@ -205,7 +205,7 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
     else if (ground->kind == HIT_ROUTES)
         ui_pan_routes(ui, -dx * x_ground, -dy * y_ground);
     else if (ground->kind == HIT_GRAPH)
-        ui_pan_graph(ui, -dx * x_ground, -dy * y_ground);
+        camera_pan(&ui->regions.camera, -dx * x_ground, -dy * y_ground);
     else
         return 0;
     return UI_CHANGED;
@@ -311,7 +311,7 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
         return UI_CHANGED;
     }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH))) {
-        ui_zoom_graph(ui, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+        camera_zoom(&ui->regions.camera, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
     }
     if (network_graph_wheel(ui, scene, in->x, in->y, factor))
@@ -364,8 +364,8 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
         return UI_CHANGED;
     }
     if (ui->view == VIEW_REGIONS && !ui->overlay.searching && !ui->jobs_first) {
-        double step = (shift ? 1.0 : 0.25) / ui->regions.zoom;
-        ui_pan_graph(ui, horizontal * step, vertical * step);
+        double step = (shift ? 1.0 : 0.25) / ui->regions.camera.zoom;
+        camera_pan(&ui->regions.camera, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
     if (ui->view == VIEW_NETWORK && !ui->overlay.searching && !ui->jobs_first) {
@@ -428,7 +428,7 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         return UI_CHANGED;
     }
     if (ui->view == VIEW_REGIONS) {
-        ui_zoom_graph(ui, factor, ui->regions.x, ui->regions.y);
+        camera_zoom(&ui->regions.camera, factor, ui->regions.camera.x, ui->regions.camera.y);
         return UI_CHANGED;
     }
     if (ui->view == VIEW_TORUS) {
@@ -436,7 +436,7 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         return UI_CHANGED;
     }
     if (ui->view == VIEW_NETWORK) {
-        network_graph_zoom(ui, factor, ui->graph.x, ui->graph.y);
+        camera_zoom(&ui->graph.camera, factor, ui->graph.camera.x, ui->graph.camera.y);
         return UI_CHANGED;
     }
     return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);

@@ -12,7 +12,7 @@
 
 void network_graph_init(struct network_graph *g)
 {
-    *g = (struct network_graph){.zoom = 1};
+    *g = (struct network_graph){.camera.zoom = 1};
 }
 
 void network_graph_finish(struct network_graph *g)
@@ -214,8 +214,7 @@ static void open_group(struct network_graph *g, uint32_t group)
 
 static void ui_graph_parse_whole(struct network_graph *g)
 {
-    g->x = g->y = 0;
-    g->zoom = 1;
+    camera_home(&g->camera);
 }
 
 /* Starts a choice from what is shown now. */
@@ -281,20 +280,24 @@ static double ui_graph_within(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-void network_graph_pan(struct ui *ui, double dx, double dy)
+void camera_pan(struct camera *c, double dx, double dy)
 {
-    ui->graph.x = ui_graph_within(ui->graph.x + dx, -1, 1);
-    ui->graph.y = ui_graph_within(ui->graph.y + dy, -1, 1);
+    c->x = ui_graph_within(c->x + dx, -1, 1);
+    c->y = ui_graph_within(c->y + dy, -1, 1);
 }
 
-void network_graph_zoom(struct ui *ui, double factor, double x, double y)
+void camera_zoom(struct camera *c, double factor, double x, double y)
 {
-    struct network_graph *g = &ui->graph;
-    double zoom = ui_graph_within(g->zoom / factor, 0.5, 64), share = g->zoom / zoom;
-    g->x = x + (g->x - x) * share;
-    g->y = y + (g->y - y) * share;
-    g->zoom = zoom;
-    network_graph_pan(ui, 0, 0);
+    double zoom = ui_graph_within(c->zoom / factor, 0.5, 64), share = c->zoom / zoom;
+    c->x = x + (c->x - x) * share;
+    c->y = y + (c->y - y) * share;
+    c->zoom = zoom;
+    camera_pan(c, 0, 0);
+}
+
+void camera_home(struct camera *c)
+{
+    *c = (struct camera){0, 0, 1};
 }
 
 static void add_point(struct network_graph *g, double x, double y)
@@ -335,8 +338,8 @@ int network_graph_drag(struct ui *ui, double dx, double dy)
                   ui_graph_within(ui->mouse.x, ground->box.x, ground->box.x + ground->box.w),
                   ui_graph_within(ui->mouse.y, ground->box.y, ground->box.y + ground->box.h));
     else
-        network_graph_pan(ui, -dx * (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
-                          -dy * (ground->y1 - ground->y0) / fmax(ground->box.h, 1));
+        camera_pan(&ui->graph.camera, -dx * (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
+                   -dy * (ground->y1 - ground->y0) / fmax(ground->box.h, 1));
     return 1;
 }
 
@@ -509,7 +512,7 @@ int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, doub
 {
     const struct scene_hit *hit = scene_hit_under(scene, x, y, HIT_NETWORK);
     if (hit)
-        network_graph_zoom(ui, factor, scene_hit_x(hit, x), scene_hit_y(hit, y));
+        camera_zoom(&ui->graph.camera, factor, scene_hit_x(hit, x), scene_hit_y(hit, y));
     return hit != NULL;
 }
 
@@ -537,6 +540,6 @@ int network_graph_letter(struct ui *ui, int key)
 
 void network_graph_arrow(struct ui *ui, int right, int down, int far)
 {
-    double step = (far ? 1.0 : 0.25) / ui->graph.zoom;
-    network_graph_pan(ui, right * step, down * step);
+    double step = (far ? 1.0 : 0.25) / ui->graph.camera.zoom;
+    camera_pan(&ui->graph.camera, right * step, down * step);
 }

@@ -23,9 +23,19 @@ enum network_tool { NETWORK_PAN, NETWORK_WITHIN, NETWORK_CROSSING, NETWORK_TOOLS
 /** What the size of a circle stands for. */
 enum network_size { NETWORK_MESSAGES, NETWORK_PARTNERS, NETWORK_SIZES };
 
+/** The visible part of a graph. */
+struct camera {
+    double x, y; /**< its centre, in places of the graph */
+    double zoom; /**< 1: all of it */
+};
+
+/** Zoom around a place, move, and fit the whole graph. */
+void camera_zoom(struct camera *camera, double factor, double x, double y);
+void camera_pan(struct camera *camera, double dx, double dy);
+void camera_home(struct camera *camera);
+
 struct network_graph {
-    double x, y,
-        zoom; /**< centre of the visible part, in places of the arrangement; 1: all of it */
+    struct camera camera;
     enum network_tool tool;
     enum network_size size;
 
@@ -78,9 +88,6 @@ int network_graph_release(struct ui *ui, const struct model *model, const struct
 /** Keys. @return 1: the graph has handled it */
 int network_graph_letter(struct ui *ui, int key);
 void network_graph_arrow(struct ui *ui, int right, int down, int far);
-
-void network_graph_zoom(struct ui *ui, double factor, double x, double y);
-void network_graph_pan(struct ui *ui, double dx, double dy);
 
 /** Closes the open groups, or shows the whole graph. */
 void network_graph_escape(struct ui *ui);

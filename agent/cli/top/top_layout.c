@@ -4,6 +4,7 @@
 #include "agent/cli/text/alert_facts.h"
 #include "agent/cli/top/top_pen.h"
 #include "holter/call.h"
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -19,12 +20,6 @@
 #define LEVELS 8
 
 /* ---- header ---------------------------------------------------------------------- */
-
-static const char *top_layout_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
 
 static void put_state(struct top_pen *pen, const struct top_model *m)
 {
@@ -57,7 +52,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
     if (m->job[0] && top_pen_left(pen) > 20) {
         uint64_t nodes = m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
         char text[400];
-        snprintf(text, sizeof text, "  %s, %s on %s", top_layout_base_name(m->app),
+        snprintf(text, sizeof text, "  %s, %s on %s", text_base_name(m->app),
                  quantity_things(&a, m->world, "rank"), quantity_things(&b, nodes, "node"));
         top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - 19, text);
     }

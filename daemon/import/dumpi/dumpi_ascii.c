@@ -205,8 +205,8 @@ static size_t dumpi_ascii_name_length(const char *line, const char *kind)
 /* Skip a line that does not belong to a complete call. */
 static void dumpi_ascii_skip_call(struct dumpi_stream *stream, uint64_t line)
 {
-    if (stream->damaged++ == 0)
-        stream->damaged_at = line;
+    if (stream->outcome.damaged++ == 0)
+        stream->outcome.damaged_at = line;
 }
 
 static int dumpi_ascii_end(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending ending)
@@ -214,10 +214,10 @@ static int dumpi_ascii_end(struct dumpi_stream *stream, uint64_t line, enum dump
     int code = stream->reader.error;
     if (code == -ENOMEM)
         return -ENOMEM;
-    stream->ending = code == -HOLTER_EMALFORMED ? DUMPI_ENDED_BROKEN
-                     : code != 0                ? DUMPI_ENDED_UNREADABLE
-                                                : ending;
-    stream->ended_at = line;
+    stream->outcome.ending = code == -HOLTER_EMALFORMED ? DUMPI_ENDED_BROKEN
+                             : code != 0                ? DUMPI_ENDED_UNREADABLE
+                                                        : ending;
+    stream->outcome.ended_at = line;
     return 0;
 }
 
@@ -291,7 +291,7 @@ int dumpi_ascii_next(struct dumpi_stream *stream)
         stream->begun = 1;
         dumpi_seek(&stream->reader, 0, stream->file->bytes);
     }
-    while (stream->ending == DUMPI_GOES_ON) {
+    while (stream->outcome.ending == DUMPI_GOES_ON) {
         char name[64];
         int found = dumpi_ascii_find_call(stream);
         if (found != 1)
@@ -310,8 +310,8 @@ int dumpi_ascii_next(struct dumpi_stream *stream)
         if (got == 0 || !good) {
             dumpi_ascii_skip_call(stream, number);
         } else if (function >= DUMPI_FUNCTIONS) {
-            if (stream->unknown++ == 0)
-                stream->unknown_at = number;
+            if (stream->outcome.unknown++ == 0)
+                stream->outcome.unknown_at = number;
         } else {
             return 1;
         }

@@ -71,7 +71,7 @@ int dumpi_events_init(struct dumpi_events *events, const struct dumpi_file *file
 void dumpi_events_finish(struct dumpi_events *events);
 
 /** Next records. @return their number, TRACE_BATCH at most; 0: the stream has ended, see
- * stream.ending; -ENOMEM */
+ * stream.outcome.ending; -ENOMEM */
 int dumpi_events_next(struct dumpi_events *events, struct event *out);
 
 #endif

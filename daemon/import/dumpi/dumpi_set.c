@@ -447,14 +447,7 @@ static void dumpi_set_scan_calls(struct dumpi_part *part, struct dumpi_stream *s
         }
     }
     part->code = got;
-    part->ending = stream->ending;
-    part->ended_at = stream->ended_at;
-    part->unknown = stream->unknown;
-    part->unknown_bytes = stream->unknown_bytes;
-    part->unknown_at = stream->unknown_at;
-    part->unknown_first = stream->unknown_first;
-    part->damaged = stream->damaged;
-    part->damaged_at = stream->damaged_at;
+    part->outcome = stream->outcome;
     part->read_error = stream->reader.error;
 }
 
@@ -498,30 +491,30 @@ void dumpi_part_scan(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
 static int dumpi_set_report_ascii(const struct dumpi_part *part, struct faults *faults)
 {
     unsigned long long calls = part->calls;
-    if (part->unknown > 0)
+    if (part->outcome.unknown > 0)
         fault_at(
-            faults, (unsigned)part->unknown_at,
+            faults, (unsigned)part->outcome.unknown_at,
             "here is the first of %llu calls of functions that are not known: they are left out",
-            (unsigned long long)part->unknown);
-    if (part->damaged > 0)
-        fault_at(faults, (unsigned)part->damaged_at,
+            (unsigned long long)part->outcome.unknown);
+    if (part->outcome.damaged > 0)
+        fault_at(faults, (unsigned)part->outcome.damaged_at,
                  "here is the first of %llu calls that are not whole: they are left out",
-                 (unsigned long long)part->damaged);
-    if (part->ending == DUMPI_ENDED_EARLY)
-        fault_at(faults, (unsigned)part->ended_at,
+                 (unsigned long long)part->outcome.damaged);
+    if (part->outcome.ending == DUMPI_ENDED_EARLY)
+        fault_at(faults, (unsigned)part->outcome.ended_at,
                  "the file ends within this call; %llu calls before it are imported", calls);
-    else if (part->ending == DUMPI_ENDED_BROKEN)
-        fault_at(faults, (unsigned)part->ended_at,
+    else if (part->outcome.ending == DUMPI_ENDED_BROKEN)
+        fault_at(faults, (unsigned)part->outcome.ended_at,
                  "behind this line stands no text; %llu calls before it are imported", calls);
-    else if (part->ending == DUMPI_ENDED_UNREADABLE)
-        fault_at(faults, (unsigned)part->ended_at, "cannot be read after this line: %s",
+    else if (part->outcome.ending == DUMPI_ENDED_UNREADABLE)
+        fault_at(faults, (unsigned)part->outcome.ended_at, "cannot be read after this line: %s",
                  holter_strerror(part->read_error));
-    return part->ending != DUMPI_ENDED || part->damaged > 0;
+    return part->outcome.ending != DUMPI_ENDED || part->outcome.damaged > 0;
 }
 
 int dumpi_part_report(const struct dumpi_part *part, struct faults *faults)
 {
-    unsigned long long at = part->ended_at;
+    unsigned long long at = part->outcome.ended_at;
     if (part->path == NULL)
         return 0;
     faults->name = part->path;
@@ -533,23 +526,24 @@ int dumpi_part_report(const struct dumpi_part *part, struct faults *faults)
         return dumpi_set_report_ascii(part, faults);
     if (part->why[0] != '\0')
         fault_at(faults, 0, "%s", part->why);
-    if (part->unknown > 0)
+    if (part->outcome.unknown > 0)
         fault_at(faults, 0,
                  "%llu calls of functions that are not known are left out, %llu bytes; the first "
                  "is number %u at "
                  "offset %llu",
-                 (unsigned long long)part->unknown, (unsigned long long)part->unknown_bytes,
-                 part->unknown_first, (unsigned long long)part->unknown_at);
-    if (part->ending == DUMPI_ENDED_EARLY)
+                 (unsigned long long)part->outcome.unknown,
+                 (unsigned long long)part->outcome.unknown_bytes, part->outcome.unknown_first,
+                 (unsigned long long)part->outcome.unknown_at);
+    if (part->outcome.ending == DUMPI_ENDED_EARLY)
         fault_at(faults, 0,
                  "the file ends within the call at offset %llu; %llu calls before it are imported",
                  at, (unsigned long long)part->calls);
-    else if (part->ending == DUMPI_ENDED_BROKEN)
+    else if (part->outcome.ending == DUMPI_ENDED_BROKEN)
         fault_at(faults, 0,
                  "what stands at offset %llu is no call; %llu calls before it are imported", at,
                  (unsigned long long)part->calls);
-    else if (part->ending == DUMPI_ENDED_UNREADABLE)
+    else if (part->outcome.ending == DUMPI_ENDED_UNREADABLE)
         fault_at(faults, 0, "cannot be read after offset %llu: %s", at,
                  holter_strerror(part->read_error));
-    return part->ending != DUMPI_ENDED || !part->file.whole || part->why[0] != '\0';
+    return part->outcome.ending != DUMPI_ENDED || !part->file.whole || part->why[0] != '\0';
 }

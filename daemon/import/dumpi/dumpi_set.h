@@ -32,11 +32,7 @@ struct dumpi_part {
     uint64_t calls;
     uint32_t world; /**< size of MPI_COMM_WORLD that the program queried; 0: it did not */
     char *app;
-    /* how the calls ended, see struct dumpi_stream */
-    enum dumpi_ending ending;
-    uint64_t ended_at, unknown, unknown_bytes, unknown_at;
-    uint32_t unknown_first;
-    uint64_t damaged, damaged_at;
+    struct dumpi_outcome outcome;
     int read_error;
     uint64_t off;          /**< calls that were made while tracing was off */
     uint32_t off_function; /**< the function with most of these */

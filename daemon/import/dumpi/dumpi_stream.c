@@ -371,8 +371,8 @@ static int dumpi_stream_end(struct dumpi_stream *stream, uint64_t offset, enum d
         return -ENOMEM;
     if (code != 0 && code != -HOLTER_EMALFORMED)
         ending = DUMPI_ENDED_UNREADABLE;
-    stream->ending = ending;
-    stream->ended_at = offset;
+    stream->outcome.ending = ending;
+    stream->outcome.ended_at = offset;
     return 0;
 }
 
@@ -382,9 +382,9 @@ static int dumpi_stream_skip_unknown(struct dumpi_stream *stream)
 {
     struct dumpi_reader *reader = &stream->reader;
     struct dumpi_time before = stream->call.wall;
-    if (stream->unknown++ == 0) {
-        stream->unknown_first = stream->call.function;
-        stream->unknown_at = stream->call.offset;
+    if (stream->outcome.unknown++ == 0) {
+        stream->outcome.unknown_first = stream->call.function;
+        stream->outcome.unknown_at = stream->call.offset;
     }
     for (uint32_t skipped = 0; skipped < SEARCH_MOST && dumpi_left(reader) > 0; skipped++) {
         if (dumpi_stream_call_begins(stream, 0)) {
@@ -394,7 +394,7 @@ static int dumpi_stream_skip_unknown(struct dumpi_stream *stream)
             if (!whole || (dumpi_stream_read_head(stream, reader->buffer + reader->at, &next),
                            next.function == stream->file->end_number ||
                                next.wall.start_s >= before.start_s)) {
-                stream->unknown_bytes += dumpi_offset(reader) - stream->call.offset;
+                stream->outcome.unknown_bytes += dumpi_offset(reader) - stream->call.offset;
                 return 1;
             }
         }
@@ -436,7 +436,7 @@ int dumpi_stream_next(struct dumpi_stream *stream)
 {
     struct dumpi_reader *reader = &stream->reader;
     const uint32_t end = stream->file->end_number;
-    if (stream->ending != DUMPI_GOES_ON)
+    if (stream->outcome.ending != DUMPI_GOES_ON)
         return 0;
     if (stream->file->ascii)
         return dumpi_ascii_next(stream);

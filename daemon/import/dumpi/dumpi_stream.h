@@ -61,6 +61,18 @@ struct dumpi_line {
     int ended;       /**< 0: the file ends in it, and the line may be truncated */
 };
 
+/* How the calls of a file ended, and what is left out. */
+struct dumpi_outcome {
+    enum dumpi_ending ending;
+    uint64_t ended_at;      /**< offset; of a text: line number */
+    uint64_t unknown;       /**< records of unknown functions: left out, */
+    uint64_t unknown_bytes; /**< with what followed, up to the next call */
+    uint32_t unknown_first; /**< function number of the first of them */
+    uint64_t unknown_at;
+    uint64_t damaged, damaged_at; /**< of a text: incomplete calls, which are left out; line of the
+                                     first */
+};
+
 struct dumpi_stream {
     const struct dumpi_file *file; /**< borrowed */
     struct dumpi_reader reader;
@@ -72,17 +84,11 @@ struct dumpi_stream {
     size_t word_count, word_room;
     char *text; /**< strings of the call, each with a NUL */
     size_t text_count, text_room;
-    enum dumpi_ending ending;
-    uint64_t ended_at;      /**< offset; of a text: line number */
-    uint64_t unknown;       /**< records of unknown functions: left out, */
-    uint64_t unknown_bytes; /**< with what followed, up to the next call */
-    uint32_t unknown_first; /**< function number of the first of them */
-    uint64_t unknown_at;
+    struct dumpi_outcome outcome;
     /* Text files only. */
     struct dumpi_line line;
-    int held;                     /**< the line is the first one of the next call */
-    uint64_t damaged, damaged_at; /**< incomplete calls, which are left out; line of the first */
-    uint16_t recent[64];          /**< functions by a hash of their names */
+    int held;            /**< the line is the first one of the next call */
+    uint16_t recent[64]; /**< functions by a hash of their names */
 };
 
 /** @param room  bytes read at a time, at least 4,096 @return 0 or -ENOMEM */

@@ -75,7 +75,7 @@ static void dumpi_trace_end_stream(struct stream *stream)
 /* Faults of the file were already reported after its scan. */
 static int dumpi_trace_code_of(const struct dumpi_events *events)
 {
-    switch (events->stream.ending) {
+    switch (events->stream.outcome.ending) {
     case DUMPI_ENDED_EARLY:
         return -HOLTER_ETRUNCATED;
     case DUMPI_ENDED_BROKEN:
@@ -249,7 +249,7 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
         facts->broken += (uint32_t)dumpi_part_report(part, faults);
         facts->files += part->path != NULL;
         facts->calls += part->calls;
-        facts->unknown += part->unknown;
+        facts->unknown += part->outcome.unknown;
         trace->all += dumpi_trace_is_readable(part)
                           ? part->file.body_end *
                                 (part->thread_count <= DUMPI_MAX_THREADS ? part->thread_count : 1)

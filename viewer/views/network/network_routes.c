@@ -38,13 +38,13 @@ struct plot network_plot_make(const struct stage *s, const struct arrangement *a
     double fit_x = (box.w - 2 * margin) / fmax(2 * half.x, 0.1),
            fit_y = (box.h - 2 * margin) / fmax(2 * half.y, 0.1);
     double uy = fmin(fmin(fit_x, fit_y), longest), ux = fmin(fit_x, uy * stretch);
-    uy = fmax(uy, 1) * g->zoom;
-    ux = fmax(fmin(ux, longest), 1) * g->zoom;
+    uy = fmax(uy, 1) * g->camera.zoom;
+    ux = fmax(fmin(ux, longest), 1) * g->camera.zoom;
     /* radius: a share of the average space of a unit */
     double room = 3.1 * fmax(half.x * ux, 20) * fmax(half.y * uy, 20) / fmax(a->spring.count, 1);
     double spacing = fmin(sqrt(room), uy * a->spring.unit * 1.2);
     double radius = fmin(fmax(spacing * 0.25, 2), 24);
-    return (struct plot){box, ux, uy, g->x, g->y, radius, fmax(radius * 0.42, 1.6)};
+    return (struct plot){box, ux, uy, g->camera.x, g->camera.y, radius, fmax(radius * 0.42, 1.6)};
 }
 
 enum flow_metric network_metric(const struct ui *ui)

@@ -41,7 +41,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     char what[320], range[64], a[160], b[FORMAT_CAPACITY];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
-    if (g->zoom != 1 || g->x != 0 || g->y != 0)
+    if (g->camera.zoom != 1 || g->camera.x != 0 || g->camera.y != 0)
         right -=
             widget_button(&s->brush, right - 92, box.y + 7, "whole graph", 0, COMMAND_NET_ALL, 0) +
             4;

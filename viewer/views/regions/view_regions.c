@@ -68,8 +68,8 @@ static struct view_of regions_view_fit_graph(const struct stage *s, const struct
         h = fmax(h, 2 * (fabs(g->groups[i].y) + g->groups[i].radius));
     }
     double unit = fmin((plot.w - 60) / w, (plot.h - 72) / h);
-    return (struct view_of){plot, fmax(unit, 1) * s->ui->regions.zoom, s->ui->regions.x,
-                            s->ui->regions.y};
+    return (struct view_of){plot, fmax(unit, 1) * s->ui->regions.camera.zoom,
+                            s->ui->regions.camera.x, s->ui->regions.camera.y};
 }
 
 /* ---- what is shown ---- */
@@ -521,7 +521,8 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->regions.colour,
                            COMMAND_COLOUR) +
              12;
-    if (s->ui->regions.zoom != 1 || s->ui->regions.x != 0 || s->ui->regions.y != 0)
+    if (s->ui->regions.camera.zoom != 1 || s->ui->regions.camera.x != 0 ||
+        s->ui->regions.camera.y != 0)
         right -=
             widget_button(&s->brush, right - 76, box.y + 7, "whole job", 0, COMMAND_GRAPH_ALL, 0) +
             8;

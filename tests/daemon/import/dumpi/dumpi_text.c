@@ -184,8 +184,8 @@ unsigned dumpi_text_calls(FILE *out, const struct dumpi_file *file)
     assert_int_equal(dumpi_stream_init(&stream, file, 4096), 0);
     for (; dumpi_stream_next(&stream) == 1; count++)
         print_call(out, &stream);
-    assert_int_equal(stream.ending, DUMPI_ENDED);
-    assert_int_equal(stream.unknown, 0);
+    assert_int_equal(stream.outcome.ending, DUMPI_ENDED);
+    assert_int_equal(stream.outcome.unknown, 0);
     dumpi_stream_finish(&stream);
     return count;
 }
