@@ -669,7 +669,7 @@ static void a_picture_of_a_part_has_the_colours_and_heights_of_the_whole(void **
 /* ---- effort ------------------------------------------------------------------------- */
 
 #define MANY 8192u   /* ranks */
-#define PARTNERS 20u /* in each of two bursts: more edges than a window may look at */
+#define PARTNERS 17u /* in each of two bursts: more edges than a window may look at */
 #define MANY_PAIRS (MANY * PARTNERS)
 
 static void make_ring(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
@@ -744,19 +744,22 @@ static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
 static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
 {
     (void)state;
-    struct wire_phase_row closed[4];
+    static const struct {
+        int threads, end;
+    } ways[] = {{0, 0}, {1, 0}, {1, 1}};
+    struct wire_phase_row closed[3];
     assert_true(2 * MANY_PAIRS > JOB_PHASES_EDGES);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         struct job_phases *phases;
-        assert_int_equal(job_phases_create(&phases, S, 0, i % 2), 0);
-        closed[i] = look_at_many(phases, i / 2);
+        assert_int_equal(job_phases_create(&phases, S, 0, ways[i].threads), 0);
+        closed[i] = look_at_many(phases, ways[i].end);
         job_phases_destroy(phases);
     }
     assert_int_equal(closed[0].open, 0);
     assert_int_equal(closed[0].pairs, 2 * MANY_PAIRS);
     assert_int_equal(closed[0].ranks, MANY);
     assert_true(closed[0].communities > 1 && closed[0].modularity > 0.5);
-    for (int i = 1; i < 4; i++) /* whoever looked at it */
+    for (int i = 1; i < 3; i++) /* whoever looked at it */
         assert_memory_equal(&closed[i], &closed[0], sizeof(closed[0]));
 }
 
