@@ -1,6 +1,7 @@
 /* Reads the options of a command line by getopt_long(3). */
 #include "proto/command_option.h"
 
+#include "holter/error.h"
 #include "proto/quantity.h"
 
 #include <assert.h>
@@ -118,4 +119,40 @@ int command_options_read(const struct command_option *const tables[], bool stops
             return status < 0 ? COMMAND_OPTIONS_REFUSED : status;
     }
     return COMMAND_OPTIONS_READ;
+}
+
+/* The option of a word "name=value", or the end of the table. */
+static const struct command_option *command_option_of(const struct command_option *options,
+                                                      const char *word)
+{
+    size_t length = strcspn(word, "=");
+    while (options->name && (word[length] == '\0' || strlen(options->name) != length ||
+                             memcmp(options->name, word, length) != 0))
+        options++;
+    return options;
+}
+
+int command_words_read(const char *request, const struct command_option *options, void *user,
+                       const char *argument, char *why, size_t capacity)
+{
+    char names[200] = "", *rest;
+    char *copy = strdup(argument ? argument : "");
+    int status = copy ? 0 : ENOMEM;
+    snprintf(why, capacity, "no memory");
+    for (char *word = copy ? strtok_r(copy, " ", &rest) : NULL; word && status == 0;
+         word = strtok_r(NULL, " ", &rest)) {
+        const struct command_option *o = command_option_of(options, word);
+        status = o->name ? command_option_set(o, user, strchr(word, '=') + 1) : -1;
+        for (const struct command_option *each = options; !o->name && each->name; each++)
+            snprintf(strchr(names, '\0'), sizeof names - strlen(names), "%s%s=",
+                     each == options ? ""
+                     : each[1].name  ? ", "
+                                     : " or ",
+                     each->name);
+        if (status < 0)
+            snprintf(why, capacity, "%s: '%.60s': %s is expected", request, word,
+                     o->name ? o->expected : names);
+    }
+    free(copy);
+    return status < 0 ? -HOLTER_EUSAGE : -status;
 }

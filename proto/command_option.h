@@ -1,8 +1,9 @@
-/* Options of command lines, as a table that says where each value goes. */
+/* Options of command lines, and words of requests, as a table that says where each value goes. */
 #ifndef HOLTER_PROTO_COMMAND_OPTION_H
 #define HOLTER_PROTO_COMMAND_OPTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** One option. One of the pointers is set; it says what value is expected and where it goes. Values
@@ -49,6 +50,14 @@ struct command_option_end {
  *  @return COMMAND_OPTIONS_READ, COMMAND_OPTIONS_REFUSED, or what a function `set` returned */
 int command_options_read(const struct command_option *const tables[], bool stops, void *user,
                          int argc, char **argv, struct command_option_end *end);
+
+/** Read words "name=value", separated by spaces, as the arguments of requests have them, by a table
+ *  whose options all have `expected`, and none of them `text`, `recording` or `flag`.
+ *  @param argument  NULL: no words
+ *  @param why       set on failure: a sentence that begins with the request and the word
+ *  @return 0, -HOLTER_EUSAGE, -ENOMEM, or what a function `set` returned above 0, negated */
+int command_words_read(const char *request, const struct command_option *options, void *user,
+                       const char *argument, char *why, size_t capacity);
 
 /** Read a whole number, of digits only. @return 0, or -1 if it is not one up to `most` */
 int command_option_number(const char *text, uint64_t most, uint64_t *out);

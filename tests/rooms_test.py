@@ -53,7 +53,7 @@ MATRIX = {
     "daemon/alert": "proto tables daemon/topology",
     "daemon/job/rows": "tables matching events sums latency hang",
     "daemon/job/latency": "tables matching latency regions daemon/job/rows",
-    "daemon/job/phases": "tables events communities phases commgram daemon/job/rows",
+    "daemon/job/phases": "proto tables events communities phases commgram daemon/job/rows",
     "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
     "daemon/job/hang": "tables hang daemon/alert daemon/job/rows",
     "daemon/job/growth": (

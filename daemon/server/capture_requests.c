@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/job_captures.h"
 #include "holter/error.h"
+#include "proto/command_option.h"
 #include "proto/log.h"
 #include "proto/rank_spans.h"
 
@@ -211,43 +212,27 @@ struct captures_argument {
     uint64_t events;
 };
 
-static int captures_parse_word(struct captures_argument *wishes, const char *word, char *why,
-                               size_t capacity)
+static int captures_set_ranks(void *user, const struct command_option *option, const char *value)
 {
-    char *end = NULL;
-    if (strncmp(word, "ranks=", 6) == 0) {
-        snprintf(wishes->ranks, sizeof(wishes->ranks), "%s", word + 6);
-        if (rank_spans_check(wishes->ranks, UINT64_MAX) == 0)
-            return 0;
-        snprintf(why, capacity, "capture: '%.60s': a list of ranks is pending, such as 3,8-11",
-                 word);
-        return -HOLTER_EUSAGE;
-    }
-    if (strncmp(word, "events=", 7) == 0) {
-        errno = 0;
-        wishes->events = strtoull(word + 7, &end, 10);
-        if (word[7] >= '0' && word[7] <= '9' && *end == '\0' && errno == 0 && wishes->events > 0 &&
-            wishes->events <= EVENTS_MAXIMUM)
-            return 0;
-        snprintf(why, capacity, "capture: '%.60s': a number from 1 to %u is pending", word,
-                 EVENTS_MAXIMUM);
-        return -HOLTER_EUSAGE;
-    }
-    snprintf(why, capacity, "capture: '%.60s': ranks= or events= is pending", word);
-    return -HOLTER_EUSAGE;
+    struct captures_argument *wishes = user;
+    (void)option;
+    return snprintf(wishes->ranks, sizeof(wishes->ranks), "%s", value) >= (int)LIST_CAPACITY ||
+                   rank_spans_check(wishes->ranks, UINT64_MAX) != 0
+               ? -1
+               : 0;
 }
 
 static int captures_parse_argument(struct captures_argument *wishes, const char *argument,
                                    char *why, size_t capacity)
 {
-    char text[LIST_CAPACITY + 64], *rest;
-    int code = 0;
+    const struct command_option words[] = {
+        {"ranks", .set = captures_set_ranks, .expected = "a list of ranks such as 3,8-11"},
+        {"events", .number = &wishes->events, .least = 1, .most = EVENTS_MAXIMUM,
+         .expected = "a number from 1 to 65536"},
+        {0},
+    };
     *wishes = (struct captures_argument){.events = CAPTURES_EVENTS};
-    snprintf(text, sizeof(text), "%s", argument == NULL ? "" : argument);
-    for (char *word = strtok_r(text, " ", &rest); code == 0 && word != NULL;
-         word = strtok_r(NULL, " ", &rest))
-        code = captures_parse_word(wishes, word, why, capacity);
-    return code;
+    return command_words_read("capture", words, wishes, argument, why, capacity);
 }
 
 int captures_request(struct captures *c, const struct peer *peer,
