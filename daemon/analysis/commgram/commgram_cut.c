@@ -1,6 +1,7 @@
 /* The level of a dendrogram that a picture shows. */
 #include "daemon/analysis/commgram/commgram_cut.h"
 
+#include "daemon/analysis/tables/heap.h"
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -44,28 +45,19 @@ static bool comes_before(const struct group *a, const struct group *b)
     return a->ranks != b->ranks ? a->ranks > b->ranks : a->begin < b->begin;
 }
 
+HEAP(cut_heap, struct group, comes_before)
+
 static void commgram_cut_push(struct heap *heap, struct group group)
 {
-    if (group.end - group.begin < 2)
-        return;
-    uint32_t at = heap->count++;
-    for (; at > 0 && comes_before(&group, &heap->groups[(at - 1) / 2]); at = (at - 1) / 2)
-        heap->groups[at] = heap->groups[(at - 1) / 2];
-    heap->groups[at] = group;
+    if (group.end - group.begin >= 2)
+        cut_heap_rise(heap->groups, heap->count++, group);
 }
 
 static struct group commgram_cut_pop(struct heap *heap)
 {
-    struct group top = heap->groups[0], group = heap->groups[--heap->count];
-    uint32_t at = 0;
-    for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
-        child +=
-            child + 1 < heap->count && comes_before(&heap->groups[child + 1], &heap->groups[child]);
-        if (!comes_before(&heap->groups[child], &group))
-            break;
-        heap->groups[at] = heap->groups[child];
-    }
-    heap->groups[at] = group;
+    struct group top = heap->groups[0];
+    heap->count--;
+    cut_heap_sink(heap->groups, heap->count, 0, heap->groups[heap->count]);
     return top;
 }
 

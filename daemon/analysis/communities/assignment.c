@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 
+#include "daemon/analysis/tables/heap.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -269,30 +270,13 @@ static bool assignment_is_before(const struct item *one, const struct item *othe
                                             : one->column < other->column;
 }
 
-static void assignment_push(struct assignment *a, struct item item)
-{
-    uint32_t at = a->heaped++;
-    for (; at > 0 && assignment_is_before(&item, &a->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        a->heap[at] = a->heap[(at - 1) / 2];
-    a->heap[at] = item;
-}
+HEAP(item_heap, struct item, assignment_is_before)
 
 static struct item assignment_pop(struct assignment *a)
 {
-    struct item top = a->heap[0], last = a->heap[--a->heaped];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= a->heaped)
-            break;
-        if (child + 1 < a->heaped && assignment_is_before(&a->heap[child + 1], &a->heap[child]))
-            child++;
-        if (!assignment_is_before(&a->heap[child], &last))
-            break;
-        a->heap[at] = a->heap[child];
-        at = child;
-    }
-    a->heap[at] = last;
+    struct item top = a->heap[0];
+    a->heaped--;
+    item_heap_sink(a->heap, a->heaped, 0, a->heap[a->heaped]);
     return top;
 }
 
@@ -320,7 +304,7 @@ static void assignment_scan(struct assignment *a, uint32_t row, uint64_t distanc
         if (column->row == NONE)
             *end = (struct end){.length = to, .column = a->entry[i].column, .row = NONE};
         else
-            assignment_push(a, (struct item){to, a->entry[i].column});
+            item_heap_rise(a->heap, a->heaped++, (struct item){to, a->entry[i].column});
         if (end->length == distance)
             return; /* there is none shorter */
     }

@@ -1,6 +1,8 @@
 /* Agglomeration: merges of neighbouring clusters, the best first. */
 #include "daemon/analysis/communities/community_tree.h"
 
+#include "daemon/analysis/tables/heap.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -179,24 +181,12 @@ static uint32_t community_grow_join(struct growth *g, uint32_t a, uint32_t b, do
 
 /* ---- one merge after the other ------------------------------------------------- */
 
-static void sift_down(struct growth *g, uint32_t at)
-{
-    struct candidate *heap = g->heap, moved = heap[at];
-    for (uint32_t child; (child = 2 * at + 1) < g->waiting; at = child) {
-        if (child + 1 < g->waiting && community_grow_is_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!community_grow_is_before(&heap[child], &moved))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
-}
+HEAP(candidate_heap, struct candidate, community_grow_is_before)
 
 static void community_grow_pop(struct growth *g)
 {
-    g->heap[0] = g->heap[--g->waiting];
-    if (g->waiting > 0)
-        sift_down(g, 0);
+    g->waiting--;
+    candidate_heap_sink(g->heap, g->waiting, 0, g->heap[g->waiting]);
 }
 
 /* Merge the best pair, or find that what was best is no more. @return 0 or -ENOMEM */
@@ -215,7 +205,7 @@ static int community_grow_step(struct growth *g)
     }
     /* Entries of the owner only become worse: its new best one sinks from the top. */
     if (find_best(g, owner, &g->heap[0]))
-        sift_down(g, 0);
+        candidate_heap_sink(g->heap, g->waiting, 0, g->heap[0]);
     else
         community_grow_pop(g);
     return 0;
@@ -227,7 +217,7 @@ static int grow_greedily(struct growth *g)
     for (uint32_t v = 0; v < g->vertices; v++)
         g->waiting += find_best(g, v, &g->heap[g->waiting]);
     for (uint32_t i = g->waiting / 2; i-- > 0;)
-        sift_down(g, i);
+        candidate_heap_sink(g->heap, g->waiting, i, g->heap[i]);
     while (rc == 0 && g->waiting > 0 && g->looks > 0)
         rc = community_grow_step(g);
     return rc;

@@ -48,7 +48,6 @@ struct hang_graph {
     uint32_t *component, *visit, *low, *stack, *frames, *next; /* scratch memory of the search */
     uint32_t *order;     /* nodes, component by component, dependencies first */
     uint32_t *hang_of;   /* by node: index in watch.hangs; HANG_NONE: none */
-    uint8_t *in_circle;  /* by node */
     uint32_t *named;     /* capacity for a list of all ranks */
     uint64_t *waited;    /* by rank: longest wait for a message from it */
     uint32_t *waiter;    /* by rank: the rank with that wait */

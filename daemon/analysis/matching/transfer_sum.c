@@ -3,6 +3,7 @@
 #include "daemon/analysis/matching/transfer_sum.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/heap.h"
 #include "daemon/analysis/tables/key_order.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "holter/size_class.h"
@@ -185,28 +186,18 @@ static void transfer_sum_exclude(struct transfer_sum *sum, uint64_t key)
         sum->keys_below = key;
 }
 
-static void transfer_sum_sift_down(struct match_half *heap, uint32_t count, uint32_t at)
+static int transfer_sum_is_larger(const struct match_half *a, const struct match_half *b)
 {
-    struct match_half moved = heap[at];
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= count)
-            break;
-        if (child + 1 < count && heap[child + 1].key > heap[child].key)
-            child++;
-        if (heap[child].key <= moved.key)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
+    return a->key > b->key;
 }
+
+HEAP(half_heap, struct match_half, transfer_sum_is_larger)
 
 static void transfer_sum_drop_largest(struct transfer_sum *sum)
 {
     transfer_sum_exclude(sum, sum->halves[0].key);
-    sum->halves[0] = sum->halves[--sum->half_count];
-    transfer_sum_sift_down(sum->halves, sum->half_count, 0);
+    sum->half_count--;
+    half_heap_sink(sum->halves, sum->half_count, 0, sum->halves[sum->half_count]);
 }
 
 void transfer_sum_half(void *user, const struct match_half *half)
@@ -222,12 +213,7 @@ void transfer_sum_half(void *user, const struct match_half *half)
         sum->passed_over++;
         return;
     }
-    uint32_t at = sum->half_count++;
-    while (at > 0 && sum->halves[(at - 1) / 2].key < half->key) {
-        sum->halves[at] = sum->halves[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    sum->halves[at] = *half;
+    half_heap_rise(sum->halves, sum->half_count++, *half);
 }
 
 uint64_t transfer_sum_sampled(const struct transfer_sum *sum)

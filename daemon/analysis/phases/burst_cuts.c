@@ -1,6 +1,7 @@
 /* Cuts of all bursts into phases, by gap or by count. */
 #include "daemon/analysis/phases/burst_chunk.h"
 
+#include "daemon/analysis/tables/heap.h"
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -88,32 +89,14 @@ static bool burst_cuts_is_lower(const struct burst_cutoff *a, const struct burst
     return a->height != b->height ? a->height < b->height : a->position < b->position;
 }
 
-static void burst_cuts_sink(struct highest *h)
-{
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
-        child += child + 1 < h->count && burst_cuts_is_lower(&h->heap[child + 1], &h->heap[child]);
-        if (!burst_cuts_is_lower(&h->heap[child], &h->heap[at]))
-            return;
-        const struct burst_cutoff swap = h->heap[at];
-        h->heap[at] = h->heap[child];
-        h->heap[child] = swap;
-    }
-}
+HEAP(cutoff_heap, struct burst_cutoff, burst_cuts_is_lower)
 
 static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
 {
-    if (h->count == h->capacity) {
-        if (!burst_cuts_is_lower(&h->heap[0], &one))
-            return;
-        h->heap[0] = one;
-        burst_cuts_sink(h);
-        return;
-    }
-    size_t at = h->count++;
-    for (; at > 0 && burst_cuts_is_lower(&one, &h->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        h->heap[at] = h->heap[(at - 1) / 2];
-    h->heap[at] = one;
+    if (h->count < h->capacity)
+        cutoff_heap_rise(h->heap, h->count++, one);
+    else if (burst_cuts_is_lower(&h->heap[0], &one))
+        cutoff_heap_sink(h->heap, h->count, 0, one);
 }
 
 /* Offers the boundaries of a chunk at or above a floor. The first boundary of the view is skipped:

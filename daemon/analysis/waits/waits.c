@@ -42,7 +42,6 @@ struct waits {
     size_t pair_capacity;
     uint32_t *used; /* owned; pairs with a time in this window */
     size_t used_count, used_capacity;
-    uint32_t pair_last;
     struct key_table comms; /* lo: id */
     struct waits_comm *comm_rows;
     size_t comm_capacity;

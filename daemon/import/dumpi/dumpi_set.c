@@ -69,15 +69,14 @@ static void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t len
         else if (dumpi_set_is_key(&begin, end, "fileprefix"))
             dumpi_set_copy_text(out->prefix, sizeof out->prefix, begin, end);
         else if (dumpi_set_is_key(&begin, end, "numprocs"))
-            out->keys_found += dumpi_set_read_number(begin, end, &out->ranks);
+            dumpi_set_read_number(begin, end, &out->ranks);
         else if (dumpi_set_is_key(&begin, end, "startime"))
-            out->keys_found += dumpi_set_read_number(begin, end, &out->start_s);
+            dumpi_set_read_number(begin, end, &out->start_s);
         for (unsigned i = 0; i < 3; i++)
             if (dumpi_set_is_key(&begin, end, parts[i]) &&
                 dumpi_set_read_number(begin, end, &number) && number < 256)
                 out->version.part[i] = (uint8_t)number;
     }
-    out->keys_found += out->prefix[0] != '\0';
 }
 
 /* ---- finding -------------------------------------------------------------------- */

@@ -14,7 +14,6 @@ struct dumpi_meta {
     char host[65], prefix[256];
     uint64_t ranks, start_s; /**< 0: not stated */
     struct dumpi_version version;
-    int keys_found; /**< number of known keys that were found */
 };
 
 /** The file of one rank. */
