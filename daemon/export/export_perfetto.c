@@ -184,17 +184,22 @@ static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_
     return i == 0 ? ALERTS : FURTHER_ALERTS + (int)i;
 }
 
-static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
+/* An event of a track of the job, from a row: its name, begin and end, and its arguments. */
+static int export_perfetto_put_row(struct trace *t, int track, const struct cell *row,
+                                   size_t columns)
 {
-    struct trace *t = user;
-    int track = export_perfetto_assign_track(t, row[1].integer, row[2].integer);
-    if (track < 0)
-        return track;
     export_perfetto_begin(t, 'X', JOB, track);
     export_perfetto_put_name(t, row[0].text);
     export_perfetto_put_span(t, row[1].integer, row[2].integer);
     export_perfetto_put_arguments(t, &row[3], columns - 3);
     return ferror(t->out) ? -EIO : 0;
+}
+
+static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    int track = export_perfetto_assign_track(t, row[1].integer, row[2].integer);
+    return track < 0 ? track : export_perfetto_put_row(t, track, row, columns);
 }
 
 /* Links that were hot in the most windows come first. */
@@ -224,13 +229,7 @@ static int export_perfetto_put_link(void *user, const struct cell *row, size_t c
 {
     struct trace *t = user;
     int track = strlen(row[0].text) > 150 ? 0 : export_perfetto_track_of(t, row[0].text);
-    if (track == 0)
-        return 0;
-    export_perfetto_begin(t, 'X', JOB, track);
-    export_perfetto_put_name(t, row[1].text);
-    export_perfetto_put_span(t, row[2].integer, row[3].integer);
-    export_perfetto_put_arguments(t, &row[4], columns - 4);
-    return ferror(t->out) ? -EIO : 0;
+    return track == 0 ? 0 : export_perfetto_put_row(t, track, row + 1, columns - 1);
 }
 
 /* Captures may overlap: of a record in several captures the one with a known duration is used. */

@@ -205,16 +205,22 @@ static void collective_ring(struct sender *s, uint64_t bytes)
     s->step++;
 }
 
+/* @return whether the messages to all others are more edges than are listed: they are spread */
+static bool collective_is_spread(struct sender *s)
+{
+    uint32_t p = s->size, r = s->call->position;
+    if (p - 1 <= COLLECTIVE_MAXIMUM_EDGES)
+        return false;
+    s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
+    s->out->spread_bytes = s->call->bytes - collective_blocks(s->call->bytes, r, r + 1, p);
+    return true;
+}
+
 static void collective_pairwise(struct sender *s)
 {
     uint32_t p = s->size, r = s->call->position;
     collective_set_algorithm(s, "pairwise exchange");
-    if (p - 1 > COLLECTIVE_MAXIMUM_EDGES) {
-        s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
-        s->out->spread_bytes = s->call->bytes - collective_blocks(s->call->bytes, r, r + 1, p);
-        return;
-    }
-    for (uint32_t i = 1; i < p; i++, s->step++) {
+    for (uint32_t i = collective_is_spread(s) ? p : 1; i < p; i++, s->step++) {
         uint32_t to = (r + i) % p;
         collective_send(s, to, collective_blocks(s->call->bytes, to, to + 1, p));
     }
@@ -429,16 +435,10 @@ static void linear_gather(struct sender *s)
 
 static void linear_scatter(struct sender *s)
 {
-    uint32_t p = s->size, root = s->call->root;
+    uint32_t p = s->size;
     collective_set_algorithm(s, "linear");
-    if (s->call->position != root)
+    if (s->call->position != s->call->root || collective_is_spread(s))
         return;
-    if (p - 1 > COLLECTIVE_MAXIMUM_EDGES) {
-        s->out->spread_messages = collective_multiply(p - 1, s->call->calls);
-        s->out->spread_bytes =
-            s->call->bytes - collective_blocks(s->call->bytes, root, root + 1, p);
-        return;
-    }
     for (uint32_t to = 0; to < p; to++)
         collective_send(s, to, collective_blocks(s->call->bytes, to, to + 1, p));
 }
