@@ -17,8 +17,8 @@
     X(rule)                                                                                        \
     X(severity)                                                                                    \
     X(ranks)                                                                                       \
-    X(locality) X(sizes) X(advice) X(nodes) X(links) X(culprit) X(culprits) X(alternatives)        \
-        X(victims)
+    X(locality)                                                                                    \
+    X(sizes) X(advice) X(nodes) X(links) X(culprit) X(culprits) X(alternatives) X(victims)
 #define EVIDENCE_FIGURES(X)                                                                        \
     X(region)                                                                                      \
     X(ratio)                                                                                       \
