@@ -160,7 +160,7 @@ static int may_be_made(size_t bytes)
 }
 
 /* posix_fallocate() gives up when a signal arrives; profilers' timers send many. @return errno */
-static int reserve(int fd, size_t offset, size_t bytes)
+static int segment_reserve_file(int fd, size_t offset, size_t bytes)
 {
     int error;
     do {
@@ -181,7 +181,7 @@ int segment_create(struct segment **out, const char *name, const struct segment_
         return -errno;
     int error = ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
     if (error == 0)
-        error = reserve(fd, 0, records_offset(shape) + ring_bytes(shape, 0));
+        error = segment_reserve_file(fd, 0, records_offset(shape) + ring_bytes(shape, 0));
     void *memory = MAP_FAILED;
     if (error == 0) {
         memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -206,7 +206,7 @@ int segment_reserve_ring(struct segment *segment, const char *name, uint32_t ind
     int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
-    int error = reserve(fd, ring->offset, bytes);
+    int error = segment_reserve_file(fd, ring->offset, bytes);
     close(fd);
     if (error == 0)
         segment_prepare_ring(segment, index);

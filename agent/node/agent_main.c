@@ -164,8 +164,8 @@ static void agent_main_request_short_slices(void)
 }
 
 /* The agent is started by the first rank of the node, which its launcher may have bound to a core.
- * All cores that the job may use are left to the agent (cpuset(7) still holds), so that it finds one
- * that is idle. */
+ * It may run on all cores that the job may use (cpuset(7) still holds), to find one that is idle.
+ */
 static void agent_main_leave_binding(void)
 {
     cpu_set_t all;

@@ -441,18 +441,6 @@ void census_remove_job(struct census *census, struct node_job *job)
     node_job_destroy(job);
 }
 
-uint64_t census_wait(const struct census *census)
-{
-    uint64_t wait = DRAIN_MAXIMUM_NS;
-    for (uint32_t i = 0; i < census->count; i++) {
-        if (census->residents[i]->stage != JOINED)
-            continue;
-        uint64_t one = rank_drain_wait(census->residents[i]->rank);
-        wait = one < wait ? one : wait;
-    }
-    return wait;
-}
-
 int census_empty(const struct census *census)
 {
     return census->count == 0;

@@ -95,9 +95,6 @@ void census_remove_job(struct census *census, struct node_job *job);
 uint32_t census_ranks(const struct census *census, const struct node_job *job,
                       const struct rank **out, uint32_t capacity);
 
-/** How long the rings can wait, nanoseconds. */
-uint64_t census_wait(const struct census *census);
-
 /** Whether there are no segments, in whatever state. */
 int census_empty(const struct census *census);
 

@@ -7,7 +7,6 @@
 #define HOLTER_AGENT_NODE_RANK_H
 
 #include "agent/node/carts.h"
-#include "agent/node/drain.h"
 #include "agent/node/journal.h"
 #include "daemon/analysis/events/event_sum.h"
 #include "daemon/analysis/matching/transfer_sum.h"
@@ -26,7 +25,6 @@ struct drain_clocks {
 struct rank_ring {
     struct ring_reader reader;
     struct ring_sum sum;
-    struct drain_pace pace;
     struct tally_row *tally;   /**< in the mapping; only the agent's own figures are written */
     uint32_t tally_capacity;   /**< rows */
     uint32_t tally_epoch;      /**< number of the committed figures of tally_row.counted */

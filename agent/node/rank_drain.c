@@ -152,9 +152,7 @@ static uint64_t rank_drain_ring(struct rank *rank, uint32_t number,
                                 const struct drain_clocks *clocks, struct event *batch)
 {
     struct rank_ring *ring = &rank->rings[number];
-    uint64_t lost = ring->reader.lost;
     uint64_t taken = rank_drain_batches(rank, number, clocks, batch);
-    drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
     ring_alarm_set(&rank->controls[number], ring->reader.next + ring->reader.capacity / 2,
                    rank->reader_pid);
     return taken;
@@ -281,16 +279,6 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int e
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     event_sum_losses(rank->sum, rank->index, rank_drain_count_growth(dropped, &rank->dropped), 0,
                      rank->open);
-}
-
-uint64_t rank_drain_wait(const struct rank *rank)
-{
-    uint64_t wait = DRAIN_MAXIMUM_NS;
-    for (uint32_t i = 0; i < rank->open; i++) {
-        uint64_t one = drain_pace_wait(&rank->rings[i].pace, rank->rings[i].reader.capacity);
-        wait = one < wait ? one : wait;
-    }
-    return wait;
 }
 
 void rank_store_positions(struct rank *rank)

@@ -26,9 +26,6 @@ int rank_is_drained(const struct rank *rank);
  *  @param ended  the rank writes no more */
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int ended);
 
-/** How long the rings can wait, nanoseconds. */
-uint64_t rank_drain_wait(const struct rank *rank);
-
 /** The window of its job is closed: stores how far the rings are summed, to be committed with it.
  */
 void rank_store_positions(struct rank *rank);

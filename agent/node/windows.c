@@ -173,7 +173,7 @@ void windows_close_now(struct windows *windows, uint64_t now_ns)
 
 uint64_t windows_next_due(const struct windows *windows, uint64_t now_ns)
 {
-    uint64_t due = now_ns + census_wait(windows->census);
+    uint64_t due = now_ns + DRAIN_MAXIMUM_NS;
     uint64_t allowed = drain_budget_next(&windows->drains, now_ns);
     uint64_t end = windows_end_of_open(windows);
     due = allowed > due ? allowed : due;

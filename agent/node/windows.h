@@ -11,6 +11,7 @@
 #define HOLTER_AGENT_NODE_WINDOWS_H
 
 #include "agent/node/census.h"
+#include "agent/node/drain.h"
 
 #define WINDOWS_LENGTH_NS UINT64_C(1000000000) /**< until a daemon says otherwise */
 #define WINDOWS_BUDGET UINT64_C(1000000)       /**< bytes a second, by default */

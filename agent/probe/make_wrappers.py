@@ -457,11 +457,12 @@ def write_wrapper(out, call, name, large):
         out.write(f"    return record_{name}({', '.join([f'real_{prefix}{name}'] + given)});\n}}\n\n")
 
 
-STUBS_X86_64 = r"""
+STUBS = r"""
 /* Exported symbols. Each jumps through its word of probe_jump, with all registers as the application set them,
  * so that it is right for any MPI's handles and for variadic calls. At first the word leads to code after the
- * stub, which saves the argument registers (System V ABI, section 3.2.3), has probe_first() fill the words,
- * and jumps again. */
+ * stub, which saves the argument registers (System V ABI for x86-64, section 3.2.3; AAPCS64, section 6.8.2), has
+ * probe_first() fill the words, and jumps again. */
+#if defined(__x86_64__)
 __asm__(
     ".text\n"
     "holter_first:\n"
@@ -493,6 +494,38 @@ __asm__(
             "    .cfi_startproc\n    jmp *probe_jump+8*" #number "(%rip)\n"                        \
             "holter_stub_" #number ":\n    push $" #number "\n    jmp holter_first\n"              \
             "    .cfi_endproc\n.size " #symbol ", .-" #symbol "\n");
+#elif defined(__aarch64__)
+__asm__(
+    ".text\n"
+    "holter_first:\n"
+    "    .cfi_startproc\n"
+    "    stp x29, x30, [sp, #-224]!\n"
+    "    .cfi_def_cfa_offset 224\n    .cfi_offset 29, -224\n    .cfi_offset 30, -216\n"
+    "    mov x29, sp\n"
+    "    stp x0, x1, [sp, #16]\n    stp x2, x3, [sp, #32]\n    stp x4, x5, [sp, #48]\n"
+    "    stp x6, x7, [sp, #64]\n    stp x8, x17, [sp, #80]\n" /* x17: the stub's number */
+    "    stp q0, q1, [sp, #96]\n    stp q2, q3, [sp, #128]\n    stp q4, q5, [sp, #160]\n"
+    "    stp q6, q7, [sp, #192]\n"
+    "    bl probe_first\n"
+    "    ldp q0, q1, [sp, #96]\n    ldp q2, q3, [sp, #128]\n    ldp q4, q5, [sp, #160]\n"
+    "    ldp q6, q7, [sp, #192]\n"
+    "    ldp x0, x1, [sp, #16]\n    ldp x2, x3, [sp, #32]\n    ldp x4, x5, [sp, #48]\n"
+    "    ldp x6, x7, [sp, #64]\n    ldp x8, x17, [sp, #80]\n"
+    "    ldp x29, x30, [sp], #224\n"
+    "    .cfi_def_cfa_offset 0\n    .cfi_restore 29\n    .cfi_restore 30\n"
+    "    adrp x16, probe_jump\n    add x16, x16, :lo12:probe_jump\n    ldr x16, [x16, x17, lsl #3]\n"
+    "    br x16\n"
+    "    .cfi_endproc\n"
+);
+#define STUB(symbol, number)                                                                       \
+    __asm__(".text\n.p2align 4\n.globl " #symbol "\n.type " #symbol ", %function\n" #symbol ":\n"  \
+            "    .cfi_startproc\n    adrp x16, probe_jump+8*" #number "\n"                          \
+            "    ldr x16, [x16, #:lo12:probe_jump+8*" #number "]\n    br x16\n"                     \
+            "holter_stub_" #number ":\n    mov w17, #" #number "\n    b holter_first\n"             \
+            "    .cfi_endproc\n.size " #symbol ", .-" #symbol "\n");
+#else
+#error "there are stubs for x86-64 and aarch64 only"
+#endif
 """
 
 
@@ -518,7 +551,7 @@ def write_source(out, functions):
     for name in USED:
         out.write(f"    {{\"PMPI_{name}\", (void **)&real_PMPI_{name}, NULL}},\n")
     out.write("};\nconst size_t probe_use_count = sizeof(probe_uses) / sizeof(probe_uses[0]);\n")
-    out.write(STUBS_X86_64 + "\n")
+    out.write(STUBS + "\n")
     for number, name in enumerate(stubs):
         out.write(f"STUB({name}, {number})\n")
     out.write("__asm__(\".data\\n.p2align 6\\n.globl probe_jump\\n.hidden probe_jump\\nprobe_jump:\\n\"\n")

@@ -109,9 +109,8 @@ static void info_json_print_hosts(FILE *out, const struct info *i)
     fputs("],", out);
 }
 
-void info_print_json(FILE *out, const struct info *i)
+static void info_json_print_job(FILE *out, const struct info *i)
 {
-    fputc('{', out);
     info_json_text(out, "file", i->path);
     info_json_number(out, "file_bytes", i->file_bytes);
     info_json_number(out, "schema", (uint64_t)i->version);
@@ -131,6 +130,12 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_print_hosts(out, i);
     info_json_text(out, "network", i->network);
     info_json_text(out, "network_source", i->network_source);
+}
+
+void info_print_json(FILE *out, const struct info *i)
+{
+    fputc('{', out);
+    info_json_print_job(out, i);
     info_json_number(out, "begin_ns", i->begin_ns);
     info_json_number(out, "end_ns", i->end_ns);
     info_json_number(out, "window_ns", i->window_ns);
