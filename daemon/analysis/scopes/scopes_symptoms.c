@@ -1,15 +1,20 @@
 /* Findings that follow from another one. Ranks that wait for slow messages hold up others in turn:
  * in small jobs, and around a culprit in large ones, messages between its partners take longer as
  * well. A finding is a symptom of another that began no later and costs several times as much when
- * all nodes that may hold up its messages exchange messages with the culprit. */
+ * all nodes that may hold up its messages exchange messages with the culprit. A pair of nodes is
+ * none when the other messages of its ranks take as long as before: nobody is held up there. */
 #include "daemon/analysis/scopes/scopes_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COSTS_MORE 4.0   /* times the excess */
 #define DELAY_WINDOWS 2u /* within which ranks are late when messages begin to be slow */
 #define LATER_WINDOWS 1u /* the onset of the culprit may be found so much later */
+#define SURE 2.0         /* standard deviations */
+#define SENDS 1u         /* marks of ranks: messages of the finding come from it, */
+#define RECEIVES 2u      /* or go to it */
 
 /* Mark the nodes of the scope and their partners; or of a scope that may be a symptom, the nodes
  * that may hold up its messages: of a directed pair the sender. */
@@ -54,6 +59,46 @@ static bool symptoms_is_near(const struct scopes *s, const struct scope_finding 
     return true;
 }
 
+static bool symptoms_has_row(const struct scopes *s, const struct scope_finding *f,
+                             const struct scope_row *row)
+{
+    bool has = false;
+    for (uint32_t m = 0; m < f->member_count; m++)
+        has |= scopes_row_is_in(s, &f->members[m], row) != 0;
+    return has;
+}
+
+/* Do other messages that the senders of pairs of nodes send, and others that their receivers
+ * receive, surely not deviate by as much as a finding has to?
+ * @param marks  by rank */
+static bool symptoms_is_apart(struct scopes *s, const struct scope_finding *f, uint8_t *marks)
+{
+    const struct scope_rows *rows = scopes_newest(s);
+    double weight[2] = {0}, product[2] = {0};
+    memset(marks, 0, s->ranks);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!symptoms_has_row(s, f, &rows->list[i]))
+            continue;
+        marks[rows->list[i].source] |= SENDS;
+        marks[rows->list[i].destination] |= RECEIVES;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct scope_row *row = &rows->list[i];
+        const bool ends[] = {marks[row->source] & SENDS, marks[row->destination] & RECEIVES};
+        if ((!ends[0] && !ends[1]) || scopes_row_is_explained(s, row))
+            continue;
+        for (int end = 0; end < 2; end++) {
+            weight[end] += ends[end] ? scope_round(row->weight) : 0;
+            product[end] += ends[end] ? scope_round(row->weight * row->y) : 0;
+        }
+    }
+    bool apart = f->members[0].kind == SCOPE_NODE_PAIR;
+    for (int end = 0; end < 2; end++)
+        apart = apart && weight[end] > 0 &&
+                product[end] / weight[end] + SURE / sqrt(weight[end]) < log(s->params.minimum);
+    return apart;
+}
+
 /* Many ranks that are late alike, when messages began to take longer, wait for these messages; and
  * so does a rank whose delay costs less than they do. */
 static bool symptoms_is_delay(const struct scope_finding *f, const struct scope_finding *culprit)
@@ -92,7 +137,7 @@ static bool symptoms_is_part(const struct scope_finding *f, const struct scope_f
     return true;
 }
 
-static bool symptoms_follows(const struct scopes *s, const struct scope_finding *f,
+static bool symptoms_follows(struct scopes *s, const struct scope_finding *f,
                              const struct scope_finding *culprit, uint8_t *marks)
 {
     if (symptoms_is_delay(f, culprit) || symptoms_is_load(f, culprit))
@@ -105,13 +150,14 @@ static bool symptoms_follows(const struct scopes *s, const struct scope_finding 
         return true;
     if (culprit->onset > f->onset + LATER_WINDOWS)
         return false;
-    return culprit->peak_ns >= COSTS_MORE * f->peak_ns && symptoms_is_near(s, f, culprit, marks);
+    return culprit->peak_ns >= COSTS_MORE * f->peak_ns && symptoms_is_near(s, f, culprit, marks) &&
+           !symptoms_is_apart(s, f, marks);
 }
 
 /* Without memory, nothing is a symptom. */
 void scopes_find_symptoms(struct scopes *s)
 {
-    uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + 1) : NULL;
+    uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + s->ranks + 1) : NULL;
     for (uint32_t i = 0; i < s->open_count; i++) {
         struct scope_finding *f = &s->open[i].finding;
         f->symptom_of = 0;

@@ -184,6 +184,15 @@ static void two_faults_at_once_are_two_findings(void **state)
     check_named(of_kind(FAULT_NODE_AND_PAIR, 3), 5);
 }
 
+/* Seed 3 has a slow pair of nodes which both exchange messages with the slow node. */
+static void a_slow_pair_among_the_partners_of_a_slow_node_is_no_symptom(void **state)
+{
+    (void)state;
+    struct fault_params params = of_kind(FAULT_NODE_AND_PAIR, 3);
+    params.seed = 3;
+    check_named(params, 5);
+}
+
 static void a_fault_that_begins_with_a_new_phase_is_named(void **state)
 {
     struct fault_params params = of_kind(FAULT_NODE, 3);
@@ -340,6 +349,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
         cmocka_unit_test(a_node_that_loses_a_twentieth_of_its_messages_is_named),
         cmocka_unit_test(two_faults_at_once_are_two_findings),
+        cmocka_unit_test(a_slow_pair_among_the_partners_of_a_slow_node_is_no_symptom),
         cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
         cmocka_unit_test(patterns_that_change_are_no_fault),
         cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
