@@ -221,7 +221,7 @@ static void windows_come_in_order(void **state)
 
 /* Jobs of each reason, and how many of a hundred are to be right: of fewer jobs the share that are
  * right spreads wider. With an argument, in suite 'long', 100 jobs and 95. */
-static uint64_t jobs = 40, right_of_hundred = 90;
+static uint64_t jobs = 20, right_of_hundred = 90;
 
 /* Feed a job and ask about a scope. reverse: rows in the opposite order. */
 static struct attribution_result judge_scope(const struct synthetic_params *p,
