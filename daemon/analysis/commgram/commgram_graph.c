@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
+#include "holter/message_key.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,25 +62,16 @@ static int commgram_graph_copy_edges(struct commgram_graph *g, const struct phas
     return 0;
 }
 
-/* The finaliser of SplitMix64 (Steele, Lea, Flood, 2014). */
-static uint64_t commgram_graph_mix_bits(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 static struct commgram_key commgram_graph_key_of(const struct commgram_graph *g)
 {
-    struct commgram_key key = {commgram_graph_mix_bits(g->ranks),
-                               commgram_graph_mix_bits(~(uint64_t)g->count)};
+    struct commgram_key key = {message_key_mix(g->ranks), message_key_mix(~(uint64_t)g->count)};
     for (size_t i = 0; i < g->count; i++) {
         const struct communities_edge *e = &g->edges[i];
         uint64_t ends = (uint64_t)e->a << 32 | e->b, weight;
         memcpy(&weight, &e->weight, sizeof(weight));
-        uint64_t edge = commgram_graph_mix_bits(ends + UINT64_C(0x9e3779b97f4a7c15)) + weight;
-        key.high = commgram_graph_mix_bits(key.high ^ edge);
-        key.low = commgram_graph_mix_bits(key.low + edge * UINT64_C(0xd6e8feb86659fd93));
+        uint64_t edge = message_key_mix(ends + UINT64_C(0x9e3779b97f4a7c15)) + weight;
+        key.high = message_key_mix(key.high ^ edge);
+        key.low = message_key_mix(key.low + edge * UINT64_C(0xd6e8feb86659fd93));
     }
     return key;
 }

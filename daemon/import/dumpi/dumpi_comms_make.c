@@ -1,6 +1,7 @@
 /* Making of communicators as far as one call of one rank determines their members. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
+#include "holter/message_key.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +12,8 @@
  * it before, and the world rank of the first member. */
 uint64_t dumpi_mix(uint64_t a, uint64_t b)
 {
-    uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0xd1b54a32d192ed03);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
+    uint64_t z =
+        message_key_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0xd1b54a32d192ed03));
     return z > 2 ? z : z + 3; /* 0 stands for none, 1 for MPI_COMM_WORLD, 2 for MPI_COMM_SELF */
 }
 

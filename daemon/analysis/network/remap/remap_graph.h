@@ -4,6 +4,7 @@
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_GRAPH_H
 
 #include "daemon/analysis/network/remap/remap.h"
+#include "holter/message_key.h"
 
 /** What one process sends to another; each pair occurs once. */
 struct remap_flow {
@@ -37,10 +38,7 @@ double remap_graph_weight(const struct remap_graph *graph, uint32_t one, uint32_
 /** Random numbers (splitmix64: Steele, Lea and Flood, OOPSLA 2014). */
 static inline uint64_t remap_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return message_key_mix(*state += 0x9e3779b97f4a7c15u);
 }
 
 static inline uint32_t remap_below(uint64_t *state, uint32_t bound)
