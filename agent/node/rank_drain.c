@@ -66,14 +66,14 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
     ring->tally_epoch = atomic_load_explicit(&control->tally_epoch, memory_order_relaxed);
     ring->saved.next = ring->reader.next;
     ring->saved.tally_epoch = ring->tally_epoch;
-    if (ring->reader.next == 0)
+    rank_drain_read_again(ring);
+    if (ring->saved.next == 0)
         return;
     ring->lost_matched = UINT64_MAX;
     ring->sum.last_exit_ns =
         atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
     ring->sum.untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
     rank->dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    rank_drain_read_again(ring);
 }
 
 /* Rings are opened in order, so only the next one can have come into use: every drain reads its

@@ -167,6 +167,28 @@ static void every_record_counts_once_however_often_agents_are_killed(void **stat
     detach(bed);
 }
 
+static void what_an_agent_took_before_its_first_window_ended_is_read_by_the_next(void **state)
+{
+    struct bed *bed = *state;
+    static struct journal_state journal;
+    memset(&journal, 0, sizeof journal);
+    struct event event = send_event(1000, 1);
+    attach(bed);
+    fake_rank_write(&bed->fake, &event);
+    fake_rank_write(&bed->fake, &event);
+    struct drain_clocks clocks = until(bed, 2000);
+    assert_int_equal(rank_drain(bed->rank, &clocks, &journal, bed->batch), 2);
+    detach(bed);
+    attach(bed);
+    fake_rank_write(&bed->fake, &event);
+    assert_int_equal(rank_drain(bed->rank, &clocks, &journal, bed->batch), 3);
+    rank_end_window(bed->rank, &clocks, 1);
+    struct wire_rank_row row = row_of(bed);
+    assert_int_equal(row.events, 3);
+    assert_int_equal(row.lost, 0);
+    detach(bed);
+}
+
 static void reused_slot_names_its_new_communicator(void **state)
 {
     struct bed *bed = *state;
@@ -399,6 +421,9 @@ static void ring_that_fills_between_drains_wakes_the_agent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            what_an_agent_took_before_its_first_window_ended_is_read_by_the_next, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(every_record_counts_once_however_often_agents_are_killed,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_record_is_summed_though_the_ring_is_lapped, set_up,
