@@ -14,6 +14,9 @@
 #define LIKE_THE_PAIR 0.4 /* of its effect: other pairs of its node deviate as well */
 #define WHOLE 0.75        /* of its effect: messages of both localities deviate */
 #define SAME 1e-9         /* gains that differ by less are equal */
+#define DECIDED 5u        /* windows of an excursion: then a node or its pair is named */
+#define CHANCE 1e-3       /* that the node deviates, below which its pair is named at once */
+#define LIKELY 0.1        /* the same in the end; both by the benchmark of faults */
 
 /* A candidate that was chosen. */
 struct choice {
@@ -246,26 +249,67 @@ static bool search_node_deviates(const struct scopes *s, const struct choice *pa
     return pairs > 1;
 }
 
+/* The natural logarithm of the chance that all messages of a node deviate, though those that have
+ * done so lie on one of its pairs. Where few messages take very long, the mean of the pair rests on
+ * few independent events: on its square by its variance, which the scatter of rows shows. If it is
+ * the node, each falls on the pair with a probability that is the pair's share of the weight. */
+static double search_node_chance(const struct scopes *s, const struct scope *pair,
+                                 const struct scope *node, uint32_t first)
+{
+    double weight[2] = {0}, product[2] = {0}, square[2] = {0}, count[2] = {0}, scatter = 1;
+    for (uint32_t w = first; w <= s->windows; w++) {
+        const struct scope_rows *rows = &s->recent[w % SCOPE_RECENT];
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct scope_row *row = &rows->list[i];
+            const int own = scopes_row_is_in(s, pair, row);
+            if (row->weight <= 0 || (!own && !scopes_row_is_in(s, node, row)))
+                continue;
+            weight[own] += scope_round(row->weight);
+            product[own] += scope_round(row->weight * row->y);
+            square[own] += scope_round(row->weight * row->y * row->y);
+            count[own] += 1;
+        }
+    }
+    if (weight[0] <= 0 || product[1] <= 0)
+        return -INFINITY;
+    for (int own = 0; own < 2; own++)
+        scatter = fmax(scatter, (square[own] - product[own] * product[own] / weight[own]) /
+                                    fmax(count[own] - 1, 1));
+    const double events = product[1] * product[1] / weight[1] / scatter;
+    const double expected = weight[1] / (weight[0] + weight[1]);
+    const double seen = product[1] / (product[1] + fmax(product[0], 0));
+    const double others = seen < 1 ? (1 / seen - 1) * log((1 - seen) / (1 - expected)) : 0;
+    return seen <= expected ? 0 : -events * (log(seen / expected) + others) - log(expected);
+}
+
 /* Where all pairs of a node are slow, the node is the scope, though each pair has a deviation of
- * its own and the largest explains most. */
-static void search_widen(const struct scopes *s, struct choice *best)
+ * its own and the largest explains most. Where messages do not show yet whether it is the node,
+ * further windows may. */
+static void search_widen(const struct scopes *s, struct choice *best, uint32_t first)
 {
     const struct scope scope = scopes_candidate(s, best->kind, best->i);
-    if (scope.kind != SCOPE_NODE_PAIR)
-        return;
-    const bool directed = scope.direction == SCOPE_OUT;
-    const uint32_t nodes[] = {scope.a, scope.b};
-    for (int end = 0; end < 2; end++) {
-        const enum scope_direction direction = !directed  ? SCOPE_BOTH
-                                               : end == 0 ? SCOPE_OUT
-                                                          : SCOPE_IN;
+    const struct choice pair = *best;
+    const bool late = s->windows - s->tables[pair.kind].tracks[pair.i].start + 1 >= DECIDED;
+    for (int end = 0; scope.kind == SCOPE_NODE_PAIR && end < 2; end++) {
+        const struct scope node = {SCOPE_NODE,
+                                   scope.direction != SCOPE_OUT ? SCOPE_BOTH
+                                   : end == 0                   ? SCOPE_OUT
+                                                                : SCOPE_IN,
+                                   end == 0 ? scope.a : scope.b, 0};
+        const uint32_t i = 4 * node.a + node.direction;
+        const bool deviates = search_node_deviates(s, &pair, node.a, node.direction);
         struct scope_estimate e;
-        if (!search_node_deviates(s, best, nodes[end], direction) ||
-            !scopes_estimate(s, TABLE_NODE, 4 * nodes[end] + direction, &e))
+        if ((!deviates &&
+             search_node_chance(s, &scope, &node, first) < log(late ? LIKELY : CHANCE)) ||
+            !scopes_estimate(s, TABLE_NODE, i, &e))
             continue;
-        *best = (struct choice){TABLE_NODE, 4 * nodes[end] + direction, e.effect,
-                                e.effect * e.effect * e.weight, best->significant};
-        return;
+        if (!deviates && !late)
+            best->significant = false;
+        else
+            *best = (struct choice){TABLE_NODE, i, e.effect, e.effect * e.effect * e.weight,
+                                    pair.significant};
+        if (deviates)
+            return;
     }
 }
 
@@ -437,7 +481,7 @@ static void search_explain(struct scopes *s, uint32_t first)
     const uint32_t reach = search_reach(s, first);
     search_sum(s, reach);
     for (uint32_t found = 0; found < SCOPE_MEMBERS && search_best(s, &best); found++) {
-        search_widen(s, &best);
+        search_widen(s, &best, reach);
         const struct scope scope = scopes_candidate(s, best.kind, best.i);
         const struct excursion x = search_measure(s, &scope, reach);
         const struct excursion whole = search_look_back(s, &best, &scope, reach);

@@ -178,6 +178,20 @@ static void a_node_that_loses_a_twentieth_of_its_messages_is_named(void **state)
     check_named(params, 5);
 }
 
+/* Seeds at which the first messages that are lost lie on one or two pairs of the node. */
+static void a_lossy_node_is_not_named_by_the_pairs_that_suffer_first(void **state)
+{
+    static const uint64_t seeds[] = {3, 25, 28};
+    (void)state;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        struct fault_params params = of_seed(FAULT_LOSS, 0.05, seeds[i]);
+        params.nodes = 4;
+        params.ranks_per_node = 2;
+        params.messages = 20;
+        check_named(params, 5);
+    }
+}
+
 static void two_faults_at_once_are_two_findings(void **state)
 {
     (void)state;
@@ -348,6 +362,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
         cmocka_unit_test(a_node_that_loses_a_twentieth_of_its_messages_is_named),
+        cmocka_unit_test(a_lossy_node_is_not_named_by_the_pairs_that_suffer_first),
         cmocka_unit_test(two_faults_at_once_are_two_findings),
         cmocka_unit_test(a_slow_pair_among_the_partners_of_a_slow_node_is_no_symptom),
         cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
