@@ -158,12 +158,19 @@ static uint64_t rank_drain_ring(struct rank *rank, uint32_t number,
     return taken;
 }
 
+/* Slots of communicators may be in use for others, and positions in the window's dictionaries are
+ * those of an earlier window. */
+static void rank_drain_read_slots_again(struct rank *rank)
+{
+    rank->tables.comm_epoch++;
+    rank->tables.region_epoch = event_sum_epoch(rank->sum);
+}
+
 uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
                     const struct journal_state *journal, struct event *batch)
 {
     uint64_t total = 0;
-    rank->tables.comm_epoch++;
-    rank->tables.region_epoch = event_sum_epoch(rank->sum);
+    rank_drain_read_slots_again(rank);
     rank->drained_ns = clock_mono_ns();
     rank->drained_ns = clocks->now_ns < rank->drained_ns ? clocks->now_ns : rank->drained_ns;
     rank_drain_open_rings(rank, journal);
@@ -269,6 +276,7 @@ static int rank_drain_find_in_progress(const struct rank_ring *ring,
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int ended)
 {
     struct event event;
+    rank_drain_read_slots_again(rank); /* the drain may have been left out */
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
         struct sum_source source = rank_drain_make_source(rank, ring, clocks);

@@ -189,6 +189,35 @@ static void what_an_agent_took_before_its_first_window_ended_is_read_by_the_next
     detach(bed);
 }
 
+/* Drains are left out where ranks use all cores. */
+static void sums_of_a_ring_that_was_not_drained_name_what_is_in_their_window(void **state)
+{
+    struct bed *bed = *state;
+    struct event event = send_event(1000, 1);
+    struct window_rows rows;
+    event.comm = 1;
+    event.region = 1;
+    fake_rank_comm(&bed->fake, 1, 77, 8, "halo");
+    fake_rank_region(&bed->fake, 1, "force");
+    attach(bed);
+    for (int window = 0; window < 3; window++) {
+        for (unsigned i = 0; i < 2 * CAPACITY; i++)
+            fake_rank_write(&bed->fake, &event);
+        struct drain_clocks clocks = until(bed, 2000);
+        if (window == 0)
+            rank_drain(bed->rank, &clocks, NULL, bed->batch);
+        rank_end_window(bed->rank, &clocks, 0);
+        assert_int_equal(event_sum_rows(bed->sum, &rows), 0);
+        assert_true(rows.ranks[0].tallied > 0);
+        assert_int_equal(rows.pairs_count, 1);
+        assert_in_range(rows.pairs[0].comm, 1, rows.comms_count - 1);
+        assert_in_range(rows.pairs[0].region, 1, rows.regions_count - 1);
+        assert_int_equal(rows.comms[rows.pairs[0].comm].id, 77);
+        event_sum_clear(bed->sum);
+    }
+    detach(bed);
+}
+
 static void reused_slot_names_its_new_communicator(void **state)
 {
     struct bed *bed = *state;
@@ -424,6 +453,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             what_an_agent_took_before_its_first_window_ended_is_read_by_the_next, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            sums_of_a_ring_that_was_not_drained_name_what_is_in_their_window, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_record_counts_once_however_often_agents_are_killed,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_record_is_summed_though_the_ring_is_lapped, set_up,
