@@ -600,8 +600,9 @@ class Kills(Failure):
             f'steps.{mpi}', self.RANKS)[chance.randrange(self.RANKS):][:1]), 1, check)
 
     def test_rank_killed(self):
-        """255 is mpiexec's own status when a rank is killed while its process manager writes to it, in MPI_Init."""
-        self.kill_ranks('mpich', (0, signal.SIGKILL, 128 + signal.SIGKILL, 255))
+        """The status is the job's own in any case. Killed while ranks connect, a rank may also make mpiexec's process
+        manager fail (255), or another rank call MPI_Abort since it cannot reach it (15, MPI_ERR_OTHER)."""
+        self.kill_ranks('mpich', (0, signal.SIGKILL, 128 + signal.SIGKILL, 255, 15))
 
     def test_launcher_killed(self):
         def check(finished, status):
