@@ -3,11 +3,14 @@
 
 #define BUDGET_LOOK_NS UINT64_C(500000000) /* time over which idle cores are counted */
 
+int drain_budget_is_due(const struct drain_budget *budget, uint64_t now_ns)
+{
+    return budget->looked_ns == 0 || now_ns - budget->looked_ns >= BUDGET_LOOK_NS;
+}
+
 void drain_budget_observe(struct drain_budget *budget, uint64_t idle_ns, uint64_t now_ns)
 {
     uint64_t elapsed = now_ns - budget->looked_ns;
-    if (budget->looked_ns != 0 && elapsed < BUDGET_LOOK_NS)
-        return;
     if (budget->looked_ns != 0)
         budget->full =
             idle_ns != 0 && idle_ns >= budget->idle_ns && idle_ns - budget->idle_ns < elapsed / 2;

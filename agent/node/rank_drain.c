@@ -194,18 +194,18 @@ int rank_is_drained(const struct rank *rank)
     return 1;
 }
 
+static uint64_t rank_drain_growth(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
 /* Growth of a counter in shared memory since the last call; a counter that went back is counted
  * from its new value. */
 static uint64_t rank_drain_count_growth(uint64_t value, uint64_t *counted)
 {
-    uint64_t more = value > *counted ? value - *counted : 0;
+    uint64_t more = rank_drain_growth(value, *counted);
     *counted = value;
     return more;
-}
-
-static uint64_t rank_drain_growth(uint64_t now, uint64_t before)
-{
-    return now > before ? now - before : 0;
 }
 
 /* The figures of the open window begin as those of the last committed one. */

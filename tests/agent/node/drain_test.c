@@ -30,6 +30,8 @@ static void drains_take_their_share_only_where_ranks_use_all_cores(void **state)
     double first = share_of_drains(&budget, 4000000000, 1000000);
     assert_true(first > 0.19 && first < 0.21); /* what was saved up, and the share */
     drain_budget_observe(&budget, 6000000000, 5000000000);
+    assert_false(drain_budget_is_due(&budget, 5400000000));
+    assert_true(drain_budget_is_due(&budget, 5500000000));
     double later = share_of_drains(&budget, 5000000000, 10000000);
     assert_true(later > 0.08 && later < 0.13);
     uint64_t next = drain_budget_next(&budget, 6000000000);
