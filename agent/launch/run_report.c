@@ -350,7 +350,8 @@ static void run_report_print_losses(char *out, size_t capacity, const struct run
     run_report_print_count(lost, sizeof lost, job->lost);
     run_report_print_count(windows, sizeof windows, job->windows_dropped);
     if (job->lost == 0 && job->windows_dropped == 0)
-        snprintf(out, capacity, "nothing%s lost", used > 0 ? " else" : "");
+        snprintf(out, capacity, "nothing%s lost%s", used > 0 ? " else" : "",
+                 job->duration_ns == 0 ? " until its last window" : "");
     else if (job->windows_dropped == 0)
         snprintf(out, capacity, "%s events lost", lost);
     else

@@ -204,15 +204,11 @@ void match_lost(struct match *match, struct match_member *member)
 static void match_drop_doubtful(struct match *match, struct match_member *member)
 {
     struct channel_walk walk = match_walk_begin(match, member->rank);
-    for (uint32_t i, next; (i = match_walk_next(match, &walk)) != NONE;) {
+    for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
         struct channel *channel = match_channel_at(match, i);
         if (channel->destination != member->rank || !(channel->flags & CHANNEL_DESYNCHRONISED))
             continue;
-        for (uint32_t at = channel->receive_first; at != NONE; at = next) {
-            next = match_receive_at(match, at)->next;
-            if (match_receive_at(match, at)->state < RECEIVE_DONE)
-                match_drop_receive(match, channel, at);
-        }
+        match_drop_receives(match, channel, 1u << RECEIVE_OPEN | 1u << RECEIVE_TAKEN);
         match_touch(match, i);
     }
     uint32_t first = member->wildcard_first, kept = first;

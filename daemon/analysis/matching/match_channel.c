@@ -402,12 +402,13 @@ void match_drop_send(struct match *match, struct channel *channel, uint32_t numb
         match->counts.unmatched++;
 }
 
-void match_drop_receive(struct match *match, struct channel *channel, uint32_t number)
+/* Forget a receive that is in no list. */
+static void match_release_receive(struct match *match, const struct channel *channel,
+                                  uint32_t number)
 {
-    struct receive *receive = match_receive_at(match, number);
+    const struct receive *receive = match_receive_at(match, number);
     uint32_t group = receive->group;
     int ended = receive->state == RECEIVE_DONE;
-    match_unlink_receive(match, channel, number);
     match_pool_release(&match->receives, number);
     if (!ended)
         return;
@@ -419,21 +420,39 @@ void match_drop_receive(struct match *match, struct channel *channel, uint32_t n
     }
 }
 
+void match_drop_receive(struct match *match, struct channel *channel, uint32_t number)
+{
+    match_unlink_receive(match, channel, number);
+    match_release_receive(match, channel, number);
+}
+
+void match_drop_receives(struct match *match, struct channel *channel, unsigned states)
+{
+    uint32_t *link = &channel->receive_first, last = NONE;
+    while (*link != NONE) {
+        uint32_t number = *link;
+        struct receive *receive = match_receive_at(match, number);
+        if (!(states & 1u << receive->state)) {
+            last = number;
+            link = &receive->next;
+            continue;
+        }
+        *link = receive->next;
+        match_release_receive(match, channel, number);
+    }
+    channel->receive_last = last;
+    channel->receive_open = NONE;
+}
+
 void match_drop_all_receives(struct match *match, struct channel *channel)
 {
-    while (channel->receive_first != NONE)
-        match_drop_receive(match, channel, channel->receive_first);
+    match_drop_receives(match, channel, ~0u);
 }
 
 void channel_mark_desynchronised(struct match *match, struct channel *channel)
 {
     while (channel->send_first != NONE)
         match_drop_send(match, channel, channel->send_first);
-    for (uint32_t at = channel->receive_first, next; at != NONE; at = next) {
-        next = match_receive_at(match, at)->next;
-        if (match_receive_at(match, at)->state == RECEIVE_DONE ||
-            match_receive_at(match, at)->state == RECEIVE_UNKNOWN)
-            match_drop_receive(match, channel, at);
-    }
+    match_drop_receives(match, channel, 1u << RECEIVE_DONE | 1u << RECEIVE_UNKNOWN);
     channel->flags = (channel->flags & (CHANNEL_EVIDENCE - 1u)) | CHANNEL_DESYNCHRONISED;
 }

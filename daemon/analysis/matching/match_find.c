@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-#define MAXIMUM_PASSED                                                                             \
-    16384u /* open receives of a channel that are looked through for one of them                   \
-            */
+/* Open receives that are looked through for one of them, and, between two calls of match_settle(),
+ * in vain: where the posts of many ends were dropped, each of them is looked for. */
+#define MAXIMUM_PASSED 16384u
+#define MAXIMUM_PASSED_IN_VAIN (1u << 22)
 
 void match_count_dropped(struct match *match, const struct event *event)
 {
@@ -84,6 +85,13 @@ static enum likeness match_compare_receive(const struct taken *t, const struct r
     return (message || at_once) && receive->post_ns <= t->exit_ns ? CERTAIN : ANOTHER;
 }
 
+/* @return 1 when so many were looked through in vain that those left are to be dropped */
+static int match_passed_in_vain(struct match *match, uint32_t passed)
+{
+    match->passed_in_vain += passed;
+    return match->passed_in_vain > MAXIMUM_PASSED_IN_VAIN;
+}
+
 /* @return the receive that this record ends among the open wildcards, taken out; NONE: not there */
 uint32_t match_take_wildcard(const struct taken *t)
 {
@@ -98,8 +106,11 @@ uint32_t match_take_wildcard(const struct taken *t)
             receive->request == t->event->request ? match_compare_receive(t, receive) : ANOTHER;
         found = likeness != ANOTHER ? i : found;
     }
-    if (found == NONE)
+    if (found == NONE) {
+        if (match_passed_in_vain(t->match, member->wildcard_count - member->wildcard_first))
+            match_lost(t->match, member);
         return NONE;
+    }
     int strict = match_member_is_strict(member);
     uint32_t number = list[found].receive;
     memmove(list + member->wildcard_first + 1, list + member->wildcard_first,
@@ -128,7 +139,7 @@ static __attribute__((noinline)) uint32_t match_search_receive(const struct take
         }
         number = receive->next;
     }
-    if (passed < MAXIMUM_PASSED)
+    if (passed < MAXIMUM_PASSED && (newest != NONE || !match_passed_in_vain(match, passed)))
         return newest;
     channel_mark_desynchronised(match, channel);
     match_drop_all_receives(match, channel);

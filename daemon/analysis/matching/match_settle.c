@@ -403,6 +403,7 @@ static void match_resolve_places(struct match *match)
 void match_settle(struct match *match, uint64_t now_ns)
 {
     match->unsettled = 0;
+    match->passed_in_vain = 0;
     match->settled_ns = match->now_ns;
     match->now_ns = now_ns;
     if (match->waiting_count > 0)

@@ -213,8 +213,10 @@ struct match {
     uint32_t waiting_count, waiting_capacity;
     uint32_t order;   /**< of the next receive */
     size_t unsettled; /**< records taken since the last match_settle() */
-    int all_added;    /**< a rank that is not a member lives on another node */
-    uint64_t now_ns;  /**< of the last match_settle() */
+    uint64_t
+        passed_in_vain; /**< open receives that were looked through since then, see match_find.c */
+    int all_added;      /**< a rank that is not a member lives on another node */
+    uint64_t now_ns;    /**< of the last match_settle() */
     uint64_t
         settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
     uint64_t sweep_ns; /**< when channels were last looked through for idle ones */
@@ -325,6 +327,8 @@ void match_unlink_send(struct match *match, struct channel *channel, uint32_t nu
 void match_drop_send(struct match *match, struct channel *channel, uint32_t number);
 void match_drop_receive(struct match *match, struct channel *channel, uint32_t number);
 
+/** Give up receives. @param states  bits: 1 << enum receive_state */
+void match_drop_receives(struct match *match, struct channel *channel, unsigned states);
 /** Give up all of them, open ones too. */
 void match_drop_all_receives(struct match *match, struct channel *channel);
 

@@ -249,6 +249,7 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
     (void)state;
     said_of(job, line, sizeof line);
     assert_non_null(strstr(line, "2 ranks on 1 node, end not seen, 0 messages"));
+    assert_non_null(strstr(line, "nothing lost until its last window\n"));
     assert_null(strstr(line, "record"));
     job.duration_ns = 2000000000;
     strcpy(job.recording, "/proc/self/exe"); /* a file that is there */

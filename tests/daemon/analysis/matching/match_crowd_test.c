@@ -170,6 +170,53 @@ static void idle_channels_to_other_nodes_are_evicted_for_new_ones(void **state)
     match_destroy(crowd.match);
 }
 
+static struct event post_of(struct crowd *crowd, uint32_t request)
+{
+    struct event post = end_of(crowd, 0, 1, 5);
+    crowd->receives--;
+    post.call = CALL_Irecv;
+    post.flags = EVENT_RECV | EVENT_POST;
+    post.request = request;
+    return post;
+}
+
+static struct event wait_of(struct crowd *crowd, const struct event *post)
+{
+    struct event wait = end_of(crowd, 0, 1, 5);
+    wait.call = CALL_Wait;
+    wait.flags = EVENT_RECV | EVENT_DONE;
+    wait.request = post->request;
+    wait.t_post = post->t_enter;
+    return wait;
+}
+
+/* Each of these ends is looked for among all receives that are open. */
+static void ends_without_a_post_are_looked_for_in_a_bounded_number_of_steps(void **state)
+{
+    enum { OPEN = 16000, FEW = 100, MANY = 300000 };
+    struct crowd crowd;
+    struct match_open left[1];
+    (void)state;
+    begin(&crowd, 3);
+    struct event dropped = post_of(&crowd, 7);
+    for (uint32_t i = 0; i < OPEN; i++) {
+        struct event post = post_of(&crowd, 10 + i);
+        give(&crowd, 0, &post, 1);
+    }
+    for (uint32_t i = 0; i < FEW; i++) {
+        struct event wait = wait_of(&crowd, &dropped);
+        give(&crowd, 0, &wait, 1);
+    }
+    assert_int_equal(match_open_receives(crowd.match, crowd.members[0], 0, left, 1), 1);
+    for (uint32_t i = 0; i < MANY; i++) {
+        struct event wait = wait_of(&crowd, &dropped);
+        give(&crowd, 0, &wait, 1);
+    }
+    assert_int_equal(match_open_receives(crowd.match, crowd.members[0], 0, left, 1), 0);
+    struct match_counts counts = end(&crowd);
+    assert_int_equal(counts.unmatched, FEW + MANY);
+}
+
 /* Requests that are never completed stand before those that are. */
 static void receives_without_an_end_do_not_hold_the_others_up(void **state)
 {
@@ -178,22 +225,13 @@ static void receives_without_an_end_do_not_hold_the_others_up(void **state)
     (void)state;
     begin(&crowd, 3);
     for (uint32_t i = 0; i < OPEN; i++) {
-        struct event post = end_of(&crowd, 0, 1, 5);
-        post.call = CALL_Irecv;
-        post.flags = EVENT_RECV | EVENT_POST;
-        post.request = i + 1;
-        crowd.receives--;
+        struct event post = post_of(&crowd, i + 1);
         give(&crowd, 0, &post, 1);
     }
     for (uint32_t i = 0; i < LATER; i++) {
-        struct event post = end_of(&crowd, 0, 1, 5), done = post;
-        post.call = CALL_Irecv;
-        post.flags = EVENT_RECV | EVENT_POST;
-        done.call = CALL_Wait;
-        done.flags = EVENT_RECV | EVENT_DONE;
-        post.request = done.request = OPEN + i + 1;
+        struct event post = post_of(&crowd, OPEN + i + 1), wait = wait_of(&crowd, &post);
         give(&crowd, 0, &post, 1);
-        give(&crowd, 0, &done, 1);
+        give(&crowd, 0, &wait, 1);
     }
     struct match_counts counts = end(&crowd);
     assert_int_equal(counts.unmatched, LATER);
@@ -263,6 +301,7 @@ int main(void)
         cmocka_unit_test(ends_that_hardly_match_are_bounded_and_counted),
         cmocka_unit_test(channels_beyond_the_capacity_are_counted),
         cmocka_unit_test(idle_channels_to_other_nodes_are_evicted_for_new_ones),
+        cmocka_unit_test(ends_without_a_post_are_looked_for_in_a_bounded_number_of_steps),
         cmocka_unit_test(receives_without_an_end_do_not_hold_the_others_up),
         cmocka_unit_test(more_open_receives_than_fit_are_counted),
         cmocka_unit_test(the_ranks_of_a_full_node_are_matched),
