@@ -47,16 +47,16 @@ static uint64_t hang_report_since(const struct hang_graph *g, uint64_t waited_ns
     return g->watch->end_ns > waited_ns ? g->watch->end_ns - waited_ns : 0;
 }
 
-/* Whether a rank is in a state that makes a hang of any wait for it, however short. */
+/* Whether a rank is in a state in which a short wait for it is a hang. A launcher needs some time
+ * to end the others when a rank has died. */
 static int is_urgent(const struct hang_graph *g, uint32_t rank, uint64_t waited_ns)
 {
     const struct hang_seat *s = hang_graph_seat(g, rank);
     uint64_t minimum = g->watch->params.stopped_ns;
     switch ((enum hang_state)s->state) {
-    case HANG_DEAD:
-        return 1;
     case HANG_IS_STOPPED:
         return hang_state_ns(g->watch, s) >= minimum || waited_ns >= minimum;
+    case HANG_DEAD:
     case HANG_FINISHED:
         return waited_ns >= minimum;
     default:
