@@ -441,6 +441,16 @@ void census_remove_job(struct census *census, struct node_job *job)
     node_job_destroy(job);
 }
 
+uint64_t census_shared_bytes(const struct census *census)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < census->count; i++)
+        bytes += census->residents[i]->stage >= JOINED
+                     ? rank_shared_bytes(census->residents[i]->rank)
+                     : 0;
+    return bytes;
+}
+
 int census_empty(const struct census *census)
 {
     return census->count == 0;

@@ -95,6 +95,9 @@ void census_remove_job(struct census *census, struct node_job *job);
 uint32_t census_ranks(const struct census *census, const struct node_job *job,
                       const struct rank **out, uint32_t capacity);
 
+/** Bytes of /dev/shm that the ranks take. */
+uint64_t census_shared_bytes(const struct census *census);
+
 /** Whether there are no segments, in whatever state. */
 int census_empty(const struct census *census);
 

@@ -205,6 +205,18 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
     return 0;
 }
 
+uint64_t rank_shared_bytes(const struct rank *rank)
+{
+    if (rank->open == 0)
+        return 0;
+    uint64_t bytes =
+        (uint64_t)((const char *)rank->rings[0].reader.slots - (const char *)rank->segment);
+    for (uint32_t i = 0; i < rank->open; i++)
+        bytes += rank->rings[i].reader.capacity * sizeof(struct event) +
+                 rank->rings[i].tally_capacity * sizeof(struct tally_row);
+    return bytes;
+}
+
 void rank_destroy(struct rank *rank)
 {
     if (rank == NULL)

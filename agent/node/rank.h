@@ -94,6 +94,9 @@ int rank_locate_tally(struct rank *rank, uint32_t ring);
  * segment_open(), or -ENOMEM */
 int rank_open(struct rank **out, const char *name, const char *session, int32_t reader);
 
+/** Bytes of /dev/shm that the rank takes: its tables, rings in use, and their tallies. */
+uint64_t rank_shared_bytes(const struct rank *rank);
+
 /** Unmap and free; the segment's name stays. NULL is fine. */
 void rank_destroy(struct rank *rank);
 

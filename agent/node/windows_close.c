@@ -61,6 +61,7 @@ static struct wire_node_row windows_node_row(const struct windows *windows, uint
         .rejected = totals.matches.rejected,
         .sampled = totals.sampled,
         .passed_over = totals.passed_over,
+        .shm_bytes = census_shared_bytes(windows->census),
     };
 }
 

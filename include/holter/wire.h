@@ -574,7 +574,8 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, rejected, WIRE_ANY, "matches refused: sizes or times contradict each other")       \
     COLUMN(U64, sampled, WIRE_ANY,                                                                 \
            "ends of messages between nodes sent to the daemon for matching")                       \
-    COLUMN(U64, passed_over, WIRE_ANY, "ends of messages between nodes that were not sampled")
+    COLUMN(U64, passed_over, WIRE_ANY, "ends of messages between nodes that were not sampled")     \
+    COLUMN(U64, shm_bytes, WIRE_ANY, "bytes of /dev/shm that the ranks there take")
 
 /** A thread whose newest records were captured. */
 #define WIRE_CAPTURE_THREAD_ROW(COLUMN)                                                            \

@@ -154,6 +154,7 @@ static void print_node(FILE *out, const struct wire_node_row *n)
     tap_cell(out, -11, up_s > 0 ? quantity_bytes(&q, (double)n->uplink_bytes / up_s) : "-");
     tap_cell(out, -9, quantity_share(&q, (double)n->cpu_ns, (double)n->up_ns));
     tap_cell(out, -10, quantity_bytes(&q, (double)n->rss_bytes));
+    tap_cell(out, -10, quantity_bytes(&q, (double)n->shm_bytes));
     tap_cell(out, -10, quantity_duration(&q, (double)n->clock_offset_ns));
     tap_cell(out, -9, quantity_duration(&q, (double)n->clock_error_ns));
     tap_cell(out, -8, n->call_cost_ns >= 0 ? quantity_duration(&q, n->call_cost_ns) : "-");
@@ -194,7 +195,7 @@ void status_text_nodes(FILE *out, const struct wire_nodes *nodes)
         return;
     fputs(
         "  agent on            ranks   records       per s     lost  dropped     uplink      per s"
-        "      cpu    memory     clock       +-    call\n",
+        "      cpu    memory  /dev/shm     clock       +-    call\n",
         out);
     for (uint64_t i = 0; i < nodes->nodes_count; i++)
         print_node(out, &nodes->nodes[i]);

@@ -513,6 +513,19 @@ static void messages_within_the_node_are_reported_with_their_times(void **state)
     assert_int_equal(told.node.unmatched + told.node.rejected, 0);
 }
 
+static void a_node_reports_the_shared_memory_that_its_ranks_take(void **state)
+{
+    struct bed *bed = *state;
+    struct stat file;
+    char path[128];
+    begin_watching(bed);
+    windows_process(&bed->windows, BEGIN + SECOND);
+    snprintf(path, sizeof path, "/dev/shm%s", bed->fake.name);
+    assert_int_equal(stat(path, &file), 0);
+    uint64_t allocated = 512 * (uint64_t)file.st_blocks, told = tell(bed).node.shm_bytes;
+    assert_in_range(told, allocated - 4095, allocated); /* a whole number of pages */
+}
+
 static void ends_between_nodes_are_reported_in_daemon_time(void **state)
 {
     struct bed *bed = *state;
@@ -806,6 +819,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(messages_within_the_node_are_reported_with_their_times,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_node_reports_the_shared_memory_that_its_ranks_take,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(ends_between_nodes_are_reported_in_daemon_time, set_up,
                                         tear_down),
