@@ -79,15 +79,20 @@ static uint64_t tally_where(int32_t peer, uint64_t place)
     return (uint64_t)(uint32_t)peer | (place >> 32) << 32;
 }
 
-/* As tally_find(), without peer and communicator when there are too many of them. */
+/* As tally_find(), for a coarser row when there are too many.
+ * @return NULL: there is no row left for the function and the flags */
 static struct tally_row *tally_find_bounded(struct ring_writer *w, uint64_t what, uint64_t where)
 {
-    uint64_t rows = w->tally_mask + 1;
-    struct tally_row *row = tally_find(w, what, where, rows - rows / 8);
-    if (row == NULL)
-        row =
-            tally_find(w, what, tally_where(PEER_UNKNOWN, ring_place(0, COMM_SLOT_NONE, 0)), rows);
-    return row;
+    const uint64_t rows = w->tally_mask + 1;
+    struct tally_row *row = tally_find(w, what, where, rows / 2);
+    if (row != NULL)
+        return row;
+    what |= ring_what(0, 0, 0, what >> 48 != 0 ? TALLY_ALL_SIZES : 0);
+    row = tally_find(w, what, where, rows - rows / 4);
+    if (row != NULL)
+        return row;
+    const uint64_t nowhere = tally_where(PEER_UNKNOWN, ring_place(0, COMM_SLOT_NONE, 0));
+    return tally_find(w, what, nowhere, rows);
 }
 
 struct tally_row *tally_find_polls(struct ring_writer *w, uint16_t call, uint16_t region)

@@ -23,7 +23,7 @@
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
- * 80 KiB for each further one. */
+ * 96 KiB for each further one. */
 #define SEGMENT_RINGS 96u             /**< threads of a rank that may call MPI at one time */
 #define SEGMENT_COMMS 5120u           /**< communicators of a rank that exist at one time */
 #define SEGMENT_REGIONS 256u          /**< code regions of a rank */

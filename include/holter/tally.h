@@ -6,8 +6,9 @@
  * only grow, so that the agent counts the difference to what it has counted before. A row whose
  * figures are just being added to may miss the newest record, which is then counted next time.
  *
- * Bound: rows are a power of two. Once seven eighths are in use, what would need another row is
- * added up by function, flags and size class, with the peer PEER_UNKNOWN and no communicator.
+ * Bound: rows are a power of two. Once half of them are in use, what would need another row is added
+ * up without size class (TALLY_ALL_SIZES); from three quarters on by function and flags alone, with
+ * the peer PEER_UNKNOWN, no communicator and no region.
  */
 #ifndef HOLTER_TALLY_H
 #define HOLTER_TALLY_H
@@ -17,11 +18,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#define TALLY_ALL_SIZES 0xffffu /**< in place of a size class */
+
 /** Rows of a ring of that many records. */
 static inline uint32_t tally_rows_of(uint32_t capacity)
 {
     uint32_t rows = capacity / 8;
-    return rows < 128 ? 128 : rows > 1024 ? 1024 : rows;
+    return rows < 256 ? 256 : rows > 1024 ? 1024 : rows;
 }
 
 /** Figures of a row, since the start. */

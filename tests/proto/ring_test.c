@@ -328,11 +328,41 @@ static void more_peers_than_rows_are_added_up_without_peer(void **state)
     assert_int_equal(total.bytes, 100 * total.records);
     assert_true(total.records >= 400);
     uint32_t rows = atomic_load(&bed.writer.control->tally_count);
-    assert_int_equal(rows, ROWS - ROWS / 8 + 1);
+    assert_int_equal(rows, ROWS - ROWS / 4 + 1);
     assert_int_equal(ring_peer(atomic_load(&bed.writer.tally[rows - 1].where)), PEER_UNKNOWN);
     for (uint32_t i = 0; i + 1 < rows; i++) {
         assert_int_equal(ring_peer(atomic_load(&bed.writer.tally[i].where)), (int32_t)i);
         assert_int_equal(tally_read(&bed.writer.tally[i]).records, 10);
+    }
+    bed_finish(&bed);
+}
+
+static void more_sizes_than_rows_are_added_up_by_peer(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event send = {
+        .comm = 3, .call = 7, .flags = EVENT_SEND | EVENT_POST | EVENT_DONE, .kind = EVENT_CALL};
+    for (unsigned size = 1; size <= 60; size++) {
+        send.bytes = size;
+        send.peer = (int32_t)size % 3;
+        lap(&bed, &send, 1);
+    }
+    lap(&bed, &(struct event){.kind = EVENT_REGION}, 2 * CAPACITY); /* all sends leave the ring */
+    uint64_t records[3] = {0}, bytes[3] = {0};
+    for (uint32_t i = 0; i < atomic_load(&bed.writer.control->tally_count); i++) {
+        const struct tally_row *row = &bed.writer.tally[i];
+        int32_t peer = ring_peer(atomic_load(&row->where));
+        assert_true(peer < 3);
+        if (peer < 0)
+            continue;
+        records[peer] += tally_read(row).records;
+        bytes[peer] += tally_read(row).bytes;
+    }
+    for (unsigned peer = 0; peer < 3; peer++) {
+        assert_int_equal(records[peer], 20);
+        assert_int_equal(bytes[peer], peer == 0 ? 630 : peer == 1 ? 590 : 610);
     }
     bed_finish(&bed);
 }
@@ -450,6 +480,7 @@ int main(void)
         cmocka_unit_test(a_head_that_goes_back_does_not_trip_the_reader),
         cmocka_unit_test(every_record_is_taken_or_in_the_tally),
         cmocka_unit_test(more_peers_than_rows_are_added_up_without_peer),
+        cmocka_unit_test(more_sizes_than_rows_are_added_up_by_peer),
         cmocka_unit_test(the_tally_counts_received_bytes_of_collectives_only),
         cmocka_unit_test(polls_that_find_nothing_have_a_row_for_each_function),
         cmocka_unit_test(a_tail_without_sense_does_not_trip_the_writer),

@@ -93,7 +93,7 @@ static void memory_of_a_rank_grows_with_its_threads(void **state)
     assert_true(first->seq == UINT64_MAX);
     uint64_t before = reserved_bytes();
     assert_int_equal(segment_reserve_ring(segment, name, default_shape.rings - 1), 0);
-    assert_in_range(reserved_bytes(), before + 80 * 1024, before + 88 * 1024);
+    assert_in_range(reserved_bytes(), before + 96 * 1024, before + 104 * 1024);
     discard(segment);
 }
 

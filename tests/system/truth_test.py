@@ -119,6 +119,12 @@ class Programs:
             _, sums = self.watched(place, 2, 'rate', 1000000, 64, matched=False)
             self.assertGreater(sums.total('tallied'), 0, 'no ring was lapped: the test shows nothing')
 
+    def test_messages_of_many_sizes_by_threads_whose_rings_are_lapped(self):
+        with lab.Lab() as place:
+            place.env['HOLTER_RING'] = '1024'
+            _, sums = self.watched(place, 2, 'threads', 40, 2000, matched=False, volumes=False)
+            self.assertGreater(sums.total('tallied'), 0, 'no ring was lapped: the test shows nothing')
+
     def test_sixty_four_threads_of_a_rank(self):
         with lab.Lab() as place:
             self.watched(place, 2, 'threads', 31, 60, 64, matched=False, volumes=False)

@@ -496,12 +496,15 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
     };
     const uint64_t ns = tick_clock_span(source->clock, grown->ticks);
     const enum call_class class_ = event_sum_class_of(sum, event.call);
+    uint16_t size_class = (uint16_t)(what >> 48);
+    if (size_class >= SIZE_CLASSES) /* of all sizes: that of the mean */
+        size_class = grown->records > 0 ? size_class_of(grown->bytes / grown->records) : 0;
     if (event.kind == EVENT_POLL) {
         to->row.polls += grown->records;
     } else {
         to->row.events += grown->records;
         to->row.tallied += grown->records;
-        event_sum_add_messages(sum, to, source, &event, grown->records, (uint16_t)(what >> 48));
+        event_sum_add_messages(sum, to, source, &event, grown->records, size_class);
     }
     if (event.kind == EVENT_REGION)
         return;

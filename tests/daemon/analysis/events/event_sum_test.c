@@ -523,8 +523,11 @@ static void a_tally_counts_as_its_records_would(void **state)
         struct tally_row row = {.what = ring_what(event.call, event.flags, event.kind,
                                                   sent ? size_class_of(event.bytes) : 0),
                                 .where = (uint32_t)event.peer | (uint64_t)event.comm << 32};
-        struct tally_figures grown = {3, 3 * event.bytes, 3 * event.bytes_in,
-                                      event.kind == EVENT_CALL ? 60 : 0};
+        struct tally_figures grown = {1, event.bytes, event.bytes_in,
+                                      event.kind == EVENT_CALL ? 20 : 0};
+        event_sum_tally(tallied.sum, 0, &other, &row, &grown);
+        grown = (struct tally_figures){2, 2 * grown.bytes, 2 * grown.bytes_in, 2 * grown.ticks};
+        row.what |= sent ? ring_what(0, 0, 0, TALLY_ALL_SIZES) : 0;
         event_sum_tally(tallied.sum, 0, &other, &row, &grown);
     }
     struct window_rows a, b;
