@@ -82,15 +82,14 @@ static void run_report_store_status(void *user, const struct wire_message *messa
     }
 }
 
-/** A restarted daemon knows of agents only what has reported to it. The one of this host has a
- *  directory until it leaves; of other hosts, at least a job has to be known. */
+/** The daemon knows only of agents that have reported to it, which that of a short job may not have
+ *  done. The one of this host has a directory until it leaves; of those on other hosts, a daemon
+ *  that was restarted has to know a job at least. */
 static int run_report_is_expecting(const struct run_session *s, const struct presence *p)
 {
     char run_dir[PATH_MAX];
     struct rendezvous here;
-    if (s->restarted == 0)
-        return 0;
-    if (s->remote[0] != '\0' && p->jobs == 0)
+    if (s->restarted > 0 && s->remote[0] != '\0' && p->jobs == 0)
         return 1;
     return session_run_dir(run_dir, sizeof run_dir) == 0 &&
            rendezvous_init(&here, run_dir, s->key) == 0 && access(here.dir, F_OK) == 0;

@@ -25,6 +25,7 @@ class Programs:
         yielding = {} if executable else self.yielding  # what finds MPI by itself cannot be told to yield
         finished = place.watched(*lab.mpirun(self.mpi, ranks, path, *arguments), seconds=seconds, env=yielding)
         self.assertEqual(0, finished.status, finished)
+        self.assertNotIn('no MPI program was seen', finished.err)
         stream = live.finish()
         job = lab.stream_messages(stream.out)[0]['job']
         late = place.tap('--until-end', '--job', job).finish()
