@@ -4,43 +4,30 @@
 
 #include "daemon/analysis/phases/burst_items.h"
 
-struct extent {
-    int64_t first_ns, last_ns;
-    uint64_t messages, bytes;
+struct burst_item {
+    struct burst burst; /* with the bursts that were folded into it */
+    int64_t height;     /* of the boundary before it */
+    uint32_t folded;    /* bursts that were folded into it */
 };
 
-/* height[i] is of the boundary before item i. */
 struct chunk {
     uint32_t count;
-    int64_t highest; /* of the boundaries with a final height; -1: none */
-    struct phase sum;
-    int64_t time[BURST_CHUNK];
-    int64_t height[BURST_CHUNK];
-    struct extent extent[BURST_CHUNK];
-    uint32_t folded[BURST_CHUNK]; /* items that were folded into this one */
-};
-
-struct slot {
-    int64_t from_ns; /* time of the first item */
-    struct chunk *chunk;
+    struct burst_item item[BURST_CHUNK];
 };
 
 struct burst_items {
-    struct slot *slots; /* owned, and so are the chunks; ordered by time */
+    struct chunk **chunks; /* owned, each owned; ordered by time; one more than the maximum fits */
     uint32_t count, maximum;
     uint64_t kept, folded;
 };
 
-/* Position of an item: slot of its chunk, index in the chunk. */
+/* Position of an item: its chunk, and its index there. */
 struct place {
     uint32_t slot, index;
 };
 
-/* Finds the first item at or after a time; its slot is slot_count when there is none. */
+/* Finds the first item at or after a time; its slot is the count of chunks when there is none. */
 struct place burst_items_find(const struct burst_items *items, int64_t time_ns);
-
-/* One item as a phase. */
-struct phase burst_sum_of(const struct chunk *c, uint32_t i);
 
 /* Adds the sums of a phase that follows. The height stays that of the first. */
 void burst_sum_add(struct phase *sum, const struct phase *more);

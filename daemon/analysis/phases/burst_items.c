@@ -24,8 +24,8 @@ int burst_items_create(struct burst_items **out, uint32_t maximum)
     if (items == NULL)
         return -ENOMEM;
     items->maximum = maximum / BURST_CHUNK;
-    items->slots = malloc((items->maximum + 1) * sizeof(*items->slots));
-    if (items->slots == NULL) {
+    items->chunks = malloc((items->maximum + 1) * sizeof(struct chunk *));
+    if (items->chunks == NULL) {
         free(items);
         return -ENOMEM;
     }
@@ -38,8 +38,8 @@ void burst_items_destroy(struct burst_items *items)
     if (items == NULL)
         return;
     for (uint32_t i = 0; i < items->count; i++)
-        free(items->slots[i].chunk);
-    free(items->slots);
+        free(items->chunks[i]);
+    free(items->chunks);
     free(items);
 }
 
@@ -65,105 +65,49 @@ void burst_sum_add(struct phase *sum, const struct phase *more)
     sum->bytes = saturated_sum(sum->bytes, more->bytes);
 }
 
-struct phase burst_sum_of(const struct chunk *c, uint32_t i)
+/* Folds a burst into the one before it. */
+static void burst_items_add_extent(struct burst *burst, const struct burst *more)
 {
-    const struct extent *extent = &c->extent[i];
-    return (struct phase){.begin_ns = c->time[i],
-                          .end_ns = c->time[i],
-                          .first_ns = extent->first_ns,
-                          .last_ns = extent->last_ns,
-                          .bursts = (uint64_t)c->folded[i] + 1,
-                          .messages = extent->messages,
-                          .bytes = extent->bytes,
-                          .height_ns = c->height[i]};
-}
-
-/* Folds a burst into an item. */
-static void extent_add(struct extent *extent, const struct extent *more)
-{
-    extent->first_ns = burst_items_minimum(extent->first_ns, more->first_ns);
-    extent->last_ns = extent->last_ns > more->last_ns ? extent->last_ns : more->last_ns;
-    extent->messages = saturated_sum(extent->messages, more->messages);
-    extent->bytes = saturated_sum(extent->bytes, more->bytes);
-}
-
-static void note_height(struct chunk *c, int64_t height)
-{
-    if (height != BURST_LIVE && height > c->highest)
-        c->highest = height;
-}
-
-static void burst_items_sum_up(struct slot *slot)
-{
-    struct chunk *c = slot->chunk;
-    memset(&c->sum, 0, sizeof(c->sum));
-    c->highest = -1;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct phase one = burst_sum_of(c, i);
-        burst_sum_add(&c->sum, &one);
-        note_height(c, c->height[i]);
-    }
-    slot->from_ns = c->time[0];
+    burst->first_ns = burst_items_minimum(burst->first_ns, more->first_ns);
+    burst->last_ns = burst->last_ns > more->last_ns ? burst->last_ns : more->last_ns;
+    burst->messages = saturated_sum(burst->messages, more->messages);
+    burst->bytes = saturated_sum(burst->bytes, more->bytes);
 }
 
 /* ---- places --------------------------------------------------------------------- */
 
-static int burst_items_compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Items of equal time are ordered by the rest of their fields, so that the order of arrival does
  * not affect the result. */
-static bool is_after(const struct chunk *c, uint32_t i, const struct burst *burst)
+static bool is_after(const struct burst *a, const struct burst *b)
 {
-    const struct extent *e = &c->extent[i];
-    if (c->time[i] != burst->time_ns)
-        return c->time[i] > burst->time_ns;
-    if (e->first_ns != burst->first_ns)
-        return e->first_ns > burst->first_ns;
-    if (e->last_ns != burst->last_ns)
-        return e->last_ns > burst->last_ns;
-    int order = burst_items_compare(e->messages, burst->messages);
-    return order != 0 ? order > 0 : e->bytes > burst->bytes;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns > b->time_ns;
+    if (a->first_ns != b->first_ns)
+        return a->first_ns > b->first_ns;
+    if (a->last_ns != b->last_ns)
+        return a->last_ns > b->last_ns;
+    return a->messages != b->messages ? a->messages > b->messages : a->bytes > b->bytes;
 }
 
 /* Position of a new item: after all items that are not after it. Its chunk may be full. */
 static struct place burst_items_find_place(const struct burst_items *items,
                                            const struct burst *burst)
 {
-    struct place place = {0, 0};
-    uint32_t end = items->count;
-    if (end > 0 && items->slots[end - 1].from_ns < burst->time_ns)
-        place.slot = end - 1; /* the common case */
-    while (place.slot + 1 < end) {
-        uint32_t middle = place.slot + (end - place.slot) / 2;
-        if (is_after(items->slots[middle].chunk, 0, burst))
-            end = middle;
-        else
-            place.slot = middle;
-    }
-    const struct chunk *c = items->slots[place.slot].chunk;
-    uint32_t first = is_after(c, c->count - 1, burst) ? 0 : c->count;
-    place.index = BISECT(i, first, c->count, !is_after(c, i, burst));
-    return place;
+    uint32_t slot =
+        BISECT(i, 1, items->count, !is_after(&items->chunks[i]->item[0].burst, burst)) - 1;
+    const struct chunk *c = items->chunks[slot];
+    return (struct place){slot, BISECT(i, 0, c->count, !is_after(&c->item[i].burst, burst))};
 }
 
 /* First item of this time or later. */
 struct place burst_items_find(const struct burst_items *items, int64_t time_ns)
 {
-    uint32_t slot = 0, end = items->count;
-    while (slot + 1 < end) {
-        uint32_t middle = slot + (end - slot) / 2;
-        if (items->slots[middle].from_ns >= time_ns)
-            end = middle;
-        else
-            slot = middle;
-    }
     if (items->count == 0)
         return (struct place){0, 0};
-    const struct chunk *c = items->slots[slot].chunk;
-    uint32_t at = BISECT(i, 0, c->count, c->time[i] < time_ns);
+    uint32_t slot =
+        BISECT(i, 1, items->count, items->chunks[i]->item[0].burst.time_ns < time_ns) - 1;
+    const struct chunk *c = items->chunks[slot];
+    uint32_t at = BISECT(i, 0, c->count, c->item[i].burst.time_ns < time_ns);
     return at < c->count ? (struct place){slot, at} : (struct place){slot + 1, 0};
 }
 
@@ -172,11 +116,10 @@ static struct chunk *new_chunk(struct burst_items *items, uint32_t at)
     struct chunk *c = malloc(sizeof(*c));
     if (c == NULL)
         return NULL;
-    memset(&c->sum, 0, sizeof(c->sum));
     c->count = 0;
-    c->highest = -1;
-    memmove(&items->slots[at + 1], &items->slots[at], (items->count - at) * sizeof(*items->slots));
-    items->slots[at].chunk = c;
+    memmove(&items->chunks[at + 1], &items->chunks[at],
+            (items->count - at) * sizeof(struct chunk *));
+    items->chunks[at] = c;
     items->count++;
     return c;
 }
@@ -206,10 +149,10 @@ static struct fold plan_fold(const struct burst_items *items)
         items->kept > capacity - capacity / 4 ? items->kept - (capacity - capacity / 4) : 0;
     struct fold fold = {0, 0};
     for (uint32_t s = 0; s < items->count; s++) {
-        const struct chunk *c = items->slots[s].chunk;
+        const struct chunk *c = items->chunks[s];
         for (uint32_t i = 0; i < c->count; i++)
-            if (c->height[i] != BURST_LIVE)
-                count[bin_of(c->height[i])]++;
+            if (c->item[i].height != BURST_LIVE)
+                count[bin_of(c->item[i].height)]++;
     }
     for (; fold.bin + 1 < BINS && sum + count[fold.bin] < want; fold.bin++)
         sum += count[fold.bin];
@@ -226,22 +169,14 @@ static bool burst_items_is_folded(struct fold *fold, int64_t height)
     return fold->in_bin > 0 && fold->in_bin-- > 0;
 }
 
-static void fold_item(struct burst_items *items, struct chunk *to, uint32_t at,
-                      const struct chunk *from, uint32_t i)
+static void fold_item(struct burst_items *items, struct burst_item *to,
+                      const struct burst_item *from)
 {
-    uint32_t more = from->folded[i] == UINT32_MAX ? UINT32_MAX : from->folded[i] + 1;
-    extent_add(&to->extent[at], &from->extent[i]);
-    to->folded[at] = more > UINT32_MAX - to->folded[at] ? UINT32_MAX : to->folded[at] + more;
+    uint32_t more = from->folded == UINT32_MAX ? UINT32_MAX : from->folded + 1;
+    burst_items_add_extent(&to->burst, &from->burst);
+    to->folded = more > UINT32_MAX - to->folded ? UINT32_MAX : to->folded + more;
     items->folded++;
     items->kept--;
-}
-
-static void copy_item(struct chunk *to, uint32_t at, const struct chunk *from, uint32_t i)
-{
-    to->time[at] = from->time[i];
-    to->height[at] = from->height[i];
-    to->extent[at] = from->extent[i];
-    to->folded[at] = from->folded[i];
 }
 
 /* Leaves free slots in every chunk, so that late items do not split the chunks at once. Works from
@@ -254,15 +189,15 @@ static void burst_items_spread(struct burst_items *items)
             break;
     if (items->count < want) { /* without memory all chunks stay full */
         while (items->count > had)
-            free(items->slots[--items->count].chunk);
+            free(items->chunks[--items->count]);
         return;
     }
     for (uint32_t i = (uint32_t)items->kept;
          i-- > 0;) /* uint32_t: count never exceeds the maximum */
-        copy_item(items->slots[i / PACKED].chunk, i % PACKED, items->slots[i / BURST_CHUNK].chunk,
-                  i % BURST_CHUNK);
+        items->chunks[i / PACKED]->item[i % PACKED] =
+            items->chunks[i / BURST_CHUNK]->item[i % BURST_CHUNK];
     for (uint32_t s = 0; s < want; s++)
-        items->slots[s].chunk->count =
+        items->chunks[s]->count =
             s + 1 < want ? PACKED : (uint32_t)(items->kept - (uint64_t)s * PACKED);
 }
 
@@ -272,26 +207,24 @@ static void burst_items_reserve(struct burst_items *items)
     struct fold fold = plan_fold(items);
     struct place to = {0, 0};
     for (uint32_t s = 0; s < items->count; s++) {
-        const struct chunk *from = items->slots[s].chunk;
+        const struct chunk *from = items->chunks[s];
         uint32_t count = from->count;
         for (uint32_t i = 0; i < count; i++) {
             bool first = to.slot == 0 && to.index == 0;
-            if (!first && burst_items_is_folded(&fold, from->height[i])) {
-                fold_item(items, items->slots[to.slot].chunk, to.index - 1, from, i);
+            if (!first && burst_items_is_folded(&fold, from->item[i].height)) {
+                fold_item(items, &items->chunks[to.slot]->item[to.index - 1], &from->item[i]);
                 continue;
             }
             if (to.index == BURST_CHUNK)
                 to = (struct place){to.slot + 1, 0};
-            copy_item(items->slots[to.slot].chunk, to.index++, from, i);
+            items->chunks[to.slot]->item[to.index++] = from->item[i];
         }
     }
     for (uint32_t s = 0; s <= to.slot; s++)
-        items->slots[s].chunk->count = s < to.slot ? BURST_CHUNK : to.index;
+        items->chunks[s]->count = s < to.slot ? BURST_CHUNK : to.index;
     while (items->count > to.slot + 1)
-        free(items->slots[--items->count].chunk);
+        free(items->chunks[--items->count]);
     burst_items_spread(items);
-    for (uint32_t s = 0; s < items->count; s++)
-        burst_items_sum_up(&items->slots[s]);
 }
 
 /* ---- adding --------------------------------------------------------------------- */
@@ -299,7 +232,7 @@ static void burst_items_reserve(struct burst_items *items)
 /* Makes a free slot at a place, in a new chunk if its own is full. @return 0 or -ENOMEM */
 static int burst_items_split(struct burst_items *items, struct place *place)
 {
-    struct chunk *c = items->slots[place->slot].chunk;
+    struct chunk *c = items->chunks[place->slot];
     bool at_end = place->slot + 1 == items->count && place->index == c->count;
     if (c->count < (at_end ? FILLED : BURST_CHUNK))
         return 0;
@@ -307,14 +240,9 @@ static int burst_items_split(struct burst_items *items, struct place *place)
     if (more == NULL)
         return -ENOMEM;
     uint32_t keep = at_end ? c->count : BURST_CHUNK / 2;
-    for (uint32_t i = keep; i < c->count; i++)
-        copy_item(more, i - keep, c, i);
     more->count = c->count - keep;
+    memcpy(more->item, &c->item[keep], more->count * sizeof(c->item[0]));
     c->count = keep;
-    if (!at_end) {
-        burst_items_sum_up(&items->slots[place->slot]);
-        burst_items_sum_up(&items->slots[place->slot + 1]);
-    }
     if (at_end || place->index > keep)
         *place = (struct place){place->slot + 1, place->index - keep};
     return 0;
@@ -327,21 +255,11 @@ static int burst_items_insert(struct burst_items *items, const struct burst *bur
         return -ENOMEM;
     if (burst_items_split(items, place) != 0)
         return -ENOMEM;
-    struct slot *slot = &items->slots[place->slot];
-    struct chunk *c = slot->chunk;
-    uint32_t at = place->index, after = c->count - at;
-    memmove(&c->time[at + 1], &c->time[at], after * sizeof(c->time[0]));
-    memmove(&c->height[at + 1], &c->height[at], after * sizeof(c->height[0]));
-    memmove(&c->extent[at + 1], &c->extent[at], after * sizeof(c->extent[0]));
-    memmove(&c->folded[at + 1], &c->folded[at], after * sizeof(c->folded[0]));
-    c->time[at] = burst->time_ns;
-    c->height[at] = BURST_LIVE;
-    c->extent[at] = (struct extent){burst->first_ns, burst->last_ns, burst->messages, burst->bytes};
-    c->folded[at] = 0;
+    struct chunk *c = items->chunks[place->slot];
+    struct burst_item *at = &c->item[place->index];
+    memmove(at + 1, at, (c->count - place->index) * sizeof(*at));
+    *at = (struct burst_item){.burst = *burst, .height = BURST_LIVE};
     c->count++;
-    const struct phase one = burst_sum_of(c, at);
-    burst_sum_add(&c->sum, &one);
-    slot->from_ns = c->time[0];
     items->kept++;
     return 0;
 }
@@ -365,33 +283,30 @@ int burst_items_add(struct burst_items *items, const struct burst *burst)
     return burst_items_insert(items, burst, &place);
 }
 
-static int64_t *height_at(struct burst_items *items, struct place place)
+static struct burst_item *item_at(struct burst_items *items, struct place place)
 {
-    return &items->slots[place.slot].chunk->height[place.index];
+    return &items->chunks[place.slot]->item[place.index];
 }
 
 static struct place burst_items_normal(const struct burst_items *items, struct place place)
 {
-    if (place.slot < items->count && place.index == items->slots[place.slot].chunk->count)
+    if (place.slot < items->count && place.index == items->chunks[place.slot]->count)
         place = (struct place){place.slot + 1, 0};
     return place;
 }
 
 /* Sets the heights on both sides of a new item with these distances from its neighbours. */
-static void share_height(struct burst_items *items, struct place at, struct place right,
-                         int64_t before, int64_t after, enum burst_side side)
+static void share_height(int64_t *own, int64_t *next, int64_t before, int64_t after,
+                         enum burst_side side)
 {
-    int64_t *own = height_at(items, at), *next = height_at(items, right), height = *next;
     if (side == BURST_FIRST) {
         *next = after;
     } else if (after == 0 || after < before) {
-        *own = height;
-        *next = burst_items_minimum(height, after);
+        *own = *next;
+        *next = burst_items_minimum(*next, after);
     } else {
-        *own = burst_items_minimum(height, before);
+        *own = burst_items_minimum(*next, before);
     }
-    note_height(items->slots[at.slot].chunk, *own);
-    note_height(items->slots[right.slot].chunk, *next);
 }
 
 int burst_items_join(struct burst_items *items, const struct burst *burst, enum burst_side side)
@@ -403,32 +318,27 @@ int burst_items_join(struct burst_items *items, const struct burst *burst, enum 
     int64_t before = INT64_MAX, after = INT64_MAX;
     left = at;
     if (left.index == 0 && left.slot > 0)
-        left = (struct place){at.slot - 1, items->slots[at.slot - 1].chunk->count};
+        left = (struct place){at.slot - 1, items->chunks[at.slot - 1]->count};
     if (left.index > 0)
-        before = burst->time_ns - items->slots[left.slot].chunk->time[left.index - 1];
+        before = burst->time_ns - items->chunks[left.slot]->item[left.index - 1].burst.time_ns;
     right = burst_items_normal(items, (struct place){at.slot, at.index + 1});
-    if (right.slot < items->count)
-        after = items->slots[right.slot].chunk->time[right.index] - burst->time_ns;
+    struct burst_item *next = right.slot < items->count ? item_at(items, right) : NULL;
+    if (next != NULL)
+        after = next->burst.time_ns - burst->time_ns;
     /* The next item's height shows whether that item is of this cluster; if not, it has an equal
      * time. */
-    bool has_right = right.slot < items->count &&
-                     (side == BURST_FIRST || after == 0 || *height_at(items, right) != BURST_LIVE);
-    if (has_right) {
-        share_height(items, at, right, before, after, side);
-        return 0;
-    }
-    *height_at(items, at) = before;
-    note_height(items->slots[at.slot].chunk, before);
+    if (next != NULL && (side == BURST_FIRST || after == 0 || next->height != BURST_LIVE))
+        share_height(&item_at(items, at)->height, &next->height, before, after, side);
+    else
+        item_at(items, at)->height = before;
     return 0;
 }
 
 void burst_items_merge(struct burst_items *items, int64_t time_ns, int64_t height)
 {
     struct place place = burst_items_find(items, time_ns);
-    if (place.slot >= items->count)
-        return;
-    *height_at(items, place) = height;
-    note_height(items->slots[place.slot].chunk, height);
+    if (place.slot < items->count)
+        item_at(items, place)->height = height;
 }
 
 uint64_t burst_items_count(const struct burst_items *items)
@@ -446,6 +356,6 @@ int64_t burst_items_recent(const struct burst_items *items, size_t count)
     uint32_t slot = items->count;
     size_t sum = 0;
     while (slot > 0 && sum < count)
-        sum += items->slots[--slot].chunk->count;
-    return items->count == 0 ? INT64_MIN : items->slots[slot].from_ns;
+        sum += items->chunks[--slot]->count;
+    return items->count == 0 ? INT64_MIN : items->chunks[slot]->item[0].burst.time_ns;
 }

@@ -30,9 +30,9 @@ struct run {
 
 struct phases {
     struct phases_params params;
-    struct burst_items *items;       /* owned */
-    struct burst_clusters *clusters; /* owned; one more than the maximum fits */
-    struct run *runs;                /* owned; scratch */
+    struct burst_items *items;      /* owned */
+    struct burst_clusters clusters; /* one more than the maximum fits */
+    struct run *runs;               /* owned; scratch */
     struct burst_height
         *heights; /* owned; of the boundaries between live clusters; valid while `merged` */
     bool merged;
@@ -66,7 +66,7 @@ int phases_create(struct phases **out, const struct phases_params *params)
     p->closed = malloc(params->closed * sizeof(*p->closed));
     if (p->runs == NULL || p->heights == NULL || p->closed == NULL ||
         burst_items_create(&p->items, params->items) != 0 ||
-        burst_clusters_create(&p->clusters, params->clusters + 1) != 0) {
+        burst_clusters_init(&p->clusters, params->clusters + 1) != 0) {
         phases_destroy(p);
         return -ENOMEM;
     }
@@ -75,7 +75,6 @@ int phases_create(struct phases **out, const struct phases_params *params)
                                                   : NEVER;
     p->choose_at = params->gap_ns > 0 ? UINT64_MAX : FIRST_CHOICE;
     p->closed_ns = p->newest_ns = INT64_MIN;
-    burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
     *out = p;
     return 0;
 }
@@ -85,7 +84,7 @@ void phases_destroy(struct phases *phases)
     if (phases == NULL)
         return;
     burst_items_destroy(phases->items);
-    burst_clusters_destroy(phases->clusters);
+    burst_clusters_finish(&phases->clusters);
     free(phases->runs);
     free(phases->heights);
     free(phases->closed);
@@ -103,8 +102,8 @@ static int64_t run_gap(const struct run *runs, uint32_t i)
 static uint32_t phases_copy_runs(struct phases *p)
 {
     uint32_t count = 0;
-    for (uint32_t id = burst_clusters_head(p->clusters); id != BURST_NONE;) {
-        const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
+    for (uint32_t id = p->clusters.head; id != BURST_NONE;) {
+        const struct burst_cluster *c = &p->clusters.at[id];
         p->runs[count] = (struct run){.mean_ns = c->mean_ns,
                                       .first_ns = c->first_ns,
                                       .before = count > 0 ? count - 1 : BURST_NONE,
@@ -166,7 +165,7 @@ static void phases_merge_live(struct phases *p)
 static struct burst_view phases_view_of(struct phases *p, int64_t from_ns, int64_t to_ns)
 {
     struct burst_view view = {.from_ns = from_ns, .to_ns = to_ns, .live = p->heights + 1};
-    uint32_t count = burst_clusters_count(p->clusters);
+    uint32_t count = p->clusters.count;
     phases_merge_live(p);
     view.live_count = count > 0 ? count - 1 : 0;
     return view;
@@ -296,9 +295,8 @@ static void phases_append_closed(struct phases *p, int64_t first_ns, int64_t las
 /* The first cluster after the last closed phase. */
 static uint32_t phases_first_open(const struct phases *p)
 {
-    uint32_t id = burst_clusters_find(p->clusters, p->closed_ns);
-    return id == BURST_NONE ? burst_clusters_head(p->clusters)
-                            : burst_clusters_at(p->clusters, id)->after;
+    uint32_t id = burst_clusters_find(&p->clusters, p->closed_ns);
+    return id == BURST_NONE ? p->clusters.head : p->clusters.at[id].after;
 }
 
 /* The last cluster of the phase that begins with this one: the one before a pause of more than g,
@@ -307,14 +305,14 @@ static uint32_t phases_first_open(const struct phases *p)
  * @return BURST_NONE: the end is not known yet */
 static uint32_t phases_find_end(const struct phases *p, uint32_t id, int64_t horizon_ns)
 {
-    const struct burst_clusters *c = p->clusters;
-    int64_t begin = burst_clusters_at(c, id)->first_ns, length = p->params.length_ns, widest = -1;
+    const struct burst_clusters *c = &p->clusters;
+    int64_t begin = c->at[id].first_ns, length = p->params.length_ns, widest = -1;
     uint32_t best = BURST_NONE;
-    while (burst_clusters_at(c, id)->last_ns < horizon_ns) {
-        int64_t end = burst_clusters_at(c, id)->last_ns, next = horizon_ns;
-        uint32_t after = burst_clusters_at(c, id)->after;
-        if (after != BURST_NONE && burst_clusters_at(c, after)->first_ns < next)
-            next = burst_clusters_at(c, after)->first_ns;
+    while (c->at[id].last_ns < horizon_ns) {
+        int64_t end = c->at[id].last_ns, next = horizon_ns;
+        uint32_t after = c->at[id].after;
+        if (after != BURST_NONE && c->at[after].first_ns < next)
+            next = c->at[after].first_ns;
         if (next - end > p->counts.gap_ns)
             return id;
         if (next == horizon_ns)
@@ -323,7 +321,7 @@ static uint32_t phases_find_end(const struct phases *p, uint32_t id, int64_t hor
             widest = next - end;
             best = id;
         }
-        if (length > 0 && burst_clusters_at(c, after)->last_ns - begin > length)
+        if (length > 0 && c->at[after].last_ns - begin > length)
             return best != BURST_NONE ? best : id;
         id = after;
     }
@@ -337,9 +335,8 @@ static void phases_close_settled(struct phases *p, int64_t horizon_ns)
         uint32_t last = phases_find_end(p, id, horizon_ns);
         if (last == BURST_NONE)
             return;
-        phases_append_closed(p, burst_clusters_at(p->clusters, id)->first_ns,
-                             burst_clusters_at(p->clusters, last)->last_ns);
-        id = burst_clusters_at(p->clusters, last)->after;
+        phases_append_closed(p, p->clusters.at[id].first_ns, p->clusters.at[last].last_ns);
+        id = p->clusters.at[last].after;
     }
 }
 
@@ -348,11 +345,10 @@ int phases_open(struct phases *p, struct phase *out, size_t capacity, size_t *co
     int64_t before = p->closed_ns;
     *count = 0;
     for (uint32_t id = phases_first_open(p), last; id != BURST_NONE;
-         id = burst_clusters_at(p->clusters, last)->after) {
+         id = p->clusters.at[last].after) {
         last = phases_find_end(p, id, PHASES_TIME_MAXIMUM + 1);
-        last = last == BURST_NONE ? burst_clusters_tail(p->clusters) : last;
-        int64_t first_ns = burst_clusters_at(p->clusters, id)->first_ns,
-                last_ns = burst_clusters_at(p->clusters, last)->last_ns;
+        last = last == BURST_NONE ? p->clusters.tail : last;
+        int64_t first_ns = p->clusters.at[id].first_ns, last_ns = p->clusters.at[last].last_ns;
         if (*count < capacity) {
             out[*count] = phases_sum(p, first_ns, last_ns);
             out[*count].height_ns = before == INT64_MIN ? NEVER : first_ns - before;
@@ -372,7 +368,6 @@ int phases_close(struct phases *p, int64_t horizon_ns)
         phases_close_settled(p, horizon_ns > maximum    ? maximum
                                 : horizon_ns < -maximum ? -maximum
                                                         : horizon_ns);
-    burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
     return 0;
 }
 
@@ -382,25 +377,23 @@ int phases_close(struct phases *p, int64_t horizon_ns)
  * closed are closed. */
 static void phases_merge_one(struct phases *p)
 {
-    struct burst_clusters *c = p->clusters;
-    uint32_t id = burst_clusters_next(c);
+    struct burst_clusters *c = &p->clusters;
+    uint32_t id = burst_clusters_next(c, p->counts.gap_ns, p->closed_ns);
     if (id == BURST_NONE && p->patience == 0 && p->counts.gap_ns != NEVER) {
         phases_close_settled(p, p->newest_ns);
-        burst_clusters_hold(c, p->counts.gap_ns, p->closed_ns);
         p->patience = p->params.clusters / 2;
-        id = burst_clusters_next(c);
+        id = burst_clusters_next(c, p->counts.gap_ns, p->closed_ns);
     }
     p->patience -= p->patience > 0;
     if (id == BURST_NONE) {
-        id = burst_clusters_tail(c);
-        uint32_t before = burst_clusters_at(c, id)->before;
-        if (burst_clusters_at(c, id)->first_ns > p->closed_ns &&
-            burst_clusters_at(c, before)->first_ns <= p->closed_ns)
+        id = c->tail;
+        uint32_t before = c->at[id].before;
+        if (c->at[id].first_ns > p->closed_ns && c->at[before].first_ns <= p->closed_ns)
             id = before; /* do not merge across the end of the last closed phase */
         p->counts.forced++;
     }
     int64_t gap = burst_clusters_gap(c, id);
-    burst_items_merge(p->items, burst_clusters_at(c, id)->first_ns, gap);
+    burst_items_merge(p->items, c->at[id].first_ns, gap);
     burst_clusters_merge(c, id);
 }
 
@@ -450,22 +443,22 @@ struct home {
 /* Whether a late burst at this distance from a cluster would have been part of it. */
 static bool phases_would_be_part(const struct phases *p, uint32_t id, int64_t t, int64_t distance)
 {
-    const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
+    const struct burst_cluster *c = &p->clusters.at[id];
     return distance <= c->height_ns && (t <= p->closed_ns) == (c->first_ns <= p->closed_ns);
 }
 
 static struct home phases_find_home(const struct phases *p, int64_t t)
 {
-    const struct burst_clusters *c = p->clusters;
+    const struct burst_clusters *c = &p->clusters;
     struct home home = {burst_clusters_find(c, t), BURST_NONE, BURST_WITHIN};
     int64_t to_before = NEVER, to_after = NEVER;
-    uint32_t after = burst_clusters_head(c);
+    uint32_t after = c->head;
     if (home.before != BURST_NONE) {
-        to_before = t - burst_clusters_at(c, home.before)->last_ns;
-        after = burst_clusters_at(c, home.before)->after;
+        to_before = t - c->at[home.before].last_ns;
+        after = c->at[home.before].after;
     }
     if (after != BURST_NONE)
-        to_after = burst_clusters_at(c, after)->first_ns - t;
+        to_after = c->at[after].first_ns - t;
     if (to_before <= 0) {
         home.id = home.before;
     } else if (t >= p->newest_ns) {
@@ -504,10 +497,10 @@ int phases_add(struct phases *p, const struct burst *burst)
     if (home.id == BURST_NONE || home.side != BURST_WITHIN)
         p->merged = false; /* the set of live clusters or their limits have changed */
     if (home.id == BURST_NONE)
-        burst_clusters_add(p->clusters, home.before, t);
+        burst_clusters_add(&p->clusters, home.before, t);
     else
-        burst_clusters_extend(p->clusters, home.id, t);
-    if (burst_clusters_full(p->clusters))
+        burst_clusters_extend(&p->clusters, home.id, t);
+    if (p->clusters.count == p->clusters.maximum)
         phases_merge_one(p);
     return 0;
 }
@@ -528,5 +521,5 @@ void phases_count(const struct phases *p, struct phases_counts *out)
     *out = p->counts;
     out->items = burst_items_count(p->items);
     out->folded = burst_items_folded(p->items);
-    out->clusters = burst_clusters_count(p->clusters);
+    out->clusters = p->clusters.count;
 }

@@ -21,8 +21,8 @@
  * its distance to the nearer neighbour becomes the height there, and no other height changes. When
  * a cut needs it, the live clusters are merged up to the root in a copy: O(clusters). Cuts. By gap:
  * the boundaries higher than the gap. By count: the highest boundaries, of equal heights the
- * latest. Over any interval of representative times, at any time, O(clusters + items / 512 + phases
- * x (512 + log phases)). A cut is a view: it has no ids, and the heights at its open end change.
+ * latest. Over any interval of representative times, at any time, O(clusters + items x log phases). A
+ * cut is a view: it has no ids, and the heights at its open end change.
  * Online phases are not cuts of the tree, whose heights are distances between means: in a stream
  * without pauses they grow with what has merged, so that a cut of the tree parts it somewhere, and
  * may rather do so than at a pause. An online phase ends where no burst follows for more than a gap
@@ -41,10 +41,10 @@
  * of those with the largest ratio from 2 up. Pauses count as at least 1 us. A g that lies within
  * that jump already stays; without a jump nothing changes. Until a jump is found, g is its start
  * value, or all is open. Where g has bounds, only the part of a jump that lies between them counts.
- * Whenever g changes, phases that are closed stay as they are. Memory: chunks of 512 items of 52
- * bytes, allocated as needed, for at most `items` of them; 96 bytes a live cluster and 72 a closed
- * phase, allocated with the state. With the defaults at most 159 MB. A day of 32 bursts a second
- * (2,764,800) in order takes 155 MB and stores every merge. When chunks are used up, the lowest
+ * Whenever g changes, phases that are closed stay as they are. Memory: chunks of 512 items of 56
+ * bytes, allocated as needed, for at most `items` of them; 80 bytes a live cluster and 72 a closed
+ * phase, allocated with the state. With the defaults at most 170 MB. A day of 32 bursts a second
+ * (2,764,800) in order takes 165 MB and stores every merge. When chunks are used up, the lowest
  * heights are folded until a quarter is free, of equal ones the oldest first: finer cuts are lost,
  * coarser ones stay as they were. Bursts that arrive late leave chunks half full, so that folding
  * may begin at three quarters. A cut by count temporarily allocates 16 bytes a phase. Pure: no
