@@ -37,14 +37,14 @@ struct walk {
 
 struct correlation {
     struct correlation_params params;
-    struct vertex *vertices;  /* owned */
-    uint32_t count, capacity; /* vertices */
-    struct walk walk;         /* for `capacity` vertices */
-    uint64_t pairs;           /* entries of all rows */
-    bool changed;             /* some vertex is touched */
-    bool marked;              /* `stale` is up to date with the edges */
-    uint32_t next;            /* the first vertex whose row may be stale */
-    uint64_t steps;           /* along edges, so far */
+    struct vertex *vertices; /* owned; space for params.max_vertices */
+    uint32_t count;          /* vertices */
+    struct walk walk;        /* for as many */
+    uint64_t pairs;          /* entries of all rows */
+    bool changed;            /* some vertex is touched */
+    bool marked;             /* `stale` is up to date with the edges */
+    uint32_t next;           /* the first vertex whose row may be stale */
+    uint64_t steps;          /* along edges, so far */
 };
 
 int correlation_create(struct correlation **out, const struct correlation_params *params)
@@ -53,10 +53,24 @@ int correlation_create(struct correlation **out, const struct correlation_params
     if (params->max_vertices > VERTICES_LIMIT || params->max_pairs > PAIRS_LIMIT ||
         params->max_vertices * (LENGTH_2 + LENGTH_3 * relaying) > UINT32_MAX - LENGTH_1)
         return -HOLTER_ERANGE;
+    /* Lists of vertices seen are written one past their end. The system takes no memory for pages
+     * of zeros that are not written. */
+    const size_t capacity = (size_t)params->max_vertices + 1;
     struct correlation *correlation = calloc(1, sizeof(*correlation));
     if (correlation == NULL)
         return -ENOMEM;
     correlation->params = *params;
+    struct walk *walk = &correlation->walk;
+    correlation->vertices = calloc(capacity, sizeof(*correlation->vertices));
+    walk->two = calloc(capacity, sizeof(*walk->two));
+    walk->weight = calloc(capacity, sizeof(*walk->weight));
+    walk->seen_two = calloc(capacity, sizeof(*walk->seen_two));
+    walk->seen = calloc(capacity, sizeof(*walk->seen));
+    if (correlation->vertices == NULL || walk->two == NULL || walk->weight == NULL ||
+        walk->seen_two == NULL || walk->seen == NULL) {
+        correlation_destroy(correlation);
+        return -ENOMEM;
+    }
     *out = correlation;
     return 0;
 }
@@ -75,38 +89,6 @@ void correlation_destroy(struct correlation *correlation)
     free(correlation->walk.seen_two);
     free(correlation->walk.seen);
     free(correlation);
-}
-
-static int correlation_grow_array(void **array, size_t element, uint32_t capacity, uint32_t need)
-{
-    if (array_resize(array, element * need) != 0)
-        return -ENOMEM;
-    memset((char *)*array + element * capacity, 0, element * (need - capacity));
-    return 0;
-}
-
-static int correlation_reserve_vertex(struct correlation *c, uint32_t vertex)
-{
-    if (vertex < c->count)
-        return 0;
-    if (vertex + 1 >= c->capacity) { /* lists of vertices seen are written one past their end */
-        uint32_t need = c->capacity + c->capacity / 2 + 64;
-        need = need <= vertex + 1 ? vertex + 2 : need;
-        if (correlation_grow_array((void **)&c->vertices, sizeof(*c->vertices), c->capacity,
-                                   need) != 0 ||
-            correlation_grow_array((void **)&c->walk.two, sizeof(uint32_t), c->capacity, need) !=
-                0 ||
-            correlation_grow_array((void **)&c->walk.weight, sizeof(uint32_t), c->capacity, need) !=
-                0 ||
-            correlation_grow_array((void **)&c->walk.seen_two, sizeof(uint32_t), c->capacity,
-                                   need) != 0 ||
-            correlation_grow_array((void **)&c->walk.seen, sizeof(uint32_t), c->capacity, need) !=
-                0)
-            return -ENOMEM;
-        c->capacity = need;
-    }
-    c->count = vertex + 1;
-    return 0;
 }
 
 /* Position of the first partner that is not below the given one. */
@@ -159,10 +141,11 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
     if (known == present)
         return 0;
     if (present) {
-        if (correlation_reserve_vertex(c, a > b ? a : b) != 0 ||
-            correlation_reserve_partner(&c->vertices[a]) != 0 ||
+        if (correlation_reserve_partner(&c->vertices[a]) != 0 ||
             correlation_reserve_partner(&c->vertices[b]) != 0)
             return -ENOMEM;
+        uint32_t highest = a > b ? a : b;
+        c->count = highest < c->count ? c->count : highest + 1;
         correlation_insert_partner(&c->vertices[a], b);
         correlation_insert_partner(&c->vertices[b], a);
     } else {

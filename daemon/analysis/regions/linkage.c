@@ -31,7 +31,7 @@ struct cluster {
     uint32_t count;         /* links */
     bool chained;           /* is on the chain */
     double height;          /* of the merge that made it; infinite for a vertex */
-    struct link *links;     /* owned; NULL for a single vertex, whose links are its row */
+    struct link *links;     /* owned; NULL: not searched yet, the links are the vertex's row */
     struct nearest nearest; /* as found last; cluster NONE: never */
 };
 
@@ -172,73 +172,52 @@ static bool linkage_is_nearer(uint32_t self, const struct nearest *one, const st
     return low != best_low ? low < best_low : one->cluster < best->cluster;
 }
 
-/* Search all links of a cluster. They are stored added up, one for each other cluster. */
-static struct nearest linkage_search_nearest(struct linkage *l, uint32_t self)
+/* Search all links of a cluster. They are stored added up, one for each other cluster. @return 0 or
+ * -ENOMEM */
+static int linkage_search_nearest(struct linkage *l, uint32_t self)
 {
     struct cluster *cluster = &l->clusters[self];
     struct nearest best = {.cluster = NONE};
     uint64_t unit = (uint64_t)l->size[self] * CORRELATION_ONE * QUARTERS;
+    struct link *links = cluster->links;
+    uint32_t row;
+    correlation_row(l->correlation, self, &row);
+    if (links == NULL && (links = malloc(((size_t)row + 1) * sizeof(*links))) == NULL)
+        return -ENOMEM;
     uint32_t seen = linkage_gather_links(l, self);
-    if (cluster->links == NULL) /* without memory the row is added up again next time */
-        cluster->links = malloc(((size_t)seen + 1) * sizeof(*cluster->links));
-    if (cluster->links != NULL)
-        cluster->count = seen;
     for (uint32_t i = 0; i < seen; i++) {
         struct nearest one = {.cluster = l->seen[i], .size = l->size[l->seen[i]]};
-        uint64_t sum = l->sum[one.cluster];
-        one.height = (double)sum / (double)(unit * one.size);
+        links[i] = (struct link){.cluster = one.cluster, .sum = l->sum[one.cluster]};
+        one.height = (double)links[i].sum / (double)(unit * one.size);
         l->sum[one.cluster] = 0;
-        if (cluster->links != NULL)
-            cluster->links[i] = (struct link){.cluster = one.cluster, .sum = sum};
         if (linkage_is_nearer(self, &one, &best))
             best = one;
     }
-    return best;
-}
-
-/* The cluster to merge with. It stays the same until one of the two merges. */
-static struct nearest linkage_find_nearest(struct linkage *l, uint32_t self)
-{
-    struct nearest *known = &l->clusters[self].nearest;
-    if (known->cluster == NONE || l->parent[known->cluster] != known->cluster ||
-        l->size[known->cluster] != known->size)
-        *known = linkage_search_nearest(l, self);
-    return *known;
-}
-
-/* Make a vertex's row a list of links. @return 0 or -ENOMEM */
-static int linkage_list_links(struct linkage *l, uint32_t self)
-{
-    struct cluster *cluster = &l->clusters[self];
-    if (cluster->links != NULL)
-        return 0;
-    uint32_t row;
-    correlation_row(l->correlation, self, &row);
-    struct link *links = malloc((row + 1) * sizeof(*links));
-    uint32_t seen = links == NULL ? 0 : linkage_gather_links(l, self);
-    for (uint32_t i = 0; i < seen; i++) {
-        links[i] = (struct link){.cluster = l->seen[i], .sum = l->sum[l->seen[i]]};
-        l->sum[l->seen[i]] = 0;
-    }
     cluster->links = links;
     cluster->count = seen;
-    return links == NULL ? -ENOMEM : 0;
+    cluster->nearest = best;
+    return 0;
 }
 
-/* Merge two clusters. Their links to a third cluster are added up when they are gathered next. */
+/* Find the cluster to merge with. It stays the same until one of the two merges. */
+static int linkage_find_nearest(struct linkage *l, uint32_t self)
+{
+    const struct nearest *known = &l->clusters[self].nearest;
+    bool stays = known->cluster != NONE && l->parent[known->cluster] == known->cluster &&
+                 l->size[known->cluster] == known->size;
+    return stays ? 0 : linkage_search_nearest(l, self);
+}
+
+/* Merge two clusters, whose links are listed, as both are on the chain. Their links to a third
+ * cluster are added up when they are gathered next. */
 static int linkage_merge_clusters(struct linkage *l, uint32_t one, uint32_t other, double height,
                                   struct linkage_merge *out)
 {
     uint32_t a = one < other ? one : other, b = one < other ? other : one;
     struct cluster *low = &l->clusters[a], *high = &l->clusters[b];
-    int rc = linkage_list_links(l, a);
-    rc = rc == 0 ? linkage_list_links(l, b) : rc;
-    struct link *links =
-        rc == 0 ? realloc(low->links, (low->count + high->count + 1) * sizeof(*links)) : NULL;
-    if (links == NULL)
+    if (ARRAY_RESIZE(low->links, low->count + high->count + 1) != 0)
         return -ENOMEM;
-    memcpy(links + low->count, high->links, high->count * sizeof(*links));
-    low->links = links;
+    memcpy(low->links + low->count, high->links, high->count * sizeof(*low->links));
     low->count += high->count;
     l->size[a] += l->size[b];
     low->height = fmin(height, fmin(low->height, high->height));
@@ -265,7 +244,9 @@ static void linkage_pop_chain(struct linkage *l, uint32_t count)
 static int linkage_step_chain(struct linkage *l, struct linkage_merge *out)
 {
     uint32_t top = l->chain[l->length - 1];
-    struct nearest nearest = linkage_find_nearest(l, top);
+    if (linkage_find_nearest(l, top) != 0)
+        return -ENOMEM;
+    const struct nearest nearest = l->clusters[top].nearest;
     if (!l->clusters[nearest.cluster].chained) {
         linkage_push_chain(l, nearest.cluster);
         return 0;
