@@ -82,21 +82,6 @@ static void history_span_of_both(struct history_slot *out, const struct history_
     out->whole = a->whole || b->whole;
 }
 
-/* Add b to a where both have the same items, as they do while the pattern stays. @return 1 when
- * done */
-static int history_add_equal_items(const struct history *h, struct history_slot *a,
-                                   const struct history_slot *b)
-{
-    if (a->count != b->count || memcmp(a->items, b->items, a->count * sizeof *a->items) != 0)
-        return 0;
-    if (h->max_columns == 0)
-        history_add_run(a->values, b->values, (size_t)a->count * h->columns);
-    for (uint32_t i = 0; h->max_columns != 0 && i < a->count; i++)
-        history_add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
-    history_span_of_both(a, a, b);
-    return 1;
-}
-
 /* out = a and b together. */
 static int history_unite(const struct history *h, struct history_slot *out,
                          const struct history_slot *a, const struct history_slot *b)
@@ -152,17 +137,13 @@ static size_t history_cheapest_pair(const struct history *h)
 static int history_merge_pair(struct history *h, size_t i)
 {
     struct history_slot *a = &h->slots[i], *b = &h->slots[i + 1], merged;
+    if (history_unite(h, &merged, a, b) < 0)
+        return -ENOMEM;
     h->bytes -= history_slot_bytes(h, a->count) + history_slot_bytes(h, b->count);
-    if (!history_add_equal_items(h, a, b)) {
-        if (history_unite(h, &merged, a, b) < 0) {
-            h->bytes += history_slot_bytes(h, a->count) + history_slot_bytes(h, b->count);
-            return -ENOMEM;
-        }
-        history_slot_finish(a);
-        *a = merged;
-    }
+    h->bytes += history_slot_bytes(h, merged.count);
+    history_slot_finish(a);
     history_slot_finish(b);
-    h->bytes += history_slot_bytes(h, a->count);
+    *a = merged;
     memmove(b, b + 1, (h->count - i - 2) * sizeof *b);
     h->count--;
     return 0;
@@ -183,16 +164,12 @@ static size_t history_position(const struct history *h, uint64_t window)
 
 static int history_insert(struct history *h, size_t at, const struct history_slot *fresh)
 {
-    struct history_slot copy = {0};
+    struct history_slot copy = *fresh;
     if (ARRAY_FIT(h->slots, h->capacity, h->count + 1) != 0 ||
         history_slot_alloc(h, &copy, fresh->count) < 0)
         return -ENOMEM;
     memcpy(copy.items, fresh->items, fresh->count * sizeof *fresh->items);
     memcpy(copy.values, fresh->values, fresh->count * h->columns * sizeof *fresh->values);
-    copy.first = fresh->first;
-    copy.last = fresh->last;
-    copy.put = fresh->put;
-    copy.whole = fresh->whole;
     memmove(&h->slots[at + 1], &h->slots[at], (h->count - at) * sizeof *h->slots);
     h->slots[at] = copy;
     h->count++;
@@ -200,54 +177,51 @@ static int history_insert(struct history *h, size_t at, const struct history_slo
     return 0;
 }
 
-int history_put(struct history *h, uint64_t window, const uint32_t *items, const uint64_t *values,
-                uint32_t count)
+/* Enter a slot, whose arrays are the caller's. @return 0, -ENOMEM, or 1: it is whole, and something
+ * is known of its windows */
+static int history_enter(struct history *h, const struct history_slot *fresh)
 {
-    struct history_slot fresh = {.first = window,
-                                 .last = window,
-                                 .items = (uint32_t *)(uintptr_t)items,
-                                 .values = (uint64_t *)(uintptr_t)values,
-                                 .count = count,
-                                 .put = h->puts + 1};
-    size_t at = history_position(h, window);
-    int error;
-    if (at < h->count && h->slots[at].first <= window) {
-        struct history_slot *old = &h->slots[at], merged;
-        error = history_unite(h, &merged, old, &fresh);
-        if (!error) {
-            h->bytes += history_slot_bytes(h, merged.count) - history_slot_bytes(h, old->count);
-            history_slot_finish(old);
-            *old = merged;
-        }
-    } else {
-        error = history_insert(h, at, &fresh);
-    }
+    size_t at = history_position(h, fresh->first);
+    int known = at < h->count && h->slots[at].first <= fresh->last;
+    struct history_slot *old = known ? &h->slots[at] : NULL, merged;
+    if (known && fresh->whole)
+        return 1;
+    int error = known ? history_unite(h, &merged, old, fresh) : history_insert(h, at, fresh);
     if (error)
         return error;
+    if (known) {
+        h->bytes += history_slot_bytes(h, merged.count) - history_slot_bytes(h, old->count);
+        history_slot_finish(old);
+        *old = merged;
+    }
     h->puts++;
     history_keep_budget(h);
     return 0;
 }
 
+int history_put(struct history *h, uint64_t window, const uint32_t *items, const uint64_t *values,
+                uint32_t count)
+{
+    const struct history_slot fresh = {.first = window,
+                                       .last = window,
+                                       .items = (uint32_t *)(uintptr_t)items,
+                                       .values = (uint64_t *)(uintptr_t)values,
+                                       .count = count,
+                                       .put = h->puts + 1};
+    return history_enter(h, &fresh);
+}
+
 int history_put_span(struct history *h, uint64_t first, uint64_t last, const uint32_t *items,
                      const uint64_t *values, uint32_t count)
 {
-    struct history_slot fresh = {.first = first,
-                                 .last = last,
-                                 .items = (uint32_t *)(uintptr_t)items,
-                                 .values = (uint64_t *)(uintptr_t)values,
-                                 .count = count,
-                                 .put = h->puts + 1,
-                                 .whole = 1};
-    size_t at = history_position(h, first);
-    if (first > last || (at < h->count && h->slots[at].first <= last))
-        return 1;
-    int error = history_insert(h, at, &fresh);
-    if (error)
-        return error;
-    h->puts++;
-    history_keep_budget(h);
-    return 0;
+    const struct history_slot fresh = {.first = first,
+                                       .last = last,
+                                       .items = (uint32_t *)(uintptr_t)items,
+                                       .values = (uint64_t *)(uintptr_t)values,
+                                       .count = count,
+                                       .put = h->puts + 1,
+                                       .whole = 1};
+    return first > last ? 1 : history_enter(h, &fresh);
 }
 
 int history_whole(const struct history *h, uint64_t window)

@@ -8,81 +8,39 @@
 
 /* ---- memory -------------------------------------------------------------- */
 
-int figures_grow(void **array, size_t element, uint32_t capacity, uint32_t need)
+/* Give an array space for so many elements, new ones zero. */
+static int figures_fit(void *array_pointer, size_t element, uint32_t *capacity, uint32_t need)
 {
+    void **array = array_pointer;
+    if (need <= *capacity)
+        return 0;
     /* calloc() takes pages from the kernel that use no memory until they are written. */
     void *grown = *array == NULL ? calloc(need, element) : realloc(*array, element * need);
     if (grown == NULL)
         return -ENOMEM;
-    if (*array == NULL)
-        capacity = need;
+    if (*array != NULL)
+        memset((char *)grown + element * *capacity, 0, element * (need - *capacity));
     *array = grown;
-    memset((char *)grown + element * capacity, 0, element * (need - capacity));
+    *capacity = need;
     return 0;
 }
 
-/* Half as many again at least, in whole words of the arrays of bits. */
-static uint32_t figures_next_capacity(uint32_t capacity, uint32_t need)
-{
-    uint64_t grown = capacity + (uint64_t)capacity / 2;
-    grown = grown < need ? need : grown;
-    grown = (grown + 63) / 64 * 64;
-    return grown > UINT32_MAX - 63 ? UINT32_MAX - 63 : (uint32_t)grown;
-}
+#define FIGURES_FIT(array, capacity, need)                                                         \
+    figures_fit(&(array), sizeof(*(array)), &(capacity), need)
 
-static int figures_reserve_ranks(struct figures *figures, uint32_t need)
+int figures_reserve(struct figures *f, const struct run_sum *run)
 {
-    const uint32_t old = figures->rank_capacity;
-    if (need <= old)
-        return 0;
-    const uint32_t capacity = figures_next_capacity(old, need);
-    if (figures_grow((void **)&figures->ranks, sizeof(*figures->ranks), old, capacity) != 0 ||
-        figures_grow((void **)&figures->rank_newest, sizeof(uint64_t), old, capacity) != 0 ||
-        figures_grow((void **)&figures->rank_present, sizeof(uint64_t), old / 64, capacity / 64) !=
-            0)
-        return -ENOMEM;
-    figures->rank_capacity = capacity;
-    return 0;
-}
-
-static int figures_reserve_callers(struct figures *figures, uint32_t need)
-{
-    const uint32_t old = figures->caller_capacity;
-    if (need <= old)
-        return 0;
-    const uint32_t capacity = figures_next_capacity(old, need);
-    if (figures_grow((void **)&figures->callers, sizeof(uint64_t), old / 64, capacity / 64) != 0)
-        return -ENOMEM;
-    figures->caller_capacity = capacity;
-    return 0;
-}
-
-int figures_reserve(struct figures *figures, const struct run_sum *run)
-{
-    const uint32_t pairs = run->pairs.capacity, calls = run->calls.capacity;
-    if (figures_reserve_ranks(figures, run->ranks.capacity) != 0 ||
-        figures_reserve_callers(figures, run->callers.capacity) != 0)
-        return -ENOMEM;
-    if (pairs > figures->pair_capacity) {
-        if (figures_grow((void **)&figures->pairs, sizeof(*figures->pairs), figures->pair_capacity,
-                         pairs) != 0)
-            return -ENOMEM;
-        figures->pair_capacity = pairs;
-    }
-    if (calls > figures->call_capacity) {
-        if (figures_grow((void **)&figures->calls, sizeof(*figures->calls), figures->call_capacity,
-                         calls) != 0)
-            return -ENOMEM;
-        figures->call_capacity = calls;
-    }
-    return 0;
+    return FIGURES_FIT(f->ranks, f->rank_capacity, run->ranks.capacity) != 0 ||
+                   FIGURES_FIT(f->pairs, f->pair_capacity, run->pairs.capacity) != 0 ||
+                   FIGURES_FIT(f->calls, f->call_capacity, run->calls.capacity) != 0 ||
+                   FIGURES_FIT(f->callers, f->caller_capacity, run->callers.capacity) != 0
+               ? -ENOMEM
+               : 0;
 }
 
 void figures_finish(struct figures *figures)
 {
     free(figures->ranks);
-    free(figures->rank_newest);
-    free(figures->rank_present);
     free(figures->pairs);
     free(figures->calls);
     free(figures->callers);
@@ -149,36 +107,36 @@ static void figures_add_rank_sums(struct rank_row *into, const struct rank_row *
 
 void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row)
 {
-    struct rank_row *sum = &figures->ranks[number];
-    if (!figures_get_bit(figures->rank_present, number)) {
-        figures_set_bit(figures->rank_present, number);
-        *sum = *row;
+    struct rank_figures *rank = &figures->ranks[number];
+    if (!rank->present) {
+        rank->present = true;
+        rank->row = *row;
         return;
     }
-    figures_add_rank_sums(sum, row);
-    figures_merge_awaited(sum, row);
-    figures_merge_call_in_progress(sum, row);
+    figures_add_rank_sums(&rank->row, row);
+    figures_merge_awaited(&rank->row, row);
+    figures_merge_call_in_progress(&rank->row, row);
 }
 
 /* The call in progress of a run is that of the newest window. */
 static void figures_add_ranks(struct figures *total, const struct figures *figures, uint64_t window)
 {
     for (uint32_t i = 0; i < figures->rank_capacity; i++) {
-        if (!figures_get_bit(figures->rank_present, i))
+        if (!figures->ranks[i].present)
             continue;
-        const struct rank_row *row = &figures->ranks[i];
-        struct rank_row *sum = &total->ranks[i];
-        const int first = !figures_get_bit(total->rank_present, i);
+        const struct rank_row *row = &figures->ranks[i].row;
+        struct rank_figures *rank = &total->ranks[i];
+        struct rank_row *sum = &rank->row;
         figures_add_rank_sums(sum, row);
         figures_vote_awaited(sum, row);
-        if (!first && window == total->rank_newest[i]) {
+        if (rank->present && window == rank->newest) {
             figures_merge_call_in_progress(sum, row);
-        } else if (first || window > total->rank_newest[i]) {
+        } else if (!rank->present || window > rank->newest) {
             sum->rank = row->rank;
             figures_copy_call_in_progress(sum, row);
-            total->rank_newest[i] = window;
+            rank->newest = window;
         }
-        figures_set_bit(total->rank_present, i);
+        rank->present = true;
     }
 }
 
@@ -206,9 +164,9 @@ static void figures_add_calls(struct run_sum *run, const struct figures *figures
     }
     for (uint32_t caller = 0; caller < run->callers.count && caller < figures->caller_capacity;
          caller++) {
-        if (!figures_get_bit(figures->callers, caller) || figures_get_bit(total->callers, caller))
+        if (!figures->callers[caller] || total->callers[caller])
             continue;
-        figures_set_bit(total->callers, caller);
+        total->callers[caller] = true;
         total->calls[run->call_of[caller]].ranks++;
     }
 }

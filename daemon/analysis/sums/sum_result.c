@@ -120,8 +120,8 @@ static int sum_result_collect_ranks(struct run_sum *run, const struct figures *f
     out->rank_count = 0;
     for (uint32_t i = 0; i < run->rank_order.count; i++) {
         uint32_t number = run->rank_order.numbers[i];
-        if (number < figures->rank_capacity && figures_get_bit(figures->rank_present, number))
-            out->ranks[out->rank_count++] = figures->ranks[number];
+        if (number < figures->rank_capacity && figures->ranks[number].present)
+            out->ranks[out->rank_count++] = figures->ranks[number].row;
     }
     return 0;
 }

@@ -6,6 +6,15 @@
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/analysis/tables/key_table.h"
 
+#include <stdbool.h>
+
+/** Sums for one rank. */
+struct rank_figures {
+    struct rank_row row;
+    uint64_t newest; /**< of a run: the newest window that the rank reported */
+    bool present;    /**< it reported */
+};
+
 /** Sums for one pair of ranks. */
 struct pair_figures {
     uint64_t messages, bytes;
@@ -19,15 +28,13 @@ struct call_figures {
 /** Figures for the keys of a run: those of one window, or the run's own. Arrays are owned and
  *  indexed by the number of the key; they may be shorter than the table, the rest being zero. */
 struct figures {
-    struct rank_row *ranks;
-    uint64_t *rank_newest;  /**< of a run: the newest window that the rank reported */
-    uint64_t *rank_present; /**< bits: the rank reported */
-    uint32_t rank_capacity; /**< a multiple of 64 */
+    struct rank_figures *ranks;
+    uint32_t rank_capacity;
     struct pair_figures *pairs;
     uint32_t pair_capacity;
     struct call_figures *calls;
     uint32_t call_capacity;
-    uint64_t *callers; /**< bits, by caller: this rank made this call */
+    bool *callers; /**< by caller: this rank made this call */
     uint32_t caller_capacity;
 };
 
@@ -66,24 +73,10 @@ struct window_sum {
     struct sum_totals totals; /**< of its ranks */
 };
 
-static inline int figures_get_bit(const uint64_t *bits, uint32_t i)
-{
-    return (int)(bits[i / 64] >> (i % 64) & 1);
-}
-
-static inline void figures_set_bit(uint64_t *bits, uint32_t i)
-{
-    bits[i / 64] |= UINT64_C(1) << (i % 64);
-}
-
 static inline uint64_t sums_maximum(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
-
-/** Grow an array to `need` elements, new ones zero. Arrays that grow together share their capacity,
- *  so the caller updates it. @return 0 or -ENOMEM */
-int figures_grow(void **array, size_t element, uint32_t capacity, uint32_t need);
 
 /** Reserve space for as many keys as the run has. @return 0 or -ENOMEM */
 int figures_reserve(struct figures *figures, const struct run_sum *run);

@@ -131,7 +131,7 @@ static void window_sum_add_ranks(struct window_sum *window, const struct sum_row
         const struct rank_row *row = &rows->ranks[i];
         const struct key key = {.hi = row->rank};
         number = key_table_number_after(&window->run->ranks, key, number);
-        window->totals.ranks += !figures_get_bit(window->figures.rank_present, number);
+        window->totals.ranks += !window->figures.ranks[number].present;
         window_sum_add_totals(&window->totals, row);
         figures_add_rank(&window->figures, number, row);
     }
@@ -195,8 +195,8 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
         const struct call_row *row = &rows->calls[i];
         number = window_sum_number_caller(window->run, row, number);
         struct call_figures *sum = &window->figures.calls[window->run->call_of[number]];
-        sum->ranks += !figures_get_bit(window->figures.callers, number);
-        figures_set_bit(window->figures.callers, number);
+        sum->ranks += !window->figures.callers[number];
+        window->figures.callers[number] = true;
         sum->calls += row->calls;
         sum->bytes += row->bytes;
         sum->bytes_in += row->bytes_in;
