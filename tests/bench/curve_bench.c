@@ -29,7 +29,6 @@ struct subject {
     uint32_t communities; /* of blocks and random ones */
     uint32_t distinct;    /* patterns */
     uint32_t moved;       /* ranks that are elsewhere in each phase */
-    bool weighted;
 };
 
 /* Labels of one of the patterns of a subject. */
@@ -69,21 +68,17 @@ static int ascending(const void *a, const void *b)
 static void print_points(const struct subject *s, uint32_t phases)
 {
     static uint32_t labels[RANKS], identities[RANKS];
-    static uint64_t weights[RANKS];
     struct curve_params params = CURVE_DEFAULTS;
     struct curve *curve;
     struct curve_point point;
     double *took = calloc(phases, sizeof(*took)), worst = 0, again = 0;
     uint64_t random = 1;
     const size_t heap = bench_heap();
-    params.weighted = s->weighted;
     bench_check(curve_create(&curve, &params), "create");
     for (uint32_t i = 0; i < PATTERNS + phases; i++) {
         fill(s, i % s->distinct, labels);
         move(s, labels, &random);
-        for (uint32_t r = 0; r < RANKS; r++)
-            weights[r] = random_next(&random) >> 4;
-        const struct curve_phase phase = {labels, weights, RANKS};
+        const struct curve_phase phase = {labels, RANKS};
         double begin = bench_seconds();
         bench_check(curve_append(curve, &phase, &point, identities), "append");
         if (i < PATTERNS)
@@ -166,25 +161,21 @@ static void print_pair(const struct subject *s)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"18 communities, 2 patterns", BLOCKS, 18, 2, 0, false},
-        {"18 communities, 24 patterns, 2 % moved", BLOCKS, 18, 24, 86, false},
-        {"300 communities, 24 patterns, 2 % moved", BLOCKS, 300, 24, 86, false},
-        {"300 communities, 24 patterns, 2 %, by bytes", BLOCKS, 300, 24, 86, true},
-        {"300 communities, all new", BLOCKS, 300, 1000, 432, false},
-        {"18 random communities, all new", RANDOM, 18, 1000, 0, false},
-        {"300 random communities, all new", RANDOM, 300, 1000, 0, false},
-        {"300 random communities, all new, by bytes", RANDOM, 300, 1000, 0, true},
-        {"singletons and random pairs, 2 patterns", SINGLES_AND_PAIRS, 1, 2, 0, false},
-        {"singletons and random pairs, all new", SINGLES_AND_PAIRS, 1, 1000, 0, false},
-        {"random pairs, all new", PAIRS, 1, 1000, 0, false},
-        {"random pairs, all new, by bytes", PAIRS, 1, 1000, 0, true},
+        {"18 communities, 2 patterns", BLOCKS, 18, 2, 0},
+        {"18 communities, 24 patterns, 2 % moved", BLOCKS, 18, 24, 86},
+        {"300 communities, 24 patterns, 2 % moved", BLOCKS, 300, 24, 86},
+        {"300 communities, all new", BLOCKS, 300, 1000, 432},
+        {"18 random communities, all new", RANDOM, 18, 1000, 0},
+        {"300 random communities, all new", RANDOM, 300, 1000, 0},
+        {"singletons and random pairs, 2 patterns", SINGLES_AND_PAIRS, 1, 2, 0},
+        {"singletons and random pairs, all new", SINGLES_AND_PAIRS, 1, 1000, 0},
+        {"random pairs, all new", PAIRS, 1, 1000, 0},
     };
     uint32_t phases = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 50;
     phases = phases == 0 || phases > 10000 ? 50 : phases;
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
         print_points(&subjects[i], phases);
-        if (!subjects[i].weighted)
-            print_pair(&subjects[i]);
+        print_pair(&subjects[i]);
     }
     return 0;
 }

@@ -48,7 +48,7 @@ struct outcome {
 struct curve {
     struct curve_params params;
     struct assignment *assignment;
-    struct partition_scratch scratch;
+    struct key_table numbers; /* of communities, while a phase is read */
     struct pattern *patterns; /* owned; room for params.most_patterns */
     uint32_t remembered;
     uint32_t current; /* index of the pattern of the last phase */
@@ -98,7 +98,7 @@ void curve_destroy(struct curve *curve)
         view_finish(&curve->patterns[i].view);
     view_finish(&curve->last);
     view_finish(&curve->fresh);
-    partition_scratch_finish(&curve->scratch);
+    key_table_finish(&curve->numbers);
     assignment_destroy(curve->assignment);
     free(curve->patterns);
     free(curve->order);
@@ -145,28 +145,25 @@ static int commgram_curve_compare(const struct likeness *one, const struct liken
     return a < b ? -1 : a > b;
 }
 
-/* Gathers the weight of all ranks of one community by communities of the other partition. */
+/* Lists the ranks of one community by communities of the other partition. */
 static uint32_t commgram_curve_gather(struct curve *curve, uint32_t community,
                                       const struct partition *other, uint64_t *all)
 {
-    const struct partition *fresh = &curve->fresh.partition;
     uint32_t count = 0;
     for (uint32_t i = curve->begin[community]; i < curve->begin[community + 1]; i++) {
-        uint32_t rank = curve->order[i], weight = fresh->rank[rank].weight;
-        const struct partition_rank *there = rank < other->ranks ? &other->rank[rank] : NULL;
-        if (there != NULL && there->community != PARTITION_ABSENT) {
-            *all -= there->weight; /* already counted in the other phase */
-            weight = weight > there->weight ? weight : there->weight;
-            curve->entries[count++] = (struct assignment_entry){weight, there->community};
-        }
-        *all += weight;
+        uint32_t rank = curve->order[i];
+        uint32_t there = rank < other->ranks ? other->community[rank] : PARTITION_ABSENT;
+        if (there != PARTITION_ABSENT)
+            curve->entries[count++] = (struct assignment_entry){1, there};
+        else
+            ++*all; /* else it is counted in the other phase */
     }
     return count;
 }
 
 /* Fills the table for the assignment: communities of the phase being added are rows, those of the
  * other partition columns.
- * @param all  set to the weight of all ranks of the two
+ * @param all  set to the number of ranks of the two
  * @return 0 or -ENOMEM */
 static int commgram_curve_tabulate(struct curve *curve, const struct partition *other,
                                    uint64_t *all)
@@ -175,7 +172,7 @@ static int commgram_curve_tabulate(struct curve *curve, const struct partition *
     if (!curve->listed) /* computed on first use: phases equal to an earlier one do not need it */
         partition_members(&curve->fresh.partition, curve->order, curve->begin);
     curve->listed = true;
-    *all = other->total;
+    *all = other->present;
     assignment_clear(curve->assignment);
     for (uint32_t c = 0; rc == 0 && c < curve->fresh.partition.communities; c++) {
         uint32_t count = commgram_curve_gather(curve, c, other, all);
@@ -350,7 +347,7 @@ static void commgram_curve_inherit(struct curve *curve, const struct view *from,
 /* Whether a phase equals the last one, so that nothing has to be assigned. */
 static bool is_last(const struct curve *curve, const struct outcome *outcome)
 {
-    return !curve->params.weighted && outcome->pattern == curve->current &&
+    return outcome->pattern == curve->current &&
            partition_equal(&curve->last.partition, &curve->fresh.partition);
 }
 
@@ -394,12 +391,9 @@ static int commgram_curve_evaluate(struct curve *curve, const struct curve_phase
     struct partition *fresh = &curve->fresh.partition;
     if (phase->ranks > curve->params.most_ranks)
         return -HOLTER_ELIMIT;
-    if (curve->params.weighted && phase->weights == NULL && phase->ranks > 0)
-        return -HOLTER_EMISSING;
     int rc = commgram_curve_fit(curve, phase->ranks);
     if (rc == 0)
-        rc = partition_set(fresh, &curve->scratch, phase->labels,
-                           curve->params.weighted ? phase->weights : NULL, phase->ranks);
+        rc = partition_set(fresh, &curve->numbers, phase->labels, phase->ranks);
     if (rc != 0)
         return rc;
     curve->listed = false;
@@ -418,8 +412,8 @@ static void commgram_curve_report_identities(const struct view *view, uint32_t r
 {
     const struct partition *p = &view->partition;
     for (uint32_t r = 0; identities != NULL && r < ranks; r++) {
-        bool is_there = r < p->ranks && p->rank[r].community != PARTITION_ABSENT;
-        identities[r] = is_there ? view->identity[p->rank[r].community] : CURVE_ABSENT;
+        bool is_there = r < p->ranks && p->community[r] != PARTITION_ABSENT;
+        identities[r] = is_there ? view->identity[p->community[r]] : CURVE_ABSENT;
     }
 }
 

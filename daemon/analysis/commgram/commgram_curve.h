@@ -1,11 +1,10 @@
 /* The CommGram curve (CommGram, section III-H): one height for each phase, which moves as far as
  * the communities of ranks change. The difference of two phases is 1 - matched / all: of all
  * assignments of communities of the one to communities of the other (Hungarian method, see
- * assignment.h) the one with the largest weight of ranks that stay together is used. It is 0 if
- * they are equal up to the names of communities. A rank weighs 1, or, if `weighted`, its share of
- * its phase's bytes, the larger of the two phases'. A rank that is absent from one phase only
+ * assignment.h) the one with the most ranks that stay together is used. It is 0 if
+ * they are equal up to the names of communities. A rank that is absent from one phase only
  * counts in `all`, but is not matched; one absent from both does not count. Two phases without
- * ranks are equal. Unweighted the difference is a metric. Phases that are the same except for noise
+ * ranks are equal. The difference is a metric. Phases that are the same except for noise
  * belong to one pattern, which is represented by the first of them. Let d be the difference of a
  * phase to the pattern of the phase before:
  * - the pattern with the smallest difference to the phase, if at most `tolerance`, returns: the
@@ -42,21 +41,17 @@ struct curve_params {
     uint32_t most_ranks;    /**< of a phase; 1 to 2^20 */
     uint32_t most_patterns; /**< stored; 2 to 256 */
     double tolerance; /**< difference up to which two phases are the same pattern; 0 to below 1 */
-    bool weighted;    /**< ranks weigh by their bytes */
 };
 
 /** 0.05: when 2 % of the ranks change community at random in each phase, two phases of the same
  *  pattern differ by nearly 4 %. */
 #define CURVE_DEFAULTS                                                                             \
-    ((struct curve_params){                                                                        \
-        .most_ranks = 65536, .most_patterns = 64, .tolerance = 0.05, .weighted = false})
+    ((struct curve_params){.most_ranks = 65536, .most_patterns = 64, .tolerance = 0.05})
 
 /** A phase: the community of each rank. Borrowed for the call. */
 struct curve_phase {
-    const uint32_t *labels;  /**< of each rank: any number but CURVE_ABSENT, or CURVE_ABSENT */
-    const uint64_t *weights; /**< bytes of each rank; not read and may be NULL unless weighted. All
-                                0: equal weights */
-    uint32_t ranks;          /**< may differ from phase to phase: ranks beyond are absent */
+    const uint32_t *labels; /**< of each rank: any number but CURVE_ABSENT, or CURVE_ABSENT */
+    uint32_t ranks;         /**< may differ from phase to phase: ranks beyond are absent */
 };
 
 struct curve_point {
@@ -80,8 +75,8 @@ void curve_destroy(struct curve *curve);
 /** Adds a phase that has ended. Its point is final.
  *  @param identities  capacity for `ranks` numbers, or NULL; set to the identity of each rank's
  *  community or CURVE_ABSENT
- *  @return 0; or -ENOMEM, -HOLTER_ELIMIT: more ranks than the maximum, or -HOLTER_EMISSING: a
- * weighted curve without weights. After an error nothing has changed */
+ *  @return 0; or -ENOMEM, or -HOLTER_ELIMIT: more ranks than the maximum. After an error nothing
+ * has changed */
 int curve_append(struct curve *curve, const struct curve_phase *phase, struct curve_point *point,
                  uint32_t *identities);
 

@@ -29,7 +29,7 @@ static struct curve *create_exact(void)
 
 static struct curve_phase as_given(const struct phase *phase)
 {
-    return (struct curve_phase){phase->labels, phase->weights, phase->ranks};
+    return (struct curve_phase){phase->labels, phase->ranks};
 }
 
 static struct curve_point append(struct curve *curve, const struct phase *phase,
@@ -54,30 +54,24 @@ static struct curve_point append(struct curve *curve, const struct phase *phase,
 static struct phase blocks(uint32_t size, uint32_t shift)
 {
     struct phase phase = {.ranks = RANKS};
-    for (uint32_t r = 0; r < RANKS; r++) {
+    for (uint32_t r = 0; r < RANKS; r++)
         phase.labels[r] = (r + RANKS - shift) % RANKS / size;
-        phase.weights[r] = 100;
-    }
     return phase;
 }
 
 static struct phase stride(uint32_t communities)
 {
     struct phase phase = {.ranks = RANKS};
-    for (uint32_t r = 0; r < RANKS; r++) {
+    for (uint32_t r = 0; r < RANKS; r++)
         phase.labels[r] = r % communities;
-        phase.weights[r] = 100;
-    }
     return phase;
 }
 
 static struct phase random_phase(uint32_t communities, uint64_t *random)
 {
     struct phase phase = {.ranks = RANKS};
-    for (uint32_t r = 0; r < RANKS; r++) {
+    for (uint32_t r = 0; r < RANKS; r++)
         phase.labels[r] = random_next(random) % communities;
-        phase.weights[r] = random_next(random) % 1000;
-    }
     return phase;
 }
 
@@ -148,8 +142,6 @@ static void fill_random(struct phase *phases, uint32_t count, uint64_t *random)
             phases[i].ranks = random_next(random) % (RANKS + 1);
         if (random_next(random) % 4 == 0)
             phases[i].labels[random_next(random) % RANKS] = CURVE_ABSENT;
-        if (random_next(random) % 8 == 0)
-            memset(phases[i].weights, 0, sizeof(phases[i].weights));
     }
 }
 
@@ -160,7 +152,6 @@ static void the_curve_is_that_of_the_plain_method(void **state)
     (void)state;
     for (uint32_t round = 0; round < 18; round++) {
         struct curve_params params = CURVE_DEFAULTS;
-        params.weighted = round % 2 == 1;
         params.tolerance = round % 3 == 0 ? 0 : 0.05 * (double)(round % 3);
         params.most_patterns = round % 4 == 0 ? 64 : 2 + round % 8;
         fill_random(phases, 50, &random);
@@ -196,7 +187,7 @@ static void an_alternation_has_two_levels(void **state)
     struct curve *curve = create_exact();
     struct phase a = blocks(10, 0), b = stride(3);
     uint32_t of_a[RANKS], of_b[RANKS], identities[RANKS];
-    double low = -plain_difference(&a, &b, false);
+    double low = -plain_difference(&a, &b);
     (void)state;
     ASSERT_NEAR(low, -(1 - 12.0 / 60), 1e-15); /* each community keeps a third of its 10, or 4 */
     for (uint32_t i = 0; i < 40; i++) {
@@ -268,7 +259,7 @@ static void noise_moves_neither_heights_nor_most_identities(void **state)
     struct curve *curve = create(CURVE_DEFAULTS);
     const struct phase loop[2] = {blocks(10, 0), stride(3)};
     uint32_t known[2][RANKS], identities[RANKS];
-    double low = -plain_difference(&loop[0], &loop[1], false);
+    double low = -plain_difference(&loop[0], &loop[1]);
     uint64_t random = 5;
     (void)state;
     for (uint32_t i = 0; i < 200; i++) {
@@ -309,23 +300,19 @@ static void labels_mean_nothing(void **state)
     uint64_t random = 21;
     (void)state;
     fill_random(phases, 80, &random);
-    for (uint32_t weighted = 0; weighted < 2; weighted++) {
-        struct curve_params params = CURVE_DEFAULTS;
-        params.weighted = weighted;
-        struct curve *one = create(params), *other = create(params);
-        for (uint32_t i = 0; i < 80; i++) {
-            uint32_t identities[2][RANKS] = {{0}};
-            struct phase same = relabelled(&phases[i], &random);
-            struct curve_point a = append(one, &phases[i], identities[0]);
-            struct curve_point b = append(other, &same, identities[1]);
-            ASSERT_NEAR(a.height, b.height, 0);
-            ASSERT_NEAR(a.difference, b.difference, 0);
-            assert_true(a.resembles == b.resembles);
-            assert_memory_equal(identities[0], identities[1], sizeof(identities[0]));
-        }
-        curve_destroy(one);
-        curve_destroy(other);
+    struct curve *one = create(CURVE_DEFAULTS), *other = create(CURVE_DEFAULTS);
+    for (uint32_t i = 0; i < 80; i++) {
+        uint32_t identities[2][RANKS] = {{0}};
+        struct phase same = relabelled(&phases[i], &random);
+        struct curve_point a = append(one, &phases[i], identities[0]);
+        struct curve_point b = append(other, &same, identities[1]);
+        ASSERT_NEAR(a.height, b.height, 0);
+        ASSERT_NEAR(a.difference, b.difference, 0);
+        assert_true(a.resembles == b.resembles);
+        assert_memory_equal(identities[0], identities[1], sizeof(identities[0]));
     }
+    curve_destroy(one);
+    curve_destroy(other);
 }
 
 static void identities_tell_communities_apart(void **state)
@@ -387,7 +374,7 @@ static void the_difference_is_a_metric(void **state)
     for (uint32_t a = 0; a < 40; a++)
         for (uint32_t b = 0; b < 40; b++) {
             d[a][b] = difference(&phases[a], &phases[b]);
-            ASSERT_NEAR(d[a][b], plain_difference(&phases[a], &phases[b], false), 0);
+            ASSERT_NEAR(d[a][b], plain_difference(&phases[a], &phases[b]), 0);
             assert_true(d[a][b] >= 0 && d[a][b] <= 1);
         }
     for (uint32_t a = 0; a < 40; a++) {
@@ -398,25 +385,6 @@ static void the_difference_is_a_metric(void **state)
                 assert_true(d[a][c] <= d[a][b] + d[b][c] + 1e-12);
         }
     }
-}
-
-static void bytes_weigh_as_shares(void **state)
-{
-    struct curve_params params = CURVE_DEFAULTS;
-    struct phase a = blocks(30, 0), b;
-    params.weighted = true;
-    params.tolerance = 0;
-    struct curve *curve = create(params);
-    (void)state;
-    a.weights[0] = 59 * 100; /* as much as all others */
-    b = a;
-    for (uint32_t r = 0; r < RANKS; r++)
-        b.weights[r] = a.weights[r] << 40;
-    append(curve, &a, NULL);
-    ASSERT_NEAR(append(curve, &b, NULL).difference, 0, 0);
-    b.labels[0] = 1; /* one rank, half of the bytes */
-    ASSERT_NEAR(append(curve, &b, NULL).difference, 0.5, 1e-7);
-    curve_destroy(curve);
 }
 
 static void ranks_come_and_go(void **state)
@@ -446,25 +414,6 @@ static void ranks_come_and_go(void **state)
     curve_destroy(curve);
 }
 
-static void hostile_weights_are_survived(void **state)
-{
-    struct curve_params params = CURVE_DEFAULTS;
-    struct phase phase = blocks(7, 3);
-    uint64_t random = 2;
-    params.weighted = true;
-    struct curve *curve = create(params);
-    (void)state;
-    for (uint32_t i = 0; i < 100; i++) {
-        move(&phase, 5, &random);
-        for (uint32_t r = 0; r < RANKS; r++)
-            phase.weights[r] = random_next(&random) % 2 == 0 ? UINT64_MAX : r % 3;
-        struct curve_point point = append(curve, &phase, NULL);
-        assert_true(point.difference >= 0 && point.difference <= 1);
-        assert_true(isfinite(point.height));
-    }
-    curve_destroy(curve);
-}
-
 static void memory_is_bounded_by_the_patterns_remembered(void **state)
 {
     const size_t before = memory_used();
@@ -485,20 +434,16 @@ static void errors_change_nothing(void **state)
     struct curve_params params = CURVE_DEFAULTS;
     struct phase a = blocks(10, 0), b = stride(4);
     struct curve_point point = {.phase = 99};
-    const struct curve_params wrong[] = {{0, 64, 0, false},   {UINT32_MAX, 64, 0, false},
-                                         {64, 1, 0, false},   {64, UINT32_MAX, 0, false},
-                                         {64, 64, -1, false}, {64, 64, NAN, false},
-                                         {64, 64, 1, false}};
+    const struct curve_params wrong[] = {{0, 64, 0},          {UINT32_MAX, 64, 0}, {64, 1, 0},
+                                         {64, UINT32_MAX, 0}, {64, 64, -1},        {64, 64, NAN},
+                                         {64, 64, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_int_equal(curve_create(&curve, &wrong[i]), -HOLTER_ERANGE);
     params.most_ranks = RANKS;
-    params.weighted = true;
     curve = create(params);
     append(curve, &a, NULL);
     struct curve_phase given = as_given(&b);
-    given.weights = NULL;
-    assert_int_equal(curve_append(curve, &given, &point, NULL), -HOLTER_EMISSING);
     given.ranks = RANKS + 1;
     assert_int_equal(curve_append(curve, &given, &point, NULL), -HOLTER_ELIMIT);
     assert_int_equal(curve_provisional(curve, &given, &point, NULL), -HOLTER_ELIMIT);
@@ -527,9 +472,7 @@ int main(void)
         cmocka_unit_test(identities_tell_communities_apart),
         cmocka_unit_test(the_larger_part_keeps_its_identity),
         cmocka_unit_test(the_difference_is_a_metric),
-        cmocka_unit_test(bytes_weigh_as_shares),
         cmocka_unit_test(ranks_come_and_go),
-        cmocka_unit_test(hostile_weights_are_survived),
         cmocka_unit_test(memory_is_bounded_by_the_patterns_remembered),
         cmocka_unit_test(errors_change_nothing),
     };

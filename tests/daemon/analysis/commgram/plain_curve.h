@@ -14,29 +14,11 @@
 struct phase {
     uint32_t ranks;
     uint32_t labels[RANKS];
-    uint64_t weights[RANKS];
 };
 
 static inline uint32_t label_at(const struct phase *phase, uint32_t rank)
 {
     return rank < phase->ranks ? phase->labels[rank] : CURVE_ABSENT;
-}
-
-static inline void plain_weigh(const struct phase *phase, bool weighted, int64_t *weights)
-{
-    double sum = 0;
-    int64_t present = 0;
-    for (uint32_t r = 0; r < RANKS; r++)
-        if (label_at(phase, r) != CURVE_ABSENT) {
-            sum += (double)phase->weights[r];
-            present++;
-        }
-    for (uint32_t r = 0; r < RANKS; r++) {
-        weights[r] = label_at(phase, r) != CURVE_ABSENT;
-        if (weighted && weights[r] == 1)
-            weights[r] = sum > 0 ? (int64_t)((double)phase->weights[r] / sum * (1 << 30))
-                                 : (1 << 30) / present;
-    }
 }
 
 /* Communities by their first ranks. @return how many */
@@ -54,22 +36,18 @@ static inline uint32_t plain_number(const struct phase *phase, uint32_t *number)
     return count;
 }
 
-static inline double plain_difference(const struct phase *one, const struct phase *other,
-                                      bool weighted)
+static inline double plain_difference(const struct phase *one, const struct phase *other)
 {
-    int64_t weights[2][RANKS], all = 0;
+    int64_t all = 0;
     uint32_t number[2][RANKS], rows = plain_number(one, number[0]),
                                columns = plain_number(other, number[1]);
     if (rows > columns)
-        return plain_difference(other, one, weighted);
+        return plain_difference(other, one);
     struct plain_assignment p = plain_assignment_create(rows, columns);
-    plain_weigh(one, weighted, weights[0]);
-    plain_weigh(other, weighted, weights[1]);
     for (uint32_t r = 0; r < RANKS; r++) {
-        int64_t weight = weights[0][r] > weights[1][r] ? weights[0][r] : weights[1][r];
-        all += weight;
+        all += number[0][r] != UINT32_MAX || number[1][r] != UINT32_MAX;
         if (number[0][r] != UINT32_MAX && number[1][r] != UINT32_MAX)
-            *plain_assignment_at(&p, number[0][r], number[1][r]) += weight;
+            *plain_assignment_at(&p, number[0][r], number[1][r]) += 1;
     }
     int64_t matched = plain_assignment_solve(&p);
     plain_assignment_finish(&p);
@@ -99,7 +77,7 @@ static inline uint32_t plain_nearest(const struct plain *p, const struct phase *
     for (uint32_t i = 0; i < p->count; i++) {
         if (i == except)
             continue;
-        double d = plain_difference(p->patterns[i].phase, phase, p->params.weighted);
+        double d = plain_difference(p->patterns[i].phase, phase);
         if (d < *least ||
             (best != UINT32_MAX && d == *least && p->patterns[i].last > p->patterns[best].last)) {
             *least = d;
@@ -141,12 +119,12 @@ static inline struct curve_point plain_append(struct plain *p, const struct phas
     struct curve_point point = {.phase = p->phases, .resembles = CURVE_NO_PHASE};
     uint32_t like = UINT32_MAX;
     if (p->phases > 0) {
-        point.difference = plain_difference(p->last, phase, p->params.weighted);
+        point.difference = plain_difference(p->last, phase);
         double least;
         like = plain_nearest(p, phase, UINT32_MAX, &least);
         point.resemblance = 1 - least;
         point.returned = like != UINT32_MAX && least <= p->params.tolerance;
-        double d = plain_difference(p->patterns[p->current].phase, phase, p->params.weighted);
+        double d = plain_difference(p->patterns[p->current].phase, phase);
         point.height = point.returned ? p->patterns[like].height : plain_step(p, phase, d);
     }
     if (like != UINT32_MAX)
