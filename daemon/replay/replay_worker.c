@@ -41,33 +41,6 @@ void replay_worker_seek(struct replay_worker *worker, const struct replay_target
 
 /* ---- what peers send ---------------------------------------------------------------------- */
 
-static uint64_t replay_worker_on_acknowledged_seq(void *user, uint64_t instance)
-{
-    (void)user;
-    (void)instance;
-    return 0;
-}
-
-static int replay_worker_on_agent_message(void *user, uint64_t instance,
-                                          const struct wire_message *message, zmq_msg_t *bytes,
-                                          uint64_t now_ns, struct job_fault *fault)
-{
-    (void)user;
-    (void)instance;
-    (void)message;
-    (void)bytes;
-    (void)now_ns;
-    snprintf(fault->text, sizeof(fault->text), "this daemon replays a recording");
-    return -HOLTER_EDENIED;
-}
-
-static void replay_worker_on_agent_left(void *user, uint64_t instance, int in_order)
-{
-    (void)user;
-    (void)instance;
-    (void)in_order;
-}
-
 static void replay_worker_on_request(void *user, struct peer *peer,
                                      const struct wire_request *request)
 {
@@ -75,13 +48,6 @@ static void replay_worker_on_request(void *user, struct peer *peer,
     /* A client that knows of the successor expects no answer, and asks the successor. */
     if (!worker->replaced)
         control_request(worker->control, worker->front, peer, request);
-}
-
-static void replay_worker_on_turn(void *user, uint64_t watermark_ns, uint64_t now_ns)
-{
-    (void)user;
-    (void)watermark_ns;
-    (void)now_ns;
 }
 
 static void replay_worker_on_stop(void *user)
@@ -175,26 +141,16 @@ static void replay_worker_on_note(struct replay_worker *worker, const struct rep
     }
 }
 
-static void replay_worker_on_link(uv_poll_t *poll, int status, int events)
+static void replay_worker_on_link(void *user, struct replay_watch *watch,
+                                  const struct replay_note *note, int fd)
 {
-    struct replay_worker *worker = poll->data;
-    (void)status;
-    (void)events;
-    for (;;) {
-        struct replay_note note;
-        int fds[REPLAY_LINK_FDS];
-        size_t count;
-        int code = replay_link_receive(worker->link, &note, fds, &count);
-        if (code == -EAGAIN)
-            return;
-        if (code != 1) {
-            replay_worker_end_loop(worker);
-            return;
-        }
-        while (count > 0)
-            close(fds[--count]);
-        replay_worker_on_note(worker, &note);
-    }
+    (void)watch;
+    if (fd >= 0)
+        close(fd);
+    if (note == NULL)
+        replay_worker_end_loop(user);
+    else
+        replay_worker_on_note(user, note);
 }
 
 static void replay_worker_on_report_timer(uv_timer_t *timer)
@@ -243,24 +199,15 @@ static int replay_worker_start_handles(struct replay_worker *worker)
         return code;
     uv_idle_init(&worker->loop, &worker->feed_idle);
     worker->feed_idle.data = worker;
-    fcntl(worker->link, F_SETFL, fcntl(worker->link, F_GETFL) | O_NONBLOCK);
-    code = uv_poll_init(&worker->loop, &worker->link_poll, worker->link);
-    worker->link_poll.data = worker;
-    return code != 0 ? code : uv_poll_start(&worker->link_poll, UV_READABLE, replay_worker_on_link);
+    return replay_watch_open(&worker->watch, &worker->loop, worker->link, replay_worker_on_link,
+                             worker);
 }
 
 static int replay_worker_start_modules(struct replay_worker *worker, const int fds[2])
 {
     const struct replay_worker_options *given = worker->given;
     struct publisher *publisher = replay_feeder_publisher(worker->feeder);
-    const struct front_callbacks callbacks = {
-        worker,
-        replay_worker_on_acknowledged_seq,
-        replay_worker_on_agent_message,
-        replay_worker_on_agent_left,
-        replay_worker_on_request,
-        replay_worker_on_turn,
-    };
+    const struct front_callbacks callbacks = {.user = worker, .request = replay_worker_on_request};
     struct control_options control = {.options = &given->options->server,
                                       .timeline = given->timeline,
                                       .jobs = replay_feeder_jobs(worker->feeder),

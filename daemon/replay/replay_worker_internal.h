@@ -4,6 +4,7 @@
 #define HOLTER_DAEMON_REPLAY_REPLAY_WORKER_INTERNAL_H
 
 #include "daemon/replay/replay_pace.h"
+#include "daemon/replay/replay_watch.h"
 #include "daemon/replay/replay_worker.h"
 #include "daemon/server/control.h"
 #include "daemon/server/front.h"
@@ -17,7 +18,7 @@ struct replay_worker {
     struct replay_note note; /* as it was forked */
     int link;
     uv_loop_t loop;
-    uv_poll_t link_poll;
+    struct replay_watch *watch; /* of the link */
     uv_timer_t feed_timer, report_timer, tick, flush;
     uv_idle_t feed_idle;
     struct msg_socket *front_port, *stream_port;

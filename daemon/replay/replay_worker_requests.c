@@ -54,25 +54,9 @@ static int replay_worker_seek_step(struct replay_worker *worker, uint64_t steps,
 
 /* ---- the requests ------------------------------------------------------------------- */
 
-typedef int replay_worker_verb(struct replay_worker *worker, const struct replay_request *request,
-                               char *why, size_t capacity);
-
-static int replay_worker_pause(struct replay_worker *worker, const struct replay_request *request,
-                               char *why, size_t capacity)
-{
-    (void)request;
-    (void)why;
-    (void)capacity;
-    worker->steps = 0;
-    replay_worker_set_pace(worker, worker->pace.speed, 1);
-    return 0;
-}
-
 /* After the end it plays from the begin. */
-static int replay_worker_play(struct replay_worker *worker, const struct replay_request *request,
-                              char *why, size_t capacity)
+static int replay_worker_play(struct replay_worker *worker, char *why, size_t capacity)
 {
-    (void)request;
     int from_begin = worker->ended && !worker->seeking;
     int code = from_begin ? replay_worker_refuse_seek(worker, why, capacity) : 0;
     if (code != 0)
@@ -82,10 +66,8 @@ static int replay_worker_play(struct replay_worker *worker, const struct replay_
 }
 
 /* The step is made in turns of the loop, as there may be many messages before the next window. */
-static int replay_worker_step(struct replay_worker *worker, const struct replay_request *request,
-                              char *why, size_t capacity)
+static int replay_worker_step(struct replay_worker *worker, char *why, size_t capacity)
 {
-    (void)request;
     uint64_t steps;
     int code = replay_worker_count_steps(worker, &steps, why, capacity);
     if (code == 0 && worker->seeking)
@@ -99,10 +81,8 @@ static int replay_worker_step(struct replay_worker *worker, const struct replay_
     return 0;
 }
 
-static int replay_worker_step_back(struct replay_worker *worker,
-                                   const struct replay_request *request, char *why, size_t capacity)
+static int replay_worker_step_back(struct replay_worker *worker, char *why, size_t capacity)
 {
-    (void)request;
     uint64_t steps;
     int code = replay_worker_count_steps(worker, &steps, why, capacity);
     code = code != 0 ? code : replay_worker_refuse_seek(worker, why, capacity);
@@ -112,48 +92,57 @@ static int replay_worker_step_back(struct replay_worker *worker,
     return replay_worker_seek_step(worker, steps > 0 ? steps - 1 : 0, why, capacity);
 }
 
-static int replay_worker_seek_moment(struct replay_worker *worker,
-                                     const struct replay_request *request, char *why,
+static int replay_worker_seek_moment(struct replay_worker *worker, const char *moment, char *why,
                                      size_t capacity)
 {
     struct replay_target target = {.kind = REPLAY_TO_TIME};
     int code = replay_worker_refuse_seek(worker, why, capacity);
     if (code == 0)
-        code = moment_parse(request->moment, worker->given->begin_ns, replay_worker_end_ns(worker),
+        code = moment_parse(moment, worker->given->begin_ns, replay_worker_end_ns(worker),
                             &target.value, why, capacity);
     if (code == 0)
         replay_worker_seek(worker, &target);
     return code;
 }
 
-static int replay_worker_set_speed(struct replay_worker *worker,
-                                   const struct replay_request *request, char *why, size_t capacity)
-{
-    (void)why;
-    (void)capacity;
-    replay_worker_set_pace(worker, request->speed, worker->pace.paused);
-    return 0;
-}
-
 /* After the end a loop begins at once, unless it is paused. */
-static int replay_worker_set_loop(struct replay_worker *worker,
-                                  const struct replay_request *request, char *why, size_t capacity)
+static int replay_worker_set_loop(struct replay_worker *worker, int on, char *why, size_t capacity)
 {
-    int code = request->on ? replay_worker_refuse_seek(worker, why, capacity) : 0;
+    int code = on ? replay_worker_refuse_seek(worker, why, capacity) : 0;
     if (code != 0)
         return code;
-    worker->looping = request->on;
-    if (request->on && worker->ended && !worker->seeking && !worker->pace.paused)
+    worker->looping = on;
+    if (on && worker->ended && !worker->seeking && !worker->pace.paused)
         return replay_worker_seek_step(worker, 0, why, capacity);
     return 0;
 }
 
-static replay_worker_verb *const replay_worker_verbs[] = {
-    [REPLAY_PAUSE] = replay_worker_pause,      [REPLAY_PLAY] = replay_worker_play,
-    [REPLAY_STEP] = replay_worker_step,        [REPLAY_STEP_BACK] = replay_worker_step_back,
-    [REPLAY_SEEK] = replay_worker_seek_moment, [REPLAY_SPEED] = replay_worker_set_speed,
-    [REPLAY_LOOP] = replay_worker_set_loop,
-};
+static int replay_worker_execute(struct replay_worker *worker, const struct replay_request *request,
+                                 char *why, size_t capacity)
+{
+    switch (request->verb) {
+    case REPLAY_REPORT:
+        break;
+    case REPLAY_PAUSE:
+        worker->steps = 0;
+        replay_worker_set_pace(worker, worker->pace.speed, 1);
+        break;
+    case REPLAY_PLAY:
+        return replay_worker_play(worker, why, capacity);
+    case REPLAY_STEP:
+        return replay_worker_step(worker, why, capacity);
+    case REPLAY_STEP_BACK:
+        return replay_worker_step_back(worker, why, capacity);
+    case REPLAY_SEEK:
+        return replay_worker_seek_moment(worker, request->moment, why, capacity);
+    case REPLAY_SPEED:
+        replay_worker_set_pace(worker, request->speed, worker->pace.paused);
+        break;
+    case REPLAY_LOOP:
+        return replay_worker_set_loop(worker, request->on, why, capacity);
+    }
+    return 0;
+}
 
 int replay_worker_request(void *user, const char *argument, char *why, size_t capacity)
 {
@@ -162,7 +151,7 @@ int replay_worker_request(void *user, const char *argument, char *why, size_t ca
     int code = replay_request_parse(&request, argument, why, capacity);
     if (code != 0 || request.verb == REPLAY_REPORT)
         return code;
-    code = replay_worker_verbs[request.verb](worker, &request, why, capacity);
+    code = replay_worker_execute(worker, &request, why, capacity);
     replay_worker_send_mode(worker);
     replay_worker_publish(worker);
     replay_worker_schedule(worker);

@@ -179,6 +179,8 @@ static const char *front_check_hello(const struct front *f, const struct wire_he
     }
     if (claimed != ROLE_AGENT)
         return NULL;
+    if (f->callbacks.ingest == NULL)
+        return "this daemon replays a recording";
     if (hello->instance == 0)
         return "an agent's hello has no instance";
     if (f->options->session != NULL && strcmp(hello->session, f->options->session) != 0)
@@ -196,7 +198,7 @@ static void front_send_welcome(struct front *f, struct peer *peer, uint64_t inst
         .window_ns = f->options->window_ns,
         .daemon_ns = timeline_now(f->timeline),
         .acked = acked,
-        .replays = peer->role != ROLE_AGENT && f->options->replays,
+        .replays = (uint64_t)f->options->replays,
     };
     front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
 }
@@ -405,7 +407,8 @@ static int front_on_readable(void *user)
         f->read++;
     }
     front_adapt_read_delay(f, now);
-    f->callbacks.turn(f->callbacks.user, front_watermark(f, now), timeline_now(f->timeline));
+    if (f->callbacks.turn != NULL)
+        f->callbacks.turn(f->callbacks.user, front_watermark(f, now), timeline_now(f->timeline));
     return !empty;
 }
 

@@ -18,7 +18,8 @@
 
 struct front;
 
-/** What the front calls for the messages that it accepts. */
+/** What the front calls for the messages that it accepts. A daemon that replays a recording accepts
+ *  no agents: only user and request are set. */
 struct front_callbacks {
     void *user;
     /** @return number of the agent's last message that is stored; all before it are, too */

@@ -341,9 +341,8 @@ static void agents_are_not_served_by_a_replay(void **state)
     run_job();
     daemon_bed_stop(pid);
     pid = start("--replay", recording);
-    peer_come(&bed, &agent, "agent", 12);
-    send_ranks(&agent);
-    assert_int_equal(peer_receive(&agent)->type, WIRE_TYPE_REFUSED);
+    peer_dial(&bed, &agent, NULL, ROLE_NONE);
+    assert_int_equal(peer_greet(&agent, "agent", 12)->type, WIRE_TYPE_REFUSED);
     assert_non_null(strstr(agent.message.refused.text, "replays"));
     peer_hang_up(&agent);
     daemon_bed_stop(pid);
