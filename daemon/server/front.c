@@ -148,6 +148,16 @@ static void front_refuse_stranger(struct front *f, struct msg_socket_message *fr
         kept->refused = 1;
 }
 
+/* @param peer  NULL: the sender is not known */
+static void front_refuse_sender(struct front *f, struct peer *peer, struct msg_socket_message *from,
+                                int code, const char *why)
+{
+    if (peer == NULL)
+        front_refuse_stranger(f, from, 1, code, why);
+    else
+        front_refuse_peer(f, peer, from, code, why);
+}
+
 /* ---- hello --------------------------------------------------------------- */
 
 static int front_role_level(enum role role)
@@ -208,12 +218,8 @@ static void front_on_hello(struct front *f, struct peer *peer, struct msg_socket
 {
     int code;
     const char *why = front_check_hello(f, hello, from, &code);
-    if (why != NULL && peer == NULL) {
-        front_refuse_stranger(f, from, 1, code, why);
-        return;
-    }
     if (why != NULL) {
-        front_refuse_peer(f, peer, from, code, why);
+        front_refuse_sender(f, peer, from, code, why);
         return;
     }
     if (peer == NULL)
@@ -267,12 +273,6 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
     struct job_fault fault = {""};
     int code = 0;
     switch (message->type) {
-    case WIRE_TYPE_CLOCK_ASK: {
-        struct wire_clock_answer answer = {message->clock_ask.t1_ns, now_ns,
-                                           timeline_now(f->timeline)};
-        front_send(f, peer, WIRE_TYPE_CLOCK_ANSWER, &answer);
-        return;
-    }
     case WIRE_TYPE_RANKS:
     case WIRE_TYPE_WINDOW:
     case WIRE_TYPE_CAPTURED:
@@ -297,7 +297,7 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
 
 static void front_on_client_message(struct front *f, struct peer *peer,
                                     struct msg_socket_message *from,
-                                    const struct wire_message *message, uint64_t now_ns)
+                                    const struct wire_message *message)
 {
     if (message->type == WIRE_TYPE_REQUEST && message->request.instance != 0 &&
         message->request.instance != f->instance) {
@@ -305,10 +305,6 @@ static void front_on_client_message(struct front *f, struct peer *peer,
         front_send_welcome(f, peer, f->instance, 0);
     } else if (message->type == WIRE_TYPE_REQUEST) {
         f->callbacks.request(f->callbacks.user, peer, &message->request);
-    } else if (message->type == WIRE_TYPE_CLOCK_ASK) {
-        struct wire_clock_answer answer = {message->clock_ask.t1_ns, now_ns,
-                                           timeline_now(f->timeline)};
-        front_send(f, peer, WIRE_TYPE_CLOCK_ANSWER, &answer);
     } else if (message->type == WIRE_TYPE_BYE) {
         peers_remove(f->peers, peer);
     } else {
@@ -317,6 +313,13 @@ static void front_on_client_message(struct front *f, struct peer *peer,
                  wire_type_name(message->type));
         front_refuse_peer(f, peer, from, -HOLTER_EDENIED, why);
     }
+}
+
+static void front_answer_clock(struct front *f, struct peer *peer, const struct wire_clock_ask *ask,
+                               uint64_t now_ns)
+{
+    const struct wire_clock_answer answer = {ask->t1_ns, now_ns, timeline_now(f->timeline)};
+    front_send(f, peer, WIRE_TYPE_CLOCK_ANSWER, &answer);
 }
 
 static void front_on_message(struct front *f, struct msg_socket_message *from, uint64_t now_ns)
@@ -337,10 +340,7 @@ static void front_on_message(struct front *f, struct msg_socket_message *from, u
         char why[160];
         snprintf(why, sizeof(why), "%s at byte %zu (%s)", holter_strerror(code), fault.offset,
                  fault.where);
-        if (peer == NULL)
-            front_refuse_stranger(f, from, 1, code, why);
-        else
-            front_refuse_peer(f, peer, from, code, why);
+        front_refuse_sender(f, peer, from, code, why);
         return;
     }
     if (message.type == WIRE_TYPE_HELLO) {
@@ -353,10 +353,12 @@ static void front_on_message(struct front *f, struct msg_socket_message *from, u
         return;
     }
     peer->last_message_ns = now_ns;
-    if (peer->role == ROLE_AGENT)
+    if (message.type == WIRE_TYPE_CLOCK_ASK)
+        front_answer_clock(f, peer, &message.clock_ask, now_ns);
+    else if (peer->role == ROLE_AGENT)
         front_on_agent_message(f, peer, from, &message, now_ns);
     else
-        front_on_client_message(f, peer, from, &message, now_ns);
+        front_on_client_message(f, peer, from, &message);
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -372,10 +374,8 @@ static int front_receive_message(struct front *f)
     } else {
         struct peer *peer =
             peers_find(f->peers, zmq_msg_data(&from.parts[0]), zmq_msg_size(&from.parts[0]));
-        if (peer == NULL)
-            front_refuse_stranger(f, &from, 1, -HOLTER_EMALFORMED, "not a message of one part");
-        else if (!peer->refused)
-            front_refuse_peer(f, peer, &from, -HOLTER_EMALFORMED, "not a message of one part");
+        if (peer == NULL || !peer->refused)
+            front_refuse_sender(f, peer, &from, -HOLTER_EMALFORMED, "not a message of one part");
     }
     msg_socket_message_finish(&from);
     return 1;

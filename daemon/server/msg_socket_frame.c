@@ -193,6 +193,14 @@ static uint8_t *msg_stream_put_part(uint8_t *at, const void *bytes, size_t lengt
     return at + sizeof(size) + length;
 }
 
+void msg_stream_put_head(uint8_t out[MSG_STREAM_HEAD], size_t length)
+{
+    const uint32_t part = (uint32_t)length, all = 1 + (uint32_t)sizeof(part) + part;
+    memcpy(out, &all, sizeof(all));
+    out[sizeof(all)] = 1;
+    memcpy(out + sizeof(all) + 1, &part, sizeof(part));
+}
+
 int msg_stream_write(struct msg_stream *s, const struct msg_socket_part *parts, size_t count,
                      zmq_msg_t *last)
 {

@@ -1,6 +1,6 @@
-/* Messages of several parts on a stream of bytes between two processes of a replay, and the stream
- * itself in a libuv loop. On the wire: length of what follows (4 bytes, host order),
- * number of parts (1), each with its length (4). */
+/* Messages of several parts on a stream of bytes between two processes of the daemon, and the
+ * stream itself in a libuv loop. On the wire: length of what follows (4 bytes, host order), number
+ * of parts (1), each with its length (4). */
 #ifndef HOLTER_DAEMON_SERVER_MSG_SOCKET_FRAME_H
 #define HOLTER_DAEMON_SERVER_MSG_SOCKET_FRAME_H
 
@@ -36,6 +36,11 @@ int msg_stream_has_message(const struct msg_stream *stream);
  *  @return 0, -ENOMEM, -HOLTER_ELIMIT or -EPIPE */
 int msg_stream_write(struct msg_stream *stream, const struct msg_socket_part *parts, size_t count,
                      zmq_msg_t *last);
+
+/** The bytes before the part of a message of one part, for a process that writes without a loop.
+ *  @param length  of the part */
+#define MSG_STREAM_HEAD 9u
+void msg_stream_put_head(uint8_t out[MSG_STREAM_HEAD], size_t length);
 
 /** Bytes that wait to be written. */
 size_t msg_stream_backlog(const struct msg_stream *stream);

@@ -1,11 +1,12 @@
-/* The connected peers, hashed by routing id and by instance, and their rates. */
+/* The connected peers, by routing id and by instance, and their rates. */
 #include "daemon/server/peers.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define INITIAL_BUCKETS 256u
 
 /* A peer's rate, far above what an agent needs (ten windows a second for each of its jobs, and its
  * journal of 8 MiB after a reconnect) and far below what would hurt. */
@@ -15,120 +16,52 @@
 #define BYTES_BURST (256u << 20)
 
 struct peers {
-    struct peer **by_id, **by_instance;
-    size_t buckets; /* a power of two */
+    void *by_id, *by_instance; /* trees of tsearch(3) */
     size_t count;
     struct peer *first;
 };
 
-static size_t peers_hash(const void *bytes, size_t length)
+static int peers_compare_ids(const void *a, const void *b)
 {
-    /* FNV-1a; libzmq makes the ids, and one peer can only choose its own. */
-    const uint8_t *p = bytes;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-    return (size_t)(hash ^ hash >> 32);
+    const struct peer *x = a, *y = b;
+    return x->id_length != y->id_length ? ORDER(x->id_length, y->id_length)
+                                        : memcmp(x->id, y->id, x->id_length);
 }
 
-static struct peer **peers_id_bucket(const struct peers *peers, const void *id, size_t length)
+static int peers_compare_instances(const void *a, const void *b)
 {
-    return &peers->by_id[peers_hash(id, length) & (peers->buckets - 1)];
-}
-
-static struct peer **peers_instance_bucket(const struct peers *peers, uint64_t instance)
-{
-    return &peers->by_instance[peers_hash(&instance, sizeof(instance)) & (peers->buckets - 1)];
+    const struct peer *x = a, *y = b;
+    return ORDER(x->instance, y->instance);
 }
 
 int peers_create(struct peers **out)
 {
-    struct peers *peers = calloc(1, sizeof(*peers));
-    if (peers == NULL)
-        return -ENOMEM;
-    peers->buckets = INITIAL_BUCKETS;
-    peers->by_id = calloc(INITIAL_BUCKETS, sizeof(struct peer *));
-    peers->by_instance = calloc(INITIAL_BUCKETS, sizeof(struct peer *));
-    if (peers->by_id == NULL || peers->by_instance == NULL) {
-        peers_destroy(peers);
-        return -ENOMEM;
-    }
-    *out = peers;
-    return 0;
+    *out = calloc(1, sizeof(**out));
+    return *out == NULL ? -ENOMEM : 0;
 }
 
 void peers_destroy(struct peers *peers)
 {
-    if (peers == NULL)
-        return;
-    while (peers->first != NULL) {
-        struct peer *peer = peers->first;
-        peers->first = peer->next;
-        free(peer);
-    }
-    free(peers->by_id);
-    free(peers->by_instance);
+    while (peers != NULL && peers->first != NULL)
+        peers_remove(peers, peers->first);
     free(peers);
 }
 
 struct peer *peers_find(const struct peers *peers, const void *id, size_t length)
 {
-    struct peer *peer = *peers_id_bucket(peers, id, length);
-    while (peer != NULL && (peer->id_length != length || memcmp(peer->id, id, length) != 0))
-        peer = peer->next_by_id;
-    return peer;
+    struct peer key = {.id_length = length};
+    if (length > PEER_ID_BYTES)
+        return NULL;
+    memcpy(key.id, id, length);
+    struct peer *const *found = tfind(&key, &peers->by_id, peers_compare_ids);
+    return found == NULL ? NULL : *found;
 }
 
 struct peer *peers_find_instance(const struct peers *peers, uint64_t instance)
 {
-    struct peer *peer = *peers_instance_bucket(peers, instance);
-    while (peer != NULL && peer->instance != instance)
-        peer = peer->next_by_instance;
-    return peer;
-}
-
-static void peers_link_instance(struct peers *peers, struct peer *peer)
-{
-    struct peer **bucket = peers_instance_bucket(peers, peer->instance);
-    peer->next_by_instance = *bucket;
-    *bucket = peer;
-}
-
-static void peers_unlink_instance(struct peers *peers, struct peer *peer)
-{
-    if (peer->instance == 0)
-        return;
-    struct peer **at = peers_instance_bucket(peers, peer->instance);
-    while (*at != NULL && *at != peer)
-        at = &(*at)->next_by_instance;
-    if (*at != NULL)
-        *at = peer->next_by_instance;
-    peer->instance = 0;
-}
-
-/* Without memory the hash chains only get longer. */
-static void peers_grow(struct peers *peers)
-{
-    size_t buckets = 2 * peers->buckets;
-    struct peer **by_id = calloc(buckets, sizeof(struct peer *));
-    struct peer **by_instance = calloc(buckets, sizeof(struct peer *));
-    if (by_id == NULL || by_instance == NULL) {
-        free(by_id);
-        free(by_instance);
-        return;
-    }
-    free(peers->by_id);
-    free(peers->by_instance);
-    peers->by_id = by_id;
-    peers->by_instance = by_instance;
-    peers->buckets = buckets;
-    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        struct peer **bucket = peers_id_bucket(peers, peer->id, peer->id_length);
-        peer->next_by_id = *bucket;
-        *bucket = peer;
-        if (peer->instance != 0)
-            peers_link_instance(peers, peer);
-    }
+    const struct peer key = {.instance = instance};
+    struct peer *const *found = tfind(&key, &peers->by_instance, peers_compare_instances);
+    return found == NULL ? NULL : *found;
 }
 
 struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint64_t now_ns)
@@ -143,38 +76,36 @@ struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint6
     peer->last_message_ns = peer->refilled_ns = now_ns;
     peer->messages_left = MESSAGES_BURST;
     peer->bytes_left = BYTES_BURST;
-    struct peer **bucket = peers_id_bucket(peers, id, length);
-    peer->next_by_id = *bucket;
-    *bucket = peer;
+    if (tsearch(peer, &peers->by_id, peers_compare_ids) == NULL) {
+        free(peer);
+        return NULL;
+    }
     peer->next = peers->first;
     if (peer->next != NULL)
         peer->next->previous = peer;
     peers->first = peer;
-    if (++peers->count > peers->buckets)
-        peers_grow(peers);
+    peers->count++;
     return peer;
 }
 
+/* Without memory an agent is not found by its new instance. */
 void peers_set_instance(struct peers *peers, struct peer *peer, uint64_t instance)
 {
     if (peer->instance == instance)
         return;
-    struct peer *older = instance == 0 ? NULL : peers_find_instance(peers, instance);
-    peers_unlink_instance(peers, peer);
+    struct peer *older = peers_find_instance(peers, instance);
     if (older != NULL)
         peers_remove(peers, older);
+    tdelete(peer, &peers->by_instance, peers_compare_instances);
     peer->instance = instance;
     if (instance != 0)
-        peers_link_instance(peers, peer);
+        tsearch(peer, &peers->by_instance, peers_compare_instances);
 }
 
 void peers_remove(struct peers *peers, struct peer *peer)
 {
-    peers_unlink_instance(peers, peer);
-    struct peer **at = peers_id_bucket(peers, peer->id, peer->id_length);
-    while (*at != peer)
-        at = &(*at)->next_by_id;
-    *at = peer->next_by_id;
+    tdelete(peer, &peers->by_id, peers_compare_ids);
+    tdelete(peer, &peers->by_instance, peers_compare_instances);
     if (peer->previous != NULL)
         peer->previous->next = peer->next;
     else

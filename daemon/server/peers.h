@@ -22,7 +22,7 @@ struct peer {
     char host[65];
     uint64_t messages_left, bytes_left; /**< tokens, see peer_charge_rate() */
     uint64_t refilled_ns;
-    struct peer *next_by_id, *next_by_instance, *next, *previous; /**< private to peers.c */
+    struct peer *next, *previous; /**< private to peers.c */
 };
 
 struct peers;

@@ -4,6 +4,7 @@
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/job/phases/job_phases.h"
+#include "daemon/server/msg_socket_frame.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -16,9 +17,10 @@ int search_send(struct search *s, enum wire_type type, const void *message)
     int code = wire_encode(&s->buffer, type, message);
     if (code != 0)
         return code;
-    uint32_t length = (uint32_t)s->buffer.length;
-    const uint8_t *parts[2] = {(const uint8_t *)&length, s->buffer.bytes};
-    size_t lengths[2] = {sizeof(length), s->buffer.length};
+    uint8_t head[MSG_STREAM_HEAD];
+    msg_stream_put_head(head, s->buffer.length);
+    const uint8_t *parts[2] = {head, s->buffer.bytes};
+    size_t lengths[2] = {sizeof(head), s->buffer.length};
     for (int i = 0; i < 2; i++) {
         for (size_t at = 0; at < lengths[i];) {
             ssize_t n = write(s->fd, parts[i] + at, lengths[i] - at);

@@ -1,9 +1,8 @@
 /* The processes of searches, and their answers. */
 #include "daemon/server/searches.h"
 
-#include "daemon/analysis/tables/array.h"
-
 #include "daemon/server/front.h"
+#include "daemon/server/msg_socket_frame.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -22,19 +21,16 @@
 #define CLIENT_CHECK_MS 200 /* between two checks that clients are connected */
 #define SPARE_SECONDS 120.0 /* of processor time, in addition to the request's */
 #define NICENESS 10         /* the daemon and the processes of the job go first */
-#define READ_BYTES 65536u
 
 struct search_process {
-    struct searches *all; /* NULL: it was removed from the list */
-    uv_pipe_t pipe;
+    struct searches *all;
+    struct msg_stream *stream;
     pid_t process;
     struct front *front;
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     uint64_t id;
     int reroute;
-    uint8_t *bytes; /* owned: bytes that were not forwarded */
-    size_t length, capacity;
     int answered;
     struct search_process *next;
 };
@@ -62,13 +58,6 @@ int searches_create(struct searches **out, uv_loop_t *loop)
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
-static void searches_on_pipe_closed(uv_handle_t *handle)
-{
-    struct search_process *search = handle->data;
-    free(search->bytes);
-    free(search);
-}
-
 /* End the process and remove the search. */
 static void searches_end_process(struct search_process *search)
 {
@@ -86,8 +75,7 @@ static void searches_end_process(struct search_process *search)
     }
     if (s->list == NULL)
         uv_timer_stop(&s->client_timer);
-    search->all = NULL;
-    uv_close((uv_handle_t *)&search->pipe, searches_on_pipe_closed);
+    msg_stream_close(search->stream, free, search);
 }
 
 /* @param why  text of the reply, if the search has not sent one */
@@ -139,62 +127,32 @@ static void searches_on_timer(uv_timer_t *timer)
 /* Forward an encoded message of the process. @return nonzero when it was the last, or cannot be
  * sent
  */
-static int searches_forward(struct search_process *search, const uint8_t *bytes, uint32_t length)
+static int searches_forward(struct search_process *search, const struct msg_socket_part *encoded)
 {
     struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
+    const uint8_t *bytes = encoded->bytes;
     zmq_msg_t message;
-    if (peer == NULL || zmq_msg_init_size(&message, length) != 0)
+    if (peer == NULL || zmq_msg_init_size(&message, encoded->length) != 0)
         return 1;
-    memcpy(zmq_msg_data(&message), bytes, length);
+    memcpy(zmq_msg_data(&message), bytes, encoded->length);
     int code = front_send_encoded(search->front, peer, &message);
     zmq_msg_close(&message);
     /* An array of two (MessagePack), the first of which is the type, below 128. */
-    search->answered = length > 1 && bytes[1] == WIRE_TYPE_REPLY;
+    search->answered = encoded->length > 1 && bytes[1] == WIRE_TYPE_REPLY;
     return code != 0 || search->answered;
 }
 
-/* @return nonzero after the last message */
-static int searches_forward_all(struct search_process *search)
+static int searches_on_message(void *user, const struct msg_socket_part *parts, size_t count)
 {
-    size_t at = 0;
-    int over = 0;
-    while (!over && search->length - at >= sizeof(uint32_t)) {
-        uint32_t length;
-        memcpy(&length, search->bytes + at, sizeof(length));
-        if (length > WIRE_MESSAGE_BYTES)
-            return 1;
-        if (search->length - at - sizeof(length) < length)
-            break;
-        over = searches_forward(search, search->bytes + at + sizeof(length), length);
-        at += sizeof(length) + length;
-    }
-    search->length -= at;
-    memmove(search->bytes, search->bytes + at, search->length);
-    return over;
+    (void)count;
+    if (searches_forward(user, &parts[0])) /* answered, or the client does not read */
+        searches_finish(user, -HOLTER_EINTERNAL, "the search's answer could not be forwarded");
+    return 1;
 }
 
-static void searches_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+static void searches_on_ended(void *user)
 {
-    struct search_process *search = handle->data;
-    (void)suggested;
-    *out = uv_buf_init(NULL, 0); /* without memory the search ends */
-    if (array_fit(&search->bytes, 1, &search->capacity, search->length + READ_BYTES) != 0)
-        return;
-    *out = uv_buf_init((char *)search->bytes + search->length, READ_BYTES);
-}
-
-static void searches_on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
-{
-    struct search_process *search = stream->data;
-    (void)buffer;
-    if (search->all == NULL || count == 0)
-        return;
-    if (count > 0)
-        search->length += (size_t)count;
-    if (count < 0)
-        searches_finish_unanswered(search);
-    else if (searches_forward_all(search)) /* answered, or the client does not read */
-        searches_finish(search, -HOLTER_EINTERNAL, "the search's answer could not be forwarded");
+    searches_finish_unanswered(user);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -226,6 +184,7 @@ static void searches_run_child(struct job *job, const struct network_ask *ask, i
 static int searches_fork(struct search_process *search, struct job *job,
                          const struct network_ask *ask)
 {
+    const struct msg_stream_events events = {search, searches_on_message, searches_on_ended};
     int fds[2];
     sigset_t all, before;
     if (pipe2(fds, O_CLOEXEC) != 0)
@@ -239,12 +198,17 @@ static int searches_fork(struct search_process *search, struct job *job,
     int code = search->process < 0 ? -errno : 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(fds[1]);
-    if (code == 0)
-        code = uv_pipe_open(&search->pipe, fds[0]);
-    else
+    if (code != 0) {
         close(fds[0]);
-    if (code == 0)
-        code = uv_read_start((uv_stream_t *)&search->pipe, searches_on_alloc, searches_on_read);
+        return code;
+    }
+    code = msg_stream_open(&search->stream, search->all->loop, fds[0], &events);
+    if (code == 0) {
+        msg_stream_resume(search->stream);
+        return 0;
+    }
+    kill(search->process, SIGKILL);
+    waitpid(search->process, NULL, 0);
     return code;
 }
 
@@ -266,32 +230,22 @@ int searches_start(struct searches *s, struct front *front, const struct peer *p
     searches_cancel(s, peer, ask->reroute, "another was asked for");
     struct search_process *search =
         s->count >= SEARCHES_MAXIMUM ? NULL : calloc(1, sizeof(*search));
-    int code = s->count >= SEARCHES_MAXIMUM ? -HOLTER_EFULL : search == NULL ? -ENOMEM : 0;
-    if (code == 0) {
-        code = uv_pipe_init(s->loop, &search->pipe, 0);
-        search->pipe.data = search;
-    }
-    if (code != 0) {
-        free(search);
+    if (search == NULL) {
         network_ask_finish(ask);
-        return code;
+        return s->count >= SEARCHES_MAXIMUM ? -HOLTER_EFULL : -ENOMEM;
     }
+    search->all = s;
     search->front = front;
     memcpy(search->peer, peer->id, peer->id_length);
     search->peer_length = peer->id_length;
     search->id = id;
     search->reroute = ask->reroute;
-    code = searches_fork(search, job, ask);
+    int code = searches_fork(search, job, ask);
     network_ask_finish(ask);
     if (code != 0) {
-        if (search->process > 0) {
-            kill(search->process, SIGKILL);
-            waitpid(search->process, NULL, 0);
-        }
-        uv_close((uv_handle_t *)&search->pipe, searches_on_pipe_closed);
+        free(search);
         return code;
     }
-    search->all = s;
     search->next = s->list;
     s->list = search;
     if (s->count++ == 0)
