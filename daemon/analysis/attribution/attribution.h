@@ -128,14 +128,6 @@ struct attribution_cause {
     uint32_t node_count;
 };
 
-/** The ranks and the time whose latency is to be explained. */
-struct attribution_scope {
-    const uint32_t *ranks; /**< of the region, any order; NULL: the whole job */
-    size_t rank_count;
-    uint64_t onset; /**< number of the window in which growth began; 0: latency was high from the
-                       start */
-};
-
 struct attribution_result {
     struct attribution_cause causes[ATTRIBUTION_CAUSES]; /**< largest share first */
     uint32_t cause_count; /**< 0: nothing stands out, or no windows since the onset */
@@ -145,10 +137,10 @@ struct attribution_result {
 };
 
 /** Rank the causes. Looks at the windows kept one by one that are not before the onset.
- *  @param out  set on success
+ *  @param onset  number of the window in which growth began; 0: latency was high from the start
+ *  @param out    set on success
  *  @return 0 or -ENOMEM */
-int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
-                       struct attribution_result *out);
+int attribution_result(const struct attribution *a, uint64_t onset, struct attribution_result *out);
 
 /** Why ranks are late, by what the kernel has counted for their processes since the onset and
  * before.

@@ -54,7 +54,7 @@ double view_rate(double excess, double expected)
 
 /* ---- windows and ranks --------------------------------------------------- */
 
-static int view_sum_windows(struct view *v, const struct attribution_scope *scope)
+static int view_sum_windows(struct view *v, uint64_t onset)
 {
     const struct attribution *a = v->a;
     int error = attribution_sum_reserve(&v->now, a->rank_count + 1, a->pairs.count + 1);
@@ -62,7 +62,7 @@ static int view_sum_windows(struct view *v, const struct attribution_scope *scop
         error = attribution_sum_reserve(&v->base, a->rank_count + 1, a->pairs.count + 1);
     for (uint32_t i = 0; i < a->slice_count && error == 0; i++) {
         const struct attribution_slice *slice = attribution_slice_at(a, i);
-        error = attribution_sum_add(slice->number >= scope->onset ? &v->now : &v->base, slice);
+        error = attribution_sum_add(slice->number >= onset ? &v->now : &v->base, slice);
     }
     for (uint32_t r = 0; r < a->base.rank_capacity && r < v->base.rank_capacity; r++)
         for (int f = 0; f < RANK_FIGURES; f++)
@@ -71,7 +71,7 @@ static int view_sum_windows(struct view *v, const struct attribution_scope *scop
         for (int f = 0; f < PAIR_FIGURES; f++)
             v->base.pairs[p][f] += a->base.pairs[p][f];
     v->base.windows += a->base.windows;
-    v->absolute = scope->onset == 0 || v->base.windows < MINIMUM_BASELINE;
+    v->absolute = onset == 0 || v->base.windows < MINIMUM_BASELINE;
     return error;
 }
 
@@ -81,34 +81,14 @@ static int view_can_judge_rank(const struct view *v, uint32_t rank)
            (v->absolute || v->base.ranks[rank][RANK_LENGTH] > 0);
 }
 
-/* The ranks of the scope and their partners, or all. */
-static int view_choose_ranks(struct view *v, const struct attribution_scope *scope)
+static int view_choose_ranks(struct view *v)
 {
-    const struct attribution *a = v->a;
-    size_t capacity = (size_t)a->rank_count + 1;
-    uint8_t *chosen = calloc(capacity, 1);
-    v->ranks = malloc(capacity * sizeof(*v->ranks));
-    if (chosen == NULL || v->ranks == NULL) {
-        free(chosen);
-        return -ENOMEM;
-    }
-    memset(chosen, scope->ranks == NULL, capacity);
-    for (size_t i = 0; i < (scope->ranks ? scope->rank_count : 0); i++) {
-        uint32_t r = scope->ranks[i];
-        if (r >= a->rank_count)
-            continue;
-        chosen[r] = 1;
-        for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
-            const struct attribution_partner p = a->partners[r][k];
-            if (p.messages > 0 && p.rank < a->rank_count)
-                chosen[p.rank] = 1;
-        }
-    }
-    for (uint32_t r = 0; r < a->rank_count; r++)
-        if (chosen[r] && view_can_judge_rank(v, r))
+    const uint32_t count = v->a->rank_count;
+    v->ranks = malloc(((size_t)count + 1) * sizeof(*v->ranks));
+    for (uint32_t r = 0; v->ranks != NULL && r < count; r++)
+        if (view_can_judge_rank(v, r))
             v->ranks[v->count++] = r;
-    free(chosen);
-    return 0;
+    return v->ranks == NULL ? -ENOMEM : 0;
 }
 
 static int view_allocate(struct view *v)
@@ -280,12 +260,12 @@ static void view_write_result(struct view *v, struct attribution_result *out)
     out->baseline = v->absolute ? 0 : v->base.windows;
 }
 
-static int view_find_causes(struct view *v, const struct attribution_scope *scope)
+static int view_find_causes(struct view *v, uint64_t onset)
 {
     if (v->now.windows == 0 || v->count == 0)
         return 0;
     view_find_ranks(v);
-    int error = view_find_network(v, scope->onset);
+    int error = view_find_network(v, onset);
     error = error ? error : view_find_mapping(v);
     if (error)
         return error;
@@ -295,12 +275,12 @@ static int view_find_causes(struct view *v, const struct attribution_scope *scop
     return 0;
 }
 
-int view_begin(struct view *v, const struct attribution *a, const struct attribution_scope *scope)
+int view_begin(struct view *v, const struct attribution *a, uint64_t onset)
 {
     *v = (struct view){.a = a, .progress = 1, .level = 1, .sampling = 1};
-    int error = view_sum_windows(v, scope);
+    int error = view_sum_windows(v, onset);
     if (error == 0)
-        error = view_choose_ranks(v, scope);
+        error = view_choose_ranks(v);
     if (error == 0)
         error = view_allocate(v);
     if (error == 0)
@@ -308,13 +288,12 @@ int view_begin(struct view *v, const struct attribution *a, const struct attribu
     return error;
 }
 
-int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
-                       struct attribution_result *out)
+int attribution_result(const struct attribution *a, uint64_t onset, struct attribution_result *out)
 {
     struct view v;
-    int error = view_begin(&v, a, scope);
+    int error = view_begin(&v, a, onset);
     if (error == 0)
-        error = view_find_causes(&v, scope);
+        error = view_find_causes(&v, onset);
     if (error == 0)
         view_write_result(&v, out);
     view_finish(&v);

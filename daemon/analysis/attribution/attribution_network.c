@@ -173,7 +173,7 @@ static double network_link_excess(const struct view *v, uint32_t pair, int joint
     return excess;
 }
 
-/* Collect the links from or to nodes of ranks in scope. */
+/* Collect the links from or to nodes of ranks. */
 static void network_collect_links(const struct view *v, struct links *l, int joint)
 {
     for (uint32_t p = 0; p < v->a->pairs.count; p++) {

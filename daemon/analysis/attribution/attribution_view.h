@@ -1,5 +1,5 @@
-/* The search for causes: sums since the onset and before it, the ranks in scope, and what was
- * found. Shared by attribution_causes.c, attribution_ranks.c and attribution_network.c. */
+/* The search for causes: sums since the onset and before it, the ranks that can be judged, and what
+ * was found. Shared by attribution_causes.c, attribution_ranks.c and attribution_network.c. */
 #ifndef HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_VIEW_H
 #define HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_VIEW_H
 
@@ -14,7 +14,7 @@ struct view {
     struct attribution_sum now, base;
     int absolute;    /* there is no baseline: ranks and nodes are compared with each other */
     double progress; /* work done in a window, by what was done in one of the baseline */
-    uint32_t *ranks; /* in scope */
+    uint32_t *ranks; /* that can be judged */
     uint32_t count;
     double *late;    /* by position in ranks: time outside of MPI, excess */
     double *network; /* network time between nodes, excess */
@@ -29,9 +29,9 @@ struct view {
     uint32_t found;
 };
 
-/** Begin a search: the sums of windows, the ranks in scope, and the progress of the job.
+/** Begin a search: the sums of windows, the ranks that can be judged, and the progress of the job.
  *  @return 0 or -ENOMEM; view_finish() follows in any case */
-int view_begin(struct view *v, const struct attribution *a, const struct attribution_scope *scope);
+int view_begin(struct view *v, const struct attribution *a, uint64_t onset);
 void view_finish(struct view *v);
 
 /** A figure of a rank since the onset, and before it, by time of work; 0 without a baseline. */

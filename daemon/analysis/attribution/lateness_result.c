@@ -159,11 +159,10 @@ static void lateness_write(const struct view *v, const struct lateness_figures *
 int attribution_explain(const struct attribution *a, uint64_t onset, const uint32_t *ranks,
                         size_t count, struct attribution_result *out)
 {
-    const struct attribution_scope all = {.onset = onset};
     struct view v;
     struct lateness_figures calm, now;
     double delays[LATENESS_SIGNS];
-    int error = view_begin(&v, a, &all);
+    int error = view_begin(&v, a, onset);
     if (error == 0) {
         memset(out, 0, sizeof(*out));
         out->windows = v.now.windows;

@@ -302,11 +302,10 @@ static void evidence_list_process_causes(struct job_growth *g, const struct grow
 static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
 {
     struct alert_evidence *v = &e->evidence;
-    const struct attribution_scope all = {.onset = e->finding.onset};
     double shares = 0;
     evidence_list_process_causes(g, e, v);
     const size_t known = v->cause_count;
-    if (attribution_result(g->attribution, &all, &g->result) != 0)
+    if (attribution_result(g->attribution, e->finding.onset, &g->result) != 0)
         g->result.cause_count = 0;
     if (e->finding.part == SCOPE_TRANSFER && known == 0) {
         evidence_list_transfer_causes(e, &g->result, v);
@@ -336,10 +335,10 @@ static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
  * spent outside of MPI. The scopes that it names stay for the episode. */
 void growth_name_ranks(struct job_growth *g, struct growth_episode *e)
 {
-    const struct attribution_scope all = {.onset = e->finding.onset};
     if (!e->finding.uncertain)
         return;
-    if (e->named_count == 0 && attribution_result(g->attribution, &all, &g->result) != 0)
+    if (e->named_count == 0 &&
+        attribution_result(g->attribution, e->finding.onset, &g->result) != 0)
         return;
     for (uint32_t i = 0; e->named_count == 0 && i < g->result.cause_count; i++) {
         const struct attribution_cause *c = &g->result.causes[i];

@@ -27,9 +27,8 @@
  * window. @return NULL: it is not the cause */
 static const struct attribution_cause *network_find_cause(struct job_growth *g, uint64_t since)
 {
-    const struct attribution_scope all = {.onset = since};
     const struct attribution_cause *c = &g->result.causes[0];
-    if (attribution_result(g->attribution, &all, &g->result) != 0 || g->result.cause_count == 0 ||
+    if (attribution_result(g->attribution, since, &g->result) != 0 || g->result.cause_count == 0 ||
         g->result.baseline == 0 || c->share < LEAST_SHARE || !(c->ratio >= LEAST_RATIO))
         return NULL;
     return (c->kind == CAUSE_NETWORK && c->node_count == 1 && c->delay >= LEAST_DELAY) ||

@@ -27,9 +27,9 @@ static struct attribution *begin(const struct synthetic_params *p, const struct 
     return a;
 }
 
-static struct attribution_scope scope_of(const struct synthetic_params *p)
+static uint64_t onset_of(const struct synthetic_params *p)
 {
-    return (struct attribution_scope){.onset = p->onset > 0 ? p->onset + 1 : 0};
+    return p->onset > 0 ? p->onset + 1 : 0;
 }
 
 static void take(struct attribution *a, const struct synthetic_params *p, uint32_t w,
@@ -40,16 +40,16 @@ static void take(struct attribution *a, const struct synthetic_params *p, uint32
         attribution_disturbed(a, p->onset + 1);
 }
 
-static void assert_result_or_error(struct attribution *a, const struct attribution_scope *scope)
+static void assert_result_or_error(struct attribution *a, uint64_t onset)
 {
     static struct attribution_result wanted, got;
     unsigned long failures = 0;
     memset(&wanted, 0, sizeof(wanted));
-    assert_int_equal(attribution_result(a, scope, &wanted), 0);
+    assert_int_equal(attribution_result(a, onset, &wanted), 0);
     for (int all = 0; !all;) {
         memset(&got, 0, sizeof(got));
         memory_fail(++failures);
-        int code = attribution_result(a, scope, &got);
+        int code = attribution_result(a, onset, &got);
         all = !memory_failed();
         memory_fail(0);
         assert_int_equal(code, all ? 0 : -ENOMEM);
@@ -64,7 +64,6 @@ static void without_memory_a_result_is_complete_or_an_error(void **state)
     (void)state;
     for (int reason = SYNTHETIC_LINK; reason < SYNTHETIC_REASONS; reason++) {
         const struct synthetic_params p = synthetic_draw(3, (enum synthetic_reason)reason);
-        const struct attribution_scope scope = scope_of(&p);
         struct synthetic_job *job = synthetic_create(&p);
         assert_non_null(job);
         struct attribution *a = begin(&p, job);
@@ -77,7 +76,7 @@ static void without_memory_a_result_is_complete_or_an_error(void **state)
             take(a, &p, w, &window);
             message_ranks_finish(&ranks);
         }
-        assert_result_or_error(a, &scope);
+        assert_result_or_error(a, onset_of(&p));
         attribution_destroy(a);
         synthetic_destroy(job);
     }
@@ -88,7 +87,6 @@ static void a_window_that_was_refused_may_be_given_again(void **state)
 {
     (void)state;
     const struct synthetic_params p = synthetic_draw(3, SYNTHETIC_MAPPING);
-    const struct attribution_scope scope = scope_of(&p);
     static struct attribution_result wanted, got;
     memset(&wanted, 0, sizeof(wanted));
     for (unsigned long number = 0, all = 0; !all; number++) {
@@ -115,7 +113,7 @@ static void a_window_that_was_refused_may_be_given_again(void **state)
             message_ranks_finish(&ranks);
         }
         memset(&got, 0, sizeof(got));
-        assert_int_equal(attribution_result(a, &scope, number == 0 ? &wanted : &got), 0);
+        assert_int_equal(attribution_result(a, onset_of(&p), number == 0 ? &wanted : &got), 0);
         if (number > 0)
             assert_memory_equal(&got, &wanted, sizeof(wanted));
         attribution_destroy(a);

@@ -105,8 +105,7 @@ static void finish(struct attribution *a, struct hand *h)
 static struct attribution_result result_since(struct attribution *a, uint64_t onset)
 {
     struct attribution_result out;
-    struct attribution_scope scope = {.onset = onset};
-    assert_int_equal(attribution_result(a, &scope, &out), 0);
+    assert_int_equal(attribution_result(a, onset, &out), 0);
     return out;
 }
 
@@ -223,9 +222,8 @@ static void windows_come_in_order(void **state)
  * right spreads wider. With an argument, in suite 'long', 100 jobs and 95. */
 static uint64_t jobs = 20, right_of_hundred = 90;
 
-/* Feed a job and ask about a scope. reverse: rows in the opposite order. */
-static struct attribution_result judge_scope(const struct synthetic_params *p,
-                                             const uint32_t *ranks, size_t count, int reverse)
+/* Feed a job and ask about it. reverse: rows in the opposite order. */
+static struct attribution_result judge_rows(const struct synthetic_params *p, int reverse)
 {
     struct synthetic_job *job = synthetic_create(p);
     struct attribution *a;
@@ -251,10 +249,8 @@ static struct attribution_result judge_scope(const struct synthetic_params *p,
         if (p->onset > 0 && w >= p->onset + 1)
             attribution_disturbed(a, p->onset + 1);
     }
-    struct attribution_scope scope = {
-        .ranks = ranks, .rank_count = count, .onset = p->onset > 0 ? p->onset + 1 : 0};
     struct attribution_result out;
-    assert_int_equal(attribution_result(a, &scope, &out), 0);
+    assert_int_equal(attribution_result(a, p->onset > 0 ? p->onset + 1 : 0, &out), 0);
     attribution_destroy(a);
     synthetic_destroy(job);
     return out;
@@ -262,7 +258,7 @@ static struct attribution_result judge_scope(const struct synthetic_params *p,
 
 static struct attribution_result judge(const struct synthetic_params *p)
 {
-    return judge_scope(p, NULL, 0, 0);
+    return judge_rows(p, 0);
 }
 
 static int is_late(enum attribution_cause_kind kind)
@@ -350,27 +346,6 @@ static void a_bad_mapping_is_ranked_first(void **state)
     check_reason(SYNTHETIC_MAPPING);
 }
 
-/* Region of an alert: ranks of the slow node and the one before it. */
-static void the_reason_is_found_from_within_a_region(void **state)
-{
-    uint32_t right = 0;
-    (void)state;
-    for (uint64_t seed = 1; seed <= jobs; seed++) {
-        enum synthetic_reason reasons[] = {SYNTHETIC_LINK, SYNTHETIC_RANK, SYNTHETIC_NODE};
-        struct synthetic_params p = synthetic_draw(seed, reasons[seed % 3]);
-        uint32_t ranks[64], count = 0, node = p.node;
-        if (p.reason == SYNTHETIC_RANK)
-            node = p.rank / p.ranks_per_node;
-        for (uint32_t r = 0; r < synthetic_ranks(&p) && count < 64; r++)
-            if (r / p.ranks_per_node == node || r / p.ranks_per_node + 1 == node)
-                ranks[count++] = r;
-        struct attribution_result r = judge_scope(&p, ranks, count, 0);
-        right += (uint32_t)is_right(&p, &r);
-    }
-    print_message("regions: %u of %llu right\n", right, (unsigned long long)jobs);
-    assert_true(right >= jobs * 90 / 100);
-}
-
 /* A link that is slow in one direction: where two nodes have the same contacts both are named. */
 static void a_link_slow_in_one_direction_is_among_those_named(void **state)
 {
@@ -394,7 +369,7 @@ static void the_order_of_rows_changes_nothing(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct synthetic_params p = synthetic_draw(seed, SYNTHETIC_LINK);
-        struct attribution_result a = judge_scope(&p, NULL, 0, 0), b = judge_scope(&p, NULL, 0, 1);
+        struct attribution_result a = judge_rows(&p, 0), b = judge_rows(&p, 1);
         assert_int_equal(a.cause_count, b.cause_count);
         for (uint32_t i = 0; i < a.cause_count; i++) {
             assert_true(a.causes[i].share == b.causes[i].share);
@@ -469,7 +444,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_node_is_ranked_first),
         cmocka_unit_test(an_overloaded_rank_is_ranked_first),
         cmocka_unit_test(a_bad_mapping_is_ranked_first),
-        cmocka_unit_test(the_reason_is_found_from_within_a_region),
         cmocka_unit_test(a_link_slow_in_one_direction_is_among_those_named),
         cmocka_unit_test(the_order_of_rows_changes_nothing),
         cmocka_unit_test(memory_is_linear_in_ranks_and_pairs_of_nodes),
