@@ -38,8 +38,7 @@ struct reroute {
     uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
     uint32_t *old;              /* owned; the topology's route */
     uint32_t old_capacity;
-    uint64_t *kept; /* owned; loads of the old route's links while its bytes are subtracted */
-    uint32_t kept_capacity;
+    uint64_t *kept;  /* owned; loads of the old route's links while its bytes are subtracted */
     uint32_t *found; /* owned; space for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
 };
@@ -76,8 +75,9 @@ static int reroute_init(struct reroute *r)
     r->seen = malloc((vertices + 2) * sizeof(*r->seen));
     r->found = malloc(vertices * sizeof(*r->found));
     r->old = malloc(r->old_capacity * sizeof(*r->old));
+    r->kept = malloc(r->old_capacity * sizeof(*r->kept));
     if (r->loads == NULL || r->reach == NULL || r->visits == NULL || r->now == NULL ||
-        r->next == NULL || r->seen == NULL || r->found == NULL || r->old == NULL)
+        r->next == NULL || r->seen == NULL || r->found == NULL || r->old == NULL || r->kept == NULL)
         return -ENOMEM;
     for (uint32_t v = 0; v < vertices; v++) {
         r->reach[v].best = UINT64_MAX;
@@ -267,21 +267,6 @@ static uint32_t reroute_search_shortest(struct reroute *r, const struct search *
     return length;
 }
 
-/* Do the links lead from source to destination? */
-static bool reroute_is_path(const struct reroute *r, const struct reroute_route *route,
-                            const struct before *before)
-{
-    uint32_t at = route->source;
-    for (uint32_t i = 0; i < before->length; i++) {
-        uint32_t from, to;
-        if (before->links[i] >= r->link_count ||
-            !topology_link(r->topology, before->links[i], &from, &to) || from != at)
-            return false;
-        at = to;
-    }
-    return at == route->destination;
-}
-
 /* Find the links of a route. */
 static int reroute_find_route(struct reroute *r, const struct reroute_route *route,
                               struct before *out)
@@ -290,27 +275,14 @@ static int reroute_find_route(struct reroute *r, const struct reroute_route *rou
     if (route->source >= vertices || route->destination >= vertices ||
         route->source == route->destination)
         return -HOLTER_ERANGE;
-    out->links = route->links;
-    out->length = route->length;
-    if (route->links == NULL) {
-        out->links = r->old;
-        out->length =
-            topology_route(r->topology, route->source, route->destination, r->old, r->old_capacity);
-        if (out->length == NONE || out->length > r->old_capacity)
-            return -HOLTER_EUNREACHABLE;
-    }
-    return reroute_is_path(r, route, out) ? 0 : -HOLTER_ERANGE;
+    out->links = r->old;
+    out->length =
+        topology_route(r->topology, route->source, route->destination, r->old, r->old_capacity);
+    return out->length == NONE || out->length > r->old_capacity ? -HOLTER_EUNREACHABLE : 0;
 }
 
-static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *before)
+static void reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *before)
 {
-    if (before->length > r->kept_capacity) {
-        uint64_t *kept = realloc(r->kept, before->length * sizeof(*kept));
-        if (kept == NULL)
-            return -ENOMEM;
-        r->kept = kept;
-        r->kept_capacity = before->length;
-    }
     before->heaviest = before->sum = 0;
     for (uint32_t i = 0; i < before->length; i++) {
         uint64_t *load = &r->loads[before->links[i]];
@@ -319,7 +291,6 @@ static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *
         before->heaviest = *load > before->heaviest ? *load : before->heaviest;
         before->sum = reroute_add_saturating(before->sum, reroute_add_saturating(*load, bytes));
     }
-    return 0;
 }
 
 /* In reverse order, because a link may occur twice. */
@@ -380,10 +351,9 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
     if (params->delta > REROUTE_MAXIMUM_DELTA)
         return -HOLTER_ERANGE;
     int code = reroute_find_route(r, route, &before);
-    if (code == 0)
-        code = reroute_remove_own(r, route->bytes, &before);
     if (code != 0)
         return code;
+    reroute_remove_own(r, route->bytes, &before);
     struct search search = {.from = route->source,
                             .to = route->destination,
                             .limit = before.length,

@@ -41,12 +41,10 @@ struct reroute_params {
     uint32_t delta; /**< links, at most REROUTE_MAXIMUM_DELTA; Eq. 1 does not depend on it */
 };
 
-/** A route and the bytes that it carries. */
+/** A route of the topology, and the bytes that it carries. */
 struct reroute_route {
     uint32_t source, destination; /**< vertices, not the same */
     uint64_t bytes;               /**< part of the loads of its links */
-    const uint32_t *links;        /**< borrowed; NULL: as the topology routes it */
-    uint32_t length;              /**< of links */
 };
 
 struct reroute_result {
@@ -77,8 +75,8 @@ void reroute_set(struct reroute *reroute, const uint64_t *bytes);
 const uint64_t *reroute_loads(const struct reroute *reroute);
 
 /** The best route. Changes no load.
- *  @return 0, -ENOMEM, -HOLTER_ERANGE: no such vertex, both the same, delta too large, or links
- * that do not lead from source to destination; -HOLTER_EUNREACHABLE: there is no route */
+ *  @return 0, -HOLTER_ERANGE: no such vertex, both the same, or delta too large;
+ *          -HOLTER_EUNREACHABLE: there is no route */
 int reroute_one(struct reroute *reroute, const struct reroute_params *params,
                 const struct reroute_route *route, struct reroute_result *out);
 

@@ -144,29 +144,6 @@ static void assert_leads(const struct topology *topology, const struct reroute_r
     assert_int_equal(at, route->destination);
 }
 
-/* A route as somebody may have chosen it, over vertices at random, none twice. It ends where it
- * got. */
-static uint32_t wander(const struct topology *topology, struct noise *noise, uint32_t source,
-                       uint32_t *links, uint32_t *destination)
-{
-    bool on[VERTICES] = {false};
-    uint32_t out[VERTICES], length = 0, most = (uint32_t)(1 + noise_uint(noise) % 5);
-    *destination = source;
-    for (unsigned tries = 0; tries < 20 && length < most; tries++) {
-        uint32_t from, to, count = topology_out(topology, *destination, out, VERTICES);
-        on[*destination] = true;
-        if (count == 0)
-            break;
-        uint32_t link = out[noise_uint(noise) % (count < VERTICES ? count : VERTICES)];
-        assert_true(topology_link(topology, link, &from, &to));
-        if (on[to])
-            continue;
-        links[length++] = link;
-        *destination = to;
-    }
-    return length;
-}
-
 static void try_route(const struct topology *topology, struct reroute *reroute, uint64_t *loads,
                       const struct reroute_params *params, const struct reroute_route *route,
                       const uint32_t *links, uint32_t length)
@@ -193,7 +170,7 @@ static void try_route(const struct topology *topology, struct reroute *reroute, 
         loads[links[i]] -= route->bytes;
 }
 
-/* The topology's route to a node at random, or another one. */
+/* The topology's route to a node at random. */
 static void try_some(const struct topology *topology, struct reroute *reroute, uint64_t *loads,
                      unsigned number, struct noise *noise)
 {
@@ -205,14 +182,8 @@ static void try_some(const struct topology *topology, struct reroute *reroute, u
     struct reroute_params params = {number / 4 % 2 ? REROUTE_LENGTH : REROUTE_LOAD, number % 4};
     struct reroute_route route = {.source = (uint32_t)(noise_uint(noise) % nodes),
                                   .bytes = noise_uint(noise) % most};
-    if (number / 8 % 2) {
-        length = wander(topology, noise, route.source, links, &route.destination);
-        route.links = links;
-        route.length = length;
-    } else {
-        route.destination = (uint32_t)(noise_uint(noise) % nodes);
-        length = topology_route(topology, route.source, route.destination, links, VERTICES);
-    }
+    route.destination = (uint32_t)(noise_uint(noise) % nodes);
+    length = topology_route(topology, route.source, route.destination, links, VERTICES);
     if (length != 0 && length != TOPOLOGY_NONE && length + params.delta <= DEEPEST)
         try_route(topology, reroute, loads, &params, &route, links, length);
 }
@@ -251,8 +222,7 @@ static void several_routes_spread(void **state)
     struct topology *topology = network_short("torus:4,4");
     struct reroute *reroute = create(topology);
     uint64_t loads[64] = {0}, before[64];
-    struct reroute_route routes[3] = {
-        {0, 5, 10, NULL, 0}, {0, 5, 30, NULL, 0}, {0, 5, 20, NULL, 0}};
+    struct reroute_route routes[3] = {{0, 5, 10}, {0, 5, 30}, {0, 5, 20}};
     struct reroute_result results[3];
     struct reroute_params params = {REROUTE_LOAD, 0};
     assert_int_equal(topology_links(topology), 64);
@@ -295,7 +265,7 @@ static void a_longer_route_is_taken_where_allowed(void **state)
     uint32_t link = topology_link_between(topology, 0, 6);
     loads[link] = 100;
     reroute_set(reroute, loads);
-    struct reroute_route route = {0, 6, 40, NULL, 0};
+    struct reroute_route route = {0, 6, 40};
     struct reroute_result result;
     assert_int_equal(
         reroute_one(reroute, &(struct reroute_params){REROUTE_LOAD, 1}, &route, &result), 0);
@@ -307,21 +277,6 @@ static void a_longer_route_is_taken_where_allowed(void **state)
     assert_true(result.better);
     assert_int_equal(result.length_after, 3);
     assert_int_equal(result.heaviest_after, 40);
-
-    /* applied, the way back is shorter by Eq. 1 only if it carries no more */
-    uint32_t detour[3];
-    memcpy(detour, result.links, sizeof(detour));
-    reroute_apply(reroute, 40, &link, 1, detour, 3);
-    assert_int_equal(reroute_loads(reroute)[link], 60);
-    route.links = detour;
-    route.length = 3;
-    struct reroute_params shortest = {REROUTE_LENGTH, 0};
-    assert_int_equal(reroute_one(reroute, &shortest, &route, &result), 0);
-    assert_false(result.better);
-    reroute_apply(reroute, 60, &link, 1, NULL, 0); /* nothing else any more */
-    assert_int_equal(reroute_one(reroute, &shortest, &route, &result), 0);
-    assert_true(result.better);
-    assert_int_equal(result.length_after, 1);
     reroute_destroy(reroute);
     topology_destroy(topology);
 }
@@ -334,21 +289,13 @@ static void nonsense_is_refused(void **state)
     struct reroute_params params = {REROUTE_LOAD, 0},
                           far = {REROUTE_LOAD, REROUTE_MAXIMUM_DELTA + 1};
     struct reroute_result result, two[2];
-    uint32_t gap[2] = {topology_link_between(topology, 0, 1),
-                       topology_link_between(topology, 2, 3)};
-    uint32_t none[1] = {UINT32_MAX};
     uint64_t loads[64], huge = UINT64_MAX;
     for (size_t i = 0; i < 64; i++)
         loads[i] = huge - i % 2;
     reroute_set(reroute, loads);
-    struct reroute_route good = {0, 5, huge, NULL, 0}, same = {3, 3, 1, NULL, 0},
-                         beyond = {0, 16, 1, NULL, 0}, gaps = {0, 3, 1, gap, 2},
-                         unknown = {0, 3, 1, none, 1}, empty = {0, 3, 1, none, 0};
+    struct reroute_route good = {0, 5, huge}, same = {3, 3, 1}, beyond = {0, 16, 1};
     assert_int_equal(reroute_one(reroute, &params, &same, &result), -HOLTER_ERANGE);
     assert_int_equal(reroute_one(reroute, &params, &beyond, &result), -HOLTER_ERANGE);
-    assert_int_equal(reroute_one(reroute, &params, &gaps, &result), -HOLTER_ERANGE);
-    assert_int_equal(reroute_one(reroute, &params, &unknown, &result), -HOLTER_ERANGE);
-    assert_int_equal(reroute_one(reroute, &params, &empty, &result), -HOLTER_ERANGE);
     assert_int_equal(reroute_one(reroute, &far, &good, &result), -HOLTER_ERANGE);
     assert_int_equal(reroute_one(reroute, &params, &good, &result), 0);
     assert_int_equal(
