@@ -156,7 +156,7 @@ static uint32_t commgram_curve_gather(struct curve *curve, uint32_t community,
         if (there != PARTITION_ABSENT)
             curve->entries[count++] = (struct assignment_entry){1, there};
         else
-            ++*all; /* else it is counted in the other phase */
+            ++*all; /* the others are counted in the other phase */
     }
     return count;
 }

@@ -32,37 +32,6 @@ const char *mapping_format_name(enum mapping_format format)
     return names[format];
 }
 
-/* ---- text that grows ----------------------------------------------------- */
-
-struct text {
-    char *bytes;
-    size_t length, capacity;
-    int code; /* -ENOMEM once there was no memory */
-};
-
-__attribute__((format(printf, 2, 3))) static void mapping_put_text(struct text *t,
-                                                                   const char *format, ...)
-{
-    char piece[256];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(piece, sizeof(piece), format, args);
-    va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof(piece) ? (size_t)n : sizeof(piece) - 1;
-    if (t->length + length + 1 > t->capacity) {
-        size_t capacity = t->capacity * 2 + 4096;
-        char *bytes = t->code == 0 ? realloc(t->bytes, capacity) : NULL;
-        if (bytes == NULL) {
-            t->code = -ENOMEM;
-            return;
-        }
-        t->bytes = bytes;
-        t->capacity = capacity;
-    }
-    memcpy(t->bytes + t->length, piece, length + 1);
-    t->length += length;
-}
-
 /* ---- places of ranks ----------------------------------------------------- */
 
 struct row {
@@ -73,7 +42,7 @@ struct row {
 };
 
 struct writer {
-    struct text text;
+    FILE *out;
     const struct topology *topology;
     const char *const *hosts;
     struct row *rows;
@@ -163,7 +132,7 @@ static int mapping_check_ranks(struct writer *w)
 static int mapping_put_plain(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++)
-        mapping_put_text(&w->text, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
+        fprintf(w->out, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
     return 0;
 }
 
@@ -173,12 +142,12 @@ static int mapping_put_openmpi(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         const struct row *row = &w->rows[i];
         const char *host = mapping_host_of(w, row->node);
-        mapping_put_text(&w->text, "rank %" PRIu64 "=", row->rank);
+        fprintf(w->out, "rank %" PRIu64 "=", row->rank);
         if (host != NULL)
-            mapping_put_text(&w->text, "%.200s", host);
+            fprintf(w->out, "%.200s", host);
         else
-            mapping_put_text(&w->text, "+n%" PRIu32, row->position);
-        mapping_put_text(&w->text, " slot=%" PRIu32 "\n", row->slot);
+            fprintf(w->out, "+n%" PRIu32, row->position);
+        fprintf(w->out, " slot=%" PRIu32 "\n", row->slot);
     }
     return code;
 }
@@ -201,10 +170,10 @@ static int mapping_put_mpich(struct writer *w)
                          "node %" PRIu32 " has %" PRIu32 " ranks, others %" PRIu32
                          ": a list of ranks cannot leave slots empty",
                          w->rows[i].node, w->rows[i].slot + 1, full);
-        mapping_put_text(&w->text, "%" PRIu64 "%s", w->rows[i].rank,
-                         i + 1 == w->count ? "\n"
-                         : last            ? ",\n"
-                                           : ",");
+        fprintf(w->out, "%" PRIu64 "%s", w->rows[i].rank,
+                i + 1 == w->count ? "\n"
+                : last            ? ",\n"
+                                  : ",");
     }
     return 0;
 }
@@ -215,7 +184,7 @@ static int mapping_put_slurm(struct writer *w)
         const char *host = mapping_host_of(w, w->rows[i].node);
         if (host == NULL)
             return wrong(w, "the host name of node %" PRIu32 " is not known", w->rows[i].node);
-        mapping_put_text(&w->text, "%.200s\n", host);
+        fprintf(w->out, "%.200s\n", host);
     }
     return mapping_check_ranks(w);
 }
@@ -228,8 +197,8 @@ static int mapping_put_bgq(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         uint32_t dimensions = topology_coordinates(w->topology, w->rows[i].node, at);
         for (uint32_t d = 0; d < dimensions; d++)
-            mapping_put_text(&w->text, "%" PRIu32 " ", at[d]);
-        mapping_put_text(&w->text, "%" PRIu32 "\n", w->rows[i].slot);
+            fprintf(w->out, "%" PRIu32 " ", at[d]);
+        fprintf(w->out, "%" PRIu32 "\n", w->rows[i].slot);
     }
     return mapping_check_ranks(w);
 }
@@ -243,22 +212,20 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
                                                       mapping_put_bgq};
     struct writer w = {
         .topology = topology, .hosts = hosts, .count = count, .why = why, .capacity = capacity};
+    *out = NULL;
+    w.out = open_memstream(out, length);
     w.rows = calloc(count + 1, sizeof(*w.rows));
-    if (w.rows == NULL)
-        return -ENOMEM;
-    mapping_put_text(&w.text, "%s", "");
-    int code = mapping_resolve_place(&w, seats);
+    int code = w.out == NULL || w.rows == NULL ? -ENOMEM : mapping_resolve_place(&w, seats);
     code = code != 0 ? code : mapping_check_order(&w);
     code = code != 0 ? code : writers[format](&w);
-    code = code != 0 ? code : w.text.code;
+    if (w.out != NULL && fclose(w.out) != 0 && code == 0)
+        code = -ENOMEM;
     free(w.rows);
     if (code != 0) {
-        free(w.text.bytes);
-        return code;
+        free(*out);
+        *out = NULL;
     }
-    *out = w.text.bytes;
-    *length = w.text.length;
-    return 0;
+    return code;
 }
 
 /* ---- reading ------------------------------------------------------------- */

@@ -21,8 +21,8 @@
  * its distance to the nearer neighbour becomes the height there, and no other height changes. When
  * a cut needs it, the live clusters are merged up to the root in a copy: O(clusters). Cuts. By gap:
  * the boundaries higher than the gap. By count: the highest boundaries, of equal heights the
- * latest. Over any interval of representative times, at any time, O(clusters + items x log phases). A
- * cut is a view: it has no ids, and the heights at its open end change.
+ * latest. Over any interval of representative times, at any time, O(clusters + items x log phases).
+ * A cut is a view: it has no ids, and the heights at its open end change.
  * Online phases are not cuts of the tree, whose heights are distances between means: in a stream
  * without pauses they grow with what has merged, so that a cut of the tree parts it somewhere, and
  * may rather do so than at a pause. An online phase ends where no burst follows for more than a gap
