@@ -15,6 +15,7 @@
 #define TURN_S INT64_C(65536)   /* seconds are stored in 16 bits */
 #define MAX_TURNS INT64_C(1000) /* 2 years */
 #define BILLION INT64_C(1000000000)
+#define MAX_REQUESTS (1u << 20) /* open ones of a rank; further ones are not tracked */
 
 void dumpi_clock_read(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
                       int64_t *exit_ns)
@@ -86,7 +87,7 @@ void dumpi_events_finish(struct dumpi_events *events)
 {
     dumpi_stream_finish(&events->stream);
     dumpi_types_finish(&events->types);
-    dumpi_requests_finish(&events->requests);
+    request_table_finish(&events->requests);
     free(events->comm_slots.of);
     free(events->window_slots.of);
     free(events->queue);
@@ -154,27 +155,40 @@ struct event *dumpi_record(struct dumpi_events *events)
     return record;
 }
 
+/* Files have handles, not requests: a handle is reused when its request has ended, and MPIs give
+ * the same one to all requests that are complete when they are made. So a new request replaces one
+ * with the same handle. */
+struct open_request *dumpi_find_request(const struct dumpi_events *events, int64_t handle)
+{
+    return handle == DUMPI_REQUEST_NULL
+               ? NULL
+               : request_table_own(&events->requests, (uint32_t)handle, NULL);
+}
+
 void dumpi_store_request(struct dumpi_events *events, struct event *record, int64_t handle,
                          uint64_t bytes)
 {
-    struct dumpi_request request = {
-        .handle = (int32_t)handle,
-        .posted = record->t_enter,
-        .bytes = bytes,
-        .peer = record->peer,
-        .tag = record->tag,
-        .comm = record->comm,
-        .flags = (uint16_t)(record->flags & ~(EVENT_POST | EVENT_DONE)),
-        .idle = (record->flags & EVENT_PERSISTENT) != 0,
-    };
-    const struct dumpi_request *kept = dumpi_request_add(&events->requests, &request);
-    if (kept != NULL)
-        record->request = kept->number;
-    else if (handle != DUMPI_REQUEST_NULL)
+    struct open_request *request = dumpi_find_request(events, handle);
+    if (handle == DUMPI_REQUEST_NULL) { /* complete when it was posted */
+        record->flags |= record->flags & EVENT_POST ? EVENT_DONE : 0;
+        return;
+    }
+    if (request == NULL && events->requests.count < MAX_REQUESTS)
+        request = request_table_add(&events->requests, (uint32_t)handle, NULL);
+    if (request == NULL) {
         record->flags |= EVENT_UNTRACKED;
-    else
-        record->flags |=
-            record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was posted */
+        return;
+    }
+    events->request_number += events->request_number == UINT32_MAX ? 2u : 1u; /* 0: none */
+    record->request = request->number = events->request_number;
+    request->t_post = record->t_enter;
+    request->bytes = bytes;
+    request->peer = record->peer;
+    request->tag = record->tag;
+    request->comm = record->comm;
+    request->flags = (uint16_t)(record->flags & ~(EVENT_POST | EVENT_DONE));
+    request->idle = (record->flags & EVENT_PERSISTENT) != 0;
+    request->cancelled = 0;
 }
 
 static uint64_t dumpi_events_tick_of(const struct dumpi_events *events, int64_t ns)

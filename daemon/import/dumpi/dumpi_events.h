@@ -12,9 +12,9 @@
 #define HOLTER_DAEMON_IMPORT_DUMPI_DUMPI_EVENTS_H
 
 #include "daemon/import/dumpi/dumpi_comms.h"
-#include "daemon/import/dumpi/dumpi_requests.h"
 #include "daemon/import/dumpi/dumpi_stream.h"
 #include "daemon/import/dumpi/dumpi_types.h"
+#include "daemon/import/trace/request_table.h"
 #include "holter/event.h"
 
 /** Continuous time of a file's calls: corrects the overflow of the 16-bit seconds. */
@@ -53,7 +53,8 @@ struct dumpi_events {
     uint32_t thread_count;   /**< 0: all threads */
     struct dumpi_stream stream;
     struct dumpi_types types;
-    struct dumpi_requests requests;
+    struct request_table requests; /**< the ids are handles */
+    uint32_t request_number;       /**< of the newest request */
     struct dumpi_clock clock;
     struct dumpi_slots comm_slots, window_slots;
     uint32_t next_slot;

@@ -110,7 +110,7 @@ static void dumpi_messages_record_probe(struct dumpi_events *events,
 
 /* ---- starting -------------------------------------------------------------------- */
 
-static void dumpi_messages_note_request(struct event *record, const struct dumpi_request *request,
+static void dumpi_messages_note_request(struct event *record, const struct open_request *request,
                                         uint32_t flags)
 {
     record->bytes = request->bytes;
@@ -126,7 +126,7 @@ static void dumpi_messages_start(struct dumpi_events *events, const int32_t *han
     struct event *record = &events->queue[0];
     int started = 0;
     for (int64_t i = 0; i < count; i++) {
-        struct dumpi_request *request = dumpi_request_find(&events->requests, handles[i]);
+        struct open_request *request = dumpi_find_request(events, handles[i]);
         if (request == NULL) {
             events->queue[0].flags |= EVENT_UNTRACKED;
             continue;
@@ -135,7 +135,7 @@ static void dumpi_messages_start(struct dumpi_events *events, const int32_t *han
             record = dumpi_record(events);
         uint32_t untracked = record == &events->queue[0] ? record->flags & EVENT_UNTRACKED : 0;
         dumpi_messages_note_request(record, request, EVENT_POST | untracked);
-        request->posted = events->queue[0].t_enter;
+        request->t_post = events->queue[0].t_enter;
         request->idle = request->cancelled = 0;
     }
 }
@@ -184,31 +184,34 @@ void dumpi_record_message(struct dumpi_events *events)
 
 /* Add the record of a completed request. */
 static void dumpi_messages_put_completed(struct dumpi_events *events, struct event *record,
-                                         struct dumpi_request *request,
+                                         struct open_request *request,
                                          const struct dumpi_status *status)
 {
     dumpi_messages_note_request(record, request, EVENT_DONE);
-    record->t_post = request->posted;
+    record->t_post = request->t_post;
     if (request->cancelled && (status == NULL || status->cancelled)) {
         record->flags = (uint16_t)((record->flags & ~EVENT_DONE) | EVENT_CANCELLED);
         record->bytes = 0;
     } else if (request->flags & EVENT_RECV) {
         dumpi_messages_put_received(events, record, status);
     }
-    dumpi_request_end(&events->requests, request);
+    if (request->flags & EVENT_PERSISTENT)
+        request->idle = 1;
+    else
+        request_table_remove(&events->requests, request);
 }
 
 /* @return NULL: no active request has this handle */
-static struct dumpi_request *dumpi_messages_active(struct dumpi_events *events, int64_t handle)
+static struct open_request *dumpi_messages_active(struct dumpi_events *events, int64_t handle)
 {
-    struct dumpi_request *request = dumpi_request_find(&events->requests, handle);
+    struct open_request *request = dumpi_find_request(events, handle);
     return request == NULL || request->idle ? NULL : request;
 }
 
 static void dumpi_messages_complete(struct dumpi_events *events, int64_t handle,
                                     const struct dumpi_status *status)
 {
-    struct dumpi_request *request = dumpi_messages_active(events, handle);
+    struct open_request *request = dumpi_messages_active(events, handle);
     if (request != NULL)
         dumpi_messages_put_completed(events, &events->queue[0], request, status);
 }
@@ -232,7 +235,7 @@ static void dumpi_messages_complete_several(struct dumpi_events *events, const s
         if (at < 0 || at >= all->handle_count)
             continue;
         int64_t handle = all->io ? io_handle(all->handles[at]) : all->handles[at];
-        struct dumpi_request *request = dumpi_messages_active(events, handle);
+        struct open_request *request = dumpi_messages_active(events, handle);
         if (request == NULL)
             continue;
         struct event *record = completed++ == 0 ? &events->queue[0] : dumpi_record(events);
@@ -281,8 +284,7 @@ static void dumpi_messages_complete_some(struct dumpi_events *events, int io)
 /* MPI_Request_get_status: name the request without completing it. */
 static void dumpi_messages_name_request(struct dumpi_events *events)
 {
-    const struct dumpi_request *request =
-        dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
+    const struct open_request *request = dumpi_find_request(events, dumpi_value_of(events, 0));
     if (request == NULL)
         return;
     dumpi_messages_note_request(&events->queue[0], request, 0);

@@ -118,7 +118,7 @@ static void dumpi_others_record_file(struct dumpi_events *events)
 
 /* ---- others ------------------------------------------------------------------------- */
 
-static void dumpi_others_name_request(struct dumpi_events *events, struct dumpi_request *request)
+static void dumpi_others_name_request(struct dumpi_events *events, struct open_request *request)
 {
     struct event *record = &events->queue[0];
     record->peer = request->peer;
@@ -130,20 +130,18 @@ static void dumpi_others_name_request(struct dumpi_events *events, struct dumpi_
 /* A freed receive that is still active completes unobserved, or never. */
 static void dumpi_others_free_request(struct dumpi_events *events)
 {
-    struct dumpi_request *request =
-        dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
+    struct open_request *request = dumpi_find_request(events, dumpi_value_of(events, 0));
     if (request == NULL)
         return;
     dumpi_others_name_request(events, request);
     if (request->flags & EVENT_RECV && !request->idle)
         events->queue[0].flags |= EVENT_UNTRACKED;
-    dumpi_request_remove(&events->requests, request);
+    request_table_remove(&events->requests, request);
 }
 
 static void dumpi_others_cancel(struct dumpi_events *events)
 {
-    struct dumpi_request *request =
-        dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
+    struct open_request *request = dumpi_find_request(events, dumpi_value_of(events, 0));
     if (request == NULL || request->idle)
         return;
     dumpi_others_name_request(events, request);

@@ -27,6 +27,9 @@ static inline uint64_t dumpi_bytes_of(const struct dumpi_events *events, unsigne
                             dumpi_value_of(events, type));
 }
 
+/* The open request of a handle. @return NULL: unknown; valid until one is stored or removed */
+struct open_request *dumpi_find_request(const struct dumpi_events *events, int64_t handle);
+
 /* Store what the record posts under a handle. @param bytes  to be counted at its completion */
 void dumpi_store_request(struct dumpi_events *events, struct event *record, int64_t handle,
                          uint64_t bytes);

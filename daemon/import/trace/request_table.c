@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 256u
+#define FIRST_ROOM 64u
 
 void request_table_init(struct request_table *t)
 {

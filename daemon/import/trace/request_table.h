@@ -30,6 +30,9 @@ struct open_request {
     uint32_t number; /**< event.request */
     uint16_t comm, flags;
     uint8_t taken, in_call; /**< taken: the entry is not empty */
+    /** Of traces whose requests are followed call by call: persistent and not started; MPI_Cancel
+     * was called. */
+    uint8_t idle, cancelled;
 };
 
 struct request_table {
