@@ -133,13 +133,13 @@ static int import_csv_read_header(struct import *m)
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* @return number of the name plus 1, 0 for no name; CSV_NAMES_FULL: there are too many names */
-static uint32_t import_csv_name_of(struct csv_names *names, const char *name)
+/* @return number of the name plus 1, 0 for no name; TRACE_NAMES_FULL: there are too many names */
+static uint32_t import_csv_name_of(struct trace_names *names, const char *name, uint32_t most)
 {
     if (name[0] == '\0')
         return 0;
-    uint32_t number = csv_names_find(names, name);
-    return number == CSV_NAMES_FULL ? number : number + 1;
+    uint32_t number = trace_names_find(names, name, most);
+    return number == TRACE_NAMES_FULL ? number : number + 1;
 }
 
 static int import_csv_add_ends(struct import *m, const struct csv_message *c, uint32_t communicator,
@@ -208,11 +208,12 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
     }
     if (strcasecmp(c.communicator, "MPI_COMM_WORLD") == 0)
         c.communicator[0] = '\0';
-    uint32_t communicator = import_csv_name_of(&job->communicators, c.communicator),
-             region = import_csv_name_of(&job->regions, c.region);
-    if (communicator == CSV_NAMES_FULL || region == CSV_NAMES_FULL) {
+    uint32_t communicator =
+                 import_csv_name_of(&job->communicators, c.communicator, COMMUNICATORS_MOST),
+             region = import_csv_name_of(&job->regions, c.region, REGIONS_MOST);
+    if (communicator == TRACE_NAMES_FULL || region == TRACE_NAMES_FULL) {
         import_csv_report_row(m, row->line,
-                              region == CSV_NAMES_FULL
+                              region == TRACE_NAMES_FULL
                                   ? "column region: more than 16000 names"
                                   : "column communicator: more than 32768 names");
         return 0;
@@ -291,7 +292,7 @@ static int import_csv_begin_spool(struct import *m, const char *path)
 
 static int import_csv_compare_by_name(const void *left, const void *right, void *user)
 {
-    const struct csv_names *names = user;
+    const struct trace_names *names = user;
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
@@ -422,9 +423,9 @@ static void import_csv_finish(struct import *m)
         close(m->fd);
     csv_reader_destroy(m->reader);
     csv_spool_destroy(job->spool);
-    csv_names_finish(&job->communicators);
-    csv_names_finish(&job->regions);
-    csv_names_finish(&job->hosts);
+    trace_names_finish(&job->communicators);
+    trace_names_finish(&job->regions);
+    trace_names_finish(&job->hosts);
     free(job->seen);
     free(job->rank_of);
     free(job->streams);
@@ -442,9 +443,6 @@ int import_csv(const char *path, const char *source, const struct trace_wishes *
                                   wishes->fault, wishes->user, 0},
                        .fd = -1};
     *out = (struct import_csv_counts){.rows = 0};
-    csv_names_init(&m.job.communicators, COMMUNICATORS_MOST);
-    csv_names_init(&m.job.regions, REGIONS_MOST);
-    csv_names_init(&m.job.hosts, CSV_MAX_RANKS);
     int code = import_csv_open_table(&m, source);
     code = code != 0 ? code : import_csv_read_header(&m);
     code = code != 0 ? code : import_csv_begin_spool(&m, path);

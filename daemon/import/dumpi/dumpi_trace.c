@@ -1,6 +1,7 @@
 /* A DUMPI trace as the job and the reader that trace_import() needs: hosts, clocks, streams. */
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_set.h"
+#include "daemon/import/trace/trace_names.h"
 #include "daemon/import/trace/trace_pool.h"
 #include "holter/error.h"
 
@@ -37,8 +38,7 @@ struct dumpi_trace {
     struct stream *streams;
     uint32_t stream_count;
     uint32_t *rank_of, *host_of;
-    char (*hosts)[65];
-    uint32_t host_count;
+    struct trace_names hosts;
     size_t room; /* bytes of a stream's buffer */
     _Atomic uint64_t read;
     uint64_t all;
@@ -277,7 +277,7 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
 
 /* Machines with a mesh may give all their nodes the same name. */
 static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct dumpi_part *part,
-                                  char out[65])
+                                  char out[TRACE_NAME])
 {
     const char *name = part->file.host != NULL && part->file.host[0] != '\0' ? part->file.host
                        : trace->set.meta.host[0] != '\0'                     ? trace->set.meta.host
@@ -287,62 +287,25 @@ static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct 
     for (uint32_t i = 0; i < part->file.mesh_dimensions && used < sizeof place - 14; i++)
         used += (size_t)snprintf(place + used, sizeof place - used, "%c%d", i == 0 ? '(' : ',',
                                  part->file.mesh_place[i]);
-    snprintf(out, 65, "%.*s%s%s", used == 0 ? 64 : 40, name, place, used == 0 ? "" : ")");
+    snprintf(out, TRACE_NAME, "%.*s%s%s", used == 0 ? 64 : 40, name, place, used == 0 ? "" : ")");
     for (char *c = out; *c != '\0'; c++)
         *c = (unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f ? '?' : *c;
-}
-
-struct named {
-    char name[65];
-    uint32_t rank;
-};
-
-static int dumpi_trace_compare_names(const void *a, const void *b)
-{
-    const struct named *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order != 0 ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static int dumpi_trace_compare_ranks(const void *a, const void *b)
-{
-    const struct named *x = a, *y = b;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
 /* Hosts in the order of their first ranks. */
 static int dumpi_trace_find_hosts(struct dumpi_trace *trace)
 {
-    uint32_t ranks = trace->set.ranks;
-    struct named *all = malloc(ranks * sizeof *all), *firsts = malloc(ranks * sizeof *firsts);
-    trace->host_of = calloc(ranks, sizeof *trace->host_of);
-    trace->hosts = calloc(ranks, sizeof *trace->hosts);
-    int code = all == NULL || firsts == NULL || trace->host_of == NULL || trace->hosts == NULL
-                   ? -ENOMEM
-                   : 0;
-    for (uint32_t i = 0; code == 0 && i < ranks; i++) {
-        dumpi_trace_name_host(trace, &trace->set.parts[i], all[i].name);
-        all[i].rank = i;
+    trace->host_of = calloc(trace->set.ranks, sizeof *trace->host_of);
+    if (trace->host_of == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        char name[TRACE_NAME];
+        dumpi_trace_name_host(trace, &trace->set.parts[i], name);
+        trace->host_of[i] = trace_names_find(&trace->hosts, name, TRACE_NAMES_FULL);
+        if (trace->host_of[i] == TRACE_NAMES_FULL)
+            return -ENOMEM;
     }
-    uint32_t count = 0;
-    if (code == 0)
-        qsort(all, ranks, sizeof *all, dumpi_trace_compare_names);
-    for (uint32_t i = 0; code == 0 && i < ranks; i++)
-        if (i == 0 || strcmp(all[i].name, all[i - 1].name) != 0)
-            firsts[count++] = all[i];
-    if (code == 0)
-        qsort(firsts, count, sizeof *firsts, dumpi_trace_compare_ranks);
-    for (uint32_t h = 0; code == 0 && h < count; h++) {
-        /* by name, starting with the host's first rank */
-        struct named *at = bsearch(&firsts[h], all, ranks, sizeof *all, dumpi_trace_compare_names);
-        memcpy(trace->hosts[h], firsts[h].name, sizeof trace->hosts[h]);
-        for (; at < all + ranks && strcmp(at->name, firsts[h].name) == 0; at++)
-            trace->host_of[at->rank] = h;
-    }
-    trace->host_count = count;
-    free(all);
-    free(firsts);
-    return code;
+    return 0;
 }
 
 /* ---- time --------------------------------------------------------------------------- */
@@ -351,7 +314,7 @@ static int dumpi_trace_find_hosts(struct dumpi_trace *trace)
  * clock, each rank alone. */
 static uint32_t dumpi_trace_clock_of(const struct dumpi_trace *trace, uint32_t rank)
 {
-    return trace->set.parts[rank].wall ? trace->host_of[rank] : trace->host_count + rank;
+    return trace->set.parts[rank].wall ? trace->host_of[rank] : trace->hosts.count + rank;
 }
 
 struct clock_span {
@@ -385,7 +348,7 @@ static void dumpi_trace_set_zeros(struct dumpi_trace *trace, struct clock_span *
             span->used ? dumpi_trace_maximum(span->init_ns, part->init_ns) : part->init_ns;
         span->used = 1;
     }
-    for (uint32_t i = 0; i < trace->host_count + trace->set.ranks; i++) {
+    for (uint32_t i = 0; i < trace->hosts.count + trace->set.ranks; i++) {
         if (!spans[i].used)
             continue;
         first = dumpi_trace_minimum(first, spans[i].first_ns);
@@ -403,7 +366,7 @@ static void dumpi_trace_set_zeros(struct dumpi_trace *trace, struct clock_span *
 
 static int dumpi_trace_align_clocks(struct dumpi_trace *trace)
 {
-    struct clock_span *spans = calloc((size_t)trace->host_count + trace->set.ranks, sizeof *spans);
+    struct clock_span *spans = calloc((size_t)trace->hosts.count + trace->set.ranks, sizeof *spans);
     uint64_t start_s = trace->set.meta.start_s;
     int64_t length = 0, zero = 0;
     if (spans == NULL)
@@ -490,8 +453,8 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
     trace->job.stream_count = trace->stream_count;
     trace->job.rank_of = trace->rank_of;
     trace->job.host_of = trace->host_of;
-    trace->job.hosts = (const char(*)[65])trace->hosts;
-    trace->job.host_count = trace->host_count;
+    trace->job.hosts = (const char(*)[65])trace->hosts.names;
+    trace->job.host_count = trace->hosts.count;
     trace->reader = (struct trace_reader){
         trace, dumpi_trace_next, NULL, dumpi_trace_comm, dumpi_trace_region, dumpi_trace_progress};
 }
@@ -543,7 +506,7 @@ void dumpi_trace_close(struct dumpi_trace *trace)
     free(trace->streams);
     free(trace->rank_of);
     free(trace->host_of);
-    free(trace->hosts);
+    trace_names_finish(&trace->hosts);
     dumpi_comms_destroy(trace->comms);
     dumpi_set_finish(&trace->set);
     free(trace);

@@ -1,12 +1,14 @@
 /* The job of an OTF2 archive, made from its definitions: ranks, hosts, streams, communicators. */
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
+#include "daemon/import/trace/trace_names.h"
 #include "holter/error.h"
 #include "holter/order.h"
 #include "holter/segment.h"
 #include "proto/utf8.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,40 +199,31 @@ static uint32_t *otf2_job_nodes_of_ranks(const struct otf2_defs *defs, uint32_t 
     return node_of;
 }
 
-static void otf2_defs_job_name_host(const struct otf2_defs *defs, uint32_t node, char out[65])
+static void otf2_defs_job_name_host(const struct otf2_defs *defs, uint32_t node,
+                                    char out[TRACE_NAME])
 {
     const struct tree_node *nodes = defs->nodes.rows;
     if (node == UINT32_MAX) {
-        snprintf(out, 65, "unknown");
+        snprintf(out, TRACE_NAME, "unknown");
         return;
     }
-    otf2_defs_job_clean(out, 65, otf2_text(defs, nodes[node].name));
+    otf2_defs_job_clean(out, TRACE_NAME, otf2_text(defs, nodes[node].name));
     if (out[0] == '\0')
-        snprintf(out, 65, "node%u", (unsigned)defs->nodes.index.keys[node].hi);
+        snprintf(out, TRACE_NAME, "node%u", (unsigned)defs->nodes.index.keys[node].hi);
 }
 
-/* FNV-1a */
-static uint64_t otf2_job_name_hash(const char *name)
+/* Add a host; two hosts with the same name are distinguished by their numbers. */
+static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct trace_names *names,
+                                  uint32_t node)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* Add a host; two hosts with the same name are distinguished by the number of the node. */
-static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_table *names,
-                                  char (*hosts)[65], uint32_t number, uint32_t node)
-{
-    otf2_defs_job_name_host(defs, node, hosts[number]);
-    struct key key = {otf2_job_name_hash(hosts[number]), 0};
-    if (key_table_find(names, key) != KEY_NONE) {
-        char name[65];
-        memcpy(name, hosts[number], sizeof(name));
-        snprintf(hosts[number], 65, "%.50s#%u", name, (unsigned)number);
-        key.lo = number + 1;
-    }
-    return key_table_add(names, key) == KEY_NONE ? -ENOMEM : 0;
+    char name[TRACE_NAME], unique[TRACE_NAME];
+    uint32_t known = names->count, found;
+    otf2_defs_job_name_host(defs, node, name);
+    memcpy(unique, name, sizeof(unique));
+    for (uint32_t n = known; (found = trace_names_find(names, unique, TRACE_NAMES_FULL)) < known;
+         n++)
+        snprintf(unique, sizeof(unique), "%.50s#%" PRIu32, name, n);
+    return found == TRACE_NAMES_FULL ? -ENOMEM : 0;
 }
 
 static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena,
@@ -238,26 +231,27 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
 {
     uint32_t *node_of = otf2_job_nodes_of_ranks(defs, out->ranks);
     uint32_t *host_of = otf2_arena_allocate(arena, out->ranks, sizeof(*host_of));
-    char(*hosts)[65] = otf2_arena_allocate(arena, out->ranks, sizeof(*hosts));
-    struct key_table nodes = {0}, names = {0};
-    int code = node_of == NULL || host_of == NULL || hosts == NULL ? -ENOMEM : 0;
+    struct key_table nodes = {0};
+    struct trace_names names = {.count = 0};
+    int code = node_of == NULL || host_of == NULL ? -ENOMEM : 0;
     for (uint32_t r = 0; code == 0 && r < out->ranks; r++) {
-        struct key key = {node_of[r], 0};
-        uint32_t known = nodes.count, number = key_table_add(&nodes, key);
-        if (number == known || number == KEY_NONE) {
-            code = number == KEY_NONE
-                       ? -ENOMEM
-                       : otf2_defs_job_add_host(defs, &names, hosts, number, node_of[r]);
-        }
-        host_of[r] = number;
+        uint32_t known = nodes.count;
+        host_of[r] = key_table_add(&nodes, (struct key){node_of[r], 0});
+        if (host_of[r] == KEY_NONE)
+            code = -ENOMEM;
+        else if (host_of[r] == known)
+            code = otf2_defs_job_add_host(defs, &names, node_of[r]);
     }
+    char(*hosts)[TRACE_NAME] = otf2_arena_allocate(arena, names.count, sizeof(*hosts));
+    if (code == 0 && hosts != NULL)
+        memcpy(hosts, names.names, names.count * sizeof(*hosts));
     out->host_count = nodes.count;
     out->host_of = host_of;
-    out->hosts = (const char(*)[65])hosts;
+    out->hosts = (const char(*)[TRACE_NAME])hosts;
     key_table_finish(&nodes);
-    key_table_finish(&names);
+    trace_names_finish(&names);
     free(node_of);
-    return code;
+    return hosts == NULL ? -ENOMEM : code;
 }
 
 /* ---- communicators --------------------------------------------------------- */
