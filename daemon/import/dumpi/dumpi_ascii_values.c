@@ -139,20 +139,6 @@ static int dumpi_values_split(struct argument_line *out, const char *line, size_
     return out->name_length > 0;
 }
 
-static int32_t *dumpi_values_add_words(struct dumpi_stream *stream, size_t count)
-{
-    size_t need = stream->word_count + count;
-    int code = need > 2 * (size_t)DUMPI_MAX_WORDS
-                   ? -HOLTER_EMALFORMED
-                   : ARRAY_FIT(stream->words, stream->word_room, need);
-    if (code != 0) {
-        stream->reader.error = code;
-        return NULL;
-    }
-    stream->word_count = need;
-    return stream->words + need - count;
-}
-
 static void dumpi_values_put_numbers(struct dumpi_stream *stream, struct dumpi_argument *out,
                                      const struct argument_line *line)
 {
@@ -160,7 +146,7 @@ static void dumpi_values_put_numbers(struct dumpi_stream *stream, struct dumpi_a
     const char *at = line->value;
     out->first = (uint32_t)stream->word_count;
     while (dumpi_ascii_number(&at, line->end, &number)) {
-        int32_t *word = dumpi_values_add_words(stream, 1);
+        int32_t *word = dumpi_stream_add_words(stream, 1);
         if (word == NULL)
             return;
         *word = (int32_t)number;
@@ -189,7 +175,7 @@ static void dumpi_values_put_statuses(struct dumpi_stream *stream, struct dumpi_
     while ((begin = memchr(at, '{', (size_t)(line->end - at))) != NULL &&
            (closed = memchr(begin, '}', (size_t)(line->end - begin))) != NULL) {
         struct dumpi_status status = {0, 0, DUMPI_ANY_TAG, 0, 0};
-        int32_t *words = dumpi_values_add_words(stream, DUMPI_STATUS_WORDS);
+        int32_t *words = dumpi_stream_add_words(stream, DUMPI_STATUS_WORDS);
         if (words == NULL)
             return;
         dumpi_values_put_status(begin, closed, &status);
@@ -210,14 +196,10 @@ static void dumpi_values_put_texts(struct dumpi_stream *stream, struct dumpi_arg
         const char *end = next != NULL ? next : memrchr(at, '"', (size_t)(line->end - at));
         end = end == NULL ? line->end : end;
         size_t length = (size_t)(end - at);
-        int code = array_fit(&stream->text, 1, &stream->text_room, stream->text_count + length + 1);
-        if (code != 0) {
-            stream->reader.error = code;
+        char *text = dumpi_stream_add_text(stream, length);
+        if (text == NULL)
             return;
-        }
-        memcpy(stream->text + stream->text_count, at, length);
-        stream->text[stream->text_count + length] = '\0';
-        stream->text_count += length + 1;
+        memcpy(text, at, length);
         out->value++;
         at = next == NULL ? NULL : next + 3;
     }

@@ -11,13 +11,6 @@ struct parts {
     uint64_t same;         /* bytes of each part, if all are equal */
 };
 
-static const uint64_t most = UINT64_MAX >> 1;
-
-static uint64_t dumpi_collective_add_saturating(uint64_t a, uint64_t b)
-{
-    return a > most - b ? most : a + b;
-}
-
 static uint64_t dumpi_collective_part_bytes(const struct dumpi_events *events,
                                             const struct parts *parts, int64_t rank)
 {
@@ -37,9 +30,9 @@ static uint64_t dumpi_collective_total_bytes(const struct dumpi_events *events,
 {
     uint64_t sum = 0;
     if (parts->counts == NULL)
-        return parts->same > most / (size == 0 ? 1 : size) ? most : parts->same * size;
+        return dumpi_bytes_product(parts->same, size);
     for (int64_t i = 0; i < parts->length; i++)
-        sum = dumpi_collective_add_saturating(sum, dumpi_collective_part_bytes(events, parts, i));
+        sum = dumpi_bytes_sum(sum, dumpi_collective_part_bytes(events, parts, i));
     return sum;
 }
 

@@ -50,11 +50,6 @@ static void dumpi_set_copy_text(char *out, size_t room, const char *begin, const
     out[length] = '\0';
 }
 
-static int dumpi_set_read_number(const char *begin, const char *end, uint64_t *out)
-{
-    return word_whole(&begin, end, out);
-}
-
 /* @param text  of length bytes, terminated by NUL */
 static void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
 {
@@ -69,35 +64,31 @@ static void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t len
         else if (dumpi_set_is_key(&begin, end, "fileprefix"))
             dumpi_set_copy_text(out->prefix, sizeof out->prefix, begin, end);
         else if (dumpi_set_is_key(&begin, end, "numprocs"))
-            dumpi_set_read_number(begin, end, &out->ranks);
+            word_whole(&begin, end, &out->ranks);
         else if (dumpi_set_is_key(&begin, end, "startime"))
-            dumpi_set_read_number(begin, end, &out->start_s);
+            word_whole(&begin, end, &out->start_s);
         for (unsigned i = 0; i < 3; i++)
-            if (dumpi_set_is_key(&begin, end, parts[i]) &&
-                dumpi_set_read_number(begin, end, &number) && number < 256)
+            if (dumpi_set_is_key(&begin, end, parts[i]) && word_whole(&begin, end, &number) &&
+                number < 256)
                 out->version.part[i] = (uint8_t)number;
     }
 }
 
 /* ---- finding -------------------------------------------------------------------- */
 
-/* Parts of a path: "DIRECTORY/PREFIX". */
-struct place {
-    char directory[3000], prefix[256];
-};
-
-static int dumpi_set_place(struct place *out, const char *path, const char *suffix)
+/* Split a path without its suffix, "DIRECTORY/PREFIX". */
+static int dumpi_set_place(struct dumpi_set *set, const char *path, const char *suffix)
 {
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
     size_t length = strlen(base), cut = strlen(suffix);
-    int directory = slash == NULL   ? snprintf(out->directory, sizeof out->directory, ".")
-                    : slash == path ? snprintf(out->directory, sizeof out->directory, "/")
-                                    : snprintf(out->directory, sizeof out->directory, "%.*s",
+    int directory = slash == NULL   ? snprintf(set->directory, sizeof set->directory, ".")
+                    : slash == path ? snprintf(set->directory, sizeof set->directory, "/")
+                                    : snprintf(set->directory, sizeof set->directory, "%.*s",
                                                (int)(slash - path), path);
     if (length > cut && strcmp(base + length - cut, suffix) == 0)
         length -= cut;
-    int prefix = snprintf(out->prefix, sizeof out->prefix, "%.*s", (int)length, base);
-    return directory < (int)sizeof out->directory && prefix < (int)sizeof out->prefix;
+    int prefix = snprintf(set->prefix, sizeof set->prefix, "%.*s", (int)length, base);
+    return directory < (int)sizeof set->directory && prefix < (int)sizeof set->prefix;
 }
 
 /* Remove "-NNNN" from a prefix. */
@@ -126,13 +117,13 @@ static const char *dumpi_set_ending_of(const char *name, int ascii)
 }
 
 /* Number of the rank in a file's name. @return -1: the file belongs to another trace */
-static int64_t dumpi_set_rank_in(const char *name, const char *prefix, int ascii)
+static int64_t dumpi_set_rank_in(const char *name, const struct dumpi_set *set)
 {
-    size_t length = strlen(prefix);
-    if (strncmp(name, prefix, length) != 0 || name[length] != '-')
+    size_t length = strlen(set->prefix);
+    if (strncmp(name, set->prefix, length) != 0 || name[length] != '-')
         return -1;
     const char *digits = name + length + 1;
-    const char *ending = dumpi_set_ending_of(name, ascii);
+    const char *ending = dumpi_set_ending_of(name, set->ascii);
     size_t count = strspn(digits, "0123456789");
     if (count == 0 || count > 9 || ending == NULL || strcmp(digits + count, ending) != 0)
         return -1;
@@ -162,12 +153,12 @@ static int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
     return dumpi_set_reserve_ranks(set, ranks);
 }
 
-static int64_t dumpi_set_count_parts(const char *directory, const char *prefix, int ascii)
+static int64_t dumpi_set_count_parts(const struct dumpi_set *set)
 {
     int64_t count = 0;
-    DIR *list = opendir(directory);
+    DIR *list = opendir(set->directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;)
-        count += dumpi_set_rank_in(entry->d_name, prefix, ascii) >= 0;
+        count += dumpi_set_rank_in(entry->d_name, set) >= 0;
     if (list != NULL)
         closedir(list);
     return count;
@@ -175,25 +166,22 @@ static int64_t dumpi_set_count_parts(const char *directory, const char *prefix, 
 
 /* Find the files of the ranks. If no text states the number of ranks, a number far above that of
  * the files is not taken for a rank. @return number of files, or -ENOMEM */
-static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory,
-                                    const char *prefix)
+static int64_t dumpi_set_find_parts(struct dumpi_set *set)
 {
-    int64_t found = 0, most = 2 * dumpi_set_count_parts(directory, prefix, set->ascii) + 1024;
+    int64_t found = 0, most = 2 * dumpi_set_count_parts(set) + 1024;
     uint64_t stated = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
     if (set->meta.ranks > 0)
         most = stated < DUMPI_RANKS_MOST ? (int64_t)stated : DUMPI_RANKS_MOST;
     most = most < DUMPI_RANKS_MOST ? most : DUMPI_RANKS_MOST;
-    snprintf(set->directory, sizeof set->directory, "%s", directory);
-    snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
     set->others = 0;
-    DIR *list = opendir(directory);
+    DIR *list = opendir(set->directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        int64_t rank = dumpi_set_rank_in(entry->d_name, prefix, set->ascii);
+        int64_t rank = dumpi_set_rank_in(entry->d_name, set);
         char path[3400];
         set->others += rank >= most;
         if (rank < 0 || rank >= most)
             continue;
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", set->directory, entry->d_name);
         if (dumpi_set_reserve_ranks(set, (uint64_t)rank + 1) != 0) {
             closedir(list);
             return -ENOMEM;
@@ -213,13 +201,8 @@ static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory
 
 int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
 {
-    char directory[sizeof set->directory], prefix[sizeof set->prefix];
     int code = dumpi_set_reserve(set, ranks);
-    if (code != 0 || set->others == 0)
-        return code;
-    memcpy(directory, set->directory, sizeof directory);
-    memcpy(prefix, set->prefix, sizeof prefix);
-    return dumpi_set_find_parts(set, directory, prefix) < 0 ? -ENOMEM : 0;
+    return code != 0 || set->others == 0 ? code : dumpi_set_find_parts(set) < 0 ? -ENOMEM : 0;
 }
 
 /* The only .meta file of a directory. @return 0: there is none, or several */
@@ -305,23 +288,27 @@ static int64_t dumpi_set_find_alone(struct dumpi_set *set, const char *path)
 
 /* Find the files with the prefix of the .meta file; if these have been renamed, those with the
  * prefix of the .meta file's own name. */
-static int64_t dumpi_set_find_named(struct dumpi_set *set, const struct place *place,
-                                    const char *prefix)
+static int64_t dumpi_set_find_named(struct dumpi_set *set, const char *prefix)
 {
-    int64_t found = prefix[0] == '\0' ? 0 : dumpi_set_find_parts(set, place->directory, prefix);
-    return found == 0 ? dumpi_set_find_parts(set, place->directory, place->prefix) : found;
+    char own[sizeof set->prefix];
+    memcpy(own, set->prefix, sizeof own);
+    snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
+    int64_t found = prefix[0] == '\0' ? 0 : dumpi_set_find_parts(set);
+    if (found != 0)
+        return found;
+    memcpy(set->prefix, own, sizeof own);
+    return dumpi_set_find_parts(set);
 }
 
 /* @param named  the file of a rank that the user named; NULL: none */
-static int dumpi_set_find_all(struct dumpi_set *set, const struct place *place, const char *named,
-                              struct faults *faults)
+static int dumpi_set_find_all(struct dumpi_set *set, const char *named, struct faults *faults)
 {
     const char *slash = strrchr(set->meta.prefix, '/'),
                *prefix = slash == NULL ? set->meta.prefix : slash + 1;
-    int64_t found = dumpi_set_find_named(set, place, prefix);
+    int64_t found = dumpi_set_find_named(set, prefix);
     if (found == 0 && named == NULL) {
         set->ascii = 1;
-        found = dumpi_set_find_named(set, place, prefix);
+        found = dumpi_set_find_named(set, prefix);
     }
     if (found == 0 && named != NULL && set->ascii)
         found = dumpi_set_find_alone(set, named);
@@ -329,7 +316,7 @@ static int dumpi_set_find_all(struct dumpi_set *set, const struct place *place, 
         return -ENOMEM;
     if (found == 0) {
         fault_at(faults, 0, "there is no file %s-0000.bin, or of another rank, beside it",
-                 prefix[0] == '\0' ? place->prefix : prefix);
+                 prefix[0] == '\0' ? set->prefix : prefix);
         return -ENOENT;
     }
     int code = dumpi_set_reserve(set, set->meta.ranks);
@@ -347,7 +334,6 @@ static int dumpi_set_find_all(struct dumpi_set *set, const struct place *place, 
 int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults)
 {
     char meta[4096];
-    struct place place;
     uint8_t begin[DUMPI_ASCII_LOOK];
     *out = (struct dumpi_set){0};
     if (dumpi_set_is_directory(source)) {
@@ -362,13 +348,13 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     out->ascii = dumpi_is_ascii(begin, length);
     int part = out->ascii || dumpi_is_file(begin, length);
     const char *ending = part ? dumpi_set_ending_of(meta, out->ascii) : ".meta";
-    if (!dumpi_set_place(&place, meta, ending == NULL ? "" : ending)) {
+    if (!dumpi_set_place(out, meta, ending == NULL ? "" : ending)) {
         fault_at(faults, 0, "the name is too long");
         return -ENAMETOOLONG;
     }
     if (part) {
-        dumpi_set_cut_number(place.prefix);
-        if (snprintf(meta, sizeof meta, "%s/%s.meta", place.directory, place.prefix) >=
+        dumpi_set_cut_number(out->prefix);
+        if (snprintf(meta, sizeof meta, "%s/%s.meta", out->directory, out->prefix) >=
             (int)sizeof meta)
             return -ENAMETOOLONG;
     } else if (access(meta, R_OK) != 0) {
@@ -378,8 +364,8 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     }
     int code = dumpi_set_read_meta(out, meta, faults);
     if (code == 0 && part) /* the file that the user named takes precedence */
-        snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
-    return code == 0 ? dumpi_set_find_all(out, &place, part ? source : NULL, faults) : code;
+        snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", out->prefix);
+    return code == 0 ? dumpi_set_find_all(out, part ? source : NULL, faults) : code;
 }
 
 void dumpi_set_finish(struct dumpi_set *set)

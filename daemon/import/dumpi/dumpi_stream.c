@@ -50,21 +50,34 @@ static uint32_t dumpi_stream_get_length(struct dumpi_stream *stream, uint64_t ea
     return count;
 }
 
-/* Append words. @return their memory; NULL after a failure */
-static int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count)
+/* An array of the call may have `need` elements. @return 0 */
+static int dumpi_stream_fit(struct dumpi_stream *stream, void *array, size_t element,
+                            size_t *capacity, size_t need)
+{
+    int code = need > 2 * (size_t)DUMPI_MAX_WORDS ? -HOLTER_EMALFORMED
+                                                  : array_fit(array, element, capacity, need);
+    if (code != 0)
+        dumpi_stream_fail(stream, code);
+    return code;
+}
+
+int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
-    if (need > 2 * (size_t)DUMPI_MAX_WORDS) {
-        dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
+    if (dumpi_stream_fit(stream, &stream->words, sizeof *stream->words, &stream->word_room, need))
         return NULL;
-    }
-    if (ARRAY_FIT(stream->words, stream->word_room, need) != 0) {
-        dumpi_stream_fail(stream, -ENOMEM);
-        return NULL;
-    }
-    int32_t *added = stream->words + stream->word_count;
     stream->word_count = need;
-    return added;
+    return stream->words + need - count;
+}
+
+char *dumpi_stream_add_text(struct dumpi_stream *stream, size_t length)
+{
+    size_t need = stream->text_count + length + 1;
+    if (dumpi_stream_fit(stream, &stream->text, 1, &stream->text_room, need) != 0)
+        return NULL;
+    stream->text_count = need;
+    stream->text[need - 1] = '\0';
+    return stream->text + need - length - 1;
 }
 
 /* Elements of 1, 2 or 4 bytes. */
@@ -122,21 +135,9 @@ static void dumpi_stream_get_lists(struct dumpi_stream *stream, struct dumpi_arg
 static void dumpi_stream_get_text(struct dumpi_stream *stream)
 {
     uint32_t length = dumpi_stream_get_length(stream, 1);
-    size_t need = stream->text_count + length + 1;
-    if (need > stream->text_room) {
-        char *text =
-            need > 4 * (size_t)DUMPI_MAX_WORDS ? NULL : realloc(stream->text, need + need / 2);
-        if (text == NULL) {
-            dumpi_stream_fail(stream,
-                              need > 4 * (size_t)DUMPI_MAX_WORDS ? -HOLTER_EMALFORMED : -ENOMEM);
-            return;
-        }
-        stream->text = text;
-        stream->text_room = need + need / 2;
-    }
-    dumpi_get_bytes(&stream->reader, stream->text + stream->text_count, length);
-    stream->text[stream->text_count + length] = '\0';
-    stream->text_count = need;
+    char *text = dumpi_stream_add_text(stream, length);
+    if (text != NULL)
+        dumpi_get_bytes(&stream->reader, text, length);
 }
 
 static void dumpi_stream_get_texts(struct dumpi_stream *stream, struct dumpi_argument *out,
@@ -240,46 +241,58 @@ static int dumpi_stream_call_begins(struct dumpi_stream *stream, size_t behind)
 
 /* ---- arguments ------------------------------------------------------------- */
 
-/* Fields that exist in some versions of the format only; where the version does not decide, what
- * follows does. */
-static void dumpi_stream_get_versioned(struct dumpi_stream *stream, unsigned kind,
-                                       struct dumpi_argument *out)
+static int64_t dumpi_stream_get_number(struct dumpi_stream *stream, unsigned kind)
 {
-    struct dumpi_version version = stream->file->version;
+    return kind <= DUMPI_KIND_WHENCE                ? dumpi_get8(&stream->reader)
+           : kind <= DUMPI_KIND_TYPE_AT_ROOT_OR_ALL ? (int16_t)dumpi_get16(&stream->reader)
+           : kind <= DUMPI_KIND_INT_OR_NOTHING      ? (int32_t)dumpi_get32(&stream->reader)
+                                                    : (int64_t)dumpi_get64(&stream->reader);
+}
+
+/* Does a field exist? Some do in some versions of the format only; where the version does not
+ * decide, what follows does. */
+static int dumpi_stream_has(struct dumpi_stream *stream, unsigned kind)
+{
+    const struct dumpi_argument *arguments = stream->call.arguments;
     switch (kind) {
     case DUMPI_KIND_SKIP_BEFORE_0_6_2:
-        if (!dumpi_since(version, 0, 6, 2))
-            out->value = (int32_t)dumpi_get32(&stream->reader);
-        break;
-    case DUMPI_KIND_INTS_SINCE_0_6_8:
-    case DUMPI_KIND_INTS_SINCE_0_6_9:
-        if (dumpi_since(version, 0, 6, kind == DUMPI_KIND_INTS_SINCE_0_6_8 ? 8 : 9))
-            dumpi_stream_get_array(stream, out, 4);
-        else
-            dumpi_stream_get_elements(stream, out, 1, 4);
-        break;
+        return !dumpi_since(stream->file->version, 0, 6, 2);
     case DUMPI_KIND_INT_OR_NOTHING:
-        if (!dumpi_stream_call_begins(stream, 0) && dumpi_stream_call_begins(stream, 4))
-            out->value = (int32_t)dumpi_get32(&stream->reader);
-        break;
-    default: /* DUMPI_KIND_TYPE_AT_ROOT_OR_ALL, of MPI_Gatherv */
-        if (stream->call.arguments[0].value == stream->call.arguments[4].value ||
-            dumpi_stream_call_begins(stream, 2) || !dumpi_stream_call_begins(stream, 0))
-            out->value = (int16_t)dumpi_get16(&stream->reader);
-        break;
+        return !dumpi_stream_call_begins(stream, 0) && dumpi_stream_call_begins(stream, 4);
+    case DUMPI_KIND_TYPE_AT_ROOT_OR_ALL: /* of MPI_Gatherv */
+        return arguments[0].value == arguments[4].value || dumpi_stream_call_begins(stream, 2) ||
+               !dumpi_stream_call_begins(stream, 0);
+    default:
+        return 1;
     }
 }
 
-static void dumpi_stream_get_array_or_text(struct dumpi_stream *stream, unsigned kind,
-                                           struct dumpi_argument *out)
+static void dumpi_stream_get_field(struct dumpi_stream *stream, unsigned kind,
+                                   struct dumpi_argument *out)
 {
     switch (kind) {
+    case DUMPI_KIND_INTS_SINCE_0_6_8:
+    case DUMPI_KIND_INTS_SINCE_0_6_9:
+        if (!dumpi_since(stream->file->version, 0, 6, kind == DUMPI_KIND_INTS_SINCE_0_6_8 ? 8 : 9))
+            dumpi_stream_get_elements(stream, out, 1, 4);
+        else
+            dumpi_stream_get_array(stream, out, 4);
+        break;
+    case DUMPI_KIND_INTS:
+    case DUMPI_KIND_REQUESTS:
+    case DUMPI_KIND_IO_REQUESTS:
+        dumpi_stream_get_array(stream, out, 4);
+        break;
     case DUMPI_KIND_TYPES:
     case DUMPI_KIND_INFOS:
         dumpi_stream_get_array(stream, out, 2);
         break;
     case DUMPI_KIND_DISTRIBUTIONS:
         dumpi_stream_get_array(stream, out, 1);
+        break;
+    case DUMPI_KIND_STATUS:
+    case DUMPI_KIND_STATUSES:
+        dumpi_stream_get_statuses(stream, out);
         break;
     case DUMPI_KIND_INT_LISTS:
         dumpi_stream_get_lists(stream, out);
@@ -294,50 +307,8 @@ static void dumpi_stream_get_array_or_text(struct dumpi_stream *stream, unsigned
         dumpi_stream_get_text_lists(stream, out);
         break;
     default:
-        dumpi_stream_get_versioned(stream, kind, out);
-        break;
-    }
-}
-
-static void dumpi_stream_get_field(struct dumpi_stream *stream, unsigned kind,
-                                   struct dumpi_argument *out)
-{
-    switch (kind) {
-    case DUMPI_KIND_INT:
-    case DUMPI_KIND_DEST:
-    case DUMPI_KIND_SOURCE:
-    case DUMPI_KIND_TAG:
-    case DUMPI_KIND_REQUEST:
-    case DUMPI_KIND_IO_REQUEST:
-        out->value = (int32_t)dumpi_get32(&stream->reader);
-        break;
-    case DUMPI_KIND_COMM:
-    case DUMPI_KIND_TYPE:
-    case DUMPI_KIND_GROUP:
-    case DUMPI_KIND_WIN:
-    case DUMPI_KIND_FILE:
-    case DUMPI_KIND_INFO:
-    case DUMPI_KIND_KEYVAL:
-    case DUMPI_KIND_ERRHANDLER:
-        out->value = (int16_t)dumpi_get16(&stream->reader);
-        break;
-    case DUMPI_KIND_STATUS:
-    case DUMPI_KIND_STATUSES:
-        dumpi_stream_get_statuses(stream, out);
-        break;
-    case DUMPI_KIND_INTS:
-    case DUMPI_KIND_REQUESTS:
-    case DUMPI_KIND_IO_REQUESTS:
-        dumpi_stream_get_array(stream, out, 4);
-        break;
-    case DUMPI_KIND_INT64:
-        out->value = (int64_t)dumpi_get64(&stream->reader);
-        break;
-    default:
-        if (kind <= DUMPI_KIND_WHENCE)
-            out->value = dumpi_get8(&stream->reader);
-        else
-            dumpi_stream_get_array_or_text(stream, kind, out);
+        if (dumpi_stream_has(stream, kind))
+            out->value = dumpi_stream_get_number(stream, kind);
         break;
     }
 }

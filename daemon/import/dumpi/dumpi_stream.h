@@ -98,6 +98,13 @@ void dumpi_stream_finish(struct dumpi_stream *stream);
 /** Decode the next call into stream->call. @return 1; 0: there is none, see ending; -ENOMEM */
 int dumpi_stream_next(struct dumpi_stream *stream);
 
+/** Add elements to the arrays of the call. @return their memory; NULL: the reader has an error */
+int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count);
+
+/** Add a string to those of the call. @return memory of that length, with a NUL behind it; NULL:
+ * the reader has an error */
+char *dumpi_stream_add_text(struct dumpi_stream *stream, size_t length);
+
 /** Elements of an array. */
 static inline const int32_t *dumpi_words(const struct dumpi_stream *stream, unsigned argument)
 {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define TOTAL_BUFFER_BYTES (64u << 20) /* bytes that all streams together read ahead */
 #define BUFFER_LEAST 4096u
@@ -111,15 +112,6 @@ static int dumpi_trace_comm(void *user, uint32_t rank, uint32_t slot, struct tra
 {
     const struct dumpi_trace *trace = user;
     return dumpi_comms_describe(trace->comms, rank, slot, out);
-}
-
-/* Code regions need MPI_Pcontrol, whose calls libdumpi does not store. */
-static const char *dumpi_trace_region(void *user, uint32_t rank, uint32_t slot)
-{
-    (void)user;
-    (void)rank;
-    (void)slot;
-    return NULL;
 }
 
 static void dumpi_trace_progress(void *user, uint64_t *read, uint64_t *all)
@@ -322,16 +314,6 @@ struct clock_span {
     int used;
 };
 
-static int64_t dumpi_trace_minimum(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t dumpi_trace_maximum(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Align the clocks: all ranks leave MPI_Init at about the same time, which is the common point of
  * clocks that are not synchronised. */
 static void dumpi_trace_set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
@@ -342,19 +324,17 @@ static void dumpi_trace_set_zeros(struct dumpi_trace *trace, struct clock_span *
         if (part->calls == 0)
             continue;
         struct clock_span *span = &spans[dumpi_trace_clock_of(trace, i)];
-        span->first_ns =
-            span->used ? dumpi_trace_minimum(span->first_ns, part->first_ns) : part->first_ns;
-        span->init_ns =
-            span->used ? dumpi_trace_maximum(span->init_ns, part->init_ns) : part->init_ns;
+        span->first_ns = span->used ? MIN(span->first_ns, part->first_ns) : part->first_ns;
+        span->init_ns = span->used ? MAX(span->init_ns, part->init_ns) : part->init_ns;
         span->used = 1;
     }
     for (uint32_t i = 0; i < trace->hosts.count + trace->set.ranks; i++) {
         if (!spans[i].used)
             continue;
-        first = dumpi_trace_minimum(first, spans[i].first_ns);
-        low = dumpi_trace_minimum(low, spans[i].init_ns);
-        high = dumpi_trace_maximum(high, spans[i].init_ns);
-        before = dumpi_trace_maximum(before, spans[i].init_ns - spans[i].first_ns);
+        first = MIN(first, spans[i].first_ns);
+        low = MIN(low, spans[i].init_ns);
+        high = MAX(high, spans[i].init_ns);
+        before = MAX(before, spans[i].init_ns - spans[i].first_ns);
     }
     int apart = high > low && high - low > MAX_CLOCK_SKEW_NS;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
@@ -377,7 +357,7 @@ static int dumpi_trace_align_clocks(struct dumpi_trace *trace)
         const struct dumpi_part *part = &trace->set.parts[i];
         if (part->calls == 0)
             continue;
-        length = dumpi_trace_maximum(length, part->last_ns - part->zero_ns);
+        length = MAX(length, part->last_ns - part->zero_ns);
         zero = part->wall ? part->zero_ns : 0;
         if (part->file.start_s > 0)
             start_s = part->file.start_s;
@@ -455,8 +435,11 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
     trace->job.host_of = trace->host_of;
     trace->job.hosts = (const char(*)[65])trace->hosts.names;
     trace->job.host_count = trace->hosts.count;
-    trace->reader = (struct trace_reader){
-        trace, dumpi_trace_next, NULL, dumpi_trace_comm, dumpi_trace_region, dumpi_trace_progress};
+    /* Code regions need MPI_Pcontrol, whose calls libdumpi does not store. */
+    trace->reader = (struct trace_reader){.user = trace,
+                                          .next = dumpi_trace_next,
+                                          .comm = dumpi_trace_comm,
+                                          .progress = dumpi_trace_progress};
 }
 
 /* ---- the whole ------------------------------------------------------------------------ */

@@ -7,23 +7,11 @@
 #include <stdlib.h>
 
 #define UNKNOWN UINT64_MAX
-#define MAX_BYTES (UINT64_MAX >> 1)
 
 /* Sizes of predefined types by handle, for files without a table (before 0.6.6, or truncated):
  * those of 64-bit machines. */
 static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
                                                  8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
-
-static uint64_t dumpi_types_multiply_saturating(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > MAX_BYTES ? MAX_BYTES : product;
-}
-
-static uint64_t dumpi_types_add_saturating(uint64_t a, uint64_t b)
-{
-    return a > MAX_BYTES - b ? MAX_BYTES : a + b;
-}
 
 static uint64_t dumpi_types_natural(int64_t count)
 {
@@ -70,8 +58,7 @@ uint64_t dumpi_type_size(const struct dumpi_types *types, int64_t type)
 
 uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_t type)
 {
-    return dumpi_types_multiply_saturating(dumpi_types_natural(count),
-                                           dumpi_type_size(types, type));
+    return dumpi_bytes_product(dumpi_types_natural(count), dumpi_type_size(types, type));
 }
 
 /* ---- types that the program makes ------------------------------------------ */
@@ -112,17 +99,17 @@ static uint64_t dumpi_types_darray_size(const struct dumpi_types *types,
         int64_t along = processes[i] > 0 ? processes[i] : 1;
         int64_t place = rank >= 0 ? rank % along : 0;
         rank = rank >= 0 ? rank / along : 0;
-        elements = dumpi_types_multiply_saturating(
+        elements = dumpi_bytes_product(
             elements, dumpi_types_distributed(sizes[i], along, place, kinds[i], arguments[i]));
     }
-    return dumpi_types_multiply_saturating(elements, dumpi_type_size(types, dumpi_value(s, 8)));
+    return dumpi_bytes_product(elements, dumpi_type_size(types, dumpi_value(s, 8)));
 }
 
 static uint64_t dumpi_types_sum_array(const struct dumpi_stream *s, unsigned array)
 {
     uint64_t sum = 0;
     for (int64_t i = 0; i < dumpi_value(s, array); i++)
-        sum = dumpi_types_add_saturating(sum, dumpi_types_natural(dumpi_words(s, array)[i]));
+        sum = dumpi_bytes_sum(sum, dumpi_types_natural(dumpi_words(s, array)[i]));
     return sum;
 }
 
@@ -130,8 +117,7 @@ static uint64_t dumpi_types_product_of(const struct dumpi_stream *s, unsigned ar
 {
     uint64_t product = 1;
     for (int64_t i = 0; i < dumpi_value(s, array); i++)
-        product =
-            dumpi_types_multiply_saturating(product, dumpi_types_natural(dumpi_words(s, array)[i]));
+        product = dumpi_bytes_product(product, dumpi_types_natural(dumpi_words(s, array)[i]));
     return product;
 }
 
@@ -141,21 +127,9 @@ static uint64_t dumpi_types_struct_size(const struct dumpi_types *types,
     int64_t count = dumpi_value(s, 1) < dumpi_value(s, 3) ? dumpi_value(s, 1) : dumpi_value(s, 3);
     uint64_t size = 0;
     for (int64_t i = 0; i < count; i++)
-        size = dumpi_types_add_saturating(
-            size, dumpi_type_bytes(types, dumpi_words(s, 1)[i], dumpi_words(s, 3)[i]));
+        size = dumpi_bytes_sum(size,
+                               dumpi_type_bytes(types, dumpi_words(s, 1)[i], dumpi_words(s, 3)[i]));
     return size;
-}
-
-static int dumpi_types_put(struct dumpi_types *types, const struct dumpi_stream *s,
-                           unsigned handle_at, uint64_t size)
-{
-    uint32_t handle = (uint16_t)dumpi_value(s, handle_at);
-    if (handle <= DUMPI_TYPE_NULL)
-        return 0;
-    if (dumpi_types_reserve(types, handle + 1) != 0)
-        return -ENOMEM;
-    types->sizes[handle] = size;
-    return 0;
 }
 
 static uint64_t dumpi_types_old_size(const struct dumpi_types *types, const struct dumpi_stream *s,
@@ -166,46 +140,55 @@ static uint64_t dumpi_types_old_size(const struct dumpi_types *types, const stru
 
 int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
 {
+    unsigned at = 4; /* argument that is the new type */
+    uint64_t size;
     switch (s->call.function) {
     case DUMPI_Type_contiguous:
-        return dumpi_types_put(types, s, 2,
-                               dumpi_type_bytes(types, dumpi_value(s, 0), dumpi_value(s, 1)));
+        at = 2;
+        size = dumpi_type_bytes(types, dumpi_value(s, 0), dumpi_value(s, 1));
+        break;
     case DUMPI_Type_vector:
     case DUMPI_Type_hvector:
     case DUMPI_Type_create_hvector:
-        return dumpi_types_put(types, s, 4,
-                               dumpi_types_multiply_saturating(
-                                   dumpi_types_natural(dumpi_value(s, 0)),
-                                   dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
+    case DUMPI_Type_create_indexed_block:
+        size = dumpi_bytes_product(dumpi_types_natural(dumpi_value(s, 0)),
+                                   dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3)));
+        break;
     case DUMPI_Type_indexed:
     case DUMPI_Type_hindexed:
     case DUMPI_Type_create_hindexed:
-        return dumpi_types_put(types, s, 4,
-                               dumpi_types_multiply_saturating(dumpi_types_sum_array(s, 1),
-                                                               dumpi_types_old_size(types, s, 3)));
-    case DUMPI_Type_create_indexed_block:
-        return dumpi_types_put(types, s, 4,
-                               dumpi_types_multiply_saturating(
-                                   dumpi_types_natural(dumpi_value(s, 0)),
-                                   dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
+        size = dumpi_bytes_product(dumpi_types_sum_array(s, 1), dumpi_types_old_size(types, s, 3));
+        break;
     case DUMPI_Type_struct:
     case DUMPI_Type_create_struct:
-        return dumpi_types_put(types, s, 4, dumpi_types_struct_size(types, s));
+        size = dumpi_types_struct_size(types, s);
+        break;
     case DUMPI_Type_create_subarray:
-        return dumpi_types_put(types, s, 6,
-                               dumpi_types_multiply_saturating(dumpi_types_product_of(s, 2),
-                                                               dumpi_types_old_size(types, s, 5)));
+        at = 6;
+        size = dumpi_bytes_product(dumpi_types_product_of(s, 2), dumpi_types_old_size(types, s, 5));
+        break;
     case DUMPI_Type_create_darray:
-        return dumpi_types_put(types, s, 9, dumpi_types_darray_size(types, s));
+        at = 9;
+        size = dumpi_types_darray_size(types, s);
+        break;
     case DUMPI_Type_create_resized:
-        return dumpi_types_put(types, s, 3, dumpi_types_old_size(types, s, 0));
     case DUMPI_Type_dup:
-        return dumpi_types_put(types, s, 1, dumpi_types_old_size(types, s, 0));
+        at = s->call.function == DUMPI_Type_dup ? 1 : 3;
+        size = dumpi_types_old_size(types, s, 0);
+        break;
     case DUMPI_Type_match_size:
-        return dumpi_types_put(types, s, 2, dumpi_types_natural(dumpi_value(s, 1)));
     case DUMPI_Type_size:
-        return dumpi_types_put(types, s, 0, dumpi_types_natural(dumpi_value(s, 1)));
+        at = s->call.function == DUMPI_Type_size ? 0 : 2;
+        size = dumpi_types_natural(dumpi_value(s, 1));
+        break;
     default:
         return 0;
     }
+    uint32_t handle = (uint16_t)dumpi_value(s, at);
+    if (handle <= DUMPI_TYPE_NULL)
+        return 0;
+    if (dumpi_types_reserve(types, handle + 1) != 0)
+        return -ENOMEM;
+    types->sizes[handle] = size;
+    return 0;
 }

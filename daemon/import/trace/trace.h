@@ -47,7 +47,7 @@ struct trace_reader {
     int (*next_before)(void *user, uint32_t stream, uint64_t until, struct event *out);
     /** @return 0, or 1: unknown */
     int (*comm)(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
-    /** Name of a code region. Slots count from 1. @return NULL: unknown */
+    /** Name of a code region. Slots count from 1. NULL: there are none. @return NULL: unknown */
     const char *(*region)(void *user, uint32_t rank, uint32_t slot);
     /** Bytes read so far and in total, for the progress; may be NULL. */
     void (*progress)(void *user, uint64_t *read, uint64_t *all);

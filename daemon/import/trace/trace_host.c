@@ -127,7 +127,9 @@ static uint32_t trace_host_find_comm(void *user, uint32_t slot)
 static uint32_t trace_host_find_region(void *user, uint32_t slot)
 {
     struct trace_rank *rank = user;
-    const char *name = rank->reader->region(rank->reader->user, rank->rank, slot);
+    const struct trace_reader *reader = rank->reader;
+    const char *name =
+        reader->region == NULL ? NULL : reader->region(reader->user, rank->rank, slot);
     return name == NULL ? 0 : event_sum_region(rank->sum, name);
 }
 
