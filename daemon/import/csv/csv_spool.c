@@ -1,5 +1,6 @@
 /* Sorting of ends of messages in a mapped file: see csv_spool.h. */
 #include "daemon/import/csv/csv_spool.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,32 +58,18 @@ static int csv_spool_grow(struct csv_spool *s)
 
 /* ---- order ----------------------------------------------------------------- */
 
-#define ORDER(a, b)                                                                                \
-    if ((a) != (b))                                                                                \
-    return (a) < (b) ? -1 : 1
-
-static int csv_spool_compare_rest(const struct csv_end *a, const struct csv_end *b,
-                                  const struct csv_spool_options *o)
-{
-    ORDER(a->leave, b->leave);
-    ORDER(a->bytes, b->bytes);
-    ORDER(a->peer, b->peer);
-    ORDER(a->tag, b->tag);
-    ORDER(a->enter, b->enter);
-    ORDER(a->call, b->call);
-    int order = a->communicator == b->communicator
-                    ? 0
-                    : o->communicators(o->user, a->communicator, b->communicator);
-    return order != 0 || a->region == b->region ? order : o->regions(o->user, a->region, b->region);
-}
-
 static int csv_spool_compare(const void *left, const void *right, void *user)
 {
     const struct csv_end *a = left, *b = right;
-    ORDER(a->rank, b->rank);
-    ORDER(a->at, b->at);
-    ORDER(a->kind, b->kind);
-    return csv_spool_compare_rest(a, b, user);
+    const struct csv_spool_options *o = user;
+    int order = 2 * ORDER(a->rank, b->rank) + ORDER(a->at, b->at);
+    if (order == 0)
+        order = 64 * ORDER(a->kind, b->kind) + 32 * ORDER(a->leave, b->leave) +
+                16 * ORDER(a->bytes, b->bytes) + 8 * ORDER(a->peer, b->peer) +
+                4 * ORDER(a->tag, b->tag) + 2 * ORDER(a->enter, b->enter) + ORDER(a->call, b->call);
+    if (order == 0 && a->communicator != b->communicator)
+        order = o->communicators(o->user, a->communicator, b->communicator);
+    return order != 0 || a->region == b->region ? order : o->regions(o->user, a->region, b->region);
 }
 
 /* ---- the spool ------------------------------------------------------------- */

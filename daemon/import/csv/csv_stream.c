@@ -3,16 +3,7 @@
 #include "holter/call.h"
 
 #include <stdio.h>
-
-static uint64_t csv_stream_later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t csv_stream_earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+#include <sys/param.h>
 
 static struct event csv_stream_record_of(const struct csv_job *job, const struct csv_end *end)
 {
@@ -40,7 +31,7 @@ static uint32_t csv_stream_emit_send(struct csv_stream *s, uint64_t until, struc
         return 0;
     s->sends = 0;
     *out = s->send;
-    out->t_exit = csv_stream_later(csv_stream_earlier(s->send_leave, until), s->send.t_enter);
+    out->t_exit = MAX(MIN(s->send_leave, until), s->send.t_enter);
     csv_stream_note_call(s, out);
     return 1;
 }
@@ -65,8 +56,7 @@ static uint32_t csv_stream_emit_receive(struct csv_stream *s, struct event recor
     uint32_t count = csv_stream_emit_send(
         s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
     record.t_post = record.t_enter;
-    record.t_enter =
-        csv_stream_later(record.t_enter, csv_stream_earlier(s->last_exit, record.t_exit));
+    record.t_enter = MAX(record.t_enter, MIN(s->last_exit, record.t_exit));
     record.flags = EVENT_RECV | EVENT_DONE;
     record.request = end->request;
     csv_stream_note_call(s, &record);

@@ -257,18 +257,22 @@ static int import_csv_read_rows(struct import *m)
 
 /* ---- sorting --------------------------------------------------------------- */
 
+/* Names by their numbers plus 1; 0 is no name. */
+static int import_csv_compare_names(const struct trace_names *names, unsigned first,
+                                    unsigned second)
+{
+    return strcmp(first == 0 ? "" : names->names[first - 1],
+                  second == 0 ? "" : names->names[second - 1]);
+}
+
 static int import_csv_compare_communicators(const void *user, unsigned first, unsigned second)
 {
-    const struct csv_job *job = user;
-    return strcmp(first == 0 ? "" : job->communicators.names[first - 1],
-                  second == 0 ? "" : job->communicators.names[second - 1]);
+    return import_csv_compare_names(&((const struct csv_job *)user)->communicators, first, second);
 }
 
 static int import_csv_compare_regions(const void *user, unsigned first, unsigned second)
 {
-    const struct csv_job *job = user;
-    return strcmp(first == 0 ? "" : job->regions.names[first - 1],
-                  second == 0 ? "" : job->regions.names[second - 1]);
+    return import_csv_compare_names(&((const struct csv_job *)user)->regions, first, second);
 }
 
 static int import_csv_begin_spool(struct import *m, const char *path)
