@@ -86,11 +86,9 @@ static void json_print_value(FILE *out, enum wire_kind kind, const void *slot)
     }
 }
 
-/* Base64 (RFC 4648, section 4). */
-static void json_print_bytes(FILE *out, const uint8_t *bytes, uint64_t count)
+void json_base64(FILE *out, const uint8_t *bytes, uint64_t count)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    fputc('"', out);
     for (uint64_t i = 0; i < count; i += 3) {
         uint64_t left = count - i;
         uint32_t three = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
@@ -100,7 +98,6 @@ static void json_print_bytes(FILE *out, const uint8_t *bytes, uint64_t count)
         fputc(left > 1 ? digits[three >> 6 & 63] : '=', out);
         fputc(left > 2 ? digits[three & 63] : '=', out);
     }
-    fputc('"', out);
 }
 
 /* Columns that hold the number of a call are named so and take 16 bits. */
@@ -136,7 +133,9 @@ static void json_print_field(FILE *out, const struct wire_field *field, const ui
     memcpy(&rows, slot, sizeof rows);
     memcpy(&count, slot + sizeof rows, sizeof count);
     if (field->kind == WIRE_KIND_BIN) {
-        json_print_bytes(out, rows, count);
+        fputc('"', out);
+        json_base64(out, rows, count);
+        fputc('"', out);
         return;
     }
     const struct wire_rows *table = field->rows();

@@ -17,6 +17,9 @@ void json_text(FILE *out, const char *text);
 /** A number; null for infinities and NaN. */
 void json_number(FILE *out, double value);
 
+/** Base64 (RFC 4648, section 4), without quotes. */
+void json_base64(FILE *out, const uint8_t *bytes, uint64_t count);
+
 /** The fields of a message, without braces: "job":"a.0","window":3,... */
 void json_fields(FILE *out, const struct wire_message *message);
 

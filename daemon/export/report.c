@@ -9,6 +9,7 @@
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
+#include "proto/json.h"
 #include "proto/quantity.h"
 #include "version.h"
 
@@ -30,6 +31,13 @@ static void report_put_date(FILE *out, int64_t time_ns)
 }
 
 /* ---- head ------------------------------------------------------------------------- */
+
+/* As html_put(); an empty text has nothing before and after it. */
+static void report_put_given(FILE *out, const char *before, const char *text, const char *after)
+{
+    if (text[0] != '\0')
+        html_put(out, before, text, after);
+}
 
 static void report_put_state(FILE *out, const struct report_data *d)
 {
@@ -57,8 +65,7 @@ static void report_put_head(const struct page *p)
         " &middot; Holter</title><style>\n%s</style></head><body><main>\n<h1><span>holter</span> ",
         report_style);
     html_text(p->out, app);
-    fputs("</h1>\n<p class=\"second\">job ", p->out);
-    html_text(p->out, c->job);
+    html_put(p->out, "</h1>\n<p class=\"second\">job ", c->job, "");
     fprintf(p->out, ": %s on %s, %s, ", quantity_things(&a, c->rank_count, "rank"),
             quantity_things(&b, c->host_count, "node"),
             quantity_duration(&e, (double)(d->end_ns - d->begin_ns)));
@@ -67,14 +74,9 @@ static void report_put_head(const struct page *p)
         fputs("; began ", p->out);
         report_put_date(p->out, d->begin_ns);
     }
-    if (d->mpi[0] != '\0') {
-        fputs("; ", p->out);
-        html_text(p->out, d->mpi);
-    }
+    report_put_given(p->out, "; ", d->mpi, "");
     fputs("</p>\n", p->out);
-    if (d->command[0] != '\0') {
-        html_put(p->out, "<p><code>", d->command, "</code></p>\n");
-    }
+    report_put_given(p->out, "<p><code>", d->command, "</code></p>\n");
 }
 
 static void report_put_card(FILE *out, const char *figure, const char *text)
@@ -145,15 +147,6 @@ void page_since(const struct page *p, int64_t time_ns)
             quantity_duration(&q, time_ns > begin ? (double)time_ns - (double)begin : 0));
 }
 
-static void report_put_paragraph(FILE *out, const char *class_, const char *text)
-{
-    if (text[0] == '\0')
-        return;
-    fprintf(out, "<p class=\"%s\">", class_);
-    html_text(out, text);
-    fputs("</p>\n", out);
-}
-
 /* Ratios as the alert has them: now, and at worst; and what the job has lost. */
 static void report_put_growth(const struct page *p, const struct report_alert *a)
 {
@@ -182,26 +175,16 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
     html_text(p->out,
               strcmp(a->state, "firing") == 0 ? "not over when the recording ends" : a->state);
     report_put_growth(p, a);
-    if (a->ranks[0] != '\0') {
-        fputs("; ranks ", p->out);
-        html_text(p->out, a->ranks);
-    }
-    if (a->nodes[0] != '\0') {
-        fputs(" on ", p->out);
-        html_text(p->out, a->nodes);
-    }
-    if (a->victims[0] != '\0') {
-        fputs("; delays ranks ", p->out);
-        html_text(p->out, a->victims);
-    }
+    report_put_given(p->out, "; ranks ", a->ranks, "");
+    report_put_given(p->out, " on ", a->nodes, "");
+    report_put_given(p->out, "; delays ranks ", a->victims, "");
     fputs("</p>\n", p->out);
-    report_put_paragraph(p->out, "", a->text);
+    report_put_given(p->out, "<p>", a->text, "</p>\n");
     if (a->cause_count > 0)
         fputs("<table>\n", p->out);
     for (unsigned i = 0; i < a->cause_count; i++) {
         const struct report_cause *c = &a->causes[i];
-        fputs("<tr><td>", p->out);
-        html_text(p->out, c->name);
+        html_put(p->out, "<tr><td>", c->name, "");
         fprintf(p->out,
                 "</td><td class=\"n\">%.0f %%</td><td><div class=\"track\"><div class=\"bar bad\" "
                 "style=\"width:%.1f%%\"></div></div></td><td>",
@@ -211,7 +194,7 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
     }
     if (a->cause_count > 0)
         fputs("</table>\n", p->out);
-    report_put_paragraph(p->out, "better", a->advice);
+    report_put_given(p->out, "<p class=\"better\">", a->advice, "</p>\n");
     fputs("</div>\n", p->out);
 }
 
@@ -242,8 +225,7 @@ static void report_put_measure(FILE *out, const struct report_measure *m)
     struct quantity before, after;
     double gain =
         m->before > 0 ? 100 * ((double)m->before - (double)m->after) / (double)m->before : 0;
-    fputs("<tr><td>", out);
-    html_text(out, m->name);
+    html_put(out, "<tr><td>", m->name, "");
     fprintf(out,
             "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n %s\">%.2f %%</td>"
             "<td>%s</td></tr>\n",
@@ -261,7 +243,7 @@ static void report_put_advice(const struct page *p)
         return;
     fputs("<section><h2>A better mapping</h2>\n", p->out);
     if (x->measure_count == 0) {
-        report_put_paragraph(p->out, "second", x->mapping_none);
+        report_put_given(p->out, "<p class=\"second\">", x->mapping_none, "</p>\n");
         fputs("</section>\n", p->out);
         return;
     }
@@ -274,21 +256,6 @@ static void report_put_advice(const struct page *p)
              "</code></p></section>\n");
 }
 
-static void report_put_base64(FILE *out, const unsigned char *bytes, size_t length)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < length; i += 3) {
-        uint32_t word = (uint32_t)bytes[i] << 16 |
-                        (i + 1 < length ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                        (i + 2 < length ? bytes[i + 2] : 0);
-        fputc(letters[word >> 18], out);
-        fputc(letters[word >> 12 & 63], out);
-        fputc(i + 1 < length ? letters[word >> 6 & 63] : '=', out);
-        fputc(i + 2 < length ? letters[word & 63] : '=', out);
-    }
-}
-
 static void report_put_pictures(const struct page *p)
 {
     const struct report_extras *x = p->extras;
@@ -298,7 +265,7 @@ static void report_put_pictures(const struct page *p)
     for (size_t i = 0; i < x->picture_count; i++) {
         const struct report_picture *picture = &x->pictures[i];
         html_put(p->out, "<figure><img alt=\"", picture->title, "\" src=\"data:image/png;base64,");
-        report_put_base64(p->out, picture->png, picture->length);
+        json_base64(p->out, picture->png, picture->length);
         html_put(p->out, "\"><figcaption>", picture->text, "</figcaption></figure>\n");
     }
     fputs("</section>\n", p->out);
@@ -307,8 +274,7 @@ static void report_put_pictures(const struct page *p)
 static void report_put_foot(const struct page *p)
 {
     const char *file = text_base_name(p->source->path);
-    fputs("<footer><p>Made from <code>", p->out);
-    html_text(p->out, file);
+    html_put(p->out, "<footer><p>Made from <code>", file, "");
     fputs("</code> by Holter " HOLTER_VERSION
           ". The whole recording replays, window by window, with "
           "<code>holter replay ",
