@@ -1,6 +1,7 @@
 /* Finds the node's network interfaces in sysfs and opens the files that count for them. */
 #include "agent/host/interfaces.h"
 
+#include "daemon/analysis/tables/rank_list.h"
 #include "holter/wire.h"
 
 #include <dirent.h>
@@ -46,35 +47,16 @@ static size_t interfaces_read_line(int directory, const char *path, char text[TE
     return strlen(text);
 }
 
-/* @return 0 or -EINVAL */
-static int interfaces_parse_count(const char *text, const char **end, uint64_t *out)
-{
-    uint64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return -EINVAL;
-        value = 10 * value + digit;
-    }
-    if (at == text)
-        return -EINVAL;
-    *end = at;
-    *out = value;
-    return 0;
-}
-
 int interface_count(int fd, uint64_t *out)
 {
     char text[TEXT_CAPACITY];
-    const char *end;
     uint64_t value;
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     if (n < 0)
         return -errno;
     text[n] = '\0';
-    if (interfaces_parse_count(text, &end, &value) != 0 ||
-        (*end != '\0' && *end != '\n' && *end != ' ' && *end != '@'))
+    const char *end = rank_list_number(text, UINT64_MAX, &value);
+    if (end == NULL || (*end != '\0' && *end != '\n' && *end != ' ' && *end != '@'))
         return -EINVAL;
     *out = value;
     return 0;
@@ -84,12 +66,10 @@ int interface_count(int fd, uint64_t *out)
 static uint64_t interfaces_read_number(int directory, const char *path, uint64_t missing)
 {
     char text[TEXT_CAPACITY];
-    const char *end;
     uint64_t value;
-    if (interfaces_read_line(directory, path, text) == 0 ||
-        interfaces_parse_count(text, &end, &value) != 0)
-        return missing;
-    return *end == '\0' ? value : missing;
+    interfaces_read_line(directory, path, text);
+    const char *end = rank_list_number(text, UINT64_MAX, &value);
+    return end != NULL && *end == '\0' ? value : missing;
 }
 
 static int interfaces_exists(int directory, const char *path)

@@ -1,6 +1,8 @@
 /* Cores and NUMA nodes of this node, read once from hwloc. */
 #include "agent/host/places.h"
 
+#include "daemon/analysis/tables/rank_list.h"
+
 #include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
@@ -75,22 +77,6 @@ void places_destroy(struct places *places)
     free(places);
 }
 
-/* Reads one number of a cpu list. @return NULL when there is none, or one too large for a processor
- */
-static const char *places_read_cpu(const char *at, uint32_t *out)
-{
-    uint32_t value = 0;
-    if (*at < '0' || *at > '9')
-        return NULL;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        value = 10 * value + (uint32_t)(*at - '0');
-        if (value >= PLACES_MAXIMUM)
-            return NULL;
-    }
-    *out = value;
-    return at;
-}
-
 /* Keeps what a place has in common with another: the first sets it, a different one unsets it. */
 static void places_intersect(const struct place *other, struct place *place, int is_first)
 {
@@ -106,14 +92,14 @@ static void places_intersect(const struct place *other, struct place *place, int
 static int places_find_object(const struct places *places, const char *at, struct place *place)
 {
     for (int is_first = 1;; at++) {
-        uint32_t first, last;
-        at = places_read_cpu(at, &first);
+        uint64_t first, last;
+        at = rank_list_number(at, places->count - 1, &first);
         last = first;
         if (at != NULL && *at == '-')
-            at = places_read_cpu(at + 1, &last);
-        if (at == NULL || last < first || last >= places->count)
+            at = rank_list_number(at + 1, places->count - 1, &last);
+        if (at == NULL || last < first)
             return 0;
-        for (uint32_t cpu = first; cpu <= last; cpu++, is_first = 0)
+        for (uint64_t cpu = first; cpu <= last; cpu++, is_first = 0)
             places_intersect(&places->of[cpu], place, is_first);
         if (*at != ',')
             return *at == '\0';

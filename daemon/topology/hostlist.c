@@ -2,6 +2,7 @@
 #include "daemon/topology/hostlist.h"
 
 #include "daemon/analysis/network/topology.h"
+#include "daemon/analysis/tables/rank_list.h"
 #include "holter/error.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 
 #define MAX_BRACKETS 8u
+#define HIGHEST UINT64_C(999999999999999999) /* number in a name */
 
 struct bracket {
     const char *begin, *end; /* the text between the brackets */
@@ -78,25 +80,16 @@ struct range {
     int width; /* number of digits, for leading zeros: 001 */
 };
 
-static const char *hostlist_read_number(const char *at, const char *end, uint64_t *out)
-{
-    const char *c = at;
-    *out = 0;
-    for (; c < end && *c >= '0' && *c <= '9' && c - at < 18; c++)
-        *out = *out * 10 + (uint64_t)(*c - '0');
-    return c == at ? NULL : c;
-}
-
 /* Read "001-128". @return the text after the range and its comma, NULL: malformed */
 static const char *hostlist_read_range(const char *at, const char *end, struct range *out)
 {
-    const char *c = hostlist_read_number(at, end, &out->first);
+    const char *c = rank_list_number(at, HIGHEST, &out->first);
     if (c == NULL)
         return NULL;
     out->width = (int)(c - at);
     out->last = out->first;
     if (c < end && *c == '-')
-        c = hostlist_read_number(c + 1, end, &out->last);
+        c = rank_list_number(c + 1, HIGHEST, &out->last);
     if (c == NULL || out->last < out->first || (c < end && *c != ','))
         return NULL;
     if (c < end && c + 1 == end)

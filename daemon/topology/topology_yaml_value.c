@@ -1,6 +1,8 @@
 /* Values and keys of YAML files that describe networks, with reports of their faults. */
 #include "daemon/topology/topology_yaml.h"
 
+#include "daemon/analysis/tables/rank_list.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -19,13 +21,11 @@ int yaml_number(struct yaml_reader *r, const char *key, const struct tree_node *
                 uint32_t most, uint32_t *out)
 {
     const char *text = tree_text(r->faults, key, value);
-    uint64_t number = 0;
-    size_t length = text == NULL ? 0 : strlen(text);
+    uint64_t number;
     if (text == NULL)
         return 0;
-    for (const char *c = text; *c >= '0' && *c <= '9' && length <= 10; c++)
-        number = number * 10 + (uint64_t)(*c - '0');
-    if (length > 10 || strspn(text, "0123456789") != length || number > most) {
+    const char *end = rank_list_number(text, most, &number);
+    if (end == NULL || *end != '\0') {
         fault_at(r->faults, value->line, "%s: '%.40s' is no number from 0 to %u", key, text, most);
         return 0;
     }
