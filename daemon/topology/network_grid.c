@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -115,19 +116,11 @@ static uint32_t network_grid_extents(const struct network_grid *grid)
  */
 static int network_grid_compare(const struct network_grid *a, const struct network_grid *b)
 {
-    if (a->ranks != b->ranks)
-        return a->ranks > b->ranks ? -1 : 1;
-    if (network_grid_extents(a) != network_grid_extents(b))
-        return network_grid_extents(a) > network_grid_extents(b) ? -1 : 1;
-    if (a->made != b->made)
-        return a->made < b->made ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    if (a->dimensions != b->dimensions)
-        return a->dimensions < b->dimensions ? -1 : 1;
-    if (a->wraps != b->wraps)
-        return a->wraps < b->wraps ? -1 : 1;
-    return memcmp(a->sizes, b->sizes, sizeof(a->sizes));
+    int order = 32 * ORDER(b->ranks, a->ranks) +
+                16 * ORDER(network_grid_extents(b), network_grid_extents(a)) +
+                8 * ORDER(a->made, b->made) + 4 * ORDER(a->id, b->id) +
+                2 * ORDER(a->dimensions, b->dimensions) + ORDER(a->wraps, b->wraps);
+    return order != 0 ? order : memcmp(a->sizes, b->sizes, sizeof(a->sizes));
 }
 
 /* @return 2: another grid than before was chosen */
