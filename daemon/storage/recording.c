@@ -265,17 +265,13 @@ static int recording_put_block(struct recording *r, int part)
     if (recording_begin(r) != 0)
         return -EIO;
     uint64_t first = r->next - messages;
-    if (!part && r->parts > 0) {
-        bind_number(r->statements[DROP_PARTS], 1, first);
-        if (bind_put_row(r->statements[DROP_PARTS]) != 0)
-            return -EIO;
-    }
+    if (!part && r->parts > 0 && bind_put_numbers(r->statements[DROP_PARTS], 1, &first) != 0)
+        return -EIO;
     sqlite3_stmt *s = r->statements[PUT_BLOCK];
-    bind_number(s, 1, first);
-    bind_number(s, 2, messages);
-    bind_number(s, 3, part ? r->begin_part_ns : r->begin_ns);
-    bind_number(s, 4, r->end_ns);
-    bind_number(s, 5, part ? block_writer_bytes_marked(r->block) : block_writer_bytes(r->block));
+    const uint64_t numbers[] = {first, messages, part ? r->begin_part_ns : r->begin_ns, r->end_ns,
+                                part ? block_writer_bytes_marked(r->block)
+                                     : block_writer_bytes(r->block)};
+    bind_numbers(s, 5, numbers);
     sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
     bind_number(s, 7, part ? r->others_marked : r->others);
     if (bind_put_row(s) != 0)
@@ -303,10 +299,9 @@ static int64_t recording_agent_number(struct recording *r, uint64_t instance, ui
     if (recording_begin(r) != 0)
         return -EIO;
     known = key_table_add(&r->agents, (struct key){.hi = instance});
-    bind_number(r->statements[PUT_AGENT], 1, known);
-    bind_number(r->statements[PUT_AGENT], 2, instance);
-    bind_number(r->statements[PUT_AGENT], 3, now_ns);
-    return bind_put_row(r->statements[PUT_AGENT]) != 0 ? -EIO : (int64_t)known;
+    const uint64_t numbers[] = {known, instance, now_ns};
+    int code = bind_put_numbers(r->statements[PUT_AGENT], 3, numbers);
+    return code != 0 ? code : (int64_t)known;
 }
 
 /* Replace the instance by the agent's number in the file. @return 0, -EIO or -ENOMEM */

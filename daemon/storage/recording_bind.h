@@ -26,4 +26,18 @@ static inline int bind_put_row(sqlite3_stmt *statement)
     return code == SQLITE_DONE ? 0 : -EIO;
 }
 
+/** Bind numbers to the first parameters. */
+static inline void bind_numbers(sqlite3_stmt *statement, int count, const uint64_t *numbers)
+{
+    for (int i = 0; i < count; i++)
+        bind_number(statement, i + 1, numbers[i]);
+}
+
+/** Write a row whose columns are these numbers. @return 0 or -EIO */
+static inline int bind_put_numbers(sqlite3_stmt *statement, int count, const uint64_t *numbers)
+{
+    bind_numbers(statement, count, numbers);
+    return bind_put_row(statement);
+}
+
 #endif

@@ -250,12 +250,9 @@ static int recording_network_was_hot(struct network_tables *t, uint64_t link)
 static int recording_network_put_route(struct network_tables *t, uint64_t window,
                                        const struct wire_link_route_row *r)
 {
-    sqlite3_stmt *s = t->put[ROUTE];
     const uint64_t numbers[] = {window,      r->link,  r->source, r->destination,
                                 r->messages, r->bytes, r->length};
-    for (int i = 0; i < 7; i++)
-        bind_number(s, i + 1, numbers[i]);
-    return bind_put_row(s);
+    return bind_put_numbers(t->put[ROUTE], 7, numbers);
 }
 
 int network_tables_put_links(struct network_tables *t, const struct wire_links *m)
@@ -270,10 +267,9 @@ int network_tables_put_links(struct network_tables *t, const struct wire_links *
         code = recording_network_put_route(t, m->window, &m->routes[i]);
     if (code != 0 || m->more)
         return code;
-    bind_number(t->put[COOLED], 1, m->window);
-    bind_number(t->put[COOLED], 2, t->window);
+    const uint64_t windows[] = {m->window, t->window};
     t->window = m->window;
-    return bind_put_row(t->put[COOLED]);
+    return bind_put_numbers(t->put[COOLED], 2, windows);
 }
 
 int network_tables_select_links(const struct wire_links *m, struct wire_links *out,

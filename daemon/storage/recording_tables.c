@@ -334,10 +334,9 @@ static int recording_tables_put_places(struct recording_tables *t, const struct 
     }
     for (uint64_t i = 0; i < m->places_count; i++) {
         sqlite3_stmt *s = t->fixed[PLACE];
-        bind_number(s, 1, m->places[i].rank);
-        bind_number(s, 2, m->places[i].node);
-        bind_number(s, 3, m->places[i].pid);
-        recording_tables_bind_text(s, 4, m->places[i].placement);
+        const struct wire_place_row *place = &m->places[i];
+        bind_numbers(s, 3, (uint64_t[]){place->rank, place->node, place->pid});
+        recording_tables_bind_text(s, 4, place->placement);
         if (bind_put_row(s) != 0)
             return -EIO;
     }
@@ -363,11 +362,8 @@ static int recording_tables_put_member(struct recording_tables *t,
                 ARRAY_FIT_ZERO(t->regions, t->region_capacity, m->rank + 1) == 0;
     if (known && t->regions[m->rank] == m->region + 1)
         return 0;
-    sqlite3_stmt *s = t->fixed[MEMBER];
-    bind_number(s, 1, m->rank);
-    bind_number(s, 2, m->region);
-    bind_number(s, 3, window);
-    if (bind_put_row(s) != 0)
+    const uint64_t numbers[] = {m->rank, m->region, window};
+    if (bind_put_numbers(t->fixed[MEMBER], 3, numbers) != 0)
         return -EIO;
     if (known)
         t->regions[m->rank] = m->region + 1;
@@ -376,16 +372,12 @@ static int recording_tables_put_member(struct recording_tables *t,
 
 static int recording_tables_put_regions(struct recording_tables *t, const struct wire_regions *m)
 {
-    for (uint64_t i = 0; i < m->regions_count; i++) {
-        sqlite3_stmt *s = t->fixed[REGION];
-        bind_number(s, 1, m->regions[i].id);
-        bind_number(s, 2, m->regions[i].ranks);
-        bind_number(s, 3, m->regions[i].since);
-        bind_number(s, 4, m->window);
-        if (bind_put_row(s) != 0)
-            return -EIO;
-    }
     int code = 0;
+    for (uint64_t i = 0; code == 0 && i < m->regions_count; i++) {
+        const struct wire_latency_region_row *r = &m->regions[i];
+        code = bind_put_numbers(t->fixed[REGION], 4,
+                                (uint64_t[]){r->id, r->ranks, r->since, m->window});
+    }
     for (uint64_t i = 0; code == 0 && i < m->members_count; i++)
         code = recording_tables_put_member(t, &m->members[i], m->window);
     return code;
