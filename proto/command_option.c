@@ -2,6 +2,7 @@
 #include "proto/command_option.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 
 #include <assert.h>
@@ -14,10 +15,9 @@
 
 int command_option_number(const char *text, uint64_t most, uint64_t *out)
 {
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
+    uint64_t value;
+    const char *end = text_number(text, most, &value);
+    if (end == NULL || *end != '\0')
         return -1;
     *out = value;
     return 0;

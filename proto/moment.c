@@ -2,6 +2,7 @@
 #include "proto/moment.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,15 +30,10 @@ static int moment_is_digit(char c)
  * @return 0, or -HOLTER_EUSAGE: no number, or one too large */
 static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
 {
-    const char *c = *at;
-    *whole = *billionth = 0;
-    if (!moment_is_digit(*c))
+    const char *c = text_number(*at, UINT64_MAX, whole);
+    *billionth = 0;
+    if (c == NULL)
         return -HOLTER_EUSAGE;
-    for (; moment_is_digit(*c); c++) {
-        if (__builtin_mul_overflow(*whole, 10, whole) ||
-            __builtin_add_overflow(*whole, (uint64_t)(*c - '0'), whole))
-            return -HOLTER_EUSAGE;
-    }
     if (*c == '.') {
         uint64_t unit = SECOND;
         c++;

@@ -2,8 +2,8 @@
 #include "proto/quantity.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -124,12 +124,13 @@ const char *quantity_ratio(struct quantity *out, double ratio)
 int quantity_parse_bytes(const char *text, uint64_t *out)
 {
     static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    uint64_t size = strtoull(text, &end, 10);
+    uint64_t size;
+    const char *end = text_number(text, UINT64_MAX, &size);
+    if (end == NULL)
+        return -HOLTER_EUSAGE;
     const char *unit = *end == '\0' ? NULL : strchr(units, *end);
     unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
-    if (text[0] < '0' || text[0] > '9' || errno != 0 || size > UINT64_MAX >> shift)
+    if (size > UINT64_MAX >> shift)
         return -HOLTER_EUSAGE;
     end += unit != NULL;
     if (strcmp(end, "") != 0 && (unit == NULL || (strcmp(end, "iB") != 0 && strcmp(end, "B") != 0)))

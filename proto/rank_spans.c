@@ -2,34 +2,19 @@
 #include "proto/rank_spans.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
-#include <string.h>
-
-#define MAX_RANK (UINT64_MAX / 20) /* room for one more digit */
-
-/* @return the position after the digits, or NULL if there are none or too many */
-static const char *rank_spans_read_number(const char *at, uint64_t *out)
-{
-    const char *begin = at;
-    uint64_t value = 0;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (value > MAX_RANK)
-            return NULL;
-        value = 10 * value + (uint64_t)(*at - '0');
-    }
-    *out = value;
-    return at == begin ? NULL : at;
-}
+#define MAX_RANK (UINT64_MAX / 2)
 
 int rank_spans_next(const char **at, uint64_t *first, uint64_t *last)
 {
     uint64_t from = 0, to;
     if (**at == '\0' || strcmp(*at, "...") == 0)
         return 0;
-    const char *end = rank_spans_read_number(*at, &from);
+    const char *end = text_number(*at, MAX_RANK, &from);
     to = from;
     if (end != NULL && *end == '-')
-        end = rank_spans_read_number(end + 1, &to);
+        end = text_number(end + 1, MAX_RANK, &to);
     if (end == NULL || to < from || (*end != '\0' && (*end != ',' || end[1] == '\0')))
         return -HOLTER_EUSAGE;
     *at = *end == ',' ? end + 1 : end;

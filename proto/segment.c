@@ -2,6 +2,7 @@
 #include "holter/segment.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,17 +66,8 @@ int segment_name(char *out, size_t room, uint32_t uid, const char *session, int3
  * position after it, or NULL */
 static const char *parse_number(const char *text, uint64_t max, uint64_t *out)
 {
-    uint64_t value = 0;
-    const char *p = text;
-    while (*p >= '0' && *p <= '9') {
-        value = value * 10 + (uint64_t)(*p++ - '0');
-        if (value > max)
-            return NULL;
-    }
-    if (p == text || (text[0] == '0' && p > text + 1))
-        return NULL;
-    *out = value;
-    return p;
+    const char *end = text_number(text, max, out);
+    return text[0] == '0' && end != text + 1 ? NULL : end;
 }
 
 int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid)

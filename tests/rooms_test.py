@@ -75,7 +75,7 @@ MATRIX = {
     # The agent, and the commands of `holter`.
     "agent/terminal": "proto daemon/storage",
     "agent/launch": "proto daemon/storage agent/terminal",
-    "agent/host": "proto tables agent/launch",
+    "agent/host": "proto agent/launch",
     "agent/node": "proto tables clocks matching events daemon/encoding agent/launch agent/host",
     "agent/cli/text": "proto tables daemon/storage/recordings",
     "agent/cli": (

@@ -1,7 +1,7 @@
 /* Finds the node's network interfaces in sysfs and opens the files that count for them. */
 #include "agent/host/interfaces.h"
 
-#include "daemon/analysis/tables/rank_list.h"
+#include "holter/plain_text.h"
 #include "holter/wire.h"
 
 #include <dirent.h>
@@ -55,7 +55,7 @@ int interface_count(int fd, uint64_t *out)
     if (n < 0)
         return -errno;
     text[n] = '\0';
-    const char *end = rank_list_number(text, UINT64_MAX, &value);
+    const char *end = text_number(text, UINT64_MAX, &value);
     if (end == NULL || (*end != '\0' && *end != '\n' && *end != ' ' && *end != '@'))
         return -EINVAL;
     *out = value;
@@ -68,7 +68,7 @@ static uint64_t interfaces_read_number(int directory, const char *path, uint64_t
     char text[TEXT_CAPACITY];
     uint64_t value;
     interfaces_read_line(directory, path, text);
-    const char *end = rank_list_number(text, UINT64_MAX, &value);
+    const char *end = text_number(text, UINT64_MAX, &value);
     return end != NULL && *end == '\0' ? value : missing;
 }
 

@@ -1,7 +1,7 @@
 /* Cores and NUMA nodes of this node, read once from hwloc. */
 #include "agent/host/places.h"
 
-#include "daemon/analysis/tables/rank_list.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -93,10 +93,10 @@ static int places_find_object(const struct places *places, const char *at, struc
 {
     for (int is_first = 1;; at++) {
         uint64_t first, last;
-        at = rank_list_number(at, places->count - 1, &first);
+        at = text_number(at, places->count - 1, &first);
         last = first;
         if (at != NULL && *at == '-')
-            at = rank_list_number(at + 1, places->count - 1, &last);
+            at = text_number(at + 1, places->count - 1, &last);
         if (at == NULL || last < first)
             return 0;
         for (uint64_t cpu = first; cpu <= last; cpu++, is_first = 0)

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/rank_list.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/command_option.h"
 
 #include <errno.h>
@@ -46,9 +47,8 @@ static int network_ask_set_routes(void *user, const struct command_option *optio
     (void)option;
     while (routes != NULL && at != NULL) {
         uint64_t source, destination;
-        at = rank_list_number(at, UINT32_MAX - 1, &source);
-        at = at == NULL || *at != '-' ? NULL
-                                      : rank_list_number(at + 1, UINT32_MAX - 1, &destination);
+        at = text_number(at, UINT32_MAX - 1, &source);
+        at = at == NULL || *at != '-' ? NULL : text_number(at + 1, UINT32_MAX - 1, &destination);
         if (at == NULL || (*at != ',' && *at != '\0') || count == NETWORK_ASK_ROUTES) {
             free(routes);
             return -1;

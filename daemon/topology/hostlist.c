@@ -2,8 +2,8 @@
 #include "daemon/topology/hostlist.h"
 
 #include "daemon/analysis/network/topology.h"
-#include "daemon/analysis/tables/rank_list.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -83,13 +83,13 @@ struct range {
 /* Read "001-128". @return the text after the range and its comma, NULL: malformed */
 static const char *hostlist_read_range(const char *at, const char *end, struct range *out)
 {
-    const char *c = rank_list_number(at, HIGHEST, &out->first);
+    const char *c = text_number(at, HIGHEST, &out->first);
     if (c == NULL)
         return NULL;
     out->width = (int)(c - at);
     out->last = out->first;
     if (c < end && *c == '-')
-        c = rank_list_number(c + 1, HIGHEST, &out->last);
+        c = text_number(c + 1, HIGHEST, &out->last);
     if (c == NULL || out->last < out->first || (c < end && *c != ','))
         return NULL;
     if (c < end && c + 1 == end)

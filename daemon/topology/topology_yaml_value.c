@@ -1,7 +1,7 @@
 /* Values and keys of YAML files that describe networks, with reports of their faults. */
 #include "daemon/topology/topology_yaml.h"
 
-#include "daemon/analysis/tables/rank_list.h"
+#include "holter/plain_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int yaml_number(struct yaml_reader *r, const char *key, const struct tree_node *
     uint64_t number;
     if (text == NULL)
         return 0;
-    const char *end = rank_list_number(text, most, &number);
+    const char *end = text_number(text, most, &number);
     if (end == NULL || *end != '\0') {
         fault_at(r->faults, value->line, "%s: '%.40s' is no number from 0 to %u", key, text, most);
         return 0;

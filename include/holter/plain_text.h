@@ -2,6 +2,7 @@
 #ifndef HOLTER_PLAIN_TEXT_H
 #define HOLTER_PLAIN_TEXT_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,21 @@ static inline void text_copy(char *out, size_t capacity, const char *text)
 static inline int text_begins(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/** Read digits. @return the first other character, or NULL: there is no number, or it is larger */
+static inline const char *text_number(const char *at, uint64_t maximum, uint64_t *out)
+{
+    const char *begin = at;
+    uint64_t value = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (digit > maximum || value > (maximum - digit) / 10)
+            return NULL;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return at == begin ? NULL : at;
 }
 
 /** Last component of a path. */

@@ -2,6 +2,7 @@
 #include "daemon/analysis/tables/rank_list.h"
 
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -86,20 +87,6 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t capacity)
 
 /* ---- reading --------------------------------------------------------------- */
 
-const char *rank_list_number(const char *at, uint64_t maximum, uint64_t *out)
-{
-    const char *begin = at;
-    uint64_t value = 0;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        if (digit > maximum || value > (maximum - digit) / 10)
-            return NULL;
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return at == begin ? NULL : at;
-}
-
 /* By words of 64: a list may name all ranks many times, and must not take long. */
 static void rank_list_mark(uint64_t *marks, uint64_t first, uint64_t last)
 {
@@ -113,10 +100,10 @@ static int rank_list_mark_all(uint64_t *marks, const char *at, uint32_t most)
 {
     while (at != NULL) {
         uint64_t first, last;
-        at = rank_list_number(at, most - 1, &first);
+        at = text_number(at, most - 1, &first);
         last = first;
         if (at != NULL && *at == '-')
-            at = rank_list_number(at + 1, most - 1, &last);
+            at = text_number(at + 1, most - 1, &last);
         if (at == NULL || last < first || (*at != ',' && *at != '\0'))
             return -EINVAL;
         rank_list_mark(marks, first, last);

@@ -34,7 +34,4 @@ int rank_runs_end(struct rank_runs *runs);
  *  @return 0, -EINVAL: it is no list of such ranks, or -ENOMEM */
 int rank_list_parse(uint32_t **out, size_t *count, const char *text, uint32_t most);
 
-/** Read digits. @return the first other character, or NULL: there is no number, or it is larger */
-const char *rank_list_number(const char *at, uint64_t maximum, uint64_t *out);
-
 #endif
