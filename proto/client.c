@@ -337,16 +337,19 @@ static int on_front(struct client *c, struct client_message *out)
     return 1;
 }
 
-int client_take(struct client *c, const struct client_part *message, struct client_message *out)
+int client_decode(struct client *c, const char *endpoint, const struct client_part *message)
 {
     struct wire_fault fault;
     int error = wire_decode(&c->message, &c->arena, message->bytes, message->length, &fault);
-    if (error == 0)
-        return on_front(c, out);
-    if (error == -ENOMEM)
-        return error;
-    client_complain(c, "%s: %s: %s", c->endpoint, fault.where, holter_strerror(error));
-    return 0;
+    if (error && error != -ENOMEM)
+        client_complain(c, "%s: %s: %s", endpoint, fault.where, holter_strerror(error));
+    return error;
+}
+
+int client_take(struct client *c, const struct client_part *message, struct client_message *out)
+{
+    int error = client_decode(c, c->endpoint, message);
+    return error == 0 ? on_front(c, out) : error == -ENOMEM ? error : 0;
 }
 
 /* @return as client_take(), or -HOLTER_EEMPTY */

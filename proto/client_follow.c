@@ -396,15 +396,6 @@ static void client_follow_handle_sync(struct client *c, const struct frame *fram
         end_sync(c);
 }
 
-static int decode_body(struct client *c, const struct client_part *body)
-{
-    struct wire_fault fault;
-    int error = wire_decode(&c->message, &c->arena, body->bytes, body->length, &fault);
-    if (error && error != -ENOMEM)
-        client_complain(c, "%s: %s: %s", c->stream_endpoint, fault.where, holter_strerror(error));
-    return error;
-}
-
 /* While no job is known, any running job is accepted. */
 static void consider_job(struct client *c)
 {
@@ -428,7 +419,7 @@ int follow_frame(struct client *c, const struct client_part parts[3], struct cli
         return 0;
     if (f->phase != FOLLOW_WAIT_JOB && !client_follow_is_news(c, &frame))
         return 0;
-    int error = decode_body(c, &parts[2]);
+    int error = client_decode(c, c->stream_endpoint, &parts[2]);
     if (error)
         return error == -ENOMEM ? error : 0;
     if (f->phase == FOLLOW_WAIT_JOB) {

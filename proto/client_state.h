@@ -125,6 +125,10 @@ struct client_part {
     size_t length;
 };
 
+/** Decode a message into c->message. @param endpoint  where it is from, for client_error() @return
+ * 0, -ENOMEM or another negative error */
+int client_decode(struct client *c, const char *endpoint, const struct client_part *message);
+
 /** Handle a message of the front. @return 1 when out was set, 0 when it is not for the user,
  *  -ENOMEM */
 int client_take(struct client *c, const struct client_part *message, struct client_message *out);
