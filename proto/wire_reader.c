@@ -457,23 +457,13 @@ static int wire_reader_read_rows(struct cursor *c, const struct wire_field *fiel
     return 0;
 }
 
-static const struct wire_field *wire_reader_field_of(const struct wire_table *table, uint64_t key,
-                                                     size_t hint)
-{
-    if (hint < table->count && table->fields[hint].key == key)
-        return &table->fields[hint];
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->fields[i].key == key)
-            return &table->fields[i];
-    }
-    return NULL;
-}
-
 #define FIELD_DEPTH 2u
 
 static int read_field(struct cursor *c, uint64_t key, size_t hint, uint8_t *base, uint64_t *seen)
 {
-    const struct wire_field *field = wire_reader_field_of(c->table, key, hint);
+    const struct wire_field *field = hint < c->table->count ? &c->table->fields[hint] : NULL;
+    if (!field || field->key != key)
+        field = wire_field_by_key(c->table, key);
     c->field = field;
     if (!field)
         return wire_reader_skip(c, FIELD_DEPTH);

@@ -97,6 +97,15 @@ const struct wire_rows *wire_rows_at(size_t index)
     return index < sizeof tables / sizeof *tables ? tables[index]() : NULL;
 }
 
+const struct wire_field *wire_field_by_key(const struct wire_table *table, uint64_t key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->fields[i].key == key)
+            return &table->fields[i];
+    }
+    return NULL;
+}
+
 const char *wire_type_name(unsigned type)
 {
     const struct wire_table *table = wire_table(type);

@@ -71,6 +71,15 @@ const char *wire_job_of(const struct wire_message *message);
  * field or column; of all fields. */
 void wire_set_defaults(const struct wire_table *table, void *message);
 
+/** Rows of a field, or bytes. @param slot  of the field, of kind ROWS or BIN */
+uint64_t wire_count_of(const uint8_t *slot);
+
+/** Does wire_encode() write this field: is it required, or has it not its default? */
+int wire_is_present(const struct wire_field *field, const uint8_t *slot);
+
+/** @return NULL: the table has no such field */
+const struct wire_field *wire_field_by_key(const struct wire_table *table, uint64_t key);
+
 /** All row tables. @return NULL after the last one */
 const struct wire_rows *wire_rows_at(size_t index);
 

@@ -114,15 +114,14 @@ static int pack_bytes(struct writer *w, const struct wire_field *field, const ui
     return error || count == 0 ? error : wire_writer_append(w->buffer, (const char *)bytes, count);
 }
 
-/* Rows of a field, or bytes. */
-static uint64_t rows_count(const uint8_t *slot)
+uint64_t wire_count_of(const uint8_t *slot)
 {
     uint64_t count;
     memcpy(&count, slot + sizeof(void *), sizeof count);
     return count;
 }
 
-static int is_present(const struct wire_field *field, const uint8_t *slot)
+int wire_is_present(const struct wire_field *field, const uint8_t *slot)
 {
     if (field->required)
         return 1;
@@ -138,7 +137,7 @@ static int is_present(const struct wire_field *field, const uint8_t *slot)
     }
     case WIRE_KIND_ROWS:
     case WIRE_KIND_BIN:
-        return rows_count(slot) != 0;
+        return wire_count_of(slot) != 0;
     }
     return 0;
 }
@@ -150,9 +149,9 @@ static int pack_field(struct writer *w, const struct wire_field *field, const ui
         return error;
     const uint8_t *const *first = (const uint8_t *const *)(const void *)slot;
     if (field->kind == WIRE_KIND_ROWS)
-        return pack_rows(w, field, *first, rows_count(slot));
+        return pack_rows(w, field, *first, wire_count_of(slot));
     if (field->kind == WIRE_KIND_BIN)
-        return pack_bytes(w, field, *first, rows_count(slot));
+        return pack_bytes(w, field, *first, wire_count_of(slot));
     return pack_value(w, field->kind, field->limit, slot);
 }
 
@@ -168,7 +167,7 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
     const uint8_t *base = message;
     size_t present = 0;
     for (size_t i = 0; i < table->count; i++)
-        present += (size_t)is_present(&table->fields[i], base + table->fields[i].offset);
+        present += (size_t)wire_is_present(&table->fields[i], base + table->fields[i].offset);
 
     int error = msgpack_pack_array(&w.packer, 2);
     if (!error)
@@ -177,7 +176,7 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
         error = msgpack_pack_map(&w.packer, present);
     for (size_t i = 0; i < table->count && !error; i++) {
         const struct wire_field *field = &table->fields[i];
-        if (is_present(field, base + field->offset))
+        if (wire_is_present(field, base + field->offset))
             error = pack_field(&w, field, base + field->offset);
     }
     if (error)

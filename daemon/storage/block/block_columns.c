@@ -19,13 +19,7 @@
 
 int block_bytes_reserve(struct block_bytes *bytes, size_t further)
 {
-    if (further <= bytes->capacity - bytes->length)
-        return 0;
-    size_t capacity = 2 * bytes->capacity + further;
-    if (array_resize(&bytes->at, capacity) != 0)
-        return -ENOMEM;
-    bytes->capacity = capacity;
-    return 0;
+    return ARRAY_FIT(bytes->at, bytes->capacity, bytes->length + further);
 }
 
 static int block_bytes_append(struct block_bytes *bytes, const void *from, size_t length)
@@ -93,13 +87,7 @@ struct block_column *block_columns_of(struct block_columns *columns, unsigned ty
 
 int block_column_reserve(struct block_column *column, size_t further)
 {
-    if (further <= column->capacity - column->count)
-        return 0;
-    size_t capacity = 2 * column->capacity + further;
-    if (ARRAY_RESIZE(column->values, capacity) != 0)
-        return -ENOMEM;
-    column->capacity = capacity;
-    return 0;
+    return ARRAY_FIT(column->values, column->capacity, column->count + further);
 }
 
 int block_column_add_integer(struct block_column *column, uint64_t value)

@@ -117,39 +117,6 @@ static int block_writer_add_head(struct block_writer *w, enum block_head key, ui
     return column == NULL ? -ENOMEM : block_column_add_integer(column, value);
 }
 
-static uint64_t rows_of(const uint8_t *slot)
-{
-    uint64_t count;
-    memcpy(&count, slot + sizeof(void *), sizeof(count));
-    return count;
-}
-
-/* Would wire_encode() leave this field out? */
-static int is_default(const struct wire_field *field, const uint8_t *slot)
-{
-    uint64_t number;
-    if (field->kind == WIRE_KIND_ROWS || field->kind == WIRE_KIND_BIN)
-        return rows_of(slot) == 0;
-    memcpy(&number, slot, sizeof(number));
-    if (field->kind == WIRE_KIND_STR)
-        return *(const char *)(uintptr_t)number == '\0';
-    if (field->kind == WIRE_KIND_F64) {
-        double real;
-        memcpy(&real, slot, sizeof(real));
-        return real != real;
-    }
-    return number == 0;
-}
-
-static const struct wire_field *field_by_key(const struct wire_table *table, unsigned key)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->fields[i].key == key)
-            return &table->fields[i];
-    }
-    return NULL;
-}
-
 /* Does wire_encode() make the same bytes of a decoded message? It writes fields in the order of
  * their table, leaves out those with default values, and writes all columns of rows.
  * @param fields  set to the bits of the keys of the fields that are present */
@@ -162,13 +129,13 @@ static int is_canonical(const struct wire_message *message, const struct wire_ta
     if (message->shape == NULL || table->type >= BLOCK_TYPES)
         return 0;
     for (unsigned i = 0; i < message->shape->count; i++) {
-        const struct wire_field *field = field_by_key(table, message->shape->fields[i].key);
+        const struct wire_field *field = wire_field_by_key(table, message->shape->fields[i].key);
         if (field == NULL || field <= before || field->key >= BLOCK_KEYS)
             return 0;
         const uint8_t *slot = base + field->offset;
-        if (!field->required && is_default(field, slot))
+        if (!wire_is_present(field, slot))
             return 0;
-        if (field->kind == WIRE_KIND_ROWS && rows_of(slot) > 0 &&
+        if (field->kind == WIRE_KIND_ROWS && wire_count_of(slot) > 0 &&
             (message->shape->fields[i].width != field->rows()->count ||
              field->rows()->count >= BLOCK_PLACES))
             return 0;
@@ -199,7 +166,7 @@ static int block_writer_add_rows(struct block_column *columns, const struct wire
                                  const uint8_t *slot)
 {
     const uint8_t *first;
-    uint64_t count = rows_of(slot);
+    uint64_t count = wire_count_of(slot);
     memcpy(&first, slot, sizeof(first));
     int code = block_column_add_integer(&columns[0], count);
     for (size_t i = 0; code == 0 && count > 0 && i < rows->count; i++) {
@@ -227,7 +194,7 @@ static int block_writer_add_field(struct block_writer *w, unsigned type,
     if (field->kind == WIRE_KIND_STR)
         return block_column_add_bytes(columns, bytes, strlen(bytes));
     if (field->kind == WIRE_KIND_BIN)
-        return block_column_add_bytes(columns, bytes, rows_of(slot));
+        return block_column_add_bytes(columns, bytes, wire_count_of(slot));
     return block_column_add_integer(columns, number);
 }
 
