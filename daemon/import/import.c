@@ -136,6 +136,14 @@ int import_window(struct import *m, const struct import_window *window)
 
 /* ---- begin and end --------------------------------------------------------- */
 
+static int import_close(struct import *m, int code, char *why, size_t room)
+{
+    code = import_file_close(m->file, code, m->window, why, room);
+    free(m->sums);
+    free(m);
+    return code;
+}
+
 int import_create(struct import **out, const char *path, const struct import_job *job, char *why,
                   size_t room)
 {
@@ -155,17 +163,13 @@ int import_create(struct import **out, const char *path, const struct import_job
     return 0;
 }
 
-int import_close(struct import *m, int code, char *why, size_t room)
+int import_finish(struct import *m, int code, struct faults *faults)
 {
-    if (m == NULL)
-        return code;
-    code = import_file_close(m->file, code, m->window, why, room);
-    free(m->sums);
-    free(m);
-    return code;
-}
-
-const char *import_error(const struct import *m)
-{
-    return m->error;
+    char why[300];
+    if (code != 0)
+        fault_at(faults, 0, "%s", m->error);
+    int closed = import_close(m, code, why, sizeof(why));
+    if (code == 0 && closed != 0)
+        fault_at(faults, 0, "%s", why);
+    return closed;
 }

@@ -37,15 +37,12 @@ struct import;
 int import_create(struct import **out, const char *path, const struct import_job *job, char *why,
                   size_t room);
 
-/** Write the next window. @return 0 or a negative error: see import_error() */
+/** Write the next window. @return 0 or a negative error */
 int import_window(struct import *import, const struct import_window *window);
 
-/** Close the file. NULL is fine. @param code, why, room  and the result: as of import_file_close()
- */
-int import_close(struct import *import, int code, char *why, size_t room);
-
-/** The last error as a sentence; static, or valid until the import is closed. */
-const char *import_error(const struct import *import);
+/** Close the file, and report why that failed. @param code  0, or the error of import_window(),
+ * which is reported too: then the file is removed @return code, or the error of closing it */
+int import_finish(struct import *import, int code, struct faults *faults);
 
 /** Import a hop-byte or route file as one window. @param network  names the hosts; may be NULL:
  * "n0", "n1" ...

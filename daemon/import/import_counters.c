@@ -5,6 +5,7 @@
 #include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -434,8 +435,7 @@ static int import_counters_write_recording(struct counters *c, const char *path,
     struct faults faults = {path, c->tell, c->user, 0};
     struct import *import;
     char why[300], command[1000], name[65];
-    const char *base = strrchr(source, '/');
-    base = base == NULL ? source : base + 1;
+    const char *base = text_base_name(source);
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
     snprintf(command, sizeof(command), "imported from %.300s; windows are code regions", base);
     import_counters_describe_regions(c, command, sizeof(command));
@@ -456,12 +456,7 @@ static int import_counters_write_recording(struct counters *c, const char *path,
         return code;
     }
     code = import_counters_write_windows(c, import);
-    if (code != 0)
-        fault_at(&faults, 0, "%s", import_error(import));
-    int closed = import_close(import, code, why, sizeof(why));
-    if (code == 0 && closed != 0)
-        fault_at(&faults, 0, "%s", why);
-    return closed;
+    return import_finish(import, code, &faults);
 }
 
 /* ---- all -------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "daemon/import/import.h"
 
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -112,13 +113,8 @@ static int import_pairs_write_job(const char *path, const struct import_job *job
         return code;
     }
     code = import_window(import, &window);
-    if (code != 0)
-        fault_at(faults, 0, "%s", import_error(import));
     free(edges);
-    int closed = import_close(import, code, why, sizeof(why));
-    if (code == 0 && closed != 0)
-        fault_at(faults, 0, "%s", why);
-    return closed;
+    return import_finish(import, code, faults);
 }
 
 int import_pairs(const char *path, const char *source, const struct pairs *pairs,
@@ -127,9 +123,8 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
 {
     struct faults faults = {path, tell, user, 0};
     struct places places;
-    const char *base = strrchr(source, '/');
+    const char *base = text_base_name(source);
     char why[300], name[65], command[600];
-    base = base == NULL ? source : base + 1;
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
     snprintf(command, sizeof(command), "imported from %.500s", source);
     int code = import_pairs_find_places(&places, pairs, network, per_node, why, sizeof(why));
