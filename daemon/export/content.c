@@ -4,6 +4,7 @@
 #include "daemon/analysis/matching/join.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/name_table.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
@@ -24,12 +25,13 @@
 
 struct reading {
     struct content *content;
-    struct join *join;                    /* of messages between nodes; NULL: they are not timed */
-    uint64_t lag;                         /* windows that are open behind the newest one */
-    uint64_t open;                        /* windows below it are closed */
-    int code;                             /* why a matched message could not be added; 0 */
-    struct key_table pairs, calls, hosts; /* numbers are positions in the arrays of content */
-    size_t pair_room, call_room, rank_room, host_room;
+    struct join *join;             /* of messages between nodes; NULL: they are not timed */
+    uint64_t lag;                  /* windows that are open behind the newest one */
+    uint64_t open;                 /* windows below it are closed */
+    int code;                      /* why a matched message could not be added; 0 */
+    struct key_table pairs, calls; /* numbers are positions in the arrays of content */
+    struct name_table hosts;
+    size_t pair_room, call_room, rank_room;
     const struct content_options *options;
 };
 
@@ -58,21 +60,11 @@ static int content_fit_ranks(struct reading *r, uint64_t count)
     return 0;
 }
 
-/* Number of a host by a hash of its name. */
 static int64_t content_host_of(struct reading *r, const char *name)
 {
-    struct content *c = r->content;
-    int fresh = 0;
-    struct key key = {.hi = key_hash(name), .lo = strlen(name)};
-    if (c->host_count >= MOST_HOSTS)
-        return -HOLTER_ELIMIT;
-    int64_t number = content_number_of(&r->hosts, key, &fresh);
-    if (number < 0 || !fresh)
-        return number;
-    if (ARRAY_FIT(c->hosts, r->host_room, (size_t)number + 1) != 0)
-        return -ENOMEM;
-    snprintf(c->hosts[number], sizeof(*c->hosts), "%s", name);
-    c->host_count = (uint32_t)number + 1;
+    uint32_t number = name_table_number(&r->hosts, name, MOST_HOSTS);
+    if (number == NAME_TABLE_NONE)
+        return r->hosts.count >= MOST_HOSTS ? -HOLTER_ELIMIT : -ENOMEM;
     return number;
 }
 
@@ -274,7 +266,9 @@ int content_read(struct content *out, const char *path, const struct content_opt
     recording_cursor_close(cursor);
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);
-    key_table_finish(&reading.hosts);
+    key_table_finish(&reading.hosts.keys);
+    out->hosts = reading.hosts.names;
+    out->host_count = reading.hosts.count;
     if (code < 0)
         snprintf(why, room, "message %llu: %s", (unsigned long long)out->messages,
                  holter_strerror(code));

@@ -1,25 +1,25 @@
 /* Numbers for names, in the order of their first occurrence. */
-#ifndef HOLTER_IMPORT_TRACE_NAMES_H
-#define HOLTER_IMPORT_TRACE_NAMES_H
+#ifndef HOLTER_DAEMON_ANALYSIS_TABLES_NAME_TABLE_H
+#define HOLTER_DAEMON_ANALYSIS_TABLES_NAME_TABLE_H
 
 #include "daemon/analysis/tables/key_table.h"
 
-#define TRACE_NAME 65u /**< bytes of a name, with its NUL */
+#define NAME_TABLE_BYTES 65u /**< bytes of a name, with its NUL */
 
 /** Zero-initialised is empty. */
-struct trace_names {
-    char (*names)[TRACE_NAME]; /**< owned */
+struct name_table {
+    char (*names)[NAME_TABLE_BYTES]; /**< owned */
     size_t room;
     struct key_table keys; /**< hi: hash of the name; lo: number among those with this hash */
     uint32_t count;
 };
 
-#define TRACE_NAMES_FULL UINT32_MAX
+#define NAME_TABLE_NONE UINT32_MAX
 
-void trace_names_finish(struct trace_names *names);
+void name_table_finish(struct name_table *names);
 
-/** Number of a name; a new one gets the next, unless there are `most`. @return TRACE_NAMES_FULL:
+/** Number of a name; a new one gets the next, unless there are `most`. @return NAME_TABLE_NONE:
  * too many names, or a longer one, or no memory */
-uint32_t trace_names_find(struct trace_names *names, const char *name, uint32_t most);
+uint32_t name_table_number(struct name_table *names, const char *name, uint32_t most);
 
 #endif

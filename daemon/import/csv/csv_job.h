@@ -2,10 +2,10 @@
 #ifndef HOLTER_IMPORT_CSV_JOB_H
 #define HOLTER_IMPORT_CSV_JOB_H
 
+#include "daemon/analysis/tables/name_table.h"
 #include "daemon/import/csv/csv_message.h"
 #include "daemon/import/csv/csv_spool.h"
 #include "daemon/import/csv/import_csv.h"
-#include "daemon/import/trace/trace_names.h"
 #include "daemon/import/trace/trace_places.h"
 
 /** A rank whose ends of messages are converted to records. */
@@ -19,7 +19,7 @@ struct csv_stream {
 };
 
 struct csv_job {
-    struct trace_names communicators, regions, hosts;
+    struct name_table communicators, regions, hosts;
     struct csv_spool *spool; /**< owned */
     uint64_t *seen;    /**< owned; a bit for each of CSV_MAX_RANKS ranks: a row names it, or it is a
                           silent rank */

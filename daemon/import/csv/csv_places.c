@@ -32,8 +32,8 @@ static int csv_places_note_host(struct csv_job *job, uint32_t rank, const char *
 {
     if (host[0] == '\0')
         return 0;
-    uint32_t number = trace_names_find(&job->hosts, host, CSV_MAX_RANKS);
-    if (number == TRACE_NAMES_FULL || csv_places_reserve(job, rank) != 0) {
+    uint32_t number = name_table_number(&job->hosts, host, CSV_MAX_RANKS);
+    if (number == NAME_TABLE_NONE || csv_places_reserve(job, rank) != 0) {
         snprintf(why, CSV_WHY, "too many hosts");
         return -HOLTER_EUSAGE;
     }
@@ -54,7 +54,7 @@ int csv_places_note(struct csv_job *job, const struct csv_message *m, char why[C
 
 static int csv_places_compare_hosts(const void *left, const void *right, void *user)
 {
-    const struct trace_names *names = user;
+    const struct name_table *names = user;
     const char *a = names->names[*(const uint32_t *)left],
                *b = names->names[*(const uint32_t *)right];
     int order = strverscmp(a, b);

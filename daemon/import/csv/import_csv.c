@@ -6,6 +6,7 @@
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
 #include "holter/event.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,13 +134,13 @@ static int import_csv_read_header(struct import *m)
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* @return number of the name plus 1, 0 for no name; TRACE_NAMES_FULL: there are too many names */
-static uint32_t import_csv_name_of(struct trace_names *names, const char *name, uint32_t most)
+/* @return number of the name plus 1, 0 for no name; NAME_TABLE_NONE: there are too many names */
+static uint32_t import_csv_name_of(struct name_table *names, const char *name, uint32_t most)
 {
     if (name[0] == '\0')
         return 0;
-    uint32_t number = trace_names_find(names, name, most);
-    return number == TRACE_NAMES_FULL ? number : number + 1;
+    uint32_t number = name_table_number(names, name, most);
+    return number == NAME_TABLE_NONE ? number : number + 1;
 }
 
 static int import_csv_add_ends(struct import *m, const struct csv_message *c, uint32_t communicator,
@@ -211,9 +212,9 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
     uint32_t communicator =
                  import_csv_name_of(&job->communicators, c.communicator, COMMUNICATORS_MOST),
              region = import_csv_name_of(&job->regions, c.region, REGIONS_MOST);
-    if (communicator == TRACE_NAMES_FULL || region == TRACE_NAMES_FULL) {
+    if (communicator == NAME_TABLE_NONE || region == NAME_TABLE_NONE) {
         import_csv_report_row(m, row->line,
-                              region == TRACE_NAMES_FULL
+                              region == NAME_TABLE_NONE
                                   ? "column region: more than 16000 names"
                                   : "column communicator: more than 32768 names");
         return 0;
@@ -258,8 +259,7 @@ static int import_csv_read_rows(struct import *m)
 /* ---- sorting --------------------------------------------------------------- */
 
 /* Names by their numbers plus 1; 0 is no name. */
-static int import_csv_compare_names(const struct trace_names *names, unsigned first,
-                                    unsigned second)
+static int import_csv_compare_names(const struct name_table *names, unsigned first, unsigned second)
 {
     return strcmp(first == 0 ? "" : names->names[first - 1],
                   second == 0 ? "" : names->names[second - 1]);
@@ -296,7 +296,7 @@ static int import_csv_begin_spool(struct import *m, const char *path)
 
 static int import_csv_compare_by_name(const void *left, const void *right, void *user)
 {
-    const struct trace_names *names = user;
+    const struct name_table *names = user;
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
@@ -361,7 +361,7 @@ static void import_csv_on_progress(void *user, uint64_t *read, uint64_t *all)
 /* Derive the job's name from the name of the file. */
 static void import_csv_name_job(char *out, size_t room, const char *source)
 {
-    const char *slash = strrchr(source, '/'), *at = slash == NULL ? source : slash + 1;
+    const char *at = text_base_name(source);
     size_t used = 0;
     for (; !import_csv_is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < room;
          at++)
@@ -427,9 +427,9 @@ static void import_csv_finish(struct import *m)
         close(m->fd);
     csv_reader_destroy(m->reader);
     csv_spool_destroy(job->spool);
-    trace_names_finish(&job->communicators);
-    trace_names_finish(&job->regions);
-    trace_names_finish(&job->hosts);
+    name_table_finish(&job->communicators);
+    name_table_finish(&job->regions);
+    name_table_finish(&job->hosts);
     free(job->seen);
     free(job->rank_of);
     free(job->streams);

@@ -1,7 +1,7 @@
 /* A DUMPI trace as the job and the reader that trace_import() needs: hosts, clocks, streams. */
+#include "daemon/analysis/tables/name_table.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_set.h"
-#include "daemon/import/trace/trace_names.h"
 #include "daemon/import/trace/trace_pool.h"
 #include "holter/error.h"
 
@@ -39,7 +39,7 @@ struct dumpi_trace {
     struct stream *streams;
     uint32_t stream_count;
     uint32_t *rank_of, *host_of;
-    struct trace_names hosts;
+    struct name_table hosts;
     size_t room; /* bytes of a stream's buffer */
     _Atomic uint64_t read;
     uint64_t all;
@@ -269,7 +269,7 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
 
 /* Machines with a mesh may give all their nodes the same name. */
 static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct dumpi_part *part,
-                                  char out[TRACE_NAME])
+                                  char out[NAME_TABLE_BYTES])
 {
     const char *name = part->file.host != NULL && part->file.host[0] != '\0' ? part->file.host
                        : trace->set.meta.host[0] != '\0'                     ? trace->set.meta.host
@@ -279,7 +279,8 @@ static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct 
     for (uint32_t i = 0; i < part->file.mesh_dimensions && used < sizeof place - 14; i++)
         used += (size_t)snprintf(place + used, sizeof place - used, "%c%d", i == 0 ? '(' : ',',
                                  part->file.mesh_place[i]);
-    snprintf(out, TRACE_NAME, "%.*s%s%s", used == 0 ? 64 : 40, name, place, used == 0 ? "" : ")");
+    snprintf(out, NAME_TABLE_BYTES, "%.*s%s%s", used == 0 ? 64 : 40, name, place,
+             used == 0 ? "" : ")");
     for (char *c = out; *c != '\0'; c++)
         *c = (unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f ? '?' : *c;
 }
@@ -291,10 +292,10 @@ static int dumpi_trace_find_hosts(struct dumpi_trace *trace)
     if (trace->host_of == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
-        char name[TRACE_NAME];
+        char name[NAME_TABLE_BYTES];
         dumpi_trace_name_host(trace, &trace->set.parts[i], name);
-        trace->host_of[i] = trace_names_find(&trace->hosts, name, TRACE_NAMES_FULL);
-        if (trace->host_of[i] == TRACE_NAMES_FULL)
+        trace->host_of[i] = name_table_number(&trace->hosts, name, NAME_TABLE_NONE);
+        if (trace->host_of[i] == NAME_TABLE_NONE)
             return -ENOMEM;
     }
     return 0;
@@ -489,7 +490,7 @@ void dumpi_trace_close(struct dumpi_trace *trace)
     free(trace->streams);
     free(trace->rank_of);
     free(trace->host_of);
-    trace_names_finish(&trace->hosts);
+    name_table_finish(&trace->hosts);
     dumpi_comms_destroy(trace->comms);
     dumpi_set_finish(&trace->set);
     free(trace);

@@ -1,7 +1,7 @@
 /* The job of an OTF2 archive, made from its definitions: ranks, hosts, streams, communicators. */
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
-#include "daemon/import/trace/trace_names.h"
+#include "daemon/analysis/tables/name_table.h"
 #include "holter/error.h"
 #include "holter/order.h"
 #include "holter/segment.h"
@@ -200,30 +200,30 @@ static uint32_t *otf2_job_nodes_of_ranks(const struct otf2_defs *defs, uint32_t 
 }
 
 static void otf2_defs_job_name_host(const struct otf2_defs *defs, uint32_t node,
-                                    char out[TRACE_NAME])
+                                    char out[NAME_TABLE_BYTES])
 {
     const struct tree_node *nodes = defs->nodes.rows;
     if (node == UINT32_MAX) {
-        snprintf(out, TRACE_NAME, "unknown");
+        snprintf(out, NAME_TABLE_BYTES, "unknown");
         return;
     }
-    otf2_defs_job_clean(out, TRACE_NAME, otf2_text(defs, nodes[node].name));
+    otf2_defs_job_clean(out, NAME_TABLE_BYTES, otf2_text(defs, nodes[node].name));
     if (out[0] == '\0')
-        snprintf(out, TRACE_NAME, "node%u", (unsigned)defs->nodes.index.keys[node].hi);
+        snprintf(out, NAME_TABLE_BYTES, "node%u", (unsigned)defs->nodes.index.keys[node].hi);
 }
 
 /* Add a host; two hosts with the same name are distinguished by their numbers. */
-static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct trace_names *names,
+static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct name_table *names,
                                   uint32_t node)
 {
-    char name[TRACE_NAME], unique[TRACE_NAME];
+    char name[NAME_TABLE_BYTES], unique[NAME_TABLE_BYTES];
     uint32_t known = names->count, found;
     otf2_defs_job_name_host(defs, node, name);
     memcpy(unique, name, sizeof(unique));
-    for (uint32_t n = known; (found = trace_names_find(names, unique, TRACE_NAMES_FULL)) < known;
+    for (uint32_t n = known; (found = name_table_number(names, unique, NAME_TABLE_NONE)) < known;
          n++)
         snprintf(unique, sizeof(unique), "%.50s#%" PRIu32, name, n);
-    return found == TRACE_NAMES_FULL ? -ENOMEM : 0;
+    return found == NAME_TABLE_NONE ? -ENOMEM : 0;
 }
 
 static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena,
@@ -232,7 +232,7 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
     uint32_t *node_of = otf2_job_nodes_of_ranks(defs, out->ranks);
     uint32_t *host_of = otf2_arena_allocate(arena, out->ranks, sizeof(*host_of));
     struct key_table nodes = {0};
-    struct trace_names names = {.count = 0};
+    struct name_table names = {.count = 0};
     int code = node_of == NULL || host_of == NULL ? -ENOMEM : 0;
     for (uint32_t r = 0; code == 0 && r < out->ranks; r++) {
         uint32_t known = nodes.count;
@@ -242,14 +242,14 @@ static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_ar
         else if (host_of[r] == known)
             code = otf2_defs_job_add_host(defs, &names, node_of[r]);
     }
-    char(*hosts)[TRACE_NAME] = otf2_arena_allocate(arena, names.count, sizeof(*hosts));
+    char(*hosts)[NAME_TABLE_BYTES] = otf2_arena_allocate(arena, names.count, sizeof(*hosts));
     if (code == 0 && hosts != NULL)
         memcpy(hosts, names.names, names.count * sizeof(*hosts));
     out->host_count = nodes.count;
     out->host_of = host_of;
-    out->hosts = (const char(*)[TRACE_NAME])hosts;
+    out->hosts = (const char(*)[NAME_TABLE_BYTES])hosts;
     key_table_finish(&nodes);
-    trace_names_finish(&names);
+    name_table_finish(&names);
     free(node_of);
     return hosts == NULL ? -ENOMEM : code;
 }

@@ -1,7 +1,7 @@
 /* Placement of the ranks of a trace on a list of hosts: see trace_places.h. */
 #include "daemon/import/trace/trace_places.h"
 
-#include "daemon/import/trace/trace_names.h"
+#include "daemon/analysis/tables/name_table.h"
 #include "daemon/topology/hostlist.h"
 #include "holter/error.h"
 
@@ -22,7 +22,7 @@ int trace_places_fit(uint32_t ranks, uint32_t hosts, uint32_t *per_node, char *w
 }
 
 struct listed {
-    struct trace_names names;
+    struct name_table names;
     char *why;
     size_t room;
 };
@@ -31,7 +31,7 @@ static int trace_places_add_host(void *user, const char *name)
 {
     struct listed *l = user;
     uint32_t count = l->names.count;
-    if (trace_names_find(&l->names, name, TRACE_NAMES_FULL) == TRACE_NAMES_FULL)
+    if (name_table_number(&l->names, name, NAME_TABLE_NONE) == NAME_TABLE_NONE)
         return -ENOMEM;
     if (l->names.count > count)
         return 0;

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/name_table.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_tables.h"
@@ -26,15 +27,15 @@ struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
-    struct key_table hosts,
-        agents;               /* hosts: hi: hash of a name, lo: its length; agents: hi: instance */
+    struct name_table hosts;
+    struct key_table agents;  /* hi: instance */
     struct dropping *dropped; /* owned: by agent */
     size_t dropped_capacity;
     uint64_t dropped_before; /* dropped windows before the first window */
     struct numbers numbers;  /* numbers of the messages */
     struct info_hole *holes; /* owned: gaps of single agents */
     size_t hole_count, hole_capacity;
-    size_t host_capacity, alert_capacity;
+    size_t alert_capacity;
     const struct recording_progress *progress;
 };
 
@@ -186,20 +187,8 @@ static int info_read_tables(struct reading *r)
 
 static int info_add_host(struct reading *r, const char *host)
 {
-    struct info *i = r->info;
-    struct key key = {.hi = key_hash(host), .lo = strlen(host)};
-    if (i->host_total >= MAX_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
-        return 0;
-    if (key_table_add(&r->hosts, key) == KEY_NONE)
-        return -ENOMEM;
-    if (i->host_total++ >= INFO_HOSTS)
-        return 0;
-    if (array_fit(&i->hosts, sizeof(char *), &r->host_capacity, i->host_count + 1) != 0)
-        return -ENOMEM;
-    if ((i->hosts[i->host_count] = strdup(host)) == NULL)
-        return -ENOMEM;
-    i->host_count++;
-    return 0;
+    uint32_t number = name_table_number(&r->hosts, host, MAX_HOSTS);
+    return number == NAME_TABLE_NONE && r->hosts.count < MAX_HOSTS ? -ENOMEM : 0;
 }
 
 /* An agent reports sums since its start, which may have been long before the recording begins.
@@ -375,7 +364,7 @@ static int info_find_gaps(struct reading *r)
 static void info_finish_reading(struct reading *r)
 {
     recording_cursor_close(r->cursor);
-    key_table_finish(&r->hosts);
+    key_table_finish(&r->hosts.keys);
     key_table_finish(&r->agents);
     numbers_finish(&r->numbers);
     free(r->dropped);
@@ -401,6 +390,9 @@ int info_read(struct info *out, const char *path, const struct recording_progres
         info_add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
     code = code != 0 ? code : info_find_gaps(&r);
     out->agents = r.agents.count;
+    out->hosts = r.hosts.names;
+    out->host_total = r.hosts.count;
+    out->host_count = out->host_total < INFO_HOSTS ? out->host_total : INFO_HOSTS;
     if (out->windows == 0 && out->window_ns > 0) /* nothing was published, as in an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
     if (code != 0)
@@ -413,8 +405,6 @@ int info_read(struct info *out, const char *path, const struct recording_progres
 
 void info_finish(struct info *i)
 {
-    for (size_t h = 0; h < i->host_count; h++)
-        free(i->hosts[h]);
     array_release(&i->hosts);
     array_release(&i->alerts);
     i->host_count = i->alert_count = 0;

@@ -52,7 +52,7 @@ struct info {
     uint64_t windows; /**< that were published */
     uint64_t matched, unmatched; /**< of the messages received until then */
     uint64_t of_unwatched;       /**< other received ones: their senders are not watched */
-    char **hosts;                /**< owned, in order of their first message */
+    char (*hosts)[65];           /**< owned, in order of their first message */
     size_t host_count, host_total;
     char network[513], network_source[513]; /**< empty: unknown, or as the agents see it */
 
