@@ -53,7 +53,7 @@ static int command_option_set_number(const struct command_option *o, const char 
                : o->bytes       ? quantity_parse_bytes(value, whole)
                : o->duration_ns ? quantity_parse_duration(value, whole)
                                 : command_option_real(value, &real);
-    if (code != 0)
+    if (code != 0 || (o->duration_ns && *whole > INT64_MAX))
         return -1;
     if (o->seconds_ns)
         *whole = (uint64_t)llround(real * 1e9);

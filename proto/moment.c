@@ -2,7 +2,7 @@
 #include "proto/moment.h"
 
 #include "holter/error.h"
-#include "holter/plain_text.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,68 +24,6 @@ struct moment {
 static int moment_is_digit(char c)
 {
     return c >= '0' && c <= '9';
-}
-
-/* Digits, and perhaps a fraction, of which nine digits count: value * 10^9.
- * @return 0, or -HOLTER_EUSAGE: no number, or one too large */
-static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
-{
-    const char *c = text_number(*at, UINT64_MAX, whole);
-    *billionth = 0;
-    if (c == NULL)
-        return -HOLTER_EUSAGE;
-    if (*c == '.') {
-        uint64_t unit = SECOND;
-        c++;
-        if (!moment_is_digit(*c))
-            return -HOLTER_EUSAGE;
-        for (; moment_is_digit(*c); c++) {
-            unit /= 10;
-            *billionth += unit * (uint64_t)(*c - '0');
-        }
-    }
-    *at = c;
-    return 0;
-}
-
-/* A number with its unit. @param most  nanoseconds of a unit that is too large; set to those of
- * this one
- * @return 0 or -HOLTER_EUSAGE */
-static int moment_read_part(const char **at, uint64_t *most, uint64_t *out)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"", SECOND}, {"s", SECOND},      {"ms", 1000000},      {"us", 1000},
-                 {"ns", 1},    {"m", 60 * SECOND}, {"min", 60 * SECOND}, {"h", 3600 * SECOND}};
-    uint64_t whole, billionth, ns;
-    if (read_decimal(at, &whole, &billionth) != 0)
-        return -HOLTER_EUSAGE;
-    size_t length = strcspn(*at, "0123456789");
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strlen(units[i].name) != length || strncmp(*at, units[i].name, length) != 0)
-            continue;
-        wide part = (wide)billionth * units[i].ns / SECOND;
-        if (units[i].ns >= *most || __builtin_mul_overflow(whole, units[i].ns, &ns) ||
-            __builtin_add_overflow(ns, (uint64_t)part, out))
-            return -HOLTER_EUSAGE;
-        *most = units[i].ns;
-        *at += length;
-        return 0;
-    }
-    return -HOLTER_EUSAGE;
-}
-
-/* A duration, to the end of the text: numbers with ever smaller units. */
-static int read_duration(const char *at, uint64_t *out)
-{
-    uint64_t most = UINT64_MAX, part;
-    *out = 0;
-    do {
-        if (moment_read_part(&at, &most, &part) != 0 || __builtin_add_overflow(*out, part, out))
-            return -HOLTER_EUSAGE;
-    } while (*at != '\0');
-    return 0;
 }
 
 /* Exactly so many digits. */
@@ -142,8 +80,7 @@ static int read_date(const char *at, uint64_t *out)
         char fraction[MOMENT_BYTES + 2] = "0";
         size_t length = 1 + strspn(at + 1, "0123456789");
         memcpy(fraction + 1, at, length);
-        const char *digits = fraction;
-        if (read_decimal(&digits, &zero, &billionth) != 0)
+        if (quantity_decimal(fraction, &zero, &billionth) == NULL)
             return -HOLTER_EUSAGE;
         at += length;
     }
@@ -164,8 +101,8 @@ static int read_date(const char *at, uint64_t *out)
 static int read_share(const char *at, uint64_t *out)
 {
     uint64_t whole, billionth;
-    if (read_decimal(&at, &whole, &billionth) != 0 || strcmp(at, "%") != 0 || whole > 100 ||
-        (whole == 100 && billionth > 0))
+    at = quantity_decimal(at, &whole, &billionth);
+    if (at == NULL || strcmp(at, "%") != 0 || whole > 100 || (whole == 100 && billionth > 0))
         return -HOLTER_EUSAGE;
     *out = whole * (SECOND / 100) + billionth / 100;
     return 0;
@@ -179,20 +116,20 @@ static int read_moment(const char *text, struct moment *out)
         return -HOLTER_EUSAGE;
     if (text[0] == '+' || text[0] == '-') {
         out->kind = text[0] == '+' ? FROM_BEGIN : BEFORE_END;
-        return read_duration(text + 1, &out->ns);
+        return quantity_parse_duration(text + 1, &out->ns);
     }
     if (text[length - 1] == '%') {
         out->kind = SHARE;
         return read_share(text, &out->billionth);
     }
-    if (digits <= MOST_SECONDS && read_duration(text, &out->ns) == 0) {
+    if (digits <= MOST_SECONDS && quantity_parse_duration(text, &out->ns) == 0) {
         out->kind = FROM_BEGIN;
         return 0;
     }
     if (digits < length)
         return read_date(text, &out->ns);
     uint64_t nothing;
-    return read_decimal(&text, &out->ns, &nothing);
+    return quantity_decimal(text, &out->ns, &nothing) == NULL ? -HOLTER_EUSAGE : 0;
 }
 
 static int moment_report_fault(const char *text, char *why, size_t room)

@@ -7,9 +7,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define SECOND UINT64_C(1000000000)
+
+__extension__ typedef unsigned __int128 wide;
 
 /* Three significant digits, with the first unit that keeps the number below its step. */
 static const char *quantity_scale(struct quantity *out, double value, double step,
@@ -139,29 +142,55 @@ int quantity_parse_bytes(const char *text, uint64_t *out)
     return 0;
 }
 
-int quantity_parse_duration(const char *text, uint64_t *out)
+const char *quantity_decimal(const char *at, uint64_t *whole, uint64_t *billionth)
+{
+    uint64_t unit = SECOND;
+    at = text_number(at, UINT64_MAX, whole);
+    *billionth = 0;
+    if (at == NULL || *at != '.')
+        return at;
+    const char *first = ++at;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        unit /= 10;
+        *billionth += unit * (uint64_t)(*at - '0');
+    }
+    return at == first ? NULL : at;
+}
+
+/* A number with its unit. @param most  nanoseconds of a unit that is too large; set to those of
+ * this one
+ * @return what follows, or NULL: there is none */
+static const char *quantity_parse_part(const char *at, uint64_t *most, uint64_t *out)
 {
     static const struct {
         const char *name;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}};
-    size_t digits = strspn(text, "0123456789.");
-    char number[32], *end;
-    if (text[0] < '0' || text[0] > '9' || digits >= sizeof(number))
-        return -HOLTER_EUSAGE;
-    memcpy(number, text, digits);
-    number[digits] = '\0';
-    double value = strtod(number, &end);
-    if (*end != '\0')
-        return -HOLTER_EUSAGE;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(text + digits, units[i].name) != 0)
+        uint64_t ns;
+    } units[] = {{"", SECOND}, {"s", SECOND},      {"ms", 1000000},      {"us", 1000},
+                 {"ns", 1},    {"m", 60 * SECOND}, {"min", 60 * SECOND}, {"h", 3600 * SECOND}};
+    uint64_t whole, billionth, ns;
+    at = quantity_decimal(at, &whole, &billionth);
+    size_t length = at == NULL ? 0 : strcspn(at, "0123456789");
+    for (size_t i = 0; at != NULL && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strlen(units[i].name) != length || strncmp(at, units[i].name, length) != 0)
             continue;
-        double ns = value * units[i].ns;
-        if (ns > 9e18)
-            return -HOLTER_EUSAGE;
-        *out = (uint64_t)llround(ns);
-        return 0;
+        wide part = (wide)billionth * units[i].ns / SECOND;
+        if (units[i].ns >= *most || __builtin_mul_overflow(whole, units[i].ns, &ns) ||
+            __builtin_add_overflow(ns, (uint64_t)part, out))
+            return NULL;
+        *most = units[i].ns;
+        return at + length;
     }
-    return -HOLTER_EUSAGE;
+    return NULL;
+}
+
+int quantity_parse_duration(const char *text, uint64_t *out)
+{
+    uint64_t most = UINT64_MAX, sum = 0, part;
+    do {
+        text = quantity_parse_part(text, &most, &part);
+        if (text == NULL || __builtin_add_overflow(sum, part, &sum))
+            return -HOLTER_EUSAGE;
+    } while (*text != '\0');
+    *out = sum;
+    return 0;
 }

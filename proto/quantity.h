@@ -21,7 +21,12 @@ const char *quantity_bytes(struct quantity *out, double bytes);
 /** Read bytes: "1000", "500M", "20GiB" (powers of 1024). @return 0 or -HOLTER_EUSAGE */
 int quantity_parse_bytes(const char *text, uint64_t *out);
 
-/** Read a duration: a number and "ms", "s", "us", "ns" or "min"; a bare number is seconds.
+/** Read digits, and perhaps a fraction, of which nine digits count: value * 10^9.
+ *  @return the first other character, or NULL: there is no number, or it is too large */
+const char *quantity_decimal(const char *at, uint64_t *whole, uint64_t *billionth);
+
+/** Read a duration, to the end of the text: numbers with ever smaller units, h, m or min, s, ms,
+ * us, ns, such as "1m30s"; a bare number is seconds.
  *  @param out  nanoseconds @return 0 or -HOLTER_EUSAGE */
 int quantity_parse_duration(const char *text, uint64_t *out);
 

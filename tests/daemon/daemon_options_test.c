@@ -41,7 +41,10 @@ static void durations_have_units(void **state)
     assert_int_equal(ns, 250 * MS);
     assert_int_equal(quantity_parse_duration("2min", &ns), 0);
     assert_int_equal(ns, 120000 * MS);
-    const char *const wrong[] = {"", "ms", "-1s", "1h", "1 s", "nan", "inf", "1e99s", "0x10"};
+    assert_int_equal(quantity_parse_duration("1h2m0.5s", &ns), 0);
+    assert_int_equal(ns, 3720500 * MS);
+    const char *const wrong[] = {"",    "ms",  "-1s", "1d",    "1s1m",
+                                 "1 s", "nan", "inf", "1e99s", "0x10"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_int_equal(quantity_parse_duration(wrong[i], &ns), -HOLTER_EUSAGE);
 }
