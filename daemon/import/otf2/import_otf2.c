@@ -158,22 +158,8 @@ struct clock_corrections {
 
 struct measuring {
     struct otf2_process *process;
-    uint32_t *streams, *begins; /* owned: streams by rank, and the first stream of each rank */
     _Atomic uint64_t last_ns;
 };
-
-static int import_otf2_group_streams(struct measuring *m, const struct otf2_job *job)
-{
-    m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
-    m->begins = calloc((size_t)job->ranks + 1, sizeof(*m->begins));
-    if (m->streams == NULL || m->begins == NULL)
-        return -ENOMEM;
-    for (uint32_t r = 0; r < job->ranks; r++)
-        m->begins[r + 1] = m->begins[r] + job->threads_of[r];
-    for (uint32_t s = 0; s < job->stream_count; s++)
-        m->streams[m->begins[job->rank_of[s]] + job->thread_of[s]] = s;
-    return 0;
-}
 
 /* Measure the streams of a rank, one after the other. */
 static void import_otf2_measure_rank(void *user, uint32_t rank)
@@ -181,12 +167,14 @@ static void import_otf2_measure_rank(void *user, uint32_t rank)
     struct measuring *m = user;
     struct event events[TRACE_BATCH];
     uint64_t last = 0;
-    for (uint32_t s = m->begins[rank]; s < m->begins[rank + 1]; s++) {
+    const struct otf2_job *job = otf2_process_job(m->process);
+    for (uint32_t i = 0; i < job->threads_of[rank]; i++) {
+        uint32_t stream = job->streams[job->first_of[rank] + i];
         int count = 1;
         while (count > 0) {
-            count = otf2_process_next(m->process, m->streams[s], UINT64_MAX, events);
-            for (int i = 0; i < count; i++)
-                last = events[i].kind != 0 && events[i].t_exit > last ? events[i].t_exit : last;
+            count = otf2_process_next(m->process, stream, UINT64_MAX, events);
+            for (int k = 0; k < count; k++)
+                last = events[k].kind != 0 && events[k].t_exit > last ? events[k].t_exit : last;
         }
     }
     uint64_t known = atomic_load(&m->last_ns);
@@ -216,13 +204,11 @@ static uint64_t import_otf2_measure_length(const char *anchor, const struct trac
         return 0;
     if (clock_corrections->zero_is_known)
         otf2_process_set_zero(m.process, clock_corrections->zero);
-    if (import_otf2_group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
+    if (trace_pool_create(&pool, threads) == 0) {
         trace_pool_run(pool, import_otf2_measure_rank, &m, job->ranks);
         trace_pool_destroy(pool);
     }
     otf2_process_stop(m.process);
-    free(m.streams);
-    free(m.begins);
     uint64_t last = atomic_load(&m.last_ns);
     return last < MAX_PLAUSIBLE_NS ? last : 0;
 }

@@ -128,10 +128,12 @@ static int otf2_defs_job_make_streams(struct otf2_defs *defs, struct otf2_arena 
     uint32_t *thread_of = otf2_arena_allocate(arena, all, sizeof(*thread_of));
     uint32_t *threads_of = otf2_arena_allocate(arena, out->ranks, sizeof(*threads_of));
     uint32_t *cpu_threads_of = otf2_arena_allocate(arena, out->ranks, sizeof(*cpu_threads_of));
+    uint32_t *streams = otf2_arena_allocate(arena, all, sizeof(*streams));
+    uint32_t *first_of = otf2_arena_allocate(arena, out->ranks, sizeof(*first_of));
     uint64_t *ids = otf2_arena_allocate(arena, all, sizeof(*ids));
     uint64_t *events_of = otf2_arena_allocate(arena, all, sizeof(*events_of));
     if (rank_of == NULL || thread_of == NULL || threads_of == NULL || cpu_threads_of == NULL ||
-        ids == NULL || events_of == NULL)
+        streams == NULL || first_of == NULL || ids == NULL || events_of == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < all; i++) {
         struct location *location = &otf2_defs_job_locations(defs)[i];
@@ -150,6 +152,12 @@ static int otf2_defs_job_make_streams(struct otf2_defs *defs, struct otf2_arena 
         if (__builtin_add_overflow(out->events, location->events, &out->events))
             out->events = 0;
     }
+    for (uint32_t r = 0, at = 0; r < out->ranks; at += threads_of[r++])
+        first_of[r] = at;
+    for (uint32_t s = 0; s < out->stream_count; s++)
+        streams[first_of[rank_of[s]] + thread_of[s]] = s;
+    out->streams = streams;
+    out->first_of = first_of;
     out->rank_of = rank_of;
     out->thread_of = thread_of;
     out->threads_of = threads_of;

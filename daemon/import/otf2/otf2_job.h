@@ -27,6 +27,8 @@ struct otf2_job {
     const uint32_t *rank_of;        /**< by stream */
     const uint32_t *thread_of;      /**< by stream: index among the streams of its rank */
     const uint32_t *threads_of;     /**< by rank: number of its streams */
+    const uint32_t *streams;        /**< grouped by rank, those of a rank by their indices */
+    const uint32_t *first_of;       /**< by rank: position of its first stream in that */
     const uint32_t *cpu_threads_of; /**< by rank: number of those that are threads of a processor */
     const uint64_t *locations;      /**< by stream: id in the archive */
     const uint64_t *events_of;      /**< by stream: number of events as stated by the definitions */

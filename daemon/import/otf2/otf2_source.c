@@ -34,7 +34,6 @@ struct otf2_source {
     struct otf2_report *reports;
     struct otf2_stream *streams; /* owned */
     struct otf2_rank *ranks;     /* owned */
-    uint32_t *of_rank;           /* owned: streams, grouped by rank */
     uint32_t stream_count;
     int local_defs; /* there are files of local definitions */
 };
@@ -148,7 +147,6 @@ void otf2_source_close(struct otf2_source *s)
         OTF2_Reader_Close(s->reader);
     free(s->streams);
     free(s->ranks);
-    free(s->of_rank);
     free(s->folder);
     free(s);
 }
@@ -190,19 +188,16 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
 static int otf2_source_make_streams(struct otf2_source *s)
 {
     const struct otf2_job *job = s->job;
-    uint32_t at = 0;
     s->streams = calloc((size_t)job->stream_count + 1, sizeof(*s->streams));
     s->ranks = calloc((size_t)job->ranks + 1, sizeof(*s->ranks));
-    s->of_rank = calloc((size_t)job->stream_count + 1, sizeof(*s->of_rank));
-    if (s->streams == NULL || s->ranks == NULL || s->of_rank == NULL)
+    if (s->streams == NULL || s->ranks == NULL)
         return -ENOMEM;
     s->stream_count = job->stream_count;
     for (uint32_t r = 0; r < job->ranks; r++) {
         pthread_mutex_init(&s->ranks[r].lock, NULL);
         request_table_init(&s->ranks[r].requests);
-        s->ranks[r].streams = s->of_rank + at;
+        s->ranks[r].streams = job->streams + job->first_of[r];
         s->ranks[r].stream_count = job->threads_of[r];
-        at += job->threads_of[r];
     }
     for (uint32_t i = 0; i < job->stream_count; i++) {
         struct otf2_stream *stream = &s->streams[i];
@@ -212,7 +207,6 @@ static int otf2_source_make_streams(struct otf2_source *s)
                                        .rank = job->rank_of[i],
                                        .number = i,
                                        .whole_events = UINT64_MAX};
-        s->of_rank[rank->streams - s->of_rank + job->thread_of[i]] = i;
         otf2_calls_init(&stream->calls, &rank->requests, job->thread_of[i], rank->stream_count);
         if (s->reports[i].crashed != 0) {
             stream->ended = 1;
