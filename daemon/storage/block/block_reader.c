@@ -362,22 +362,31 @@ static int read_column_bytes(struct read_column *c, const uint8_t **bytes, size_
     return 1;
 }
 
-/* A text, as the arena's. @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+/* Copy bytes into the arena, with a NUL behind them. @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+static int read_column_copy(struct read_column *c, struct wire_arena *arena, uint64_t limit,
+                            char **copy, size_t *length)
+{
+    const uint8_t *bytes;
+    if (!read_column_bytes(c, &bytes, length) || *length > limit)
+        return -HOLTER_ECORRUPT;
+    *copy = wire_arena_take(arena, *length + 1, 1);
+    if (*copy == NULL)
+        return -ENOMEM;
+    memcpy(*copy, bytes, *length);
+    (*copy)[*length] = '\0';
+    return 0;
+}
+
 static int read_column_text(struct read_column *c, struct wire_arena *arena, uint64_t limit,
                             uint8_t *slot)
 {
-    const uint8_t *bytes;
+    char *text;
     size_t length;
-    if (!read_column_bytes(c, &bytes, &length) || length > limit ||
-        utf8_prefix((const char *)bytes, length) != length)
-        return -HOLTER_ECORRUPT;
-    char *text = wire_arena_take(arena, length + 1, 1);
-    if (text == NULL)
-        return -ENOMEM;
-    memcpy(text, bytes, length);
-    text[length] = '\0';
+    int code = read_column_copy(c, arena, limit, &text, &length);
+    if (code != 0)
+        return code;
     memcpy(slot, &text, sizeof(text));
-    return 0;
+    return utf8_prefix(text, length) == length ? 0 : -HOLTER_ECORRUPT;
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -449,14 +458,11 @@ static int block_reader_read_rows(struct block_reader *r, struct read_column *co
 static int block_reader_read_bin(struct read_column *c, struct wire_arena *arena, uint64_t limit,
                                  uint8_t *slot)
 {
-    const uint8_t *bytes;
+    char *copy;
     size_t length;
-    if (!read_column_bytes(c, &bytes, &length) || length > limit)
-        return -HOLTER_ECORRUPT;
-    uint8_t *copy = wire_arena_take(arena, length + 1, 1);
-    if (copy == NULL)
-        return -ENOMEM;
-    memcpy(copy, bytes, length);
+    int code = read_column_copy(c, arena, limit, &copy, &length);
+    if (code != 0)
+        return code;
     uint64_t count = length;
     memcpy(slot, &copy, sizeof(copy));
     memcpy(slot + sizeof(copy), &count, sizeof(count));
