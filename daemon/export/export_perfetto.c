@@ -144,6 +144,17 @@ static void export_perfetto_put_arguments(struct trace *t, const struct cell *ce
     fputs("}}", t->out);
 }
 
+/* An event of a track of the job, from a row behind its name: its begin, end and arguments. */
+static int export_perfetto_put_row(struct trace *t, int track, const char *name,
+                                   const struct cell *row, size_t columns)
+{
+    export_perfetto_begin(t, 'X', JOB, track);
+    export_perfetto_put_name(t, name);
+    export_perfetto_put_span(t, row[0].integer, row[1].integer);
+    export_perfetto_put_arguments(t, &row[2], columns - 2);
+    return ferror(t->out) ? -EIO : 0;
+}
+
 static int export_perfetto_put_phase(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
@@ -153,10 +164,7 @@ static int export_perfetto_put_phase(void *user, const struct cell *row, size_t 
                  row[8].integer);
     else
         snprintf(title, sizeof(title), "phase %" PRId64, row[0].integer);
-    export_perfetto_begin(t, 'X', JOB, PHASES);
-    export_perfetto_put_name(t, title);
-    export_perfetto_put_span(t, row[1].integer, row[2].integer);
-    export_perfetto_put_arguments(t, &row[3], columns - 3);
+    export_perfetto_put_row(t, PHASES, title, row + 1, columns - 1);
     if (isfinite(row[6].real))
         export_perfetto_put_counter(t, "curve", row[1].integer, &row[6], 1, 1);
     return ferror(t->out) ? -EIO : 0;
@@ -184,22 +192,11 @@ static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_
     return i == 0 ? ALERTS : FURTHER_ALERTS + (int)i;
 }
 
-/* An event of a track of the job, from a row: its name, begin and end, and its arguments. */
-static int export_perfetto_put_row(struct trace *t, int track, const struct cell *row,
-                                   size_t columns)
-{
-    export_perfetto_begin(t, 'X', JOB, track);
-    export_perfetto_put_name(t, row[0].text);
-    export_perfetto_put_span(t, row[1].integer, row[2].integer);
-    export_perfetto_put_arguments(t, &row[3], columns - 3);
-    return ferror(t->out) ? -EIO : 0;
-}
-
 static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     int track = export_perfetto_assign_track(t, row[1].integer, row[2].integer);
-    return track < 0 ? track : export_perfetto_put_row(t, track, row, columns);
+    return track < 0 ? track : export_perfetto_put_row(t, track, row[0].text, row + 1, columns - 1);
 }
 
 /* Links that were hot in the most windows come first. */
@@ -229,7 +226,7 @@ static int export_perfetto_put_link(void *user, const struct cell *row, size_t c
 {
     struct trace *t = user;
     int track = strlen(row[0].text) > 150 ? 0 : export_perfetto_track_of(t, row[0].text);
-    return track == 0 ? 0 : export_perfetto_put_row(t, track, row + 1, columns - 1);
+    return track == 0 ? 0 : export_perfetto_put_row(t, track, row[1].text, row + 2, columns - 2);
 }
 
 /* Captures may overlap: of a record in several captures the one with a known duration is used. */
