@@ -78,18 +78,21 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
     return b->count++;
 }
 
-int build_declare(struct build *b, uint32_t v, enum topology_vertex kind, unsigned line)
+uint32_t build_declare(struct build *b, const char *name, enum topology_vertex kind, unsigned line)
 {
+    uint32_t v = build_name(b, name, line);
+    if (v == TOPOLOGY_NONE)
+        return v;
     struct build_vertex *vertex = &b->vertices[v];
     if (vertex->line != 0) {
         fault_at(b->faults, line, "%s %s stands there twice, first in line %u",
                  vertex->kind == kind ? kind == VERTEX_NODE ? "host" : "switch" : "the name",
                  vertex->name, vertex->line);
-        return -1;
+        return TOPOLOGY_NONE;
     }
     vertex->kind = kind;
     vertex->line = line;
-    return 0;
+    return v;
 }
 
 /* "(0,0,1)" for nodes with coordinates, else "5" */
@@ -113,8 +116,8 @@ static void topology_build_node_text(const struct build *b, uint32_t node, char 
 void build_place(struct build *b, const char *host, uint32_t node, unsigned line)
 {
     char place[160];
-    uint32_t v = build_name(b, host, line);
-    if (v == TOPOLOGY_NONE || build_declare(b, v, VERTEX_NODE, line) != 0)
+    uint32_t v = build_declare(b, host, VERTEX_NODE, line);
+    if (v == TOPOLOGY_NONE)
         return;
     if (b->owner == NULL)
         b->owner = calloc((size_t)b->nodes + 1, sizeof(*b->owner));
@@ -149,6 +152,16 @@ void build_link(struct build *b, const struct build_link *link)
     }
     if (topology_build_fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_room))
         b->links[b->link_count++] = *link;
+}
+
+void build_join(struct build *b, const char *name, struct build_link *link, int hosts)
+{
+    link->ends[0] = build_name(b, name, link->line);
+    if (link->ends[0] == TOPOLOGY_NONE)
+        return;
+    if (hosts && b->vertices[link->ends[0]].line == 0)
+        build_declare(b, name, VERTEX_NODE, link->line);
+    build_link(b, link);
 }
 
 void build_route(struct build *b, unsigned line)

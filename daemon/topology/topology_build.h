@@ -51,8 +51,14 @@ void build_finish(struct build *build);
 /** Number of a name, which need not be declared yet. @return TOPOLOGY_NONE, reported */
 uint32_t build_name(struct build *build, const char *name, unsigned line);
 
-/** Declare a node or switch. @return 0, or -1, reported: it is declared already */
-int build_declare(struct build *build, uint32_t vertex, enum topology_vertex kind, unsigned line);
+/** Declare a node or switch. @return its number, or TOPOLOGY_NONE, reported: it is declared
+ * already, or cannot have that name */
+uint32_t build_declare(struct build *build, const char *name, enum topology_vertex kind,
+                       unsigned line);
+
+/** Add a link from a name to link->ends[1]. @param hosts  the name is that of a host, which need
+ * not be declared before */
+void build_join(struct build *build, const char *name, struct build_link *link, int hosts);
 
 /** Place a host on a node of a regular network. */
 void build_place(struct build *build, const char *host, uint32_t node, unsigned line);

@@ -51,17 +51,9 @@ static char *topology_slurm_whole_line(struct lines *lines, unsigned *number)
 static int topology_slurm_join(void *user, const char *name)
 {
     struct reader *r = user;
-    struct build *b = r->build;
-    struct build_link link = {.line = r->line};
-    uint32_t v = build_name(b, name, r->line);
-    if (v == TOPOLOGY_NONE)
-        return b->code;
-    if (r->hosts && b->vertices[v].line == 0)
-        build_declare(b, v, VERTEX_NODE, r->line);
-    link.ends[0] = v;
-    link.ends[1] = r->above;
-    build_link(b, &link);
-    return b->code;
+    struct build_link link = {.ends = {0, r->above}, .line = r->line};
+    build_join(r->build, name, &link, r->hosts);
+    return r->build->code;
 }
 
 static void topology_slurm_join_list(struct reader *r, const char *key, const char *list, int hosts)
@@ -70,21 +62,11 @@ static void topology_slurm_join_list(struct reader *r, const char *key, const ch
     hostlist_expand_key(r->faults, r->line, key, list, topology_slurm_join, r);
 }
 
-static void topology_slurm_declare(struct reader *r, const char *name)
-{
-    r->above = build_name(r->build, name, r->line);
-    if (r->above != TOPOLOGY_NONE)
-        build_declare(r->build, r->above, VERTEX_SWITCH, r->line);
-}
-
 static void topology_slurm_declare_block(struct reader *r, const char *name)
 {
-    topology_slurm_declare(r, name);
-    if (r->top == TOPOLOGY_NONE) {
-        r->top = build_name(r->build, TOP, r->line);
-        if (r->top != TOPOLOGY_NONE)
-            build_declare(r->build, r->top, VERTEX_SWITCH, r->line);
-    }
+    r->above = build_declare(r->build, name, VERTEX_SWITCH, r->line);
+    if (r->top == TOPOLOGY_NONE)
+        r->top = build_declare(r->build, TOP, VERTEX_SWITCH, r->line);
     struct build_link link = {.ends = {r->above, r->top}, .line = r->line};
     if (r->above != TOPOLOGY_NONE && r->top != TOPOLOGY_NONE)
         build_link(r->build, &link);
@@ -100,7 +82,7 @@ static void topology_slurm_apply_word(struct reader *r, char *word, unsigned pos
     }
     *value++ = '\0';
     if (strcasecmp(word, "SwitchName") == 0 && position == 0)
-        topology_slurm_declare(r, value);
+        r->above = build_declare(r->build, value, VERTEX_SWITCH, r->line);
     else if (strcasecmp(word, "BlockName") == 0 && position == 0)
         topology_slurm_declare_block(r, value);
     else if (strcasecmp(word, "BlockSizes") == 0 && position == 0)

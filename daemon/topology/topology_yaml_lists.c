@@ -20,9 +20,7 @@ static int yaml_lists_place_host(void *user, const char *name)
     struct placing *p = user;
     struct build *b = p->r->build;
     if (b->spec.kind == TOPOLOGY_TREE || b->spec.kind == TOPOLOGY_GRAPH) {
-        uint32_t v = build_name(b, name, p->line);
-        if (v != TOPOLOGY_NONE)
-            build_declare(b, v, VERTEX_NODE, p->line);
+        build_declare(b, name, VERTEX_NODE, p->line);
     } else {
         if (p->next == b->nodes) {
             fault_at(p->r->faults, p->line,
@@ -131,21 +129,13 @@ struct joining {
     struct yaml_reader *r;
     struct build_link link; /* its ends[1] is the switch */
     int hosts;              /* the names below are hosts: they need not be in `nodes` */
-    unsigned line;
 };
 
 static int topology_yaml_join(void *user, const char *name)
 {
     struct joining *j = user;
-    struct build *b = j->r->build;
-    uint32_t v = build_name(b, name, j->line);
-    if (v == TOPOLOGY_NONE)
-        return b->code;
-    if (j->hosts && b->vertices[v].line == 0)
-        build_declare(b, v, VERTEX_NODE, j->line);
-    j->link.ends[0] = v;
-    build_link(b, &j->link);
-    return b->code;
+    build_join(j->r->build, name, &j->link, j->hosts);
+    return j->r->build->code;
 }
 
 static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_node *value,
@@ -153,7 +143,7 @@ static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_nod
 {
     const char *text = tree_text(r->faults, key, value);
     j->hosts = hosts;
-    j->line = j->link.line = value->line;
+    j->link.line = value->line;
     if (text != NULL)
         hostlist_expand_key(r->faults, value->line, key, text, topology_yaml_join, j);
 }
@@ -161,11 +151,8 @@ static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_nod
 static int yaml_lists_declare_switch(void *user, const char *name)
 {
     struct placing *p = user;
-    struct build *b = p->r->build;
-    uint32_t v = build_name(b, name, p->line);
-    if (v != TOPOLOGY_NONE)
-        build_declare(b, v, VERTEX_SWITCH, p->line);
-    return b->code;
+    build_declare(p->r->build, name, VERTEX_SWITCH, p->line);
+    return p->r->build->code;
 }
 
 static void yaml_lists_read_switch_names(struct yaml_reader *r, const struct tree_node *value)
@@ -186,11 +173,10 @@ void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char 
     const char *text = name == NULL ? NULL : tree_text(r->faults, words[0], name);
     if (name == NULL)
         fault_at(r->faults, map->line, "%s: is missing in this switch", words[0]);
-    uint32_t v = text == NULL ? TOPOLOGY_NONE : build_name(r->build, text, name->line);
-    if (v == TOPOLOGY_NONE)
+    j.link.ends[1] =
+        text == NULL ? TOPOLOGY_NONE : build_declare(r->build, text, VERTEX_SWITCH, name->line);
+    if (j.link.ends[1] == TOPOLOGY_NONE)
         return;
-    build_declare(r->build, v, VERTEX_SWITCH, name->line);
-    j.link.ends[1] = v;
     if (capacity != NULL)
         yaml_capacity(r, capacity, &j.link.capacity);
     if (nodes != NULL)

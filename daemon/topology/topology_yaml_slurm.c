@@ -37,8 +37,8 @@ static void yaml_slurm_blocks(struct yaml_reader *r, const struct tree_node *blo
     static const char *const words[] = {"block", "nodes", ""};
     char top_name[TOPOLOGY_NAME + 1];
     snprintf(top_name, sizeof(top_name), "%.60s", name);
-    uint32_t top = build_name(r->build, top_name, blocks->line);
-    if (top == TOPOLOGY_NONE || build_declare(r->build, top, VERTEX_SWITCH, blocks->line) != 0)
+    uint32_t top = build_declare(r->build, top_name, VERTEX_SWITCH, blocks->line);
+    if (top == TOPOLOGY_NONE)
         return;
     for (const struct tree_node *item = blocks->child; item != NULL && r->build->code == 0;
          item = item->next) {
