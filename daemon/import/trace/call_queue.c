@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_ROOM 256u
 
@@ -97,23 +98,27 @@ struct open_request *call_queue_begin(struct call_queue *q, uint64_t id)
     return request_table_add(q->requests, id, q);
 }
 
-static int call_queue_grow_ends(struct call_queue *q)
+/* Double a ring by number that holds the numbers from `first` up to `end`. @return 0 or -ENOMEM */
+static int call_queue_grow(void *ring_pointer, size_t element, uint32_t *room, uint64_t first,
+                           uint64_t end)
 {
-    uint32_t room = q->end_room == 0 ? FIRST_ROOM : 2 * q->end_room;
-    struct open_request *ends = malloc(room * sizeof(*ends));
-    if (ends == NULL)
+    uint32_t more = *room == 0 ? FIRST_ROOM : 2 * *room;
+    char *old, *ring = malloc(more * element);
+    if (ring == NULL)
         return -ENOMEM;
-    for (uint64_t n = q->end_first; n < q->end_next; n++)
-        ends[n & (room - 1)] = q->ends[n & (q->end_room - 1)];
-    free(q->ends);
-    q->ends = ends;
-    q->end_room = room;
+    memcpy(&old, ring_pointer, sizeof(old));
+    for (uint64_t n = first; n < end; n++)
+        memcpy(ring + (n & (more - 1)) * element, old + (n & (*room - 1)) * element, element);
+    free(old);
+    memcpy(ring_pointer, &ring, sizeof(ring));
+    *room = more;
     return 0;
 }
 
 struct open_request *call_queue_end(struct call_queue *q, uint64_t id)
 {
-    if (q->end_next - q->end_first == q->end_room && call_queue_grow_ends(q) != 0)
+    if (q->end_next - q->end_first == q->end_room &&
+        call_queue_grow(&q->ends, sizeof(*q->ends), &q->end_room, q->end_first, q->end_next) != 0)
         return NULL;
     struct open_request *end = &q->ends[q->end_next++ & (q->end_room - 1)];
     *end = (struct open_request){.id = id, .queue = q, .order = q->order++, .taken = 1};
@@ -241,24 +246,11 @@ static int call_queue_join(struct call_queue *q, uint64_t number)
 
 /* ---- records --------------------------------------------------------------- */
 
-static int call_queue_grow_items(struct call_queue *q)
-{
-    uint32_t room = q->room == 0 ? FIRST_ROOM : 2 * q->room;
-    struct event *items = malloc(room * sizeof(*items));
-    if (items == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < q->count; i++)
-        items[(q->first + i) & (room - 1)] = *call_queue_item_at(q, q->first + i);
-    free(q->items);
-    q->items = items;
-    q->room = room;
-    return 0;
-}
-
 int call_queue_put(struct call_queue *q, const struct event *event, uint64_t waits_for,
                    uint32_t part)
 {
-    if (q->count == q->room && call_queue_grow_items(q) != 0)
+    if (q->count == q->room &&
+        call_queue_grow(&q->items, sizeof(*q->items), &q->room, q->first, q->first + q->count) != 0)
         return -ENOMEM;
     uint64_t position = q->first + q->count++;
     struct event *item = call_queue_item_at(q, position);
