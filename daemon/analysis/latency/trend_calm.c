@@ -29,11 +29,26 @@
 /* Pairs of neighbours that are assumed from the beginning, with a correlation of a half. */
 #define ASSUMED_NEIGHBOURS 10.0
 
+static void trend_sort_values(double *values, size_t count)
+{
+    if (count > 64) {
+        qsort(values, count, sizeof(*values), order_doubles);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        double value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
 void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, double *out)
 {
     for (uint64_t i = 0; i < count; i++)
         out[i] = trend_log(trend, from + i);
-    qsort(out, count, sizeof(*out), order_doubles);
+    trend_sort_values(out, count);
 }
 
 double trend_median(const struct trend *trend, uint64_t from, uint64_t count)
