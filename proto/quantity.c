@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,9 +15,18 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+struct quantity quantity_print(const char *format, ...)
+{
+    struct quantity out;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out.text, sizeof out.text, format, arguments);
+    va_end(arguments);
+    return out;
+}
+
 /* Three significant digits, with the first unit that keeps the number below its step. */
-static const char *quantity_scale(struct quantity *out, double value, double step,
-                                  const char *const *units, int last)
+static struct quantity quantity_scale(double value, double step, const char *const *units, int last)
 {
     int unit = 0;
     /* 999.5 would be rounded to a fourth digit. */
@@ -25,103 +35,78 @@ static const char *quantity_scale(struct quantity *out, double value, double ste
         unit++;
     }
     int digits = unit == 0 || fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
-    snprintf(out->text, sizeof out->text, "%.*f%s", digits, value, units[unit]);
-    return out->text;
+    return quantity_print("%.*f%s", digits, value, units[unit]);
 }
 
-const char *quantity_count(struct quantity *out, double count)
+struct quantity quantity_count(double count)
 {
     static const char *const units[] = {"", " k", " M", " G", " T", " P", " E"};
-    return quantity_scale(out, count, 1000, units, 6);
+    return quantity_scale(count, 1000, units, 6);
 }
 
-const char *quantity_things(struct quantity *out, uint64_t count, const char *noun)
+struct quantity quantity_things(uint64_t count, const char *noun)
 {
-    snprintf(out->text, sizeof out->text, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");
-    return out->text;
+    return quantity_print("%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");
 }
 
-const char *quantity_bytes(struct quantity *out, double bytes)
+struct quantity quantity_bytes(double bytes)
 {
     static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-    return quantity_scale(out, bytes, 1024, units, 6);
+    return quantity_scale(bytes, 1024, units, 6);
 }
 
-static const char *quantity_format_two(struct quantity *out, unsigned long long high,
-                                       const char *high_unit, unsigned long long low,
-                                       const char *low_unit)
-{
-    snprintf(out->text, sizeof out->text, "%llu %s %llu %s", high, high_unit, low, low_unit);
-    return out->text;
-}
-
-const char *quantity_duration(struct quantity *out, double ns)
+struct quantity quantity_duration(double ns)
 {
     static const char *const units[] = {" ns", " µs", " ms", " s"};
     if (fabs(ns) < 119.5e9)
-        return quantity_scale(out, ns, 1000, units, 3);
-    if (!(ns > 0 && ns < 1e18)) {
-        snprintf(out->text, sizeof out->text, "%.3g s", ns / 1e9);
-        return out->text;
-    }
+        return quantity_scale(ns, 1000, units, 3);
+    if (!(ns > 0 && ns < 1e18))
+        return quantity_print("%.3g s", ns / 1e9);
     unsigned long long seconds = (unsigned long long)(ns / 1e9 + 0.5);
     if (seconds < 7200)
-        return quantity_format_two(out, seconds / 60, "min", seconds % 60, "s");
+        return quantity_print("%llu min %llu s", seconds / 60, seconds % 60);
     if (seconds < 172800)
-        return quantity_format_two(out, seconds / 3600, "h", seconds / 60 % 60, "min");
-    return quantity_format_two(out, seconds / 86400, "d", seconds / 3600 % 24, "h");
+        return quantity_print("%llu h %llu min", seconds / 3600, seconds / 60 % 60);
+    return quantity_print("%llu d %llu h", seconds / 86400, seconds / 3600 % 24);
 }
 
-const char *quantity_measured(struct quantity *out, double ns, double error_ns)
+struct quantity quantity_measured(double ns, double error_ns)
 {
-    struct quantity time, error;
     if (!(error_ns > 0))
-        return quantity_duration(out, ns);
-    snprintf(out->text, sizeof out->text, "%.12s ± %.12s", quantity_duration(&time, ns),
-             quantity_duration(&error, error_ns));
-    return out->text;
+        return quantity_duration(ns);
+    return quantity_print("%s ± %s", quantity_duration(ns).text, quantity_duration(error_ns).text);
 }
 
-const char *quantity_clock(struct quantity *out, uint64_t ns)
+struct quantity quantity_clock(uint64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm local;
     char day[16];
     if (ns == 0 || !localtime_r(&seconds, &local) || !strftime(day, sizeof day, "%H:%M:%S", &local))
-        snprintf(out->text, sizeof out->text, "-");
-    else
-        snprintf(out->text, sizeof out->text, "%s.%03u", day, (unsigned)(ns / 1000000 % 1000));
-    return out->text;
+        return quantity_print("-");
+    return quantity_print("%s.%03u", day, (unsigned)(ns / 1000000 % 1000));
 }
 
-const char *quantity_share(struct quantity *out, double part, double whole)
+struct quantity quantity_share(double part, double whole)
 {
-    if (whole > 0)
-        snprintf(out->text, sizeof out->text, "%.1f %%", 100 * part / whole);
-    else
-        snprintf(out->text, sizeof out->text, "-");
-    return out->text;
+    return whole > 0 ? quantity_print("%.1f %%", 100 * part / whole) : quantity_print("-");
 }
 
-const char *quantity_matched(struct quantity *out, uint64_t matched, uint64_t unmatched)
+struct quantity quantity_matched(uint64_t matched, uint64_t unmatched)
 {
     double share = 1e4 * (double)matched / ((double)matched + (double)unmatched);
     if (unmatched == 0)
-        snprintf(out->text, sizeof out->text, "%s", matched == 0 ? "-" : "100 %");
-    else
-        snprintf(out->text, sizeof out->text, "%.2f %%", fmin(floor(share), 9999) / 100);
-    return out->text;
+        return quantity_print("%s", matched == 0 ? "-" : "100 %");
+    return quantity_print("%.2f %%", fmin(floor(share), 9999) / 100);
 }
 
-const char *quantity_ratio(struct quantity *out, double ratio)
+struct quantity quantity_ratio(double ratio)
 {
     if (isnan(ratio))
-        snprintf(out->text, sizeof out->text, "-");
-    else if (ratio >= 9999.5)
-        snprintf(out->text, sizeof out->text, ">9999x");
-    else
-        snprintf(out->text, sizeof out->text, "%.*fx", ratio < 9.95 ? 1 : 0, ratio);
-    return out->text;
+        return quantity_print("-");
+    if (ratio >= 9999.5)
+        return quantity_print(">9999x");
+    return quantity_print("%.*fx", ratio < 9.95 ? 1 : 0, ratio);
 }
 
 int quantity_parse_bytes(const char *text, uint64_t *out)

@@ -36,11 +36,9 @@ static void import_trace_print_head(const struct import_options *options, uint64
                                     uint64_t hosts, const struct trace_counts *counts,
                                     uint64_t window_ns)
 {
-    struct quantity of_ranks, of_hosts, of_windows, window;
-    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(&of_ranks, ranks, "rank"),
-           quantity_things(&of_hosts, hosts, "host"),
-           quantity_things(&of_windows, counts->windows, "window"),
-           quantity_duration(&window, (double)window_ns));
+    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(ranks, "rank").text,
+           quantity_things(hosts, "host").text, quantity_things(counts->windows, "window").text,
+           quantity_duration((double)window_ns).text);
 }
 
 /* A line of the summary, unless the count is 0. */
@@ -52,11 +50,10 @@ static void import_trace_print_count(const char *label, uint64_t count, const ch
 
 static void print_messages(const struct trace_counts *c)
 {
-    struct quantity sent, received;
     printf("  sent         %" PRIu64 " messages, %" PRIu64 " bytes (%s)\n", c->sent, c->sent_bytes,
-           quantity_bytes(&sent, (double)c->sent_bytes));
+           quantity_bytes((double)c->sent_bytes).text);
     printf("  received     %" PRIu64 " messages, %" PRIu64 " bytes (%s)\n", c->received,
-           c->received_bytes, quantity_bytes(&received, (double)c->received_bytes));
+           c->received_bytes, quantity_bytes((double)c->received_bytes).text);
     printf("  matched      %" PRIu64 " within hosts, %" PRIu64 " ends between hosts\n", c->matched,
            c->halves);
     import_trace_print_count("unmatched", c->unmatched, "ends within hosts");

@@ -325,7 +325,6 @@ static void run_report_append_count(char *out, size_t capacity, uint64_t count, 
 static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
 {
     char lost[32], windows[32], received[32];
-    struct quantity share;
     uint64_t unwatched = job->watched < job->ranks ? job->ranks - job->watched : 0;
     out[0] = '\0';
     run_report_append_count(out, capacity, unwatched, "rank", "not watched");
@@ -341,7 +340,7 @@ static void run_report_print_losses(char *out, size_t capacity, const struct run
     if (job->unmatched > 0) {
         run_report_print_count(received, sizeof received, job->matched + job->unmatched);
         snprintf(out + used, capacity - used, "%s of %s received messages matched, ",
-                 quantity_matched(&share, job->matched, job->unmatched), received);
+                 quantity_matched(job->matched, job->unmatched).text, received);
         used = strlen(out);
     }
     out += used;
@@ -380,7 +379,6 @@ static unsigned run_report_percent(double share)
 static void run_report_print_job(const struct run_job *job)
 {
     char messages[32], losses[256], share[64] = "", recording[640];
-    struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
     run_report_print_count(messages, sizeof messages, job->messages);
     run_report_print_losses(losses, sizeof losses, job);
@@ -390,14 +388,13 @@ static void run_report_print_job(const struct run_job *job)
         snprintf(share, sizeof share, "%u %% of the time in MPI, %u %% waiting, ",
                  run_report_percent((double)job->mpi_ns / of),
                  run_report_percent((double)job->waiting_ns / of));
-    terminal_print("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64
-                   " node%s, %s, %s messages, %s, %s%s%s",
-                   job->id, slash == NULL ? job->app : slash + 1,
-                   strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks,
-                   job->ranks == 1 ? "" : "s", job->nodes, job->nodes == 1 ? "" : "s",
-                   job->duration_ns == 0 ? "end not seen"
-                                         : quantity_duration(&duration, (double)job->duration_ns),
-                   messages, quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
+    terminal_print(
+        "job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, %s%s%s",
+        job->id, slash == NULL ? job->app : slash + 1,
+        strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
+        job->nodes, job->nodes == 1 ? "" : "s",
+        job->duration_ns == 0 ? "end not seen" : quantity_duration((double)job->duration_ns).text,
+        messages, quantity_bytes((double)job->bytes).text, share, losses, recording);
 }
 
 void run_report_print(const struct run_report *report)

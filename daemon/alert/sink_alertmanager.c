@@ -87,7 +87,6 @@ static void alertmanager_put_causes(FILE *out, int *count, const struct wire_ale
 static void alertmanager_put_annotations(FILE *out, const struct wire_alert *a)
 {
     int count = 0;
-    struct quantity q;
     fputs(",\"annotations\":{", out);
     alertmanager_put_member(out, &count, "summary", a->title);
     alertmanager_put_member(out, &count, "description", a->text);
@@ -104,10 +103,10 @@ static void alertmanager_put_annotations(FILE *out, const struct wire_alert *a)
     alertmanager_put_member(out, &count, "culprits", a->culprits);
     alertmanager_put_member(out, &count, "victims", a->victims);
     if (a->ratio > 0)
-        alertmanager_put_format(out, &count, "ratio", "%s", quantity_ratio(&q, a->ratio));
+        alertmanager_put_format(out, &count, "ratio", "%s", quantity_ratio(a->ratio).text);
     if (a->ratio_worst > 0)
         alertmanager_put_format(out, &count, "ratio_worst", "%s",
-                                quantity_ratio(&q, a->ratio_worst));
+                                quantity_ratio(a->ratio_worst).text);
     if (a->culprit != NULL && a->culprit[0] != '\0' && a->progress >= 0)
         alertmanager_put_format(out, &count, "progress", "%.0f%%", 100 * a->progress);
     if (a->slope > 0 || a->slope < 0)

@@ -54,7 +54,6 @@ static void report_put_head(const struct page *p)
 {
     const struct report_data *d = p->data;
     const struct content *c = p->source->content;
-    struct quantity a, b, e;
     const char *app = d->app[0] != '\0' ? text_base_name(d->app) : c->job;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
@@ -66,9 +65,9 @@ static void report_put_head(const struct page *p)
         report_style);
     html_text(p->out, app);
     html_put(p->out, "</h1>\n<p class=\"second\">job ", c->job, "");
-    fprintf(p->out, ": %s on %s, %s, ", quantity_things(&a, c->rank_count, "rank"),
-            quantity_things(&b, c->host_count, "node"),
-            quantity_duration(&e, (double)(d->end_ns - d->begin_ns)));
+    fprintf(p->out, ": %s on %s, %s, ", quantity_things(c->rank_count, "rank").text,
+            quantity_things(c->host_count, "node").text,
+            quantity_duration((double)(d->end_ns - d->begin_ns)).text);
     report_put_state(p->out, d);
     if (d->begin_ns > 0) {
         fputs("; began ", p->out);
@@ -89,7 +88,6 @@ static void report_put_card(FILE *out, const char *figure, const char *text)
 static void report_put_cards(const struct page *p)
 {
     const struct report_data *d = p->data;
-    struct quantity q;
     const struct content *c = p->source->content;
     double sent = 0, bytes = 0, mpi = 0, time = 0, lost = 0, missing = 0, untracked = 0;
     double tallied = 0;
@@ -111,27 +109,28 @@ static void report_put_cards(const struct page *p)
     fputs("<div class=\"cards\">\n", p->out);
     snprintf(text, sizeof(text), "%zu", d->alerts_all);
     report_put_card(p->out, text, d->alerts_all == 1 ? "alert" : "alerts");
-    report_put_card(p->out, quantity_count(&q, sent), "messages between ranks");
-    report_put_card(p->out, quantity_bytes(&q, bytes), "sent in them");
-    report_put_card(p->out, quantity_share(&q, mpi, time), "of the ranks' time in MPI");
+    report_put_card(p->out, quantity_count(sent).text, "messages between ranks");
+    report_put_card(p->out, quantity_bytes(bytes).text, "sent in them");
+    report_put_card(p->out, quantity_share(mpi, time).text, "of the ranks' time in MPI");
     snprintf(text, sizeof(text), "%zu", d->phase_count);
     report_put_card(p->out, text, "phases of communication");
     if (tallied > 0)
-        report_put_card(p->out, quantity_count(&q, tallied),
+        report_put_card(p->out, quantity_count(tallied).text,
                         "records summed unread by their ranks");
     if (untracked > 0)
-        report_put_card(p->out, quantity_count(&q, untracked), "requests not tracked to their end");
+        report_put_card(p->out, quantity_count(untracked).text,
+                        "requests not tracked to their end");
     if (d->matched + d->unmatched > 0)
-        report_put_card(p->out, quantity_matched(&q, d->matched, d->unmatched),
+        report_put_card(p->out, quantity_matched(d->matched, d->unmatched).text,
                         "of the received messages matched");
     if (d->of_unwatched > 0)
-        report_put_card(p->out, quantity_count(&q, (double)d->of_unwatched),
+        report_put_card(p->out, quantity_count((double)d->of_unwatched).text,
                         "received from ranks that are not watched");
     if (lost == 0 && missing == 0 && untracked == 0)
         report_put_card(p->out, d->unmatched > 0 ? "no record" : "nothing",
                         d->cut_short ? "lost until the recording ends" : "lost");
     else
-        report_put_card(p->out, quantity_count(&q, lost),
+        report_put_card(p->out, quantity_count(lost).text,
                         missing > 0 ? "records lost; reports of nodes are missing"
                                     : "records lost");
     fputs("</div>\n", p->out);
@@ -141,27 +140,24 @@ static void report_put_cards(const struct page *p)
 
 void page_since(const struct page *p, int64_t time_ns)
 {
-    struct quantity q;
     int64_t begin = p->data->begin_ns;
     fprintf(p->out, "%s after the begin",
-            quantity_duration(&q, time_ns > begin ? (double)time_ns - (double)begin : 0));
+            quantity_duration(time_ns > begin ? (double)time_ns - (double)begin : 0).text);
 }
 
 /* Ratios as the alert has them: now, and at worst; and what the job has lost. */
 static void report_put_growth(const struct page *p, const struct report_alert *a)
 {
-    struct quantity ratio, worst, lost;
     if (isfinite(a->ratio) && a->ratio > 0)
-        fprintf(p->out, "; %s what it was, at worst %s", quantity_ratio(&ratio, a->ratio),
-                quantity_ratio(&worst, a->worst));
+        fprintf(p->out, "; %s what it was, at worst %s", quantity_ratio(a->ratio).text,
+                quantity_ratio(a->worst).text);
     if (a->culprit[0] != '\0' && isfinite(a->progress))
         fprintf(p->out, "; %.0f %% of the progress, %s lost", 100 * a->progress,
-                quantity_duration(&lost, a->lost_ns));
+                quantity_duration(a->lost_ns).text);
 }
 
 static void report_put_alert(const struct page *p, const struct report_alert *a)
 {
-    struct quantity q;
     const char *class_ = strcmp(a->severity, "warning") == 0 ? " warning"
                          : strcmp(a->severity, "info") == 0  ? " info"
                                                              : "";
@@ -169,9 +165,10 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
     html_text(p->out, a->title);
     html_put(p->out, "</h3>\n<p class=\"second\">", a->severity, ", ");
     page_since(p, a->since_ns);
-    fprintf(p->out, ", for %s, ",
-            quantity_duration(
-                &q, a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns : 0));
+    fprintf(
+        p->out, ", for %s, ",
+        quantity_duration(a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns : 0)
+            .text);
     html_text(p->out,
               strcmp(a->state, "firing") == 0 ? "not over when the recording ends" : a->state);
     report_put_growth(p, a);
@@ -214,22 +211,20 @@ static void report_put_alerts(const struct page *p)
 
 /* ---- advice and pictures ------------------------------------------------------------ */
 
-static const char *report_measure_text(struct quantity *out, const struct report_measure *m,
-                                       uint64_t value)
+static struct quantity report_measure_text(const struct report_measure *m, uint64_t value)
 {
-    return m->bytes ? quantity_bytes(out, (double)value) : quantity_count(out, (double)value);
+    return m->bytes ? quantity_bytes((double)value) : quantity_count((double)value);
 }
 
 static void report_put_measure(FILE *out, const struct report_measure *m)
 {
-    struct quantity before, after;
     double gain =
         m->before > 0 ? 100 * ((double)m->before - (double)m->after) / (double)m->before : 0;
     html_put(out, "<tr><td>", m->name, "");
     fprintf(out,
             "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n %s\">%.2f %%</td>"
             "<td>%s</td></tr>\n",
-            report_measure_text(&before, m, m->before), report_measure_text(&after, m, m->after),
+            report_measure_text(m, m->before).text, report_measure_text(m, m->after).text,
             gain > 0   ? "better"
             : gain < 0 ? "worse"
                        : "",

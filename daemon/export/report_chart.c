@@ -99,28 +99,24 @@ void chart_end(const struct chart *c)
 
 /* ---- axes ---------------------------------------------------------------------------- */
 
-static void report_chart_value_text(char *out, size_t room, double value, enum chart_kind kind)
+static struct quantity report_chart_value_text(double value, enum chart_kind kind)
 {
-    struct quantity q;
     if (kind == CHART_PERCENT)
-        snprintf(out, room, "%.3g %%", value);
-    else if (kind == CHART_TIMES || kind == CHART_PLAIN)
-        snprintf(out, room, "%.3g%s", value, kind == CHART_TIMES ? "x" : "");
-    else
-        snprintf(out, room, "%s",
-                 kind == CHART_BYTES ? quantity_bytes(&q, value) : quantity_count(&q, value));
+        return quantity_print("%.3g %%", value);
+    if (kind == CHART_TIMES || kind == CHART_PLAIN)
+        return quantity_print("%.3g%s", value, kind == CHART_TIMES ? "x" : "");
+    return kind == CHART_BYTES ? quantity_bytes(value) : quantity_count(value);
 }
 
 void chart_values(const struct chart *c)
 {
     for (int i = 0; i <= VALUE_LINES; i++) {
-        char text[40];
         double value = c->least + (c->most - c->least) * i / VALUE_LINES, y = chart_y(c, value);
-        report_chart_value_text(text, sizeof(text), value, c->kind);
         fprintf(c->out,
                 "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
                 "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                CHART_LEFT, CHART_WIDTH - CHART_RIGHT, y, y, CHART_LEFT - 8, y + 4, text);
+                CHART_LEFT, CHART_WIDTH - CHART_RIGHT, y, y, CHART_LEFT - 8, y + 4,
+                report_chart_value_text(value, c->kind).text);
     }
 }
 
@@ -147,28 +143,24 @@ static int64_t report_chart_tick_of(int64_t whole_ns)
     return step;
 }
 
-static void report_chart_time_text(char *out, size_t room, int64_t since_ns, int64_t tick_ns)
+static struct quantity report_chart_time_text(int64_t since_ns, int64_t tick_ns)
 {
-    struct quantity q;
     int64_t s = since_ns / INT64_C(1000000000);
     if (tick_ns < INT64_C(1000000000))
-        snprintf(out, room, "%s", since_ns == 0 ? "0" : quantity_duration(&q, (double)since_ns));
-    else if (s >= 3600)
-        snprintf(out, room, "%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
-    else
-        snprintf(out, room, "%d:%02d", (int)(s / 60), (int)(s % 60));
+        return since_ns == 0 ? quantity_print("0") : quantity_duration((double)since_ns);
+    if (s >= 3600)
+        return quantity_print("%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    return quantity_print("%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
 void chart_times(const struct chart *c)
 {
     int64_t whole = c->end_ns - c->begin_ns, tick = report_chart_tick_of(whole > 0 ? whole : 1);
     for (int i = 0; i <= TIME_TICKS + 1 && (whole <= 0 ? i == 0 : i <= whole / tick); i++) {
-        char text[40];
         double x = chart_x(c, c->begin_ns + i * tick);
-        report_chart_time_text(text, sizeof(text), i * tick, tick);
         fprintf(c->out,
                 "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                c->height - 8, text);
+                c->height - 8, report_chart_time_text(i * tick, tick).text);
     }
 }
 

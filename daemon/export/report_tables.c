@@ -37,12 +37,11 @@ static void report_tables_put_real_cell(FILE *out, double number, int decimals, 
 
 static void report_tables_put_link(FILE *out, const struct report_link *l)
 {
-    struct quantity q;
     fputs("<tr>", out);
     report_tables_put_text_cell(out, l->name);
     report_tables_put_real_cell(out, l->hot, 0, "");
     report_tables_put_real_cell(out, l->congested, 0, "");
-    report_tables_put_number_cell(out, quantity_bytes(&q, l->most_bytes));
+    report_tables_put_number_cell(out, quantity_bytes(l->most_bytes).text);
     report_tables_put_real_cell(out, 100 * l->share, 0, " %");
     report_tables_put_real_cell(out, l->ratio, 2, "x");
     report_tables_put_real_cell(out, l->latency, 1, "x");
@@ -116,7 +115,6 @@ static void report_tables_put_cells(FILE *out, const double *cells, unsigned sid
             continue;
         /* Logarithmic shade: it covers four decades below the largest cell. */
         double depth = most > 1 ? 1 + log10(cells[i] / most) / 4 : 1;
-        struct quantity q;
         const unsigned column = i % side, row = i / side;
         fprintf(out,
                 "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"var(--info)\" "
@@ -124,7 +122,7 @@ static void report_tables_put_cells(FILE *out, const double *cells, unsigned sid
                 column * size, row * size, size > 2 ? size - 0.5 : size,
                 size > 2 ? size - 0.5 : size, depth < 0.12 ? 0.12 : depth, row * group,
                 group > 1 ? " and following" : "", column * group,
-                group > 1 ? " and following" : "", quantity_bytes(&q, cells[i]));
+                group > 1 ? " and following" : "", quantity_bytes(cells[i]).text);
     }
 }
 
@@ -149,20 +147,20 @@ static void report_tables_put_pairs(const struct page *p)
         "<th class=\"n\">mean transfer time</th></tr>\n",
         p->out);
     for (size_t i = 0; i < c->pair_count && i < SHOWN; i++) {
-        struct quantity a, b, t;
         const struct content_pair *pair = order[i];
         fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", pair->source);
         if (pair->destination < 0)
             fputs("<td>several</td>", p->out);
         else
             fprintf(p->out, "<td>rank %" PRId64 "</td>", pair->destination);
-        report_tables_put_number_cell(p->out, quantity_count(&a, (double)pair->messages));
-        report_tables_put_number_cell(p->out, quantity_bytes(&b, (double)pair->bytes));
+        report_tables_put_number_cell(p->out, quantity_count((double)pair->messages).text);
+        report_tables_put_number_cell(p->out, quantity_bytes((double)pair->bytes).text);
         report_tables_put_number_cell(
             p->out, pair->matched == 0
                         ? ""
-                        : quantity_measured(&t, (double)pair->transfer_ns / (double)pair->matched,
-                                            (double)pair->error_ns / (double)pair->matched));
+                        : quantity_measured((double)pair->transfer_ns / (double)pair->matched,
+                                            (double)pair->error_ns / (double)pair->matched)
+                              .text);
         fputs("</tr>\n", p->out);
     }
     fputs("</table>\n", p->out);
@@ -244,17 +242,16 @@ void page_calls(const struct page *p)
           "<th class=\"n\">of MPI</th><th class=\"n\">mean</th><th class=\"n\">longest</th></tr>\n",
           p->out);
     for (size_t i = 0; i <= UINT16_MAX && (sums[i].calls > 0 || sums[i].time_ns > 0); i++) {
-        struct quantity q[6];
         const struct call_sum *s = &sums[i];
         fputs("<tr>", p->out);
         report_tables_put_text_cell(p->out, call_name(s->call));
-        report_tables_put_number_cell(p->out, quantity_count(&q[0], s->calls));
-        report_tables_put_number_cell(p->out, s->bytes > 0 ? quantity_bytes(&q[1], s->bytes) : "");
-        report_tables_put_number_cell(p->out, quantity_duration(&q[2], s->time_ns));
-        report_tables_put_number_cell(p->out, quantity_share(&q[3], s->time_ns, whole));
+        report_tables_put_number_cell(p->out, quantity_count(s->calls).text);
+        report_tables_put_number_cell(p->out, s->bytes > 0 ? quantity_bytes(s->bytes).text : "");
+        report_tables_put_number_cell(p->out, quantity_duration(s->time_ns).text);
+        report_tables_put_number_cell(p->out, quantity_share(s->time_ns, whole).text);
         report_tables_put_number_cell(
-            p->out, s->calls > 0 ? quantity_duration(&q[4], s->time_ns / s->calls) : "");
-        report_tables_put_number_cell(p->out, quantity_duration(&q[5], s->longest_ns));
+            p->out, s->calls > 0 ? quantity_duration(s->time_ns / s->calls).text : "");
+        report_tables_put_number_cell(p->out, quantity_duration(s->longest_ns).text);
         fputs("</tr>\n", p->out);
     }
     fputs("</table></div></section>\n", p->out);
@@ -282,17 +279,16 @@ static void report_tables_put_rank(const struct page *p, const struct content_ra
                                    double whole)
 {
     const struct content *c = p->source->content;
-    struct quantity a, b, e;
     double share = whole > 0 ? 100 * report_tables_mpi_time(&rank->sums) / whole : 0;
     share = share > 100 ? 100 : share;
     fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
     report_tables_put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
-    report_tables_put_number_cell(p->out, quantity_share(&a, share, 100));
+    report_tables_put_number_cell(p->out, quantity_share(share, 100).text);
     fprintf(p->out,
             "<td><div class=\"track\"><div class=\"bar\" style=\"width:%.1f%%\"></div></div></td>",
             share);
-    report_tables_put_number_cell(p->out, quantity_count(&b, (double)rank->sums.sent));
-    report_tables_put_number_cell(p->out, quantity_bytes(&e, (double)rank->sums.sent_bytes));
+    report_tables_put_number_cell(p->out, quantity_count((double)rank->sums.sent).text);
+    report_tables_put_number_cell(p->out, quantity_bytes((double)rank->sums.sent_bytes).text);
     fputs("</tr>\n", p->out);
 }
 

@@ -15,41 +15,38 @@
 static void figures_have_three_digits_and_a_unit(void **state)
 {
     (void)state;
-    char t[FORMAT_CAPACITY];
-    assert_string_equal(format_si(t, sizeof t, 0, "B"), "0" NB "B");
-    assert_string_equal(format_si(t, sizeof t, 812, ""), "812");
-    assert_string_equal(format_si(t, sizeof t, 999, "B"), "999" NB "B");
-    assert_string_equal(format_si(t, sizeof t, 999.6, "B"), "1.00" NB "kB");
-    assert_string_equal(format_si(t, sizeof t, 12421, "B/s"), "12.4" NB "kB/s");
-    assert_string_equal(format_si(t, sizeof t, 1e18, "B"), "1.00" NB "EB");
-    assert_string_equal(format_si(t, sizeof t, 1.8e19, "B"), "18.0" NB "EB");
-    assert_string_equal(format_axis(t, sizeof t, 5e10, "B/s"), "50" NB "GB/s");
-    assert_string_equal(format_axis(t, sizeof t, 0, "B/s"), "0");
-    assert_string_equal(format_count(t, sizeof t, UINT64_MAX), "18,446,744,073,709,551,615");
-    assert_string_equal(format_count(t, sizeof t, 100), "100");
+    assert_string_equal(format_si(0, "B").text, "0" NB "B");
+    assert_string_equal(format_si(812, "").text, "812");
+    assert_string_equal(format_si(999, "B").text, "999" NB "B");
+    assert_string_equal(format_si(999.6, "B").text, "1.00" NB "kB");
+    assert_string_equal(format_si(12421, "B/s").text, "12.4" NB "kB/s");
+    assert_string_equal(format_si(1e18, "B").text, "1.00" NB "EB");
+    assert_string_equal(format_si(1.8e19, "B").text, "18.0" NB "EB");
+    assert_string_equal(format_axis(5e10, "B/s").text, "50" NB "GB/s");
+    assert_string_equal(format_axis(0, "B/s").text, "0");
+    assert_string_equal(format_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+    assert_string_equal(format_count(100).text, "100");
 }
 
 static void durations_are_read_at_a_glance(void **state)
 {
     (void)state;
-    char t[FORMAT_CAPACITY];
-    assert_string_equal(format_duration(t, sizeof t, 34), "34" NB "ns");
-    assert_string_equal(format_duration(t, sizeof t, 1200), "1.2" NB "\xc2\xb5s");
-    assert_string_equal(format_duration(t, sizeof t, 60e9), "60" NB "s");
-    assert_string_equal(format_duration(t, sizeof t, 252e9), "4" NB "min" NB "12" NB "s");
-    assert_string_equal(format_duration(t, sizeof t, 7500e9), "2" NB "h" NB "05" NB "min");
-    assert_string_equal(format_elapsed(t, sizeof t, INT64_C(751000000000)), "00:12:31");
-    assert_string_equal(format_elapsed(t, sizeof t, -5), "00:00:00");
+    assert_string_equal(format_duration(34).text, "34" NB "ns");
+    assert_string_equal(format_duration(1200).text, "1.2" NB "\xc2\xb5s");
+    assert_string_equal(format_duration(60e9).text, "60" NB "s");
+    assert_string_equal(format_duration(252e9).text, "4" NB "min" NB "12" NB "s");
+    assert_string_equal(format_duration(7500e9).text, "2" NB "h" NB "05" NB "min");
+    assert_string_equal(format_elapsed(INT64_C(751000000000)).text, "00:12:31");
+    assert_string_equal(format_elapsed(-5).text, "00:00:00");
 }
 
 static void a_small_share_is_not_none(void **state)
 {
     (void)state;
-    char t[FORMAT_CAPACITY];
-    assert_string_equal(format_share(t, sizeof t, 0), "0.0" NB "%");
-    assert_string_equal(format_share(t, sizeof t, 1e-9), "<0.1" NB "%");
-    assert_string_equal(format_share(t, sizeof t, 0.5), "50.0" NB "%");
-    assert_string_equal(format_share(t, sizeof t, 1), "100" NB "%");
+    assert_string_equal(format_share(0).text, "0.0" NB "%");
+    assert_string_equal(format_share(1e-9).text, "<0.1" NB "%");
+    assert_string_equal(format_share(0.5).text, "50.0" NB "%");
+    assert_string_equal(format_share(1).text, "100" NB "%");
 }
 
 static void nice_values_enclose(void **state)
@@ -116,27 +113,25 @@ static void texts_stand_out_from_their_ground(void **state)
 static void ratios_and_slopes_read_as_people_say_them(void **state)
 {
     (void)state;
-    char out[FORMAT_CAPACITY];
-    assert_string_equal(format_ratio(out, sizeof out, 2.44), "2.4x");
-    assert_string_equal(format_ratio(out, sizeof out, 1), "1.0x");
-    assert_string_equal(format_ratio(out, sizeof out, 9.96), "10x");
-    assert_string_equal(format_ratio(out, sizeof out, 1e300), ">9999x");
-    assert_string_equal(format_ratio(out, sizeof out, NAN), "\xe2\x80\x93");
-    assert_string_equal(format_slope(out, sizeof out, 0.031), "+3.1\xc2\xa0%/min");
-    assert_string_equal(format_slope(out, sizeof out, -0.2), "-20\xc2\xa0%/min");
-    assert_string_equal(format_slope(out, sizeof out, NAN), "");
+    assert_string_equal(format_ratio(2.44).text, "2.4x");
+    assert_string_equal(format_ratio(1).text, "1.0x");
+    assert_string_equal(format_ratio(9.96).text, "10x");
+    assert_string_equal(format_ratio(1e300).text, ">9999x");
+    assert_string_equal(format_ratio(NAN).text, "\xe2\x80\x93");
+    assert_string_equal(format_slope(0.031).text, "+3.1\xc2\xa0%/min");
+    assert_string_equal(format_slope(-0.2).text, "-20\xc2\xa0%/min");
+    assert_string_equal(format_slope(NAN).text, "");
 }
 
 static void uncertainty_stands_beside_a_figure_where_it_shows(void **state)
 {
     (void)state;
-    char out[FORMAT_CAPACITY];
-    assert_string_equal(format_ratio_within(out, sizeof out, 1.3, 0.42), "1.3x \xc2\xb1 0.4x");
-    assert_string_equal(format_ratio_within(out, sizeof out, 1.3, 0.04), "1.3x");
-    assert_string_equal(format_ratio_within(out, sizeof out, NAN, 0.4), "\xe2\x80\x93");
-    assert_string_equal(format_duration_within(out, sizeof out, 40, 0), "40\xc2\xa0ns");
-    assert_string_equal(format_duration_within(out, sizeof out, 40, 3), "40\xc2\xa0ns \xc2\xb1 "
-                                                                        "3\xc2\xa0ns");
+    assert_string_equal(format_ratio_within(1.3, 0.42).text, "1.3x \xc2\xb1 0.4x");
+    assert_string_equal(format_ratio_within(1.3, 0.04).text, "1.3x");
+    assert_string_equal(format_ratio_within(NAN, 0.4).text, "\xe2\x80\x93");
+    assert_string_equal(format_duration_within(40, 0).text, "40\xc2\xa0ns");
+    assert_string_equal(format_duration_within(40, 3).text, "40\xc2\xa0ns \xc2\xb1 "
+                                                            "3\xc2\xa0ns");
 }
 
 int main(void)

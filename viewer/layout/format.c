@@ -1,8 +1,6 @@
 /* Figures, durations, shares and times as text. */
 #include "viewer/layout/format.h"
 
-#include "proto/quantity.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,147 +29,116 @@ static struct scaled format_scale(double value)
     return (struct scaled){v, prefix[k]};
 }
 
-char *format_si(char *out, size_t room, double value, const char *unit)
+struct quantity format_si(double value, const char *unit)
 {
     struct scaled s = format_scale(value);
     const char *gap = *s.prefix || *unit ? "\xc2\xa0" : "";
     int whole = !*s.prefix && s.value == floor(s.value);
-    snprintf(out, room, "%s%.*f%s%s%s", value < 0 ? "-" : "", whole ? 0 : format_digits(s.value),
-             s.value, gap, s.prefix, unit);
-    return out;
+    return quantity_print("%s%.*f%s%s%s", value < 0 ? "-" : "", whole ? 0 : format_digits(s.value),
+                          s.value, gap, s.prefix, unit);
 }
 
-char *format_axis(char *out, size_t room, double value, const char *unit)
+struct quantity format_axis(double value, const char *unit)
 {
     struct scaled s = format_scale(value);
     const char *gap = *s.prefix || *unit ? "\xc2\xa0" : "";
     if (value == 0)
-        snprintf(out, room, "0");
-    else
-        snprintf(out, room, "%s%.3g%s%s%s", value < 0 ? "-" : "", s.value, gap, s.prefix, unit);
-    return out;
+        return quantity_print("0");
+    return quantity_print("%s%.3g%s%s%s", value < 0 ? "-" : "", s.value, gap, s.prefix, unit);
 }
 
-char *format_count(char *out, size_t room, uint64_t value)
+struct quantity format_count(uint64_t value)
 {
-    char plain[24];
-    int length = snprintf(plain, sizeof plain, "%llu", (unsigned long long)value);
-    size_t n = 0;
-    for (int i = 0; i < length && n + 2 < room; i++) {
+    struct quantity plain = quantity_print("%llu", (unsigned long long)value), out;
+    size_t length = strlen(plain.text), n = 0;
+    for (size_t i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
-            out[n++] = ',';
-        out[n++] = plain[i];
+            out.text[n++] = ',';
+        out.text[n++] = plain.text[i];
     }
-    out[n] = 0;
+    out.text[n] = 0;
     return out;
 }
 
-/* At most three significant digits, without trailing zeros: 60, 1.2, 12.4. */
-static char *format_plain(char *out, size_t room, double value, const char *unit)
+struct quantity format_duration(double ns)
 {
-    snprintf(out, room, "%.3g\xc2\xa0%s", value, unit);
-    return out;
-}
-
-char *format_duration(char *out, size_t room, double ns)
-{
+    static const struct {
+        double below, unit_ns;
+        const char *unit;
+    } steps[] = {
+        {999.5, 1, "ns"}, {999.5e3, 1e3, "\xc2\xb5s"}, {999.5e6, 1e6, "ms"}, {119.5e9, 1e9, "s"}};
+    /* at most three significant digits, without trailing zeros: 60, 1.2, 12.4 */
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (ns < steps[i].below)
+            return quantity_print("%.3g\xc2\xa0%s", ns / steps[i].unit_ns, steps[i].unit);
     double s = floor(ns / 1e9);
-    if (ns < 999.5)
-        return format_plain(out, room, ns, "ns");
-    if (ns < 999.5e3)
-        return format_plain(out, room, ns / 1e3, "\xc2\xb5s");
-    if (ns < 999.5e6)
-        return format_plain(out, room, ns / 1e6, "ms");
-    if (ns < 119.5e9)
-        return format_plain(out, room, ns / 1e9, "s");
     if (ns < 3600e9)
-        snprintf(out, room, "%.0f\xc2\xa0min\xc2\xa0%.0f\xc2\xa0s", floor(s / 60), fmod(s, 60));
-    else
-        snprintf(out, room, "%.0f\xc2\xa0h\xc2\xa0%02.0f\xc2\xa0min", floor(s / 3600),
-                 fmod(floor(s / 60), 60));
-    return out;
+        return quantity_print("%.0f\xc2\xa0min\xc2\xa0%.0f\xc2\xa0s", floor(s / 60), fmod(s, 60));
+    return quantity_print("%.0f\xc2\xa0h\xc2\xa0%02.0f\xc2\xa0min", floor(s / 3600),
+                          fmod(floor(s / 60), 60));
 }
 
-char *format_share(char *out, size_t room, double share)
+struct quantity format_share(double share)
 {
     double percent = share * 100;
     if (percent > 0 && percent < 0.05)
-        snprintf(out, room, "<0.1\xc2\xa0%%");
-    else
-        snprintf(out, room, "%.*f\xc2\xa0%%", percent < 99.95 ? 1 : 0, percent);
-    return out;
+        return quantity_print("<0.1\xc2\xa0%%");
+    return quantity_print("%.*f\xc2\xa0%%", percent < 99.95 ? 1 : 0, percent);
 }
 
-char *format_ratio(char *out, size_t room, double ratio)
+struct quantity format_ratio(double ratio)
 {
-    struct quantity text;
-    if (isnan(ratio))
-        snprintf(out, room, "\xe2\x80\x93");
-    else
-        snprintf(out, room, "%s", quantity_ratio(&text, ratio));
-    return out;
+    return isnan(ratio) ? quantity_print("\xe2\x80\x93") : quantity_ratio(ratio);
 }
 
-char *format_ratio_within(char *out, size_t room, double ratio, double error)
+struct quantity format_ratio_within(double ratio, double error)
 {
-    size_t length = strlen(format_ratio(out, room, ratio));
-    struct quantity text;
-    if (error >= 0.05 && !isnan(ratio))
-        snprintf(out + length, room - length, " \xc2\xb1 %s", quantity_ratio(&text, error));
-    return out;
+    if (!(error >= 0.05) || isnan(ratio))
+        return format_ratio(ratio);
+    return quantity_print("%s \xc2\xb1 %s", format_ratio(ratio).text, quantity_ratio(error).text);
 }
 
-char *format_duration_within(char *out, size_t room, double ns, double error_ns)
+struct quantity format_duration_within(double ns, double error_ns)
 {
-    size_t length = strlen(format_duration(out, room, ns));
-    char error[FORMAT_CAPACITY];
-    if (error_ns > 0)
-        snprintf(out + length, room - length, " \xc2\xb1 %s",
-                 format_duration(error, sizeof error, error_ns));
-    return out;
+    if (!(error_ns > 0))
+        return format_duration(ns);
+    return quantity_print("%s \xc2\xb1 %s", format_duration(ns).text,
+                          format_duration(error_ns).text);
 }
 
-char *format_slope(char *out, size_t room, double slope)
+struct quantity format_slope(double slope)
 {
     double percent = slope * 100;
     if (isnan(slope))
-        *out = 0;
-    else
-        snprintf(out, room, "%+.*f\xc2\xa0%%/min", fabs(percent) < 9.95 ? 1 : 0, percent);
-    return out;
+        return quantity_print("%s", "");
+    return quantity_print("%+.*f\xc2\xa0%%/min", fabs(percent) < 9.95 ? 1 : 0, percent);
 }
 
-char *format_clock(char *out, size_t room, int64_t ns, int tenths)
+struct quantity format_clock(int64_t ns, int tenths)
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
     char clock[16];
     localtime_r(&seconds, &parts);
     strftime(clock, sizeof clock, "%H:%M:%S", &parts);
-    if (tenths)
-        snprintf(out, room, "%s.%d", clock, (int)(ns / 100000000 % 10));
-    else
-        snprintf(out, room, "%s", clock);
-    return out;
+    return quantity_print(tenths ? "%s.%d" : "%s", clock, (int)(ns / 100000000 % 10));
 }
 
-char *format_date(char *out, size_t room, int64_t ns)
+struct quantity format_date(int64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
+    struct quantity out = {""};
     struct tm parts;
-    char date[32];
-    *out = 0;
-    if (localtime_r(&seconds, &parts) && strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts))
-        snprintf(out, room, "%s", date);
+    if (localtime_r(&seconds, &parts))
+        strftime(out.text, sizeof out.text, "%Y-%m-%d %H:%M:%S", &parts);
     return out;
 }
 
-char *format_elapsed(char *out, size_t room, int64_t ns)
+struct quantity format_elapsed(int64_t ns)
 {
     int64_t s = ns > 0 ? ns / 1000000000 : 0;
-    snprintf(out, room, "%02lld:%02lld:%02lld", (long long)(s / 3600), (long long)(s / 60 % 60),
-             (long long)(s % 60));
-    return out;
+    return quantity_print("%02lld:%02lld:%02lld", (long long)(s / 3600), (long long)(s / 60 % 60),
+                          (long long)(s % 60));
 }
 
 double nice_floor(double value)

@@ -1,49 +1,45 @@
-/* Figures as text for people: three significant digits, a unit, never an exponent. All functions
- * write at most room bytes and return out. */
+/* Figures as text for people: three significant digits, a unit, never an exponent. */
 #ifndef HOLTER_VIEWER_LAYOUT_FORMAT_H
 #define HOLTER_VIEWER_LAYOUT_FORMAT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#define FORMAT_CAPACITY 48
+#include "proto/quantity.h"
 
 /** "0", "812", "12.4 k", "1.20 M"; with a unit ("B", "/s") "12.4 kB". unit may be "". */
-char *format_si(char *out, size_t room, double value, const char *unit);
+struct quantity format_si(double value, const char *unit);
 
 /** For axes: a round value without trailing zeros, "50 GB/s", "0". */
-char *format_axis(char *out, size_t room, double value, const char *unit);
+struct quantity format_axis(double value, const char *unit);
 
 /** All digits, in groups of three: "1,048,576". */
-char *format_count(char *out, size_t room, uint64_t value);
+struct quantity format_count(uint64_t value);
 
 /** "34 ns", "1.2 µs", "12.4 ms", "60 s", "4 min 12 s", "2 h 05 min". */
-char *format_duration(char *out, size_t room, double ns);
+struct quantity format_duration(double ns);
 
 /** Share from 0 to 1 as "12.4 %"; positive shares below 0.05 % as "<0.1 %". */
-char *format_share(char *out, size_t room, double share);
+struct quantity format_share(double share);
 
 /** Relative latency: "1.0x", "2.4x", "38x"; a dash for NaN. */
-char *format_ratio(char *out, size_t room, double ratio);
+struct quantity format_ratio(double ratio);
 
 /** Relative latency with its uncertainty, where that shows: "1.3x ± 0.4x". */
-char *format_ratio_within(char *out, size_t room, double ratio, double error);
+struct quantity format_ratio_within(double ratio, double error);
 
 /** Duration with its uncertainty, where there is one: "84.0 µs ± 150 µs". */
-char *format_duration_within(char *out, size_t room, double ns, double error_ns);
+struct quantity format_duration_within(double ns, double error_ns);
 
 /** Growth per minute as a share: "+3.1 %/min"; "" for NaN. */
-char *format_slope(char *out, size_t room, double slope);
+struct quantity format_slope(double slope);
 
 /** Time of day of a daemon time, local time zone: "14:03:07", with tenths for steps below a second.
  */
-char *format_clock(char *out, size_t room, int64_t ns, int tenths);
+struct quantity format_clock(int64_t ns, int tenths);
 
 /** Day and time of a daemon time, local time zone: "2026-11-22 14:03:07". */
-char *format_date(char *out, size_t room, int64_t ns);
+struct quantity format_date(int64_t ns);
 
 /** Time since the job's start: "00:12:31". */
-char *format_elapsed(char *out, size_t room, int64_t ns);
+struct quantity format_elapsed(int64_t ns);
 
 /** Largest of 1, 2, 5 times a power of ten that is at most value; 0 for values not above 0. */
 double nice_floor(double value);

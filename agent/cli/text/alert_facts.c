@@ -21,29 +21,26 @@ static void alert_facts_put(const struct fact_list *list, const char *name, cons
 static void alert_facts_put_latency(const struct fact_list *list, const struct wire_alert *a)
 {
     char text[1024] = ""; /* numbers of up to 310 digits */
-    struct quantity error, ratio, worst;
     size_t at = 0;
     if (isfinite(a->ratio) && a->ratio > 0)
         at += (size_t)snprintf(text, sizeof text, "%s what it was, at worst %s",
-                               quantity_ratio(&ratio, a->ratio),
-                               quantity_ratio(&worst, a->ratio_worst));
+                               quantity_ratio(a->ratio).text, quantity_ratio(a->ratio_worst).text);
     if (isfinite(a->slope) && fabs(a->slope) >= 0.005)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%+.0f %% a minute", at ? ", " : "",
                                100 * a->slope);
     if (a->error_ns > 0 && a->error_ns != WIRE_ANY)
         snprintf(text + at, sizeof text - at, "%sclocks within %s", at ? ", " : "",
-                 quantity_duration(&error, (double)a->error_ns));
+                 quantity_duration((double)a->error_ns).text);
     alert_facts_put(list, "latency", text);
 }
 
 static void alert_facts_put_cost(const struct fact_list *list, const struct wire_alert *a)
 {
     char text[512];
-    struct quantity lost;
     if (!a->culprit[0] || !isfinite(a->progress))
         return;
     snprintf(text, sizeof text, "%.0f %% of its progress, %s lost", 100 * a->progress,
-             quantity_duration(&lost, (double)a->lost_ns));
+             quantity_duration((double)a->lost_ns).text);
     alert_facts_put(list, "job makes", text);
 }
 

@@ -44,10 +44,9 @@ int capture_view_add(struct capture_view *view, const struct wire_capture *messa
 /* Time before the reading of the rings. */
 static void before_cell(FILE *out, int width, int64_t begin_ns)
 {
-    struct quantity q;
-    char text[40];
-    snprintf(text, sizeof text, "-%s", quantity_duration(&q, begin_ns < 0 ? -(double)begin_ns : 0));
-    tap_cell(out, -width, text);
+    tap_cell(
+        out, -width,
+        quantity_print("-%s", quantity_duration(begin_ns < 0 ? -(double)begin_ns : 0).text).text);
 }
 
 static void peer_cell(FILE *out, int width, int64_t peer)
@@ -69,14 +68,13 @@ static void tag_cell(FILE *out, int width, int64_t tag)
  */
 static void bytes_cell(FILE *out, int width, const struct wire_capture_event_row *event)
 {
-    struct quantity in, back;
-    char text[72] = "";
+    struct quantity text = {""};
     if (event->bytes != 0 || event->flags & (EVENT_SEND | EVENT_RECV))
-        snprintf(text, sizeof text, "%s", quantity_bytes(&in, (double)event->bytes));
+        text = quantity_bytes((double)event->bytes);
     if (event->bytes_in != 0 && event->bytes_in != event->bytes)
-        snprintf(text, sizeof text, "%s/%s", quantity_bytes(&in, (double)event->bytes),
-                 quantity_bytes(&back, (double)event->bytes_in));
-    tap_cell(out, -width, text);
+        text = quantity_print("%s/%s", quantity_bytes((double)event->bytes).text,
+                              quantity_bytes((double)event->bytes_in).text);
+    tap_cell(out, -width, text.text);
 }
 
 static const char *capture_text_comm_name(const struct wire_capture *m, uint64_t position)
@@ -102,13 +100,12 @@ static void capture_text_put_request(FILE *out, const struct wire_capture *m,
                                      const struct wire_capture_event_row *e)
 {
     char state[EVENT_STATE_ROOM];
-    struct quantity q;
     if (e->request != 0)
         fprintf(out, "#%" PRIu64 " ", e->request);
     fputs(event_state_text(e->flags, state), out);
     if (e->posted_ns != 0 && e->posted_ns < e->begin_ns)
         fprintf(out, ", posted %s before",
-                quantity_duration(&q, (double)e->begin_ns - (double)e->posted_ns));
+                quantity_duration((double)e->begin_ns - (double)e->posted_ns).text);
     if (e->source != PEER_NONE) {
         fputs(", from ", out);
         peer_cell(out, 0, e->source);
@@ -167,9 +164,8 @@ static void put_thread(FILE *out, const struct wire_capture *m,
 /* One line about a capture: number, time, why, how much. */
 static void capture_head(FILE *out, const struct wire_capture *m)
 {
-    struct quantity clock;
     tap_print(out, "capture %" PRIu64 " of %s, %s: %s\n", m->id, m->job,
-              quantity_clock(&clock, m->at_ns),
+              quantity_clock(m->at_ns).text,
               m->reason[0] != '\0' ? m->reason : "no reason was given");
 }
 
@@ -241,9 +237,8 @@ void capture_print(FILE *out, const struct capture_view *view)
         if (m->fault[0] != '\0')
             tap_print(out, "%s: %s\n", m->host, m->fault);
     }
-    struct quantity a, b;
-    fprintf(out, "%s of %s\n", quantity_things(&a, records, "record"),
-            quantity_things(&b, threads, "thread"));
+    fprintf(out, "%s of %s\n", quantity_things(records, "record").text,
+            quantity_things(threads, "thread").text);
 }
 
 void capture_brief(FILE *out, const struct wire_capture *m)

@@ -49,16 +49,14 @@ static void print_part(FILE *out, const struct info *i)
         between = "; ";
     }
     if (i->missed_before > 0) { /* other gaps are listed as losses */
-        struct quantity messages;
         fprintf(out, "%s%s of agents did not come in parts before", between,
-                quantity_things(&messages, i->missed_before, "message"));
+                quantity_things(i->missed_before, "message").text);
     }
     fputc('\n', out);
 }
 
 static void print_span(FILE *out, const struct info *i)
 {
-    struct quantity a, b;
     if (i->end_ns <= i->begin_ns) {
         print_part(out, i);
         return;
@@ -67,17 +65,16 @@ static void print_span(FILE *out, const struct info *i)
     print_time(out, i->begin_ns);
     fputs(" to ", out);
     print_time(out, i->end_ns);
-    fprintf(out, ", %s", quantity_duration(&a, (double)(i->end_ns - i->begin_ns)));
+    fprintf(out, ", %s", quantity_duration((double)(i->end_ns - i->begin_ns)).text);
     fprintf(out, "; %" PRIu64 " windows of %s\n", i->windows,
-            quantity_duration(&b, (double)i->window_ns));
+            quantity_duration((double)i->window_ns).text);
     print_part(out, i);
 }
 
 static void info_text_print_places(FILE *out, const struct info *i)
 {
-    struct quantity q;
     fprintf(out, "%-10s %" PRIu64 " of %" PRIu64 " on %s:", "ranks", i->ranks_seen, i->world,
-            quantity_things(&q, i->host_total, "host"));
+            quantity_things(i->host_total, "host").text);
     for (size_t h = 0; h < i->host_count && h < SHOWN_HOSTS; h++)
         tap_print(out, "%s%s", h > 0 ? ", " : " ", i->hosts[h]);
     fputs(i->host_total > SHOWN_HOSTS ? ", ...\n" : "\n", out);
@@ -105,14 +102,14 @@ static unsigned sort_calls(const struct info *i, unsigned order[INFO_CALLS])
 static void info_text_print_calls(FILE *out, const struct info *i)
 {
     unsigned order[INFO_CALLS], count = sort_calls(i, order);
-    struct quantity a, b, c;
     if (count > 0)
         fprintf(out, "\n%-28s %14s %12s %12s %12s\n", "call", "calls", "given", "got", "time");
     for (unsigned n = 0; n < count; n++) {
         const struct recorded_calls *k = &i->calls[order[n]];
         fprintf(out, "%-28s %14" PRIu64 " %12s %12s %12s\n", call_name((uint16_t)order[n]),
-                k->calls, quantity_bytes(&a, (double)k->bytes),
-                quantity_bytes(&b, (double)k->bytes_in), quantity_duration(&c, (double)k->time_ns));
+                k->calls, quantity_bytes((double)k->bytes).text,
+                quantity_bytes((double)k->bytes_in).text,
+                quantity_duration((double)k->time_ns).text);
     }
 }
 
@@ -121,14 +118,13 @@ static void info_text_print_holes(FILE *out, const struct info *i)
 {
     for (size_t n = 0; n < i->hole_total && n < INFO_HOLES; n++) {
         const struct info_hole *hole = &i->holes[n];
-        struct quantity span, messages;
         fputs("           ", out);
         print_time(out, hole->begin_ns);
         fputs(" to ", out);
         print_time(out, hole->end_ns);
         fprintf(out, ", %s: %s of agents not here\n",
-                quantity_duration(&span, (double)(hole->end_ns - hole->begin_ns)),
-                quantity_things(&messages, hole->missing, "message"));
+                quantity_duration((double)(hole->end_ns - hole->begin_ns)).text,
+                quantity_things(hole->missing, "message").text);
     }
     if (i->hole_total > INFO_HOLES)
         fprintf(out, "           and in %zu more spans\n", i->hole_total - INFO_HOLES);
@@ -136,18 +132,16 @@ static void info_text_print_holes(FILE *out, const struct info *i)
 
 static void info_text_print_losses(FILE *out, const struct info *i)
 {
-    struct quantity things;
     if (i->sums.tallied > 0)
         fprintf(out, "%-10s %s by their ranks, unread: without latency and phases\n", "summed",
-                quantity_things(&things, i->sums.tallied, "record"));
+                quantity_things(i->sums.tallied, "record").text);
     fprintf(out, "%-10s ", "lost");
     const uint64_t unwatched = i->world > i->ranks_seen ? i->world - i->ranks_seen : 0;
     if (unwatched > 0)
-        fprintf(out, "what %s did: not watched; else ",
-                quantity_things(&things, unwatched, "rank"));
+        fprintf(out, "what %s did: not watched; else ", quantity_things(unwatched, "rank").text);
     if (i->sums.untracked > 0)
         fprintf(out, "the end of %s: not tracked; else ",
-                quantity_things(&things, i->sums.untracked, "request"));
+                quantity_things(i->sums.untracked, "request").text);
     if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
         i->hole_total == 0) {
         fputs(i->cut_short ? "nothing until the recording ends\n" : "nothing\n", out);
@@ -183,10 +177,9 @@ static void info_text_print_captures(FILE *out, const struct info *i)
     fprintf(out, "%-10s %" PRIu64 "\n", "captures", i->capture_total);
     for (size_t n = 0; n < i->capture_count; n++) {
         const struct info_capture *c = &i->captures[n];
-        struct quantity records;
         fputs("           ", out);
         print_time(out, c->at_ns);
-        tap_print(out, "  %s  %s", quantity_things(&records, c->records, "record"), c->reason);
+        tap_print(out, "  %s  %s", quantity_things(c->records, "record").text, c->reason);
         if (c->answered < c->nodes)
             fprintf(out, "; %" PRIu64 " of %" PRIu64 " nodes answered", c->answered, c->nodes);
         fputc('\n', out);
@@ -197,15 +190,14 @@ static void info_text_print_captures(FILE *out, const struct info *i)
 
 static void print_stored(FILE *out, const struct info *i)
 {
-    struct quantity a, b, c;
     fprintf(out, "%-10s %" PRIu64 " messages of %" PRIu64 " agents, %s as MessagePack", "stored",
-            i->messages, i->agents, quantity_bytes(&a, (double)i->raw_bytes));
+            i->messages, i->agents, quantity_bytes((double)i->raw_bytes).text);
     if (i->packed_bytes > 0)
-        fprintf(out, ", packed %s: %.1f times less", quantity_bytes(&b, (double)i->packed_bytes),
+        fprintf(out, ", packed %s: %.1f times less", quantity_bytes((double)i->packed_bytes).text,
                 (double)i->raw_bytes / (double)i->packed_bytes);
     fputc('\n', out);
     tap_print(out, "%-10s %s, schema %" PRId64 ", by Holter %s\n", "file",
-              quantity_bytes(&c, (double)i->file_bytes), i->version,
+              quantity_bytes((double)i->file_bytes).text, i->version,
               i->holter[0] != '\0' ? i->holter : "of a version that is not known");
 }
 
@@ -240,7 +232,6 @@ static void info_text_print_state(FILE *out, const struct info *i)
 
 void info_print_text(FILE *out, const struct info *i)
 {
-    struct quantity a, b;
     tap_print(out, "%s\n", i->path);
     info_text_print_line(out, "job", i->job);
     info_text_print_state(out, i);
@@ -252,11 +243,11 @@ void info_print_text(FILE *out, const struct info *i)
     info_text_print_places(out, i);
     print_span(out, i);
     fprintf(out, "%-10s %" PRIu64 ", %s sent; %" PRIu64 ", %s received\n", "messages", i->sums.sent,
-            quantity_bytes(&a, (double)i->sums.sent_bytes), i->sums.received,
-            quantity_bytes(&b, (double)i->sums.received_bytes));
+            quantity_bytes((double)i->sums.sent_bytes).text, i->sums.received,
+            quantity_bytes((double)i->sums.received_bytes).text);
     if (i->matched + i->unmatched + i->of_unwatched > 0)
         fprintf(out, "%-10s %s, %" PRIu64 " of %" PRIu64 " received since the job's start",
-                "matched", quantity_matched(&a, i->matched, i->unmatched), i->matched,
+                "matched", quantity_matched(i->matched, i->unmatched).text, i->matched,
                 i->matched + i->unmatched);
     if (i->of_unwatched > 0)
         fprintf(out, "; %" PRIu64 " others came from ranks that are not watched", i->of_unwatched);

@@ -8,24 +8,23 @@
 
 void status_text_daemon(FILE *out, const char *endpoint, const struct wire_status *s)
 {
-    struct quantity a, b, c;
     double up_ns = s->now_ns > s->started_ns ? (double)(s->now_ns - s->started_ns) : 0;
     tap_print(out, "holterd %s at %s, pid %" PRIu64 " on %s, up %s\n", s->version, endpoint, s->pid,
-              s->host, quantity_duration(&a, up_ns));
-    fprintf(out, "  connected  %s, %s\n", quantity_things(&a, s->agents, "agent"),
-            quantity_things(&b, s->clients, "client"));
+              s->host, quantity_duration(up_ns).text);
+    fprintf(out, "  connected  %s, %s\n", quantity_things(s->agents, "agent").text,
+            quantity_things(s->clients, "client").text);
     fprintf(out, "  taken in   %s window messages (windows of %s), %s, %s/s\n",
-            quantity_count(&a, (double)s->messages),
-            s->window_ns ? quantity_duration(&b, (double)s->window_ns) : "?",
-            quantity_bytes(&c, (double)s->bytes),
-            quantity_bytes(&(struct quantity){""}, up_ns > 0 ? (double)s->bytes / up_ns * 1e9 : 0));
+            quantity_count((double)s->messages).text,
+            s->window_ns ? quantity_duration((double)s->window_ns).text : "?",
+            quantity_bytes((double)s->bytes).text,
+            quantity_bytes(up_ns > 0 ? (double)s->bytes / up_ns * 1e9 : 0).text);
     fprintf(out,
             "  of them    %" PRIu64 " resent, %" PRIu64 " late; %" PRIu64 " messages rejected\n",
             s->duplicates, s->late, s->rejected);
     if (s->rejected_last[0])
         tap_print(out, "             the last: %s\n", s->rejected_last);
-    fprintf(out, "  published  %s frames\n", quantity_count(&a, (double)s->published));
-    fprintf(out, "  recorded   %s\n", quantity_bytes(&a, (double)s->recorded_bytes));
+    fprintf(out, "  published  %s frames\n", quantity_count((double)s->published).text);
+    fprintf(out, "  recorded   %s\n", quantity_bytes((double)s->recorded_bytes).text);
     if (s->recorder_error[0])
         tap_print(out, "             stopped: %s\n", s->recorder_error);
     if (s->rules[0])
@@ -37,18 +36,17 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
     else if (s->topology[0])
         tap_print(out, "  network    %s\n", s->topology);
     fprintf(out, "  cost       %s of a core, %s of memory\n",
-            quantity_share(&a, (double)s->cpu_ns, up_ns), quantity_bytes(&b, (double)s->rss_bytes));
+            quantity_share((double)s->cpu_ns, up_ns).text,
+            quantity_bytes((double)s->rss_bytes).text);
 }
 
 void status_text_brief(FILE *out, const struct wire_job_row *row)
 {
-    struct quantity ranks, nodes, begin, length;
     tap_print(out, "job %s: %s, %s on %s, from %s", row->job, row->state,
-              quantity_things(&ranks, row->ranks, "rank"),
-              quantity_things(&nodes, row->nodes, "node"), quantity_clock(&begin, row->start_ns));
+              quantity_things(row->ranks, "rank").text, quantity_things(row->nodes, "node").text,
+              quantity_clock(row->start_ns).text);
     if (row->end_ns > row->start_ns)
-        fprintf(out, ", %s long",
-                quantity_duration(&length, (double)(row->end_ns - row->start_ns)));
+        fprintf(out, ", %s long", quantity_duration((double)(row->end_ns - row->start_ns)).text);
     tap_print(out, "; %s\n", row->app);
 }
 
@@ -76,30 +74,27 @@ static void print_uncovered(FILE *out, const struct wire_job *job, int verbose)
 
 static void print_rates(FILE *out, const struct wire_totals *t)
 {
-    struct quantity at, messages, bytes, records, share, wait;
     double seconds = t->length_ns ? (double)t->length_ns / 1e9 : 1;
     double whole = (double)t->length_ns * (double)t->ranks;
     uint64_t wait_ns = WAITING_NS(t), mpi_ns = MPI_NS(t);
     fprintf(out, "  at %s  %s msg/s, %s/s, %s records/s; MPI %s, waiting %s of the ranks' time\n",
-            quantity_clock(&at, t->start_ns), quantity_count(&messages, (double)t->sent / seconds),
-            quantity_bytes(&bytes, (double)t->sent_bytes / seconds),
-            quantity_count(&records, (double)t->events / seconds),
-            quantity_share(&share, (double)mpi_ns, whole),
-            quantity_share(&wait, (double)wait_ns, whole));
+            quantity_clock(t->start_ns).text, quantity_count((double)t->sent / seconds).text,
+            quantity_bytes((double)t->sent_bytes / seconds).text,
+            quantity_count((double)t->events / seconds).text,
+            quantity_share((double)mpi_ns, whole).text,
+            quantity_share((double)wait_ns, whole).text);
     if (t->agents_missing)
         fprintf(out, "             %s did not report that window in time\n",
-                quantity_things(&at, t->agents_missing, "node"));
+                quantity_things(t->agents_missing, "node").text);
 }
 
 void status_text_job(FILE *out, const struct wire_job *job, const struct wire_totals *latest,
                      int verbose)
 {
-    struct quantity begin, length;
     tap_print(out, "job %s: %s, %" PRIu64 " of %s, from %s", job->job, job->state, job->seen,
-              quantity_things(&length, job->world, "rank"), quantity_clock(&begin, job->start_ns));
+              quantity_things(job->world, "rank").text, quantity_clock(job->start_ns).text);
     if (job->end_ns > job->start_ns)
-        fprintf(out, ", %s long",
-                quantity_duration(&length, (double)(job->end_ns - job->start_ns)));
+        fprintf(out, ", %s long", quantity_duration((double)(job->end_ns - job->start_ns)).text);
     fputc('\n', out);
     tap_print(out, "  command    %s\n", job->command[0] ? job->command : job->app);
     tap_print(out, "  MPI        %s\n", job->mpi);
@@ -137,7 +132,6 @@ static void degraded_cell(FILE *out, uint64_t degraded)
 
 static void print_node(FILE *out, const struct wire_node_row *n)
 {
-    struct quantity q;
     double up_s = (double)n->up_ns / 1e9;
     fputs("  ", out);
     tap_cell(out, 18, n->host);
@@ -145,19 +139,19 @@ static void print_node(FILE *out, const struct wire_node_row *n)
         fputs(n->connected ? "  nothing reported yet\n" : "  away, nothing reported yet\n", out);
         return;
     }
-    tap_cell(out, -7, quantity_count(&q, (double)n->ranks));
-    tap_cell(out, -10, quantity_count(&q, (double)n->events));
-    tap_cell(out, -10, up_s > 0 ? quantity_count(&q, (double)n->events / up_s) : "-");
-    tap_cell(out, -9, quantity_count(&q, (double)n->lost));
-    tap_cell(out, -9, quantity_count(&q, (double)n->windows_dropped));
-    tap_cell(out, -11, quantity_bytes(&q, (double)n->uplink_bytes));
-    tap_cell(out, -11, up_s > 0 ? quantity_bytes(&q, (double)n->uplink_bytes / up_s) : "-");
-    tap_cell(out, -9, quantity_share(&q, (double)n->cpu_ns, (double)n->up_ns));
-    tap_cell(out, -10, quantity_bytes(&q, (double)n->rss_bytes));
-    tap_cell(out, -10, quantity_bytes(&q, (double)n->shm_bytes));
-    tap_cell(out, -10, quantity_duration(&q, (double)n->clock_offset_ns));
-    tap_cell(out, -9, quantity_duration(&q, (double)n->clock_error_ns));
-    tap_cell(out, -8, n->call_cost_ns >= 0 ? quantity_duration(&q, n->call_cost_ns) : "-");
+    tap_cell(out, -7, quantity_count((double)n->ranks).text);
+    tap_cell(out, -10, quantity_count((double)n->events).text);
+    tap_cell(out, -10, up_s > 0 ? quantity_count((double)n->events / up_s).text : "-");
+    tap_cell(out, -9, quantity_count((double)n->lost).text);
+    tap_cell(out, -9, quantity_count((double)n->windows_dropped).text);
+    tap_cell(out, -11, quantity_bytes((double)n->uplink_bytes).text);
+    tap_cell(out, -11, up_s > 0 ? quantity_bytes((double)n->uplink_bytes / up_s).text : "-");
+    tap_cell(out, -9, quantity_share((double)n->cpu_ns, (double)n->up_ns).text);
+    tap_cell(out, -10, quantity_bytes((double)n->rss_bytes).text);
+    tap_cell(out, -10, quantity_bytes((double)n->shm_bytes).text);
+    tap_cell(out, -10, quantity_duration((double)n->clock_offset_ns).text);
+    tap_cell(out, -9, quantity_duration((double)n->clock_error_ns).text);
+    tap_cell(out, -8, n->call_cost_ns >= 0 ? quantity_duration(n->call_cost_ns).text : "-");
     if (!n->connected)
         fputs("  away", out);
     if (n->restarts)
@@ -172,7 +166,6 @@ static void print_node(FILE *out, const struct wire_node_row *n)
 /* Print how many messages between the ranks of each node were matched. */
 static void print_matching(FILE *out, const struct wire_nodes *nodes)
 {
-    struct quantity q;
     fputs("  messages matched on  matched  unmatched  rejected; between nodes: "
           "ends sampled  passed over\n",
           out);
@@ -180,11 +173,11 @@ static void print_matching(FILE *out, const struct wire_nodes *nodes)
         const struct wire_node_row *n = &nodes->nodes[i];
         fputs("  ", out);
         tap_cell(out, 18, n->host);
-        tap_cell(out, -10, quantity_count(&q, (double)n->matched));
-        tap_cell(out, -11, quantity_count(&q, (double)n->unmatched));
-        tap_cell(out, -10, quantity_count(&q, (double)n->rejected));
-        tap_cell(out, -29, quantity_count(&q, (double)n->sampled));
-        tap_cell(out, -13, quantity_count(&q, (double)n->passed_over));
+        tap_cell(out, -10, quantity_count((double)n->matched).text);
+        tap_cell(out, -11, quantity_count((double)n->unmatched).text);
+        tap_cell(out, -10, quantity_count((double)n->rejected).text);
+        tap_cell(out, -29, quantity_count((double)n->sampled).text);
+        tap_cell(out, -13, quantity_count((double)n->passed_over).text);
         fputc('\n', out);
     }
 }

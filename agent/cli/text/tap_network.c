@@ -106,7 +106,6 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
 
 static void print_sizes(FILE *out, const struct wire_topology *m)
 {
-    struct quantity q;
     const char *between = "";
     if (m->dimensions_count == 0 && m->vertices_count == 0 && m->edges_count == 0)
         return;
@@ -114,23 +113,22 @@ static void print_sizes(FILE *out, const struct wire_topology *m)
     for (uint64_t i = 0; i < m->dimensions_count; i++, between = ", ")
         tap_print(out, "%s%s %" PRIu64, between, m->dimensions[i].name, m->dimensions[i].size);
     if (m->vertices_count) {
-        fprintf(out, "%s%s", between, quantity_things(&q, m->vertices_count, "place"));
+        fprintf(out, "%s%s", between, quantity_things(m->vertices_count, "place").text);
         between = ", ";
     }
     if (m->edges_count)
-        fprintf(out, "%s%s", between, quantity_things(&q, m->edges_count, "link"));
+        fprintf(out, "%s%s", between, quantity_things(m->edges_count, "link").text);
     fputc('\n', out);
 }
 
 void tap_topology(FILE *out, const struct wire_topology *m)
 {
-    struct quantity q;
     uint64_t placed = 0;
     for (uint64_t i = 0; i < m->seats_count; i++)
         placed += m->seats[i].vertex != WIRE_ANY;
     tap_head(out, "network", m->job);
     tap_print(out, " %s%s%s, %s", m->name, m->source[0] ? ", from " : ", as the agents see it",
-              m->source, quantity_things(&q, placed, "rank"));
+              m->source, quantity_things(placed, "rank").text);
     if (placed < m->seats_count)
         fprintf(out, " and %" PRIu64 " without a place in it", m->seats_count - placed);
     fputc('\n', out);
@@ -187,13 +185,11 @@ static void print_links(FILE *out, const struct wire_links *m, const struct netw
 
 static void print_routes(FILE *out, const struct wire_links *m)
 {
-    struct quantity messages, bytes, links;
     for (uint64_t i = 0; i < m->routes_count; i++) {
         const struct wire_link_route_row *r = &m->routes[i];
         fprintf(out, "%9" PRIu64 "  rank %" PRIu64 " to %" PRIu64 ": %s, %s over %s\n", r->link,
-                r->source, r->destination, quantity_things(&messages, r->messages, "message"),
-                quantity_bytes(&bytes, (double)r->bytes),
-                quantity_things(&links, r->length, "link"));
+                r->source, r->destination, quantity_things(r->messages, "message").text,
+                quantity_bytes((double)r->bytes).text, quantity_things(r->length, "link").text);
     }
 }
 
@@ -226,18 +222,18 @@ static void print_interfaces(FILE *out, const struct wire_links *m,
 
 void tap_links(FILE *out, const struct wire_links *m, const struct network_names *names)
 {
-    struct quantity q;
     tap_head(out, "links", m->job);
     fprintf(out, " window %" PRIu64 "  congested %" PRIu64 "  hot %" PRIu64 "  busy %" PRIu64,
             m->window, m->congested, m->hot, m->busy);
     fprintf(out, "  idle %" PRIu64 "  crossed by %s", m->idle,
-            quantity_bytes(&q, (double)m->bytes));
+            quantity_bytes((double)m->bytes).text);
     if (m->unplaced)
-        fprintf(out, ", and %s not known where", quantity_bytes(&q, (double)m->unplaced));
+        fprintf(out, ", and %s not known where", quantity_bytes((double)m->unplaced).text);
     fputc('\n', out);
     print_links(out, m, names);
     print_routes(out, m);
     print_interfaces(out, m, names);
     if (m->left_out)
-        fprintf(out, "  and %s more that are not idle\n", quantity_things(&q, m->left_out, "link"));
+        fprintf(out, "  and %s more that are not idle\n",
+                quantity_things(m->left_out, "link").text);
 }

@@ -8,9 +8,8 @@
 
 static void span_cells(FILE *out, uint64_t begin_ns, uint64_t end_ns)
 {
-    struct quantity q;
-    tap_cell(out, 14, quantity_clock(&q, begin_ns));
-    tap_cell(out, -10, quantity_duration(&q, end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0));
+    tap_cell(out, 14, quantity_clock(begin_ns).text);
+    tap_cell(out, -10, quantity_duration(end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0).text);
 }
 
 /* @param is_known  whether it resembles any phase */
@@ -26,11 +25,10 @@ static void tap_phases_print_pattern(FILE *out, int returned, uint64_t resembles
 
 void tap_phases(FILE *out, const struct wire_phases *m)
 {
-    struct quantity gap;
     tap_head(out, "phases", m->job);
     fprintf(out, " window %" PRIu64, m->window);
     if (m->gap_ns)
-        fprintf(out, ", ended by pauses of %s", quantity_duration(&gap, (double)m->gap_ns));
+        fprintf(out, ", ended by pauses of %s", quantity_duration((double)m->gap_ns).text);
     fputs(m->modelled ? ", with collectives\n" : "\n", out);
     if (m->phases_count)
         fputs("     id  begin             length  messages      bytes  modelled     pairs   ranks"
@@ -120,12 +118,11 @@ static void print_bars(FILE *out, const struct wire_commgram *m)
 
 void tap_commgram(FILE *out, const struct wire_commgram *m)
 {
-    struct quantity begin, length;
     fputs("commgram ", out);
     tap_cell(out, 0, m->job);
     fprintf(out, " from %s, %s long, at %" PRIu64 " phases and %" PRIu64 " communities",
-            quantity_clock(&begin, m->from_ns),
-            quantity_duration(&length, m->to_ns > m->from_ns ? (double)(m->to_ns - m->from_ns) : 0),
+            quantity_clock(m->from_ns).text,
+            quantity_duration(m->to_ns > m->from_ns ? (double)(m->to_ns - m->from_ns) : 0).text,
             m->phases, m->communities);
     if (m->resolved && m->resolved < m->phases)
         fprintf(out, ", kept in %" PRIu64 " parts", m->resolved);

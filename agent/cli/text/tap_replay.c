@@ -9,18 +9,16 @@
 /* "12.5 s of 60 s" */
 static void tap_replay_print_place(FILE *out, const struct wire_replay *r, uint64_t at_ns)
 {
-    struct quantity done, all;
     uint64_t passed = at_ns > r->begin_ns ? at_ns - r->begin_ns : 0,
              length = r->end_ns > r->begin_ns ? r->end_ns - r->begin_ns : 0;
-    fprintf(out, "%s of %s", quantity_duration(&done, (double)passed),
-            quantity_duration(&all, (double)length));
+    fprintf(out, "%s of %s", quantity_duration((double)passed).text,
+            quantity_duration((double)length).text);
 }
 
 static void print_mark(FILE *out, const struct wire_replay *r, const struct wire_mark_row *m)
 {
-    struct quantity at;
     uint64_t since = m->since_ns > r->begin_ns ? m->since_ns - r->begin_ns : 0;
-    fprintf(out, "  alert #%" PRIu64 " at +%s ", m->id, quantity_duration(&at, (double)since));
+    fprintf(out, "  alert #%" PRIu64 " at +%s ", m->id, quantity_duration((double)since).text);
     tap_cell(out, 8, m->severity);
     tap_print(out, " %s%s\n",
               m->fired_ns == 0 ? "(pending) "
@@ -31,10 +29,9 @@ static void print_mark(FILE *out, const struct wire_replay *r, const struct wire
 
 void tap_replay(FILE *out, const struct wire_replay *r)
 {
-    struct quantity clock;
     tap_head(out, "replay", r->job);
     tap_cell(out, 8, r->state);
-    fprintf(out, " at %s, ", quantity_clock(&clock, r->position_ns));
+    fprintf(out, " at %s, ", quantity_clock(r->position_ns).text);
     tap_replay_print_place(out, r, r->position_ns);
     if (isfinite(r->speed) && r->speed > 0)
         fprintf(out, ", speed %g", r->speed);

@@ -45,20 +45,17 @@ void tap_print(FILE *out, const char *format, ...)
 
 void tap_count(FILE *out, int width, uint64_t count)
 {
-    struct quantity q;
-    tap_cell(out, -width, quantity_count(&q, (double)count));
+    tap_cell(out, -width, quantity_count((double)count).text);
 }
 
 void tap_bytes(FILE *out, int width, uint64_t bytes)
 {
-    struct quantity q;
-    tap_cell(out, -width, quantity_bytes(&q, (double)bytes));
+    tap_cell(out, -width, quantity_bytes((double)bytes).text);
 }
 
 void tap_duration(FILE *out, int width, double ns)
 {
-    struct quantity q;
-    tap_cell(out, -width, quantity_duration(&q, ns));
+    tap_cell(out, -width, quantity_duration(ns).text);
 }
 
 static void number_cell(FILE *out, int width, uint64_t number)
@@ -85,11 +82,10 @@ void tap_real(FILE *out, int width, int digits, const char *unit, double value)
 /* "window 1234", or "sum of 12 windows, to 1234" in a snapshot. */
 static void window_cell(FILE *out, uint64_t window, uint64_t windows, int snapshot)
 {
-    struct quantity q;
     if (snapshot && window == 0)
         fputs(" no window yet", out);
     else if (snapshot)
-        fprintf(out, " sum of %s, to %" PRIu64, quantity_things(&q, windows, "window"), window);
+        fprintf(out, " sum of %s, to %" PRIu64, quantity_things(windows, "window").text, window);
     else
         fprintf(out, " window %" PRIu64, window);
 }
@@ -120,14 +116,12 @@ static void names_cell(FILE *out, const char *comm, const char *region)
 
 static void tap_text_print_job(FILE *out, const struct wire_job *job)
 {
-    struct quantity begin, length;
     tap_head(out, "job", job->job);
     tap_cell(out, 8, job->state);
     fprintf(out, " %" PRIu64 " of %" PRIu64 " ranks, from %s", job->seen, job->world,
-            quantity_clock(&begin, job->start_ns));
+            quantity_clock(job->start_ns).text);
     if (job->end_ns > job->start_ns)
-        fprintf(out, ", %s long",
-                quantity_duration(&length, (double)(job->end_ns - job->start_ns)));
+        fprintf(out, ", %s long", quantity_duration((double)(job->end_ns - job->start_ns)).text);
     tap_print(out, "; %s; %s%s%s\n", job->command[0] ? job->command : job->app, job->mpi,
               job->recording[0] ? "; recording " : "", job->recording);
     for (uint64_t i = 0; i < job->uncovered_count; i++)
@@ -137,10 +131,9 @@ static void tap_text_print_job(FILE *out, const struct wire_job *job)
 
 static void tap_text_print_places(FILE *out, const struct wire_places *places)
 {
-    struct quantity ranks, nodes;
     tap_head(out, "places", places->job);
-    fprintf(out, "%s on %s\n", quantity_things(&ranks, places->places_count, "rank"),
-            quantity_things(&nodes, places->hosts_count, "node"));
+    fprintf(out, "%s on %s\n", quantity_things(places->places_count, "rank").text,
+            quantity_things(places->hosts_count, "node").text);
     for (uint64_t i = 0; i < places->places_count; i++) {
         const struct wire_place_row *row = &places->places[i];
         fprintf(out, "  rank %6" PRIu64 "  ", row->rank);
@@ -151,23 +144,22 @@ static void tap_text_print_places(FILE *out, const struct wire_places *places)
 
 static void print_totals(FILE *out, const struct wire_totals *t)
 {
-    struct quantity begin, rate, bytes, share, waiting;
     double seconds = (double)t->length_ns / 1e9;
     double whole = (double)t->length_ns * (double)t->ranks;
     tap_head(out, "totals", t->job);
-    fprintf(out, "%s ", quantity_clock(&begin, t->start_ns));
-    tap_cell(out, -10, quantity_things(&share, t->ranks, "rank"));
-    tap_cell(out, -8, quantity_count(&rate, seconds > 0 ? (double)t->sent / seconds : 0));
+    fprintf(out, "%s ", quantity_clock(t->start_ns).text);
+    tap_cell(out, -10, quantity_things(t->ranks, "rank").text);
+    tap_cell(out, -8, quantity_count(seconds > 0 ? (double)t->sent / seconds : 0).text);
     fputs(" msg/s ", out);
-    tap_cell(out, -9, quantity_bytes(&bytes, seconds > 0 ? (double)t->sent_bytes / seconds : 0));
+    tap_cell(out, -9, quantity_bytes(seconds > 0 ? (double)t->sent_bytes / seconds : 0).text);
     fputs("/s  MPI ", out);
-    tap_cell(out, -7, quantity_share(&share, (double)MPI_NS(t), whole));
+    tap_cell(out, -7, quantity_share((double)MPI_NS(t), whole).text);
     fputs("  waiting ", out);
-    tap_cell(out, -7, quantity_share(&waiting, (double)WAITING_NS(t), whole));
+    tap_cell(out, -7, quantity_share((double)WAITING_NS(t), whole).text);
     if (t->lost)
-        fprintf(out, "  %s lost", quantity_things(&begin, t->lost, "record"));
+        fprintf(out, "  %s lost", quantity_things(t->lost, "record").text);
     if (t->agents_missing)
-        fprintf(out, "  %s missing", quantity_things(&begin, t->agents_missing, "node"));
+        fprintf(out, "  %s missing", quantity_things(t->agents_missing, "node").text);
     if (t->late)
         fputs("  (corrected)", out);
     fputc('\n', out);
@@ -175,7 +167,6 @@ static void print_totals(FILE *out, const struct wire_totals *t)
 
 static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapshot)
 {
-    struct quantity share, waiting;
     uint64_t windows = w->windows > 1 ? w->windows : 1;
     double whole = (double)w->length_ns * (double)windows;
     tap_head(out, "ranks", w->job);
@@ -193,8 +184,8 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
         tap_bytes(out, 11, r->sent_bytes);
         tap_count(out, 10, r->received);
         tap_bytes(out, 11, r->received_bytes);
-        tap_cell(out, -9, quantity_share(&share, (double)MPI_NS(r), whole));
-        tap_cell(out, -9, quantity_share(&waiting, (double)WAITING_NS(r), whole));
+        tap_cell(out, -9, quantity_share((double)MPI_NS(r), whole).text);
+        tap_cell(out, -9, quantity_share((double)WAITING_NS(r), whole).text);
         if (r->awaited > 0)
             number_cell(out, 10, r->awaited - 1);
         else
@@ -207,17 +198,16 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
                 fprintf(out, " with %" PRId64, r->in_call_peer);
         }
         if (r->untracked)
-            fprintf(out, "  %s not tracked", quantity_things(&share, r->untracked, "request"));
+            fprintf(out, "  %s not tracked", quantity_things(r->untracked, "request").text);
         fputc('\n', out);
     }
 }
 
 static void print_history(FILE *out, const struct wire_history *h)
 {
-    struct quantity text;
     tap_head(out, "history", h->job);
     fprintf(out, "windows %" PRIu64 " to %" PRIu64 ", %s\n", h->first, h->last,
-            quantity_things(&text, h->ranks_count, "rank"));
+            quantity_things(h->ranks_count, "rank").text);
 }
 
 /* Sum of the rows of one pair, which are consecutive, one for each size class. */
@@ -360,13 +350,11 @@ static void print_causes(FILE *out, const struct wire_alert *a)
 
 static void print_alert(FILE *out, const struct wire_alert *alert)
 {
-    struct quantity since;
     tap_head(out, "alerts", alert->job);
     tap_cell(out, 8, alert->state);
     tap_print(out, " #%" PRIu64 " since %s %s: %s%s%s%s\n", alert->id,
-              quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns),
-              alert->kind, alert->title, alert->text[0] ? " (" : "", alert->text,
-              alert->text[0] ? ")" : "");
+              quantity_clock(alert->onset_ns ? alert->onset_ns : alert->since_ns).text, alert->kind,
+              alert->title, alert->text[0] ? " (" : "", alert->text, alert->text[0] ? ")" : "");
     alert_facts_list(alert, tap_text_print_fact, out);
     print_causes(out, alert);
     if (alert->advice[0])
@@ -386,7 +374,6 @@ static void print_series(FILE *out, const struct wire_series_row *s)
     static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
     static const char *const trends[] = {"", "  growing", "  steady high"};
     char name[32];
-    struct quantity share, time;
     if (s->scope == SERIES_REGION)
         snprintf(name, sizeof name, "region %" PRIu64, s->id);
     else
@@ -394,10 +381,11 @@ static void print_series(FILE *out, const struct wire_series_row *s)
     fputs("  ", out);
     tap_cell(out, 16, name);
     tap_count(out, 10, s->messages);
-    tap_cell(out, -9, quantity_share(&share, (double)s->delayed, (double)s->messages));
+    tap_cell(out, -9, quantity_share((double)s->delayed, (double)s->messages).text);
     tap_cell(out, -20,
-             quantity_measured(&time, (double)s->transfer_ns / (double)s->messages,
-                               (double)s->error_ns / (double)s->messages));
+             quantity_measured((double)s->transfer_ns / (double)s->messages,
+                               (double)s->error_ns / (double)s->messages)
+                 .text);
     times_cell(out, 8, s->reference);
     times_cell(out, 8, s->typical > 0 ? s->typical : (double)NAN);
     times_cell(out, 8, s->recent);
@@ -411,16 +399,15 @@ static void print_series(FILE *out, const struct wire_series_row *s)
 
 static void print_latencies(FILE *out, const struct wire_latencies *latencies)
 {
-    struct quantity error;
     tap_head(out, "latency", latencies->job);
     fprintf(out, "window %" PRIu64 ", %s matched, %" PRIu64 " unmatched", latencies->window,
-            quantity_things(&error, latencies->matched, "message"), latencies->unmatched);
+            quantity_things(latencies->matched, "message").text, latencies->unmatched);
     if (latencies->rejected)
         fprintf(out, ", %" PRIu64 " rejected", latencies->rejected);
     if (latencies->uncertain)
         fprintf(out, ", %" PRIu64 " within the clocks' uncertainty", latencies->uncertain);
     if (latencies->error_ns && latencies->error_ns != WIRE_ANY)
-        fprintf(out, ", clocks within %s", quantity_duration(&error, (double)latencies->error_ns));
+        fprintf(out, ", clocks within %s", quantity_duration((double)latencies->error_ns).text);
     fputc('\n', out);
     for (uint64_t i = 0, lines = 0; i < latencies->series_count; i++) {
         if (latencies->series[i].messages == 0)
@@ -461,14 +448,13 @@ static void print_members(FILE *out, const struct wire_regions *regions, uint64_
 
 static void print_regions(FILE *out, const struct wire_regions *regions)
 {
-    struct quantity ranks;
     tap_head(out, "regions", regions->job);
     fprintf(out, "%" PRIu64 " from window %" PRIu64 " on\n", regions->regions_count,
             regions->window);
     for (uint64_t i = 0; i < regions->regions_count; i++) {
         const struct wire_latency_region_row *r = &regions->regions[i];
         fprintf(out, "  region %" PRIu64 " since window %" PRIu64 ", %s", r->id, r->since,
-                quantity_things(&ranks, r->ranks, "rank"));
+                quantity_things(r->ranks, "rank").text);
         fputs(i < REGIONS_LISTED ? ": " : "", out);
         if (i < REGIONS_LISTED)
             print_members(out, regions, r->id);
@@ -478,14 +464,13 @@ static void print_regions(FILE *out, const struct wire_regions *regions)
 
 static void print_recorded(FILE *out, const struct wire_recorded *r)
 {
-    struct quantity bytes;
     tap_head(out, "recorded", r->job);
     if (r->type == WIRE_TYPE_WINDOW)
         fprintf(out, "window %" PRIu64, r->window);
     else
         fputs(wire_type_name((unsigned)r->type) ? wire_type_name((unsigned)r->type) : "?", out);
     fprintf(out, " of agent %" PRIx64 ", its message %" PRIu64 ", %s%s\n", r->instance, r->seq,
-            quantity_bytes(&bytes, (double)r->bytes_count), r->more ? " and more" : "");
+            quantity_bytes((double)r->bytes_count).text, r->more ? " and more" : "");
 }
 
 /* Topics that are printed by other files. */

@@ -24,7 +24,6 @@
 static void put_state(struct top_pen *pen, const struct top_model *m)
 {
     static const char *const links[] = {"LIVE", "DIALLING", "LOST"};
-    struct quantity clock;
     const struct top_view *v = pen->view;
     bool over = m->state[0] && strcmp(m->state, "running") != 0;
     const char *state = v->paused                     ? "PAUSED"
@@ -34,7 +33,7 @@ static void put_state(struct top_pen *pen, const struct top_model *m)
                            : v->paused || over ? TOP_WARNING
                                                : TOP_GOOD;
     char text[64];
-    snprintf(text, sizeof text, "%s", quantity_clock(&clock, m->now_ns));
+    snprintf(text, sizeof text, "%s", quantity_clock(m->now_ns).text);
     text[strcspn(text, ".")] = '\0'; /* seconds are enough */
     int right = (int)(strlen(state) + strlen(text)) + 1;
     if (top_pen_left(pen) > right)
@@ -45,7 +44,6 @@ static void put_state(struct top_pen *pen, const struct top_model *m)
 
 static void put_header(struct top_pen *pen, const struct top_model *m)
 {
-    struct quantity a, b;
     top_pen_line(pen);
     top_pen_put(pen, TOP_BOLD, 0, "holter ");
     top_pen_put(pen, TOP_BOLD, 0, m->job[0] ? m->job : "no job yet");
@@ -53,7 +51,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
         uint64_t nodes = m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
         char text[400];
         snprintf(text, sizeof text, "  %s, %s on %s", text_base_name(m->app),
-                 quantity_things(&a, m->world, "rank"), quantity_things(&b, nodes, "node"));
+                 quantity_things(m->world, "rank").text, quantity_things(nodes, "node").text);
         top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - 19, text);
     }
     put_state(pen, m);
@@ -65,7 +63,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
     uint64_t end = m->end_ns ? m->end_ns : m->now_ns;
     double length = end > m->start_ns ? (double)(end - m->start_ns) : 0;
     top_pen_format(pen, TOP_DIM, 0, "%s for %s, windows of %s", m->state,
-                   quantity_duration(&a, length), quantity_duration(&b, (double)m->window_ns));
+                   quantity_duration(length).text, quantity_duration((double)m->window_ns).text);
     if (m->seen < m->world)
         top_pen_format(pen, TOP_WARNING, 0, ", %" PRIu64 " ranks not seen", m->world - m->seen);
     if (m->missing)
@@ -125,12 +123,11 @@ static void series_name(const struct top_model *m, const struct top_series *s, c
 
 static void put_trend(struct top_pen *pen, const struct top_model *m, const struct top_series *s)
 {
-    struct quantity since;
     bool utf8 = pen->view->utf8;
     if (s->trend == TREND_CALM)
         return;
     uint64_t windows = m->window >= s->trend_since ? m->window - s->trend_since + 1 : 0;
-    quantity_duration(&since, (double)windows * (double)m->window_ns);
+    struct quantity since = quantity_duration((double)windows * (double)m->window_ns);
     if (s->trend == TREND_STEADY)
         top_pen_format(pen, TOP_BAD, 0, " %s high for %s", utf8 ? "■" : "=", since.text);
     else if (isfinite(s->slope))
@@ -161,7 +158,6 @@ static void put_series(struct top_pen *pen, const struct top_model *m, const str
 
 static void top_layout_put_latency(struct top_pen *pen, const struct top_model *m, int lines)
 {
-    struct quantity a, b;
     int total = count_series(m), shown = 0;
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, "LATENCY");
@@ -171,11 +167,11 @@ static void top_layout_put_latency(struct top_pen *pen, const struct top_model *
         top_pen_put(pen, TOP_DIM, 0, " by its reference");
     if (m->matched + m->unmatched > 0)
         top_pen_format(pen, TOP_DIM, 0, "; %s of %s messages matched",
-                       quantity_matched(&a, m->matched, m->unmatched),
-                       quantity_count(&b, (double)m->matched + (double)m->unmatched));
+                       quantity_matched(m->matched, m->unmatched).text,
+                       quantity_count((double)m->matched + (double)m->unmatched).text);
     if (m->error_ns > 0 && m->error_ns != WIRE_ANY)
         top_pen_format(pen, TOP_DIM, 0, ", clocks within %s",
-                       quantity_duration(&b, (double)m->error_ns));
+                       quantity_duration((double)m->error_ns).text);
     for (size_t i = 0; i < m->series_count && shown < lines - 1; i++) {
         if (!top_layout_is_shown(m, &m->series[i]))
             continue;
@@ -207,29 +203,26 @@ static enum top_style alert_style(const struct wire_alert *a)
 
 static void put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
 {
-    struct quantity clock;
-    char text[32];
-    snprintf(text, sizeof text, "%s", quantity_clock(&clock, ns));
-    text[strcspn(text, ".")] = '\0';
-    top_pen_put(pen, style, 9, text);
+    struct quantity clock = quantity_clock(ns);
+    clock.text[strcspn(clock.text, ".")] = '\0';
+    top_pen_put(pen, style, 9, clock.text);
 }
 
 /* The ratio now, or when it is over, at worst. */
-static const char *top_layout_ratio(struct quantity *out, const struct wire_alert *a)
+static struct quantity top_layout_ratio(const struct wire_alert *a)
 {
     const double ratio = strcmp(a->state, "resolved") == 0 ? a->ratio_worst : a->ratio;
-    return isfinite(ratio) && ratio > 0 ? quantity_ratio(out, ratio) : "";
+    return isfinite(ratio) && ratio > 0 ? quantity_ratio(ratio) : (struct quantity){""};
 }
 
 static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a, bool chosen)
 {
-    struct quantity ratio;
     enum top_style style = chosen ? TOP_CHOSEN : TOP_PLAIN;
     top_pen_line(pen);
     top_pen_put(pen, style, 2, chosen ? ">" : "");
     top_pen_put(pen, chosen ? TOP_CHOSEN : alert_style(a), 9, a->state);
     put_clock(pen, style, a->since_ns);
-    top_pen_put(pen, style, -7, top_layout_ratio(&ratio, a));
+    top_pen_put(pen, style, -7, top_layout_ratio(a).text);
     bool cause = a->causes_count > 0, ranks = a->ranks[0] && pen->view->columns >= 100;
     int title = top_pen_left(pen) - 1 - (cause ? 20 : 0) - (ranks ? 20 : 0);
     top_pen_put(pen, style, 0, " ");
@@ -275,10 +268,9 @@ static void put_fact(void *user, const char *name, const char *text)
 static void put_times(struct top_pen *pen, const struct wire_alert *a)
 {
     char text[128];
-    struct quantity since, updated;
-    quantity_clock(&since, a->onset_ns ? a->onset_ns : a->since_ns);
-    quantity_clock(&updated, a->updated_ns);
-    snprintf(text, sizeof text, "%s, %s %s", since.text, a->state, updated.text);
+    snprintf(text, sizeof text, "%s, %s %s",
+             quantity_clock(a->onset_ns ? a->onset_ns : a->since_ns).text, a->state,
+             quantity_clock(a->updated_ns).text);
     put_fact(pen, "since", text);
 }
 
@@ -343,13 +335,12 @@ static int top_layout_error_columns(const struct top_model *m)
 static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
                                 const struct top_rank *r)
 {
-    struct quantity share, time;
     char error[32] = "";
     top_pen_line(pen);
     top_pen_format(pen, TOP_PLAIN, -7, "%" PRIu64, r->rank);
     top_pen_put(pen, TOP_PLAIN, 0, "  ");
     top_pen_put(pen, TOP_PLAIN, 15, r->host < m->host_count ? m->hosts[r->host] : "");
-    top_pen_put(pen, TOP_PLAIN, -9, quantity_share(&share, r->waiting, 1));
+    top_pen_put(pen, TOP_PLAIN, -9, quantity_share(r->waiting, 1).text);
     if (r->awaited >= 0)
         top_pen_format(pen, TOP_PLAIN, -9, "%" PRId64, r->awaited);
     else
@@ -367,7 +358,7 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
         return;
     const char *name = r->in_call <= UINT16_MAX ? call_name((uint16_t)r->in_call) : NULL;
     top_pen_format(pen, TOP_PLAIN, 0, "  %s for %s", name ? name : "?",
-                   quantity_duration(&time, (double)r->in_call_ns));
+                   quantity_duration((double)r->in_call_ns).text);
     if (r->in_call_peer >= 0)
         top_pen_format(pen, TOP_PLAIN, 0, " with %" PRId64, r->in_call_peer);
 }
@@ -401,20 +392,18 @@ static size_t count_nodes(const struct top_model *m)
 
 static void put_count(struct top_pen *pen, int width, uint64_t count, bool loss)
 {
-    struct quantity q;
     top_pen_put(pen, loss && count > 0 ? TOP_WARNING : TOP_PLAIN, width,
-                quantity_count(&q, (double)count));
+                quantity_count((double)count).text);
 }
 
 static void put_node(struct top_pen *pen, const struct wire_node_row *n)
 {
-    struct quantity q;
     top_pen_line(pen);
     top_pen_format(pen, n->connected ? TOP_PLAIN : TOP_BAD, 18, "%s%s",
                    n->connected ? "" : "away: ", n->host);
     put_count(pen, -6, n->ranks, false);
-    top_pen_put(pen, TOP_PLAIN, -9, quantity_share(&q, (double)n->cpu_ns, (double)n->up_ns));
-    top_pen_put(pen, TOP_PLAIN, -10, quantity_bytes(&q, (double)n->rss_bytes));
+    top_pen_put(pen, TOP_PLAIN, -9, quantity_share((double)n->cpu_ns, (double)n->up_ns).text);
+    top_pen_put(pen, TOP_PLAIN, -10, quantity_bytes((double)n->rss_bytes).text);
     put_count(pen, -8, n->lost, true);
     put_count(pen, -8, n->windows_dropped, true);
     put_count(pen, -9, n->matched, false);

@@ -124,8 +124,7 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
     struct growth_text title = {e->title, sizeof(e->title), 0};
     char names[57], progress[56] = "";
     const char *cause = text_of_cause(e);
-    struct quantity times;
-    quantity_ratio(&times, ratio);
+    struct quantity times = quantity_ratio(ratio);
     const size_t longer = cause == NULL || strlen(cause) <= LATE ? 0 : strlen(cause) - LATE;
     growth_list_scopes(g, e->finding.members, growth_named(&e->finding), names,
                        sizeof(names) - longer);
@@ -197,9 +196,8 @@ void growth_write_text(struct growth_episode *e)
     const struct alert_evidence *v = &e->evidence;
     struct growth_text text = {e->text, sizeof(e->text), 0};
     char clock[9];
-    struct quantity now, worst;
     text_clock(v->onset_ns, clock);
-    quantity_ratio(&now, v->ratio);
+    struct quantity now = quantity_ratio(v->ratio);
     if (e->finding.part == SCOPE_LATENESS)
         growth_append(&text, "since %s UTC others wait %s as long for it as before", clock,
                       now.text);
@@ -207,7 +205,7 @@ void growth_write_text(struct growth_episode *e)
         growth_append(&text, "since %s UTC messages%s take %s as long as before", clock,
                       e->finding.member_count == 1 ? text_of_direction(&e->finding.members[0]) : "",
                       now.text);
-    growth_append(&text, ", at worst %s", quantity_ratio(&worst, v->ratio_worst));
+    growth_append(&text, ", at worst %s", quantity_ratio(v->ratio_worst).text);
     text_append_cost(&text, e);
     if (v->alternatives[0] != '\0')
         growth_append(&text, "; no message tells it apart from %s", v->alternatives);

@@ -68,9 +68,7 @@ void evidence_where(const struct alert *a, char *out, size_t room)
 /* "since 14:02:11, inter-node, 64 KiB to 128 KiB" */
 static void evidence_circumstances(const struct alert *a, char *out, size_t room)
 {
-    char clock[FORMAT_CAPACITY];
-    format_clock(clock, sizeof clock, (int64_t)a->onset_ns, 0);
-    snprintf(out, room, "since %s", clock);
+    snprintf(out, room, "since %s", format_clock((int64_t)a->onset_ns, 0).text);
     evidence_append(out, room, ", ",
                     strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
     evidence_append(out, room, ", ", a->sizes);
@@ -79,13 +77,11 @@ static void evidence_circumstances(const struct alert *a, char *out, size_t room
 static void evidence_format_length(const struct stage *s, const struct alert *a, char *out,
                                    size_t room)
 {
-    char length[FORMAT_CAPACITY];
-    format_duration(length, sizeof length, (double)alert_length_ns(a, model_now_ns(s->model)));
     snprintf(out, room,
              a->state == ALERT_RESOLVED  ? "resolved, %s"
              : a->state == ALERT_PENDING ? "pending, %s"
                                          : "%s",
-             length);
+             format_duration((double)alert_length_ns(a, model_now_ns(s->model))).text);
 }
 
 /* ---- the parts of a card: each returns the height it takes, and draws unless it only measures
@@ -112,21 +108,18 @@ static void evidence_paragraph(struct pen *p, enum text_style style, color_t col
 static void evidence_add_ratio(struct pen *p, const struct alert *a)
 {
     const struct theme *t = p->stage->brush.theme;
-    char ratio[FORMAT_CAPACITY], slope[FORMAT_CAPACITY] = "", worst[FORMAT_CAPACITY], text[128];
+    char text[128];
     const int over = a->state == ALERT_RESOLVED;
     if (isnan(a->ratio))
         return;
     if (p->draw) {
-        format_ratio(ratio, sizeof ratio, alert_ratio(a));
-        if (!over && a->slope != 0 && fabs(a->slope) < STEP_SLOPE)
-            format_slope(slope, sizeof slope, a->slope);
         snprintf(text, sizeof text, "what it was%s", over ? " at worst" : "");
         if (!over && a->worst > a->ratio)
-            evidence_append(text, sizeof text, ", at worst ",
-                            format_ratio(worst, sizeof worst, a->worst));
-        evidence_append(text, sizeof text, ", ", slope);
+            evidence_append(text, sizeof text, ", at worst ", format_ratio(a->worst).text);
+        if (!over && a->slope != 0 && fabs(a->slope) < STEP_SLOPE)
+            evidence_append(text, sizeof text, ", ", format_slope(a->slope).text);
         double used = scene_text(p->stage->brush.scene, p->x, p->y, p->w, TEXT_LARGE, 0,
-                                 evidence_color(t, a), ratio);
+                                 evidence_color(t, a), format_ratio(alert_ratio(a)).text);
         scene_text(p->stage->brush.scene, p->x + used + 10, p->y + 10, p->w - used - 10, TEXT_SMALL,
                    0, t->second, text);
     }
@@ -136,11 +129,11 @@ static void evidence_add_ratio(struct pen *p, const struct alert *a)
 /* What the alert costs, and whom it delays. */
 static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
 {
-    char text[400], lost[FORMAT_CAPACITY];
+    char text[400];
     if (!isnan(a->progress)) {
         snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress, %s lost",
                  a->state == ALERT_RESOLVED ? "made" : "makes", 100 * a->progress,
-                 format_duration(lost, sizeof lost, (double)a->lost_ns));
+                 format_duration((double)a->lost_ns).text);
         evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 1, text);
     }
     snprintf(text, sizeof text, "delays ranks %s", a->victims);
@@ -159,7 +152,7 @@ static void evidence_add_cause(struct pen *p, const struct alert *a, uint32_t i)
     const struct theme *t = p->stage->brush.theme;
     const struct alert_cause *c = &a->causes[i];
     struct scene *scene = p->stage->brush.scene;
-    char name[sizeof c->name], share[FORMAT_CAPACITY];
+    char name[sizeof c->name];
     snprintf(name, sizeof name, "%s", c->name);
     for (char *at = name; *at; at++)
         *at = *at == '-' ? ' ' : *at;
@@ -169,9 +162,8 @@ static void evidence_add_cause(struct pen *p, const struct alert *a, uint32_t i)
     widget_bar(&p->stage->brush,
                (struct box){p->x + CAUSE_NAME, p->y + 6, p->w - CAUSE_NAME - CAUSE_SHARE, 8},
                c->share, evidence_cause_color(t, a, i));
-    snprintf(share, sizeof share, "%.0f\xc2\xa0%%", c->share * 100);
-    scene_text(scene, p->x + p->w - CAUSE_SHARE, p->y + 1, CAUSE_SHARE, TEXT_SMALL,
-               TEXT_RIGHT | TEXT_FIGURES, t->text, share);
+    scene_textf(scene, p->x + p->w - CAUSE_SHARE, p->y + 1, CAUSE_SHARE, TEXT_SMALL,
+                TEXT_RIGHT | TEXT_FIGURES, t->text, "%.0f\xc2\xa0%%", c->share * 100);
 }
 
 static void evidence_causes(struct pen *p, const struct alert *a, enum evidence_detail detail)
@@ -196,17 +188,17 @@ static void evidence_causes(struct pen *p, const struct alert *a, enum evidence_
 /* Facts of the full level of detail only: rule, clock uncertainty, number of updates. */
 static void evidence_provenance(struct pen *p, const struct alert *a)
 {
-    char text[256] = "", number[FORMAT_CAPACITY];
+    char text[256] = "";
     evidence_append(text, sizeof text, "rule ", a->rule);
     evidence_append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
     if (a->updates) {
-        format_count(number, sizeof number, a->updates);
-        evidence_append(text, sizeof text, *text ? ", updates: " : "updates: ", number);
+        evidence_append(text, sizeof text,
+                        *text ? ", updates: " : "updates: ", format_count(a->updates).text);
     }
     if (a->error_ns && a->error_ns != WIRE_ANY) {
-        format_duration(number, sizeof number, (double)a->error_ns);
         evidence_append(text, sizeof text,
-                        *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1", number);
+                        *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1",
+                        format_duration((double)a->error_ns).text);
     }
     evidence_paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, 2, text);
 }
@@ -229,10 +221,10 @@ static void evidence_title(struct pen *p, const struct alert *a, int lines)
 static void evidence_captured(struct pen *p, const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&p->stage->model->captures, a);
-    char size[96], text[128];
+    char text[128];
     if (!c)
         return;
-    snprintf(text, sizeof text, "captured: %s", piece_capture_size(c, size, sizeof size));
+    snprintf(text, sizeof text, "captured: %s", piece_capture_size(c).text);
     p->capture = (struct box){p->x, p->y - 2, p->w, text_line(TEXT_SMALL) + 4};
     evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->info, 1, text);
 }

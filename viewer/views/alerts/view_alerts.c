@@ -47,11 +47,10 @@ static void alerts_view_add_captured_cell(const struct stage *s, struct box row,
 {
     const struct capture *c = captures_of_alert(&s->model->captures, a);
     struct box box = column_box(&table, CAPTURED, row.x, row.w);
-    char calls[FORMAT_CAPACITY], text[FORMAT_CAPACITY + 8];
     if (!c || box.w <= 0)
         return;
-    snprintf(text, sizeof text, "%s calls", format_si(calls, sizeof calls, (double)c->calls, ""));
-    widget_cell(&s->brush, &table, row, CAPTURED, s->brush.theme->info, text);
+    widget_cell(&s->brush, &table, row, CAPTURED, s->brush.theme->info,
+                quantity_print("%s calls", format_si((double)c->calls, "").text).text);
     scene_hit(s->brush.scene, (struct box){box.x, row.y, box.w, row.h}, HIT_BUTTON, COMMAND_CAPTURE,
               c->id);
 }
@@ -68,19 +67,16 @@ static void alerts_view_add_alert_row(struct stage *s, struct box row, const str
     alerts_view_add_state_mark(s, state.x + 8, row.y + 15, a);
     scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
                evidence_color(t, a), evidence_state(a));
-    widget_cell(&s->brush, &table, row, ONSET, color,
-                format_clock(text, sizeof text, (int64_t)a->onset_ns, 0));
-    widget_cell(
-        &s->brush, &table, row, LENGTH, color,
-        format_duration(text, sizeof text, (double)alert_length_ns(a, model_now_ns(s->model))));
+    widget_cell(&s->brush, &table, row, ONSET, color, format_clock((int64_t)a->onset_ns, 0).text);
+    widget_cell(&s->brush, &table, row, LENGTH, color,
+                format_duration((double)alert_length_ns(a, model_now_ns(s->model))).text);
     widget_cell(&s->brush, &table, row, TITLE, color, a->title);
     evidence_where(a, text, sizeof text);
     widget_cell(&s->brush, &table, row, WHERE, t->second, text);
     widget_cell(&s->brush, &table, row, RATIO, color,
-                isnan(a->ratio) ? "" : format_ratio(text, sizeof text, alert_ratio(a)));
+                isnan(a->ratio) ? "" : format_ratio(alert_ratio(a)).text);
     alerts_view_add_captured_cell(s, row, a);
-    widget_cell(&s->brush, &table, row, UPDATES, t->second,
-                format_count(text, sizeof text, a->updates));
+    widget_cell(&s->brush, &table, row, UPDATES, t->second, format_count(a->updates).text);
 }
 
 static const struct alert *alerts_view_find_shown(const struct stage *s)

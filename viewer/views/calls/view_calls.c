@@ -114,12 +114,11 @@ static int calls_view_compare(const void *left, const void *right, void *user)
 static void calls_view_format_comm(const struct stage *s, uint32_t index, char *out, size_t room)
 {
     const struct model_comm *c = index < s->model->comm_count ? &s->model->comms[index] : NULL;
-    char size[FORMAT_CAPACITY];
     if (!c || !c->id)
         snprintf(out, room, "\xe2\x80\x93");
     else
         snprintf(out, room, "%s, %s ranks", c->name[0] ? c->name : "unnamed",
-                 format_count(size, sizeof size, c->size));
+                 format_count(c->size).text);
 }
 
 static void calls_view_add_names(const struct stage *s, struct box row, const struct group *g)
@@ -149,24 +148,21 @@ static void calls_view_call_row(struct stage *s, struct box row, const struct gr
                                 double all, double most)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_CAPACITY];
     double time = (double)g->sums[CALLS_TIME_NS];
     int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
     piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
     calls_view_add_names(s, row, g);
-    widget_cell(&s->brush, &table, row, COUNT, t->text,
-                format_count(text, sizeof text, g->sums[CALLS_COUNT]));
+    widget_cell(&s->brush, &table, row, COUNT, t->text, format_count(g->sums[CALLS_COUNT]).text);
     widget_cell(&s->brush, &table, row, BYTES, t->text,
-                format_si(text, sizeof text, (double)g->sums[CALLS_BYTES], "B"));
+                format_si((double)g->sums[CALLS_BYTES], "B").text);
     widget_cell(&s->brush, &table, row, BYTES_IN, t->text,
-                format_si(text, sizeof text, (double)g->sums[CALLS_BYTES_IN], "B"));
-    widget_cell(&s->brush, &table, row, TIME, t->text, format_duration(text, sizeof text, time));
+                format_si((double)g->sums[CALLS_BYTES_IN], "B").text);
+    widget_cell(&s->brush, &table, row, TIME, t->text, format_duration(time).text);
     widget_cell(&s->brush, &table, row, MEAN, t->second,
-                format_duration(text, sizeof text, calls_view_figure(g, MEAN)));
+                format_duration(calls_view_figure(g, MEAN)).text);
     widget_cell(&s->brush, &table, row, LONGEST, t->second,
-                format_duration(text, sizeof text, (double)g->sums[CALLS_LONGEST_NS]));
-    widget_cell(&s->brush, &table, row, SHARE, t->text,
-                format_share(text, sizeof text, time / fmax(all, 1)));
+                format_duration((double)g->sums[CALLS_LONGEST_NS]).text);
+    widget_cell(&s->brush, &table, row, SHARE, t->text, format_share(time / fmax(all, 1)).text);
     struct box bar = column_box(&table, BAR, row.x, row.w);
     int class_ = (int)call_class_of(model_call_at(s->model, g->number).call);
     color_t color =

@@ -241,27 +241,26 @@ static void captures_plot_add_peer_line(struct stage *s, const struct capture_ca
 
 static void captures_plot_add_bytes_line(struct stage *s, const struct capture_call *c)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], n[FORMAT_CAPACITY], messages[96] = "";
+    char messages[96] = "";
     if (c->messages)
         snprintf(messages, sizeof messages, " in %s messages",
-                 format_count(n, sizeof n, (uint64_t)c->messages + (c->tag >= 0)));
-    format_si(a, sizeof a, (double)c->bytes, "B");
-    format_si(b, sizeof b, (double)c->bytes_in, "B");
+                 format_count((uint64_t)c->messages + (c->tag >= 0)).text);
+    struct quantity bytes = format_si((double)c->bytes, "B");
     if (c->bytes_in && c->bytes_in != c->bytes)
-        tooltip_add(&s->tip, 0, "%s sent, %s received", a, b);
+        tooltip_add(&s->tip, 0, "%s sent, %s received", bytes.text,
+                    format_si((double)c->bytes_in, "B").text);
     else if (c->bytes || c->messages)
-        tooltip_add(&s->tip, 0, "%s%s", a, messages);
+        tooltip_add(&s->tip, 0, "%s%s", bytes.text, messages);
 }
 
 static void captures_plot_add_call_lines(struct stage *s, const struct captures_plot *p,
                                          const struct found *f)
 {
     const struct capture_call *c = f->call;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    format_duration(a, sizeof a, (double)c->length_ns);
-    format_duration(b, sizeof b, fabs((double)(p->capture->asked_ns - c->begin_ns)));
     tooltip_add(&s->tip, c->running ? s->brush.theme->warn : s->brush.theme->text,
-                c->running ? "in it for %s, began %s %s" : "took %s, began %s %s", a, b,
+                c->running ? "in it for %s, began %s %s" : "took %s, began %s %s",
+                format_duration((double)c->length_ns).text,
+                format_duration(fabs((double)(p->capture->asked_ns - c->begin_ns))).text,
                 c->begin_ns <= p->capture->asked_ns ? "before the capture" : "after it");
     captures_plot_add_peer_line(s, c);
     captures_plot_add_bytes_line(s, c);
@@ -297,7 +296,7 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
     int64_t from = lane_time(&p->span, mx - p->box.x - 1),
             to = lane_time(&p->span, mx - p->box.x + 1);
     struct found f = {0};
-    char where[128], count[FORMAT_CAPACITY];
+    char where[128];
     for (uint32_t i = row; i < end; i++)
         captures_plot_find_calls(captures_plot_thread_at(p, i), from, to, &f);
     if (end - row > 1) {
@@ -305,7 +304,7 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
                     (unsigned long long)captures_plot_thread_at(p, row)->rank,
                     (unsigned long long)captures_plot_thread_at(p, end - 1)->rank);
         tooltip_add(&s->tip, 0, "%s calls here; click to see them rank by rank",
-                    format_count(count, sizeof count, f.count));
+                    format_count(f.count).text);
     }
     captures_plot_rank_text(s, f.thread ? f.thread : captures_plot_thread_at(p, row), where,
                             sizeof where);
@@ -328,5 +327,5 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
     captures_plot_add_call_lines(s, p, &f);
     if (f.count > 1 && end - row == 1)
         tooltip_add(&s->tip, 0, "and %s shorter calls here: zoom in",
-                    format_count(count, sizeof count, f.count - 1));
+                    format_count(f.count - 1).text);
 }

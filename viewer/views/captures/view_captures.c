@@ -17,19 +17,18 @@ enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 
 static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
                                     size_t room)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    int n = snprintf(out, room, "%s, %s", format_clock(a, sizeof a, c->asked_ns, 1),
-                     piece_capture_size(c, b, sizeof b));
+    int n = snprintf(out, room, "%s, %s", format_clock(c->asked_ns, 1).text,
+                     piece_capture_size(c).text);
     if (n > 0 && (size_t)n < room && c->answered < c->nodes)
         n += snprintf(out + n, room - (size_t)n, ", %llu of %llu nodes so far",
                       (unsigned long long)c->answered, (unsigned long long)c->nodes);
     if (n > 0 && (size_t)n < room && c->left_out)
         n += snprintf(out + n, room - (size_t)n, ", %s more had no room here",
-                      format_count(a, sizeof a, c->left_out));
+                      format_count(c->left_out).text);
     if (n > 0 && (size_t)n < room && c->error_ns && c->error_ns != WIRE_ANY &&
         s->model->host_count > 1)
         snprintf(out + n, room - (size_t)n, ", clocks \xc2\xb1%s",
-                 format_duration(a, sizeof a, (double)c->error_ns));
+                 format_duration((double)c->error_ns).text);
 }
 
 /* Buttons for the next older and newer capture. @return width */
@@ -57,12 +56,10 @@ static void captures_view_add_reason(const struct stage *s, const struct capture
                                      size_t room)
 {
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
-    char length[FORMAT_CAPACITY];
     int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
     if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
-        snprintf(
-            out + n, room - (size_t)n, "; it set in %s before what is known here",
-            format_duration(length, sizeof length, (double)(c->begin_ns - (int64_t)a->onset_ns)));
+        snprintf(out + n, room - (size_t)n, "; it set in %s before what is known here",
+                 format_duration((double)(c->begin_ns - (int64_t)a->onset_ns)).text);
 }
 
 static void captures_view_add_head(const struct stage *s, const struct capture *c, struct box panel)
@@ -97,17 +94,16 @@ static void captures_view_add_axis(const struct stage *s, const struct captures_
     double span = (double)(p->span.end_ns - p->span.begin_ns);
     double step = nice_ceil(span * 96 / p->span.w),
            first = ceil((double)(p->span.begin_ns - p->capture->asked_ns) / step);
-    char text[FORMAT_CAPACITY + 4], length[FORMAT_CAPACITY];
     for (double k = first; k * step < span + (double)(p->span.begin_ns - p->capture->asked_ns);
          k++) {
         double x = p->box.x + lane_x(&p->span, p->capture->asked_ns + (int64_t)(k * step));
         scene_line(s->brush.scene, x, y, x, y + h, 1, t->grid);
         if (x < p->box.x + 34 || x > p->box.x + p->box.w - 34)
             continue;
-        format_duration(length, sizeof length, fabs(k * step));
-        snprintf(text, sizeof text, "%s%s", k < 0 ? "\xe2\x88\x92" : k > 0 ? "+" : "", length);
+        struct quantity text = quantity_print("%s%s", k < 0 ? "\xe2\x88\x92" : "+",
+                                              format_duration(fabs(k * step)).text);
         scene_text(s->brush.scene, x - 44, y + h + 5, 88, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
-                   t->second, k == 0 ? "captured" : text);
+                   t->second, k == 0 ? "captured" : text.text);
     }
 }
 

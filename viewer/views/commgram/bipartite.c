@@ -252,18 +252,17 @@ static void bipartite_add_labels(const struct stage *s, const struct commgram_dr
     ui_visible(s->ui, s->model, &begin, &end);
     for (uint32_t k = 0; k < c->count; k += every) {
         const struct wire_column_row *row = &p->columns[k];
-        char text[FORMAT_CAPACITY];
         double w = fmin(c->step * every, 110), x = plot.x + columns_x(c, k) + c->bar_w / 2;
         x += every == 1 ? (c->step - w) / 2 : 0;
         if (x < plot.x - 1 || x + w > plot.x + plot.w + 1)
             continue;
         int flags = (every == 1 ? TEXT_CENTRE : TEXT_LEFT) | TEXT_FIGURES;
-        strip_moment(text, sizeof text, (int64_t)row->begin_ns, begin, end - begin);
         scene_text(s->brush.scene, x, plot.y + plot.h + 6, w, TEXT_AXIS, flags,
-                   k == under ? t->text : t->second, text);
-        format_duration(text, sizeof text, (double)(row->end_ns - row->begin_ns));
+                   k == under ? t->text : t->second,
+                   strip_moment((int64_t)row->begin_ns, begin, end - begin).text);
         scene_textf(s->brush.scene, x, plot.y + plot.h + 20, w, TEXT_AXIS, flags,
-                    k == under ? t->text : t->faint, row->open ? "%s \xe2\x80\xa6" : "%s", text);
+                    k == under ? t->text : t->faint, row->open ? "%s \xe2\x80\xa6" : "%s",
+                    format_duration((double)(row->end_ns - row->begin_ns)).text);
     }
 }
 

@@ -10,50 +10,42 @@
 
 static const char arrow[] = "\xe2\x86\x92";
 
-char *commgram_format_size(char *out, size_t room, double logarithm)
+struct quantity commgram_format_size(double logarithm)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = logarithm < 10 ? 0 : (int)fmin(floor(logarithm / 10), 6);
     double value = exp2(logarithm - 10 * unit);
-    snprintf(out, room, value < 9.95 && value != floor(value) ? "%.1f %s" : "%.0f %s", value,
-             units[unit]);
-    return out;
+    return quantity_print(value < 9.95 && value != floor(value) ? "%.1f %s" : "%.0f %s", value,
+                          units[unit]);
 }
 
 static void commgram_tips_add_span_line(struct stage *s, uint64_t begin, uint64_t end)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], c[FORMAT_CAPACITY];
-    tooltip_add(&s->tip, 0, "%s to %s, %s", format_clock(a, sizeof a, (int64_t)begin, 1),
-                format_clock(b, sizeof b, (int64_t)end, 1),
-                format_duration(c, sizeof c, (double)(end - begin)));
+    tooltip_add(&s->tip, 0, "%s to %s, %s", format_clock((int64_t)begin, 1).text,
+                format_clock((int64_t)end, 1).text, format_duration((double)(end - begin)).text);
 }
 
 /* What the curve says of a phase. */
 static void commgram_tips_add_pattern_lines(struct stage *s, int returned, uint64_t resembles,
                                             double resemblance, double difference)
 {
-    char a[FORMAT_CAPACITY];
     if (returned && resembles)
         tooltip_add(&s->tip, s->brush.theme->accent, "returns to the pattern of phase %" PRIu64,
                     resembles);
     else if (resembles)
         tooltip_add(&s->tip, 0, "most like phase %" PRIu64 ", differs by %s", resembles,
-                    format_share(a, sizeof a, 1 - resemblance));
+                    format_share(1 - resemblance).text);
     if (difference > 0)
         tooltip_add(&s->tip, 0, "differs from the phase before by %s",
-                    format_share(a, sizeof a, difference));
+                    format_share(difference).text);
 }
 
 static void commgram_tips_add_communities_line(struct stage *s, uint64_t communities,
                                                uint64_t ranks, double modularity)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    format_count(a, sizeof a, ranks);
-    format_count(b, sizeof b, communities);
-    if (isnan(modularity))
-        tooltip_add(&s->tip, 0, "%s ranks in %s communities", a, b);
-    else
-        tooltip_add(&s->tip, 0, "%s ranks in %s communities, modularity %.2f", a, b, modularity);
+    struct quantity how = quantity_print(isnan(modularity) ? "" : ", modularity %.2f", modularity);
+    tooltip_add(&s->tip, 0, "%s ranks in %s communities%s", format_count(ranks).text,
+                format_count(communities).text, how.text);
 }
 
 void commgram_tip_column(struct stage *s, uint32_t column)
@@ -62,23 +54,20 @@ void commgram_tip_column(struct stage *s, uint32_t column)
     if (column >= p->column_count)
         return;
     const struct wire_column_row *c = &p->columns[column];
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "phase %u of %u%s", column + 1, p->column_count,
                 c->open ? ", still open" : "");
     commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
     commgram_tips_add_communities_line(s, c->communities, c->ranks, c->modularity);
     if (c->bars != c->communities)
-        tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s",
-                    format_count(a, sizeof a, c->bars), c->bars == 1 ? "" : "s");
+        tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s", format_count(c->bars).text,
+                    c->bars == 1 ? "" : "s");
     piece_traffic_tip(s, "", c->messages, c->bytes, "");
     if (c->modelled)
         tooltip_add(&s->tip, 0, "of these %s (%s) model collectives",
-                    format_count(a, sizeof a, c->modelled),
-                    format_si(b, sizeof b, (double)c->modelled_bytes, "B"));
+                    format_count(c->modelled).text, format_si((double)c->modelled_bytes, "B").text);
     if (c->folded)
         tooltip_add(&s->tip, s->brush.theme->warn, "%s more (%s) whose pair is not known",
-                    format_count(a, sizeof a, c->folded),
-                    format_si(b, sizeof b, (double)c->folded_bytes, "B"));
+                    format_count(c->folded).text, format_si((double)c->folded_bytes, "B").text);
     commgram_tips_add_pattern_lines(s, c->returned != 0, c->resembles, c->resemblance,
                                     column ? c->difference : 0);
     tooltip_add(&s->tip, s->brush.theme->faint, "double click: open this phase");
@@ -100,14 +89,14 @@ void commgram_tip_bar(struct stage *s, uint32_t bar)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct wire_bar_row *b = &p->bars[bar];
-    char a[FORMAT_CAPACITY], ranks[96];
+    char ranks[96];
     commgram_tips_format_bar_name(p, bar, ranks, sizeof ranks);
     uint32_t phase = b->column < p->column_count ? (uint32_t)b->column : p->column_count - 1;
     if (b->ranks == 1)
         tooltip_add(&s->tip, 0, "%s, phase %u", ranks, phase + 1);
     else
         tooltip_add(&s->tip, 0, "%s, phase %u: %s ranks", ranks, phase + 1,
-                    format_count(a, sizeof a, b->ranks));
+                    format_count(b->ranks).text);
     commgram_bar_ranks(p, bar, ranks, sizeof ranks);
     if (ranks[0] && b->ranks > 1)
         tooltip_add(&s->tip, 0, "ranks %s", ranks);
@@ -120,7 +109,7 @@ void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct wire_ribbon_row *r = &p->ribbons[ribbon];
-    char a[FORMAT_CAPACITY], from[96], to[96];
+    char from[96], to[96];
     commgram_tips_format_bar_name(p, r->from, from, sizeof from);
     commgram_tips_format_bar_name(p, r->to, to, sizeof to);
     tooltip_add(&s->tip, 0, "%s %s %s, phase %u", from, arrow, to, (unsigned)r->column + 1);
@@ -132,12 +121,12 @@ void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
     }
     piece_traffic_tip(s, "", r->messages, r->bytes, "");
     tooltip_add(&s->tip, 0, "%s per message",
-                format_si(a, sizeof a, (double)r->bytes / (double)r->messages, "B"));
+                format_si((double)r->bytes / (double)r->messages, "B").text);
     if (r->modelled)
         tooltip_add(&s->tip, 0, "they model collectives, by their algorithms");
     if (others)
         tooltip_add(&s->tip, s->brush.theme->faint, "%s more at this point",
-                    format_count(a, sizeof a, others));
+                    format_count(others).text);
 }
 
 void commgram_tip_point(struct stage *s, uint32_t point)
@@ -145,7 +134,6 @@ void commgram_tip_point(struct stage *s, uint32_t point)
     const struct commgram *g = &s->model->commgram;
     const struct wire_curve_point_row *c = commgram_point(g, point);
     const struct wire_phase_row *p = commgram_phase_find(g, c->phase);
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, 0, "phase %" PRIu64 "%s", c->phase,
                 c->provisional ? ", still open: may change" : "");
     commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
@@ -154,11 +142,11 @@ void commgram_tip_point(struct stage *s, uint32_t point)
         piece_traffic_tip(s, "", p->messages, p->bytes, "");
         if (p->modelled)
             tooltip_add(&s->tip, 0, "and %s (%s) that model collectives",
-                        format_count(a, sizeof a, p->modelled),
-                        format_si(b, sizeof b, (double)p->modelled_bytes, "B"));
+                        format_count(p->modelled).text,
+                        format_si((double)p->modelled_bytes, "B").text);
         if (p->folded)
             tooltip_add(&s->tip, s->brush.theme->warn, "%s messages whose pair is not known",
-                        format_count(a, sizeof a, p->folded));
+                        format_count(p->folded).text);
     }
     commgram_tips_add_pattern_lines(s, c->returned != 0, c->resembles, c->resemblance,
                                     c->difference);

@@ -273,7 +273,6 @@ static void strip_add_hover(struct stage *s, const struct commgram_drawing *d,
         return;
     double at = scene_hit_x(s->hover, s->brush.mouse_x), reach = (double)(l->end - l->begin) / l->w;
     uint32_t i = strip_phase_at(phases, (int64_t)(at - reach));
-    char a[FORMAT_CAPACITY];
     if (i < phases->count && (double)strip_phase(phases, i).begin <= at + reach) {
         const struct phase_drawn phase = strip_phase(phases, i);
         strip_mark_span(s, l, plot, &phase);
@@ -283,7 +282,7 @@ static void strip_add_hover(struct stage *s, const struct commgram_drawing *d,
             commgram_tip_point(s, i);
         return;
     }
-    tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, (int64_t)at, 1));
+    tooltip_add(&s->tip, 0, "%s", format_clock((int64_t)at, 1).text);
     tooltip_add(&s->tip, 0, "between phases: no message");
 }
 
@@ -354,16 +353,13 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     timeline_captures(s, l, plot);
 }
 
-char *strip_moment(char *out, size_t room, int64_t ns, int64_t begin, int64_t span)
+struct quantity strip_moment(int64_t ns, int64_t begin, int64_t span)
 {
-    char a[FORMAT_CAPACITY];
     if (span >= FINE_NS)
-        return format_clock(out, room, ns, span < INT64_C(120000000000));
+        return format_clock(ns, span < INT64_C(120000000000));
     if (ns <= begin)
-        snprintf(out, room, "0");
-    else
-        snprintf(out, room, "+%s", format_duration(a, sizeof a, (double)(ns - begin)));
-    return out;
+        return quantity_print("0");
+    return quantity_print("+%s", format_duration((double)(ns - begin)).text);
 }
 
 void strip_axis_layout(const struct stage *s, const struct timeline *l, double y)
@@ -373,14 +369,13 @@ void strip_axis_layout(const struct stage *s, const struct timeline *l, double y
         timeline_axis(s, l, y);
         return;
     }
-    char text[FORMAT_CAPACITY];
     double step = nice_ceil((double)span * 92 / fmax(l->w, 1));
     for (double at = step; at < (double)span; at += step) {
         int64_t ns = l->begin + (int64_t)at;
         double x = timeline_x(l, ns);
         if (x < l->x + l->w - 30)
             scene_text(s->brush.scene, x - 40, y, 80, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
-                       s->brush.theme->second, strip_moment(text, sizeof text, ns, l->begin, span));
+                       s->brush.theme->second, strip_moment(ns, l->begin, span).text);
     }
 }
 

@@ -32,7 +32,6 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
     struct ui_level here = {
         .follow = ui->time.follow, .span_ns = ui->time.span_ns, .end_ns = ui->time.end_ns};
     const char *ranks = ui->commgram.opened, *before = "";
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     if (level < ui->commgram.level) {
         here = ui->commgram.levels[level];
         ranks = ui->commgram.levels[level].opened;
@@ -52,12 +51,12 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
                  strlen(ranks) > 18 ? "\xe2\x80\xa6" : "");
         return;
     }
-    format_duration(b, sizeof b, (double)(end - begin));
+    struct quantity length = format_duration((double)(end - begin));
     if (here.follow)
-        snprintf(out, room, "last %s", b);
+        snprintf(out, room, "last %s", length.text);
     else
-        snprintf(out, room, "%s, %s",
-                 format_clock(a, sizeof a, begin, end - begin < INT64_C(20000000000)), b);
+        snprintf(out, room, "%s, %.20s",
+                 format_clock(begin, end - begin < INT64_C(20000000000)).text, length.text);
 }
 
 /* The path from the first view to the present detail; only its last parts where there is little
@@ -92,8 +91,8 @@ static void commgram_view_add_path(const struct stage *s, double x, double y, do
 static double commgram_view_add_stepper(const struct stage *s, double right, double y,
                                         uint64_t value, const char *what, uint64_t command)
 {
-    char text[64], a[FORMAT_CAPACITY];
-    snprintf(text, sizeof text, "%s %s", format_count(a, sizeof a, value), what);
+    char text[64];
+    snprintf(text, sizeof text, "%s %s", format_count(value).text, what);
     double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text), x = right;
     double button = scene_width(s->brush.scene, TEXT_SMALL, 0, "+") + 20;
     x -= button;
@@ -138,17 +137,16 @@ static double commgram_view_add_legend(const struct stage *s, const struct commg
     const struct theme *t = s->brush.theme;
     const struct columns *c = &d->columns;
     struct scene *scene = s->brush.scene;
-    char low_text[FORMAT_CAPACITY], high_text[FORMAT_CAPACITY + 16], a[FORMAT_CAPACITY];
     const double bar = 150, gap = 10;
     double low = fmin(fmax(s->ui->commgram.size_low, c->size_least), c->size_most),
            high = fmin(fmax(s->ui->commgram.size_high, low), c->size_most),
            range = c->size_most - c->size_least;
-    commgram_format_size(low_text, sizeof low_text, low);
-    snprintf(high_text, sizeof high_text, "%s per message",
-             commgram_format_size(a, sizeof a, high));
-    double wh = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, high_text),
-           wl = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, low_text);
-    scene_text(scene, right - wh, y + 3, wh + 1, TEXT_AXIS, TEXT_FIGURES, t->second, high_text);
+    struct quantity low_text = commgram_format_size(low);
+    struct quantity high_text = quantity_print("%s per message", commgram_format_size(high).text);
+    double wh = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, high_text.text),
+           wl = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, low_text.text);
+    scene_text(scene, right - wh, y + 3, wh + 1, TEXT_AXIS, TEXT_FIGURES, t->second,
+               high_text.text);
     struct box box = {right - wh - gap - bar, y + 6, bar, 8};
     scene_image(scene, box, &t->sizes_image);
     double x0 = box.x + bar * (low - c->size_least) / range,
@@ -164,7 +162,7 @@ static double commgram_view_add_legend(const struct stage *s, const struct commg
         scene_rect(scene, (struct box){x - 2.5, box.y - 4, 5, box.h + 8}, 2, t->text);
     }
     scene_text(scene, box.x - gap - wl, y + 3, wl + 1, TEXT_AXIS, TEXT_FIGURES, t->second,
-               low_text);
+               low_text.text);
     struct scene_hit *hit =
         scene_hit(scene, (struct box){box.x - 6, y, bar + 12, 20}, HIT_SIZES, 0, 0);
     hit->x0 = c->size_least - range * 6 / bar;
@@ -176,14 +174,14 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
                                    struct box box)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[160];
+    char text[160];
     scene_panel(s->brush.scene, box, 0, "commgram.foot");
     if (!d->columns.version)
         return;
     double right = box.x + box.w - commgram_view_add_legend(s, d, box.x + box.w, box.y + 2) - 16;
     snprintf(text, sizeof text, "%u phase%s \xc2\xb7 %s bars \xc2\xb7 %s ribbons", p->column_count,
-             p->column_count == 1 ? "" : "s", format_count(a, sizeof a, p->bar_count),
-             format_count(b, sizeof b, p->ribbon_count));
+             p->column_count == 1 ? "" : "s", format_count(p->bar_count).text,
+             format_count(p->ribbon_count).text);
     double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
     scene_text(s->brush.scene, box.x, box.y + 5, fmin(w + 1, right - box.x), TEXT_AXIS,
                TEXT_FIGURES, s->brush.theme->second, text);
@@ -203,7 +201,6 @@ static void commgram_view_collect_filter_badges(const struct stage *s,
     const struct theme *t = s->brush.theme;
     const struct commgram *g = &s->model->commgram;
     struct commgram_request wish;
-    char a[FORMAT_CAPACITY];
     if (g->now.asked.ranks[0])
         tooltip_add(b, t->accent, "only messages from or to rank%s %.*s%s",
                     strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
@@ -214,7 +211,7 @@ static void commgram_view_collect_filter_badges(const struct stage *s,
         tooltip_add(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
     if (d->left_out)
         tooltip_add(b, t->accent, "%s ribbons of other sizes left out",
-                    format_count(a, sizeof a, d->left_out));
+                    format_count(d->left_out).text);
     if (!g->now.asked.modelled)
         tooltip_add(b, t->second, "without collectives");
 }
@@ -226,7 +223,6 @@ static struct tooltip commgram_view_collect_badges(const struct stage *s,
     const struct commgram *g = &s->model->commgram;
     const struct commgram_picture *p = &g->now;
     struct tooltip b = {0};
-    char a[FORMAT_CAPACITY];
     uint64_t modelled = 0, folded = 0;
     for (uint32_t k = 0; k < p->column_count; k++) {
         modelled += p->columns[k].modelled != 0;
@@ -239,16 +235,15 @@ static struct tooltip commgram_view_collect_badges(const struct stage *s,
         tooltip_add(&b, t->warn, "finer phases are no longer stored");
     if (folded)
         tooltip_add(&b, t->warn, "%s messages whose pair is not known are not drawn",
-                    format_count(a, sizeof a, folded));
+                    format_count(folded).text);
     if (p->ignored)
-        tooltip_add(&b, t->warn, "%s rows could not be read",
-                    format_count(a, sizeof a, p->ignored));
+        tooltip_add(&b, t->warn, "%s rows could not be read", format_count(p->ignored).text);
     if (d->columns.thin_ribbons)
         tooltip_add(&b, t->second, "%s ribbons narrower than a pixel drawn together",
-                    format_count(a, sizeof a, d->columns.thin_ribbons));
+                    format_count(d->columns.thin_ribbons).text);
     if (d->columns.thin_bars)
         tooltip_add(&b, t->second, "%s bars with no pixel between them",
-                    format_count(a, sizeof a, d->columns.thin_bars));
+                    format_count(d->columns.thin_bars).text);
     if (modelled)
         tooltip_add(&b, t->second, "hatched: model collectives");
     return b;

@@ -41,7 +41,7 @@ void strip_curve_layout(struct stage *stage, struct commgram_drawing *drawing, s
 void strip_axis_layout(const struct stage *stage, const struct timeline *line, double y);
 
 /** A time as text, in the precision that suits the visible span. @return out */
-char *strip_moment(char *out, size_t room, int64_t ns, int64_t begin, int64_t span);
+struct quantity strip_moment(int64_t ns, int64_t begin, int64_t span);
 
 /** The whole job as a narrow curve, with the visible time framed. */
 void strip_band_layout(struct stage *stage, struct commgram_drawing *drawing, struct box box);
@@ -56,6 +56,6 @@ void commgram_tip_ribbon(struct stage *stage, uint32_t ribbon, uint32_t others);
 void commgram_tip_point(struct stage *stage, uint32_t point);
 
 /** "64 B", "1 MiB", "1.5 KiB": a size from its binary logarithm. @return out */
-char *commgram_format_size(char *out, size_t room, double binary_logarithm);
+struct quantity commgram_format_size(double binary_logarithm);
 
 #endif

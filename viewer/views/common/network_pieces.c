@@ -112,13 +112,11 @@ color_t piece_metric_color(const struct stage *s, enum flow_metric metric, doubl
                      high > low ? fmin(fmax((share - low) / (high - low), 0), 1) : 0);
 }
 
-char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double value)
+struct quantity piece_metric_text(enum flow_metric metric, double value)
 {
     if (metric == METRIC_LENGTH)
-        snprintf(out, room, "%.0f link%s", value, fabs(value - 1) < 0.5 ? "" : "s");
-    else
-        format_si(out, room, value, metric == METRIC_IN || metric == METRIC_OUT ? "" : "B");
-    return out;
+        return quantity_print("%.0f link%s", value, fabs(value - 1) < 0.5 ? "" : "s");
+    return format_si(value, metric == METRIC_IN || metric == METRIC_OUT ? "" : "B");
 }
 
 /* A handle on the colour map that can be dragged. */
@@ -142,7 +140,6 @@ double piece_metric_legend(struct stage *s, struct box box)
     enum flow_metric metric = s->ui->network.metric;
     double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
     double most = s->range->flows.maximum[metric];
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     struct box map = {box.x, box.y + 4, box.w, 8};
     scene_rect(s->brush.scene, (struct box){map.x, map.y, map.w * low, map.h}, 0, t->map[0]);
     scene_rect(s->brush.scene, (struct box){map.x + map.w * high, map.y, map.w * (1 - high), map.h},
@@ -161,12 +158,10 @@ double piece_metric_legend(struct stage *s, struct box box)
         hit->x0 = from - (end ? 0 : 6 / fmax(map.w, 1));
         hit->x1 = to + (end ? 6 / fmax(map.w, 1) : 0);
     }
-    piece_metric_text(a, sizeof a, metric, low * most);
-    piece_metric_text(b, sizeof b, metric, high * most);
     scene_textf(s->brush.scene, box.x, map.y + map.h + 10, box.w / 2 - 4, TEXT_AXIS, 0, t->second,
-                "colours from %s", a);
+                "colours from %s", piece_metric_text(metric, low * most).text);
     scene_textf(s->brush.scene, box.x + box.w / 2, map.y + map.h + 10, box.w / 2, TEXT_AXIS,
-                TEXT_RIGHT, t->second, "to %s", b);
+                TEXT_RIGHT, t->second, "to %s", piece_metric_text(metric, high * most).text);
     return 38;
 }
 
@@ -220,27 +215,24 @@ char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size
 
 static void piece_add_measured(struct stage *s, const struct network_link *row)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     if (row->measured == NETWORK_UNKNOWN)
         return;
-    format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B");
+    struct quantity measured = format_si((double)row->measured, row->unit ? "packets" : "B");
     if (isnan(row->ratio))
-        tooltip_add(&s->tip, 0, "measured %s", a);
+        tooltip_add(&s->tip, 0, "measured %s", measured.text);
     else
         tooltip_add(&s->tip, row->ratio > 1.25 ? s->brush.theme->warn : 0,
-                    "measured %s, %s what the model says%s", a,
-                    format_ratio(b, sizeof b, row->ratio),
-                    row->ratio > 1.25 ? ": other traffic" : "");
+                    "measured %s, %s what the model says%s", measured.text,
+                    format_ratio(row->ratio).text, row->ratio > 1.25 ? ": other traffic" : "");
 }
 
 static void piece_add_route_lines(struct stage *s, uint32_t link)
 {
     uint32_t count;
-    char a[FORMAT_CAPACITY];
     const struct network_route *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
         tooltip_add(&s->tip, 0, "rank %u %s rank %u: %s over %u link%s", r[i].source, arrow,
-                    r[i].destination, format_si(a, sizeof a, (double)r[i].bytes, "B"), r[i].length,
+                    r[i].destination, format_si((double)r[i].bytes, "B").text, r[i].length,
                     r[i].length == 1 ? "" : "s");
 }
 
@@ -249,7 +241,7 @@ void piece_link_tip(struct stage *s, uint32_t link)
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
-    char name[200], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    char name[200];
     enum link_state state = piece_link_state(s, link);
     tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));
     int counted = piece_loads_are_measured(s);
@@ -257,10 +249,9 @@ void piece_link_tip(struct stage *s, uint32_t link)
         tooltip_add(&s->tip, piece_state_color(s->brush.theme, state), "%s",
                     network_state_name(state));
     if (link < f->link_count && !counted) {
-        format_si(a, sizeof a, (double)f->loads[link], "B");
-        tooltip_add(&s->tip, s->brush.theme->text, "%s in sight, %sx the mean of loaded links", a,
-                    f->mean > 0 ? format_si(b, sizeof b, (double)f->loads[link] / f->mean, "")
-                                : "0");
+        tooltip_add(&s->tip, s->brush.theme->text, "%s in sight, %sx the mean of loaded links",
+                    format_si((double)f->loads[link], "B").text,
+                    f->mean > 0 ? format_si((double)f->loads[link] / f->mean, "").text : "0");
     }
     if (!row)
         return;
@@ -268,14 +259,13 @@ void piece_link_tip(struct stage *s, uint32_t link)
         piece_add_measured(s, row);
         return;
     }
-    format_si(a, sizeof a, (double)row->bytes, "B");
-    format_si(b, sizeof b, (double)row->peak, "B");
-    tooltip_add(&s->tip, 0, "newest window %s, at most %s", a, b);
+    tooltip_add(&s->tip, 0, "newest window %s, at most %s", format_si((double)row->bytes, "B").text,
+                format_si((double)row->peak, "B").text);
     if (!isnan(row->share))
-        tooltip_add(&s->tip, 0, "%s of what it can carry", format_share(a, sizeof a, row->share));
+        tooltip_add(&s->tip, 0, "%s of what it can carry", format_share(row->share).text);
     if (!isnan(row->latency))
         tooltip_add(&s->tip, 0, "messages over it: latency %s the reference",
-                    format_ratio(a, sizeof a, row->latency));
+                    format_ratio(row->latency).text);
     piece_add_measured(s, row);
     piece_add_route_lines(s, link);
 }
@@ -284,7 +274,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    char from[80], to[80], a[FORMAT_CAPACITY];
+    char from[80], to[80];
     uint32_t number = flows_find(f, source, destination);
     network_vertex_name(n, source, from, sizeof from);
     network_vertex_name(n, destination, to, sizeof to);
@@ -299,8 +289,8 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
         tooltip_add(&s->tip, s->brush.theme->bad, "the network has no path between them");
         return;
     }
-    format_si(a, sizeof a, (double)r->bytes * r->length, "B");
-    tooltip_add(&s->tip, 0, "%u link%s, hop-bytes %s", r->length, r->length == 1 ? "" : "s", a);
+    tooltip_add(&s->tip, 0, "%u link%s, hop-bytes %s", r->length, r->length == 1 ? "" : "s",
+                format_si((double)r->bytes * r->length, "B").text);
     if (r->given != FLOWS_NONE)
         tooltip_add(&s->tip, s->brush.theme->info, "as suggested");
     char ranks[100];
@@ -312,7 +302,7 @@ void piece_vertex_tip(struct stage *s, uint32_t vertex)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    char name[80], ranks[110], a[FORMAT_CAPACITY];
+    char name[80], ranks[110];
     tooltip_add(&s->tip, 0, "%s", network_vertex_name(n, vertex, name, sizeof name));
     if (vertex >= f->vertex_count)
         return;
@@ -321,5 +311,5 @@ void piece_vertex_tip(struct stage *s, uint32_t vertex)
     piece_traffic_tip(s, "receives ", v->in, v->in_bytes, "");
     piece_traffic_tip(s, "sends ", v->out, v->out_bytes, "");
     if (v->transit)
-        tooltip_add(&s->tip, 0, "%s pass through", format_si(a, sizeof a, (double)v->transit, "B"));
+        tooltip_add(&s->tip, 0, "%s pass through", format_si((double)v->transit, "B").text);
 }

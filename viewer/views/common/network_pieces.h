@@ -3,6 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_COMMON_NETWORK_PIECES_H
 #define HOLTER_VIEWER_VIEWS_COMMON_NETWORK_PIECES_H
 
+#include "viewer/layout/format.h"
 #include "viewer/views/common/view.h"
 
 /** Text in place of a view when there is no network to show: none is known, its file is invalid, or
@@ -21,7 +22,7 @@ void piece_state_sign(const struct brush *brush, double x, double y, double radi
 color_t piece_metric_color(const struct stage *stage, enum flow_metric metric, double value);
 
 /** A value with its unit: "1.2 GB", "11 links", "1,204". */
-char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double value);
+struct quantity piece_metric_text(enum flow_metric metric, double value);
 
 /** Legend of the chosen metric's colours; both ends can be dragged. @return its height */
 double piece_metric_legend(struct stage *stage, struct box box);

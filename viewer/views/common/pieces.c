@@ -20,22 +20,20 @@ static void piece_format_range(const struct stage *s, enum range_kind kind, uint
         snprintf(out, room, "since the start%s", fallback ? " (no finer figures received)" : "");
         return;
     }
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     double length = (double)((r->last - r->first + 1) * w->length_ns);
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
-    char part[FORMAT_CAPACITY + 8] = "";
+    struct quantity part = {""};
     /* a replay may have visited only some of the windows */
     if (s->model->playback.known && covered && covered < r->last - r->first + 1)
-        snprintf(part, sizeof part, "%s of ",
-                 format_duration(a, sizeof a, (double)(covered * w->length_ns)));
+        part = quantity_print("%s of ", format_duration((double)(covered * w->length_ns)).text);
     if (s->ui->time.follow && (!s->model->playback.known || r->last + 1 >= newest)) {
-        snprintf(out, room, "%s%s%s", part, part[0] ? "the last " : "last ",
-                 format_duration(a, sizeof a, length));
+        snprintf(out, room, "%s%s%s", part.text, part.text[0] ? "the last " : "last ",
+                 format_duration(length).text);
         return;
     }
-    format_clock(a, sizeof a, (int64_t)(r->first * w->length_ns), 0);
-    format_clock(b, sizeof b, (int64_t)((r->last + 1) * w->length_ns), 0);
-    snprintf(out, room, "%s%s to %s", part, a, b);
+    snprintf(out, room, "%s%s to %s", part.text,
+             format_clock((int64_t)(r->first * w->length_ns), 0).text,
+             format_clock((int64_t)((r->last + 1) * w->length_ns), 0).text);
 }
 
 void piece_range_text(const struct stage *s, char *out, size_t room)
@@ -60,18 +58,16 @@ double piece_quantity_choice(const struct stage *s, double right, double y)
     return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->quantity, COMMAND_QUANTITY);
 }
 
-char *piece_quantity(char *out, size_t room, enum pair_column column, uint64_t value)
+struct quantity piece_quantity(enum pair_column column, uint64_t value)
 {
-    return format_si(out, room, (double)value, column == PAIR_BYTES ? "B" : "");
+    return format_si((double)value, column == PAIR_BYTES ? "B" : "");
 }
 
-char *piece_rank(char *out, size_t room, uint64_t rank)
+struct quantity piece_rank(uint64_t rank)
 {
     if (rank == PAIR_OTHERS)
-        snprintf(out, room, "others");
-    else
-        snprintf(out, room, "rank %llu", (unsigned long long)rank);
-    return out;
+        return quantity_print("others");
+    return quantity_print("rank %llu", (unsigned long long)rank);
 }
 
 const char *piece_app_name(const char *app)
@@ -80,13 +76,11 @@ const char *piece_app_name(const char *app)
     return slash && slash[1] ? slash + 1 : app;
 }
 
-char *piece_capture_size(const struct capture *c, char *out, size_t room)
+struct quantity piece_capture_size(const struct capture *c)
 {
-    char ranks[FORMAT_CAPACITY], calls[FORMAT_CAPACITY];
-    snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
-             c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
-             c->calls == 1 ? "" : "s");
-    return out;
+    return quantity_print("%s rank%s, %s call%s", format_count(c->ranks).text,
+                          c->ranks == 1 ? "" : "s", format_count(c->calls).text,
+                          c->calls == 1 ? "" : "s");
 }
 
 int piece_waits_in(const struct range *r, uint32_t rank)
@@ -117,24 +111,22 @@ char *piece_awaited(const struct range *r, uint32_t rank, char *out, size_t room
 
 static void piece_add_current_call(struct stage *s, const struct model_rank *rank)
 {
-    char a[FORMAT_CAPACITY];
     if (!rank->in_call)
         return;
-    format_duration(a, sizeof a, (double)rank->in_call_ns);
+    struct quantity length = format_duration((double)rank->in_call_ns);
     if (rank->in_call_peer >= 0)
         tooltip_add(&s->tip, 0, "in %s, peer %lld, for %s", call_name(rank->in_call),
-                    (long long)rank->in_call_peer, a);
+                    (long long)rank->in_call_peer, length.text);
     else
-        tooltip_add(&s->tip, 0, "in %s for %s", call_name(rank->in_call), a);
+        tooltip_add(&s->tip, 0, "in %s for %s", call_name(rank->in_call), length.text);
 }
 
 void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, uint64_t bytes,
                        const char *behind)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s, %s%s", before,
-                format_count(a, sizeof a, messages), messages == 1 ? "" : "s",
-                format_si(b, sizeof b, (double)bytes, "B"), behind);
+                format_count(messages).text, messages == 1 ? "" : "s",
+                format_si((double)bytes, "B").text, behind);
 }
 
 void piece_rank_tip(struct stage *s, uint32_t rank)
@@ -143,7 +135,6 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     const struct range *r = s->range;
     if (rank >= m->rank_count)
         return;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint64_t region = latency_region_of(&m->latency, rank);
     if (region)
         tooltip_add(&s->tip, 0, "rank %u on %s, region %llu", rank, model_host_of(m, rank),
@@ -159,15 +150,14 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     double ratio = range_latency(r, rank);
     if (!isnan(ratio))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
-                    format_ratio_within(a, sizeof a, ratio, range_latency_error(r, rank)));
+                    format_ratio_within(ratio, range_latency_error(r, rank)).text);
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
     double shares[MODEL_CLASSES], mpi = 0;
     range_shares(r, rank, shares);
     for (int c = 0; c < MODEL_CLASSES; c++)
         mpi += shares[c];
-    format_share(a, sizeof a, range_waiting(r, rank));
-    format_share(b, sizeof b, mpi);
-    tooltip_add(&s->tip, 0, "waiting %s of its time, in MPI %s", a, b);
+    tooltip_add(&s->tip, 0, "waiting %s of its time, in MPI %s",
+                format_share(range_waiting(r, rank)).text, format_share(mpi).text);
     char waits[96];
     tooltip_add(&s->tip, 0, "waits mostly in class %s",
                 piece_awaited(r, rank, waits, sizeof waits));
@@ -175,10 +165,10 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     piece_traffic_tip(s, "received ", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES], "");
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
-                    format_count(a, sizeof a, figures[RANK_LOST]));
+                    format_count(figures[RANK_LOST]).text);
     if (figures[RANK_UNTRACKED])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s requests not tracked",
-                    format_count(a, sizeof a, figures[RANK_UNTRACKED]));
+                    format_count(figures[RANK_UNTRACKED]).text);
     piece_add_current_call(s, &m->ranks[rank]);
 }
 
@@ -209,7 +199,6 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
     const struct model *m = s->model;
     const struct range *r = s->range;
     uint64_t sum[PAIR_COLUMNS];
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     piece_sum_pairs(s, source, destination, count, sum);
     if (count > 1) {
         tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u %s %u\xe2\x80\x93%u", source,
@@ -227,11 +216,12 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
         return;
     }
     piece_traffic_tip(s, "", sum[PAIR_MESSAGES], sum[PAIR_BYTES], "");
-    format_si(a, sizeof a, (double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B");
-    format_share(b, sizeof b,
-                 (double)sum[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1));
-    tooltip_add(&s->tip, 0, "%s per message, %s of all %s", a, b,
-                s->ui->quantity == PAIR_BYTES ? "bytes" : "messages");
+    tooltip_add(
+        &s->tip, 0, "%s per message, %s of all %s",
+        format_si((double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B").text,
+        format_share((double)sum[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1))
+            .text,
+        s->ui->quantity == PAIR_BYTES ? "bytes" : "messages");
 }
 
 void piece_row(struct stage *s, struct box box, enum hit_kind kind, uint64_t a, uint64_t b,

@@ -2,6 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_COMMON_PIECES_H
 #define HOLTER_VIEWER_VIEWS_COMMON_PIECES_H
 
+#include "viewer/layout/format.h"
 #include "viewer/views/common/view.h"
 
 /** Time span of the sums of ranks, in words: "last 60 s", "14:03:07 to 14:04:07", "since the
@@ -18,16 +19,16 @@ double piece_range_choice(const struct stage *stage, double right, double y);
 double piece_quantity_choice(const struct stage *stage, double right, double y);
 
 /** A quantity of messages or bytes with its unit. */
-char *piece_quantity(char *out, size_t room, enum pair_column column, uint64_t value);
+struct quantity piece_quantity(enum pair_column column, uint64_t value);
 
 /** "rank 3", "others". */
-char *piece_rank(char *out, size_t room, uint64_t rank);
+struct quantity piece_rank(uint64_t rank);
 
 /** Last component of an application's path. */
 const char *piece_app_name(const char *app);
 
 /** Extent of a capture: "8 ranks, 1,203 calls". */
-char *piece_capture_size(const struct capture *capture, char *out, size_t room);
+struct quantity piece_capture_size(const struct capture *capture);
 
 /** Class of calls in which a rank waits most. */
 int piece_waits_in(const struct range *range, uint32_t rank);

@@ -20,13 +20,12 @@ static int64_t timeline_axis_step(const struct timeline *l)
 void timeline_axis(const struct stage *s, const struct timeline *l, double y)
 {
     int64_t step = timeline_axis_step(l), at = (l->begin / step + 1) * step;
-    char text[FORMAT_CAPACITY];
     for (; at < l->end; at += step) {
         double x = timeline_x(l, at);
         if (x < l->x + 26 || x > l->x + l->w - 26)
             continue;
         scene_text(s->brush.scene, x - 40, y, 80, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
-                   s->brush.theme->second, format_clock(text, sizeof text, at, step < 1000000000));
+                   s->brush.theme->second, format_clock(at, step < 1000000000).text);
     }
 }
 
@@ -246,8 +245,7 @@ void timeline_captures(struct stage *s, const struct timeline *l, struct box plo
         before = x;
         if (!hover)
             continue;
-        char size[96];
-        tooltip_add(&s->tip, 0, "captured: %s", piece_capture_size(c, size, sizeof size));
+        tooltip_add(&s->tip, 0, "captured: %s", piece_capture_size(c).text);
         tooltip_add(&s->tip, 0, "%.120s", c->reason);
         tooltip_add(&s->tip, 0, "click to see the calls");
     }

@@ -103,7 +103,7 @@ static void frame_format_facts(const struct stage *s, char *out, size_t room)
 {
     static const char dot[] = " \xc2\xb7 ";
     const struct model *m = s->model;
-    char ranks[FORMAT_CAPACITY], mpi[129], clock[FORMAT_CAPACITY];
+    char mpi[129];
     int64_t begin, end;
     if (!m->job[0]) {
         snprintf(out, room, "%s", s->ui->connection.endpoint);
@@ -113,9 +113,9 @@ static void frame_format_facts(const struct stage *s, char *out, size_t room)
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
     frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     snprintf(out, room, "job %s%s%s ranks on %u node%s%s%s%s%s", m->job, dot,
-             format_count(ranks, sizeof ranks, m->world), m->host_count,
-             m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
-             format_elapsed(clock, sizeof clock, m->start_ns ? (int64_t)(until - m->start_ns) : 0));
+             format_count(m->world).text, m->host_count, m->host_count == 1 ? "" : "s",
+             mpi[0] ? dot : "", mpi, dot,
+             format_elapsed(m->start_ns ? (int64_t)(until - m->start_ns) : 0).text);
     size_t used = strlen(out);
     if (m->seen < m->world && used < room)
         snprintf(out + used, room - used, "%s%llu not seen yet", dot,
@@ -263,15 +263,13 @@ static double frame_add_latency_facts(const struct stage *s, double x, double en
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
     const struct latency *l = &m->latency;
-    char a[FORMAT_CAPACITY], text[128];
-    struct quantity share;
+    char text[128];
     if (m->matched + m->unmatched > 0) {
-        snprintf(text, sizeof text, "matched %s",
-                 quantity_matched(&share, m->matched, m->unmatched));
+        snprintf(text, sizeof text, "matched %s", quantity_matched(m->matched, m->unmatched).text);
         x = frame_add_fact(s, x, end, m->unmatched > m->matched / 99 ? t->warn : t->second, text);
     }
     if (l->rejected) {
-        snprintf(text, sizeof text, "%s matches refused", format_count(a, sizeof a, l->rejected));
+        snprintf(text, sizeof text, "%s matches refused", format_count(l->rejected).text);
         x = frame_add_fact(s, x, end, t->warn, text);
     }
     return x;
@@ -283,23 +281,21 @@ static double frame_add_loss_facts(const struct stage *s, double x, double end,
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
-    char a[FORMAT_CAPACITY], text[128];
+    char text[128];
     if (m->node_count) {
-        snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c->lost));
+        snprintf(text, sizeof text, "lost %s", format_count(c->lost).text);
         x = frame_add_fact(s, x, end, c->lost ? t->bad : t->second, text);
     }
     if (m->untracked) {
-        snprintf(text, sizeof text, "%s requests not tracked",
-                 format_count(a, sizeof a, m->untracked));
+        snprintf(text, sizeof text, "%s requests not tracked", format_count(m->untracked).text);
         x = frame_add_fact(s, x, end, t->bad, text);
     }
     if (c->dropped) {
-        snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c->dropped));
+        snprintf(text, sizeof text, "%s windows dropped", format_count(c->dropped).text);
         x = frame_add_fact(s, x, end, t->bad, text);
     }
     if (m->series.missing) {
-        snprintf(text, sizeof text, "%s windows missing",
-                 format_count(a, sizeof a, m->series.missing));
+        snprintf(text, sizeof text, "%s windows missing", format_count(m->series.missing).text);
         x = frame_add_fact(s, x, end, t->warn, text);
     }
     return x;
@@ -310,10 +306,10 @@ static void frame_add_coverage_facts(const struct stage *s, double x, double end
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
-    char a[FORMAT_CAPACITY], text[128];
+    char text[128];
     if (s->ui->connection.missed) {
         snprintf(text, sizeof text, "%s frames missed here",
-                 format_count(a, sizeof a, s->ui->connection.missed));
+                 format_count(s->ui->connection.missed).text);
         x = frame_add_fact(s, x, end, t->warn, text);
     }
     if (m->out_of_memory)
@@ -332,21 +328,21 @@ static void frame_add_cost_facts(const struct stage *s, double x, double end)
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
     struct cost c = frame_cost_of(m);
-    char a[FORMAT_CAPACITY], text[128];
+    char text[128];
     if (c.measured) {
-        snprintf(text, sizeof text, "probe %s/call", format_duration(a, sizeof a, c.call_ns));
+        snprintf(text, sizeof text, "probe %s/call", format_duration(c.call_ns).text);
         x = frame_add_fact(s, x, end, t->second, text);
     }
     if (c.rated) {
-        snprintf(text, sizeof text, "agents %s of a core", format_share(a, sizeof a, c.cpu_share));
+        snprintf(text, sizeof text, "agents %s of a core", format_share(c.cpu_share).text);
         x = frame_add_fact(s, x, end, t->second, text);
-        snprintf(text, sizeof text, "uplink %s per node", format_si(a, sizeof a, c.uplink, "B/s"));
+        snprintf(text, sizeof text, "uplink %s per node", format_si(c.uplink, "B/s").text);
         x = frame_add_fact(s, x, end, t->second, text);
     }
     if (m->daemon.known && m->daemon.now_ns > m->daemon.before_ns) {
         double share = (double)(m->daemon.cpu_ns - m->daemon.cpu_before_ns) /
                        (double)(m->daemon.now_ns - m->daemon.before_ns);
-        snprintf(text, sizeof text, "daemon %s of a core", format_share(a, sizeof a, share));
+        snprintf(text, sizeof text, "daemon %s of a core", format_share(share).text);
         x = frame_add_fact(s, x, end, t->second, text);
     }
     x = frame_add_loss_facts(s, x, end, &c);
@@ -358,8 +354,7 @@ static void frame_add_cost_facts(const struct stage *s, double x, double end)
         if (error == WIRE_ANY)
             snprintf(text, sizeof text, "clocks not aligned yet");
         else
-            snprintf(text, sizeof text, "clock \xc2\xb1%s",
-                     format_duration(a, sizeof a, (double)error));
+            snprintf(text, sizeof text, "clock \xc2\xb1%s", format_duration((double)error).text);
         x = frame_add_fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
     }
     frame_add_coverage_facts(s, x, end);
@@ -369,7 +364,6 @@ static void frame_format_recording(const struct stage *s, char *out, size_t room
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
-    char size[FORMAT_CAPACITY];
     *color = t->second;
     if (s->ui->overlay.notice[0]) {
         *color = t->text;
@@ -381,7 +375,7 @@ static void frame_format_recording(const struct stage *s, char *out, size_t room
         snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
     } else if (m->recording[0] && m->daemon.recorded_bytes) {
         snprintf(out, room, "recording %s %s", piece_app_name(m->recording),
-                 format_si(size, sizeof size, (double)m->daemon.recorded_bytes, "B"));
+                 format_si((double)m->daemon.recorded_bytes, "B").text);
     } else if (m->recording[0]) {
         snprintf(out, room, "recording %s", piece_app_name(m->recording));
     } else if (m->job[0]) {

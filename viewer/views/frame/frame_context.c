@@ -26,18 +26,18 @@ void context_fact(const struct stage *s, struct box box, double *y, const char *
 void context_fact_traffic(const struct stage *s, struct box box, double *y, const char *name,
                           uint64_t messages, uint64_t bytes)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[2 * FORMAT_CAPACITY + 2];
-    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)messages, ""),
-             format_si(b, sizeof b, (double)bytes, "B"));
-    context_fact(s, box, y, name, text);
+    context_fact(s, box, y, name,
+                 quantity_print("%s, %s", format_si((double)messages, "").text,
+                                format_si((double)bytes, "B").text)
+                     .text);
 }
 
 static void context_add_latency(const struct stage *s, struct box box, double *y, const char *name,
                                 double ratio, double error)
 {
-    char a[FORMAT_CAPACITY], text[96];
+    char text[96];
     snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
-             format_ratio_within(a, sizeof a, ratio, error));
+             format_ratio_within(ratio, error).text);
     context_fact(s, box, y, name, text);
 }
 
@@ -45,7 +45,7 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
 {
     const struct range *r = s->range;
     const struct model *m = s->model;
-    char a[FORMAT_CAPACITY], text[160];
+    char text[160];
     if (rank >= m->rank_count || rank >= r->rank_count)
         return;
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
@@ -54,7 +54,7 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
     widget_stack(&s->brush, (struct box){box.x, *y + 2, box.w, 10}, shares, MODEL_CLASSES,
                  s->brush.theme->classes);
     *y += 20;
-    context_fact(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
+    context_fact(s, box, y, "waiting", format_share(range_waiting(r, rank)).text);
     context_fact(s, box, y, "mostly in", piece_awaited(r, rank, text, sizeof text));
     if (!isnan(range_latency(r, rank)))
         context_add_latency(s, box, y, "latency", range_latency(r, rank),
@@ -64,7 +64,7 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
                          figures[RANK_RECEIVED_BYTES]);
     if (m->ranks[rank].in_call) {
         snprintf(text, sizeof text, "%s, %s", call_name(m->ranks[rank].in_call),
-                 format_duration(a, sizeof a, (double)m->ranks[rank].in_call_ns));
+                 format_duration((double)m->ranks[rank].in_call_ns).text);
         context_fact(s, box, y, "last seen in", text);
     }
     if (m->ranks[rank].dead)
@@ -75,7 +75,6 @@ static void context_add_pair_facts(const struct stage *s, struct box box, double
                                    uint32_t source, uint32_t destination)
 {
     const struct range *r = s->range;
-    char a[FORMAT_CAPACITY];
     for (int back = 0; back < 2; back++) {
         uint32_t n = back ? model_pair_find(s->model, destination, source)
                           : model_pair_find(s->model, source, destination);
@@ -89,20 +88,19 @@ static void context_add_pair_facts(const struct stage *s, struct box box, double
         const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
         context_fact_traffic(s, box, y, name, p[PAIR_MESSAGES], p[PAIR_BYTES]);
         context_fact(s, box, y, "per message",
-                     format_si(a, sizeof a, (double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B"));
+                     format_si((double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B").text);
         context_fact(
             s, box, y, "share of all",
-            format_share(a, sizeof a,
-                         (double)p[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1)));
+            format_share((double)p[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1))
+                .text);
     }
 }
 
 static void context_add_node_facts(const struct stage *s, struct box box, double *y, uint64_t host)
 {
-    char a[FORMAT_CAPACITY];
     if (host >= s->model->host_count)
         return;
-    context_fact(s, box, y, "ranks", format_count(a, sizeof a, s->model->hosts[host].ranks));
+    context_fact(s, box, y, "ranks", format_count(s->model->hosts[host].ranks).text);
     double waiting = 0;
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < s->range->rank_count; rank++) {
@@ -111,19 +109,18 @@ static void context_add_node_facts(const struct stage *s, struct box box, double
         waiting += range_waiting(s->range, rank);
         n++;
     }
-    context_fact(s, box, y, "waiting, mean", format_share(a, sizeof a, n ? waiting / n : 0));
+    context_fact(s, box, y, "waiting, mean", format_share(n ? waiting / n : 0).text);
 }
 
 static void context_add_call_facts(const struct stage *s, struct box box, double *y,
                                    uint64_t number)
 {
-    char a[FORMAT_CAPACITY];
     if (number >= s->range->call_count)
         return;
     const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
-    context_fact(s, box, y, "calls", format_count(a, sizeof a, c[CALLS_COUNT]));
-    context_fact(s, box, y, "time", format_duration(a, sizeof a, (double)c[CALLS_TIME_NS]));
-    context_fact(s, box, y, "longest", format_duration(a, sizeof a, (double)c[CALLS_LONGEST_NS]));
+    context_fact(s, box, y, "calls", format_count(c[CALLS_COUNT]).text);
+    context_fact(s, box, y, "time", format_duration((double)c[CALLS_TIME_NS]).text);
+    context_fact(s, box, y, "longest", format_duration((double)c[CALLS_LONGEST_NS]).text);
 }
 
 static void context_add_region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
@@ -133,11 +130,11 @@ static void context_add_region_facts(const struct stage *s, struct box box, doub
     const struct latency_series *series = latency_find(l, SERIES_REGION, id);
     const struct window_totals *w = series_newest(&s->model->series);
     struct latency_point sum;
-    char a[FORMAT_CAPACITY], text[160];
+    char text[160];
     uint64_t first, last;
     uint32_t region = latency_region_find(l, id);
     if (region != LATENCY_NONE) {
-        snprintf(text, sizeof text, "%s", format_count(a, sizeof a, l->regions[region].ranks));
+        snprintf(text, sizeof text, "%s", format_count(l->regions[region].ranks).text);
         context_fact(s, box, y, "ranks", text);
         latency_region_ranks(l, id, text, sizeof text);
         context_fact(s, box, y, "namely", text);
@@ -148,14 +145,16 @@ static void context_add_region_facts(const struct stage *s, struct box box, doub
     context_add_latency(s, box, y, "latency", sum.typical, 0);
     context_add_latency(s, box, y, "highest window", sum.highest, 0);
     context_fact(s, box, y, "transfer time",
-                 format_duration_within(a, sizeof a, latency_transfer_ns(&sum),
-                                        (double)sum.error_ns / (double)sum.messages));
+                 format_duration_within(latency_transfer_ns(&sum),
+                                        (double)sum.error_ns / (double)sum.messages)
+                     .text);
     snprintf(text, sizeof text, "%s of %s",
-             format_share(a, sizeof a, (double)sum.delayed / (double)sum.messages), "its messages");
+             format_share((double)sum.delayed / (double)sum.messages).text, "its messages");
     context_fact(s, box, y, "delayed", text);
-    format_clock(a, sizeof a, w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0);
     snprintf(text, sizeof text, "%s%s", trends[series->trend],
-             series->trend == TREND_CALM ? "" : a);
+             series->trend == TREND_CALM
+                 ? ""
+                 : format_clock(w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0).text);
     context_fact(s, box, y, "trend", text);
 }
 
@@ -171,12 +170,12 @@ static void context_add_community_facts(const struct stage *s, struct box box, d
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct selection *sel = &s->ui->selection;
-    char a[FORMAT_CAPACITY], text[128];
+    char text[128];
     for (uint32_t i = 0; sel->b <= p->column_count && i < p->bar_count; i++) {
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
             continue;
-        context_fact(s, box, y, "ranks", format_count(a, sizeof a, bar->ranks));
+        context_fact(s, box, y, "ranks", format_count(bar->ranks).text);
         commgram_bar_ranks(p, i, text, 40);
         context_fact(s, box, y, "namely", text);
         context_fact_traffic(s, box, y, "sent", bar->sent, bar->sent_bytes);
@@ -189,15 +188,13 @@ static void context_add_community_facts(const struct stage *s, struct box box, d
 static void context_format_selection(const struct stage *s, char *out, size_t room)
 {
     const struct selection *sel = &s->ui->selection;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     if (context_is_network(sel->kind))
         context_network_name(s, out, room);
     else if (sel->kind == SELECT_RANK)
         snprintf(out, room, "rank %llu on %s", (unsigned long long)sel->a,
                  model_host_of(s->model, (uint32_t)sel->a));
     else if (sel->kind == SELECT_PAIR)
-        snprintf(out, room, "%s %s %s", piece_rank(a, sizeof a, sel->a), arrow,
-                 piece_rank(b, sizeof b, sel->b));
+        snprintf(out, room, "%s %s %s", piece_rank(sel->a).text, arrow, piece_rank(sel->b).text);
     else if (sel->kind == SELECT_NODE)
         snprintf(out, room, "%s",
                  sel->a < s->model->host_count ? s->model->hosts[sel->a].name : "?");
@@ -328,7 +325,7 @@ static double context_add_busiest_pairs(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
-    char text[FORMAT_CAPACITY], name[64];
+    char name[64];
     double used = context_add_section(s, box, "Busiest pairs",
                                       q == PAIR_BYTES ? "bytes, share" : "messages, share");
     for (uint32_t i = 0; i < r->top_count[q] && used + 32 <= box.h; i++) {
@@ -348,10 +345,9 @@ static double context_add_busiest_pairs(struct stage *s, struct box box)
         widget_bar(&s->brush, (struct box){row.x + 106, row.y + 11, row.w - 106 - 132, 6},
                    (double)value / fmax(top, 1), t->info);
         scene_text(s->brush.scene, row.x + row.w - 128, row.y + 6, 66, TEXT_SMALL,
-                   TEXT_RIGHT | TEXT_FIGURES, t->second,
-                   piece_quantity(text, sizeof text, q, value));
+                   TEXT_RIGHT | TEXT_FIGURES, t->second, piece_quantity(q, value).text);
         scene_text(s->brush.scene, row.x + row.w - 58, row.y + 5, 48, TEXT_BODY,
-                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(text, sizeof text, share));
+                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(share).text);
         if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
             piece_pair_tip(s, p.source, p.destination, 1);
         used += 32;
@@ -368,7 +364,6 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
-    char text[FORMAT_CAPACITY];
     double used = context_add_section(s, box, "Waiting the most", "share of time");
     for (uint32_t i = 0; i < r->by_waiting_count && used + 38 <= box.h; i++) {
         uint32_t rank = r->by_waiting[i];
@@ -389,7 +384,7 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
         widget_bar(&s->brush, (struct box){row.x + 116, row.y + 13, row.w - 116 - 66, 8}, share,
                    t->classes[class_]);
         scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
-                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(text, sizeof text, share));
+                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(share).text);
         if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
             piece_rank_tip(s, rank);
         used += 38;

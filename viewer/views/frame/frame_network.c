@@ -86,9 +86,8 @@ static uint32_t context_count_marked_ranks(const struct flows *f)
 /* Marked ranks: "8: 0, 2, 5-7" if the list fits in a line, else their number. */
 static char *context_format_marked(const struct flows *f, char *out, size_t room)
 {
-    char a[FORMAT_CAPACITY];
     size_t used =
-        (size_t)snprintf(out, room, "%s", format_count(a, sizeof a, context_count_marked_ranks(f)));
+        (size_t)snprintf(out, room, "%s", format_count(context_count_marked_ranks(f)).text);
     size_t count = used;
     for (uint32_t r = 0; r < f->rank_count && used < NAMED; r++) {
         uint32_t last = r;
@@ -112,7 +111,6 @@ static void context_add_plane_facts(const struct stage *s, struct box box, doubl
     const struct topology *t = s->model->network.topology;
     const struct selection *sel = &s->ui->selection;
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_CAPACITY];
     uint32_t nodes = 0, from, to, at[TOPOLOGY_DIMENSIONS], end[TOPOLOGY_DIMENSIONS];
     double inside = 0, leaves = 0;
     for (uint32_t node = 0; t && node < topology_nodes(t); node++)
@@ -127,9 +125,9 @@ static void context_add_plane_facts(const struct stage *s, struct box box, doubl
         else
             leaves += (double)f->loads[link];
     }
-    context_fact(s, box, y, "nodes", format_count(a, sizeof a, nodes));
-    context_fact(s, box, y, "over links inside", format_si(a, sizeof a, inside, "B"));
-    context_fact(s, box, y, "over links out of it", format_si(a, sizeof a, leaves, "B"));
+    context_fact(s, box, y, "nodes", format_count(nodes).text);
+    context_fact(s, box, y, "over links inside", format_si(inside, "B").text);
+    context_fact(s, box, y, "over links out of it", format_si(leaves, "B").text);
 }
 
 static void context_add_link_facts(const struct stage *s, struct box box, double *y, uint32_t link)
@@ -138,24 +136,24 @@ static void context_add_link_facts(const struct stage *s, struct box box, double
     const struct network_route *first;
     const struct network_link *row = context_measured_row(s);
     struct link_figures figures;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[160];
+    char text[160];
     link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
     context_fact(s, box, y, "state", network_state_name(figures.state));
     snprintf(
         text, sizeof text, "%s, %s the mean",
-        format_si(a, sizeof a, link < f->link_count ? (double)f->loads[link] : 0, "B"),
-        format_ratio(b, sizeof b,
-                     f->mean > 0 && link < f->link_count ? (double)f->loads[link] / f->mean : NAN));
+        format_si(link < f->link_count ? (double)f->loads[link] : 0, "B").text,
+        format_ratio(f->mean > 0 && link < f->link_count ? (double)f->loads[link] / f->mean : NAN)
+            .text);
     context_fact(s, box, y, "load in sight", text);
     snprintf(text, sizeof text, isnan(figures.latency) ? "not known" : "%s the reference",
-             format_ratio(a, sizeof a, figures.latency));
+             format_ratio(figures.latency).text);
     context_fact(s, box, y, "latency over it", text);
-    context_fact(s, box, y, "routes", format_count(a, sizeof a, f->selected_routes));
+    context_fact(s, box, y, "routes", format_count(f->selected_routes).text);
     context_fact(s, box, y, "ranks", context_format_marked(f, text, sizeof text));
     if (row) {
         snprintf(text, sizeof text, "%s, %s the model",
-                 format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B"),
-                 format_ratio(b, sizeof b, row->ratio));
+                 format_si((double)row->measured, row->unit ? "packets" : "B").text,
+                 format_ratio(row->ratio).text);
         context_fact(s, box, y, "measured", text);
     }
     uint32_t routes = context_listed_routes(s, &first);
@@ -166,13 +164,14 @@ static void context_add_link_facts(const struct stage *s, struct box box, double
     }
     for (uint32_t i = 0; i < routes; i++) {
         snprintf(text, sizeof text, "rank %u %s %u", first[i].source, arrow, first[i].destination);
-        snprintf(b, sizeof b, "%s, %u link%s", format_si(a, sizeof a, (double)first[i].bytes, "B"),
-                 first[i].length, first[i].length == 1 ? "" : "s");
+        struct quantity load =
+            quantity_print("%s, %u link%s", format_si((double)first[i].bytes, "B").text,
+                           first[i].length, first[i].length == 1 ? "" : "s");
         struct box line = {box.x - 4, *y - 1, box.w + 8, 18};
         scene_hit(s->brush.scene, line, HIT_PAIR, first[i].source, first[i].destination);
         if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
             scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
-        context_fact(s, box, y, text, b);
+        context_fact(s, box, y, text, load.text);
     }
 }
 
@@ -180,7 +179,7 @@ static void context_add_route_facts(const struct stage *s, struct box box, doubl
                                     uint32_t to)
 {
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_CAPACITY], text[128];
+    char text[128];
     uint32_t number = flows_find(f, from, to);
     if (number == FLOWS_NONE) {
         context_fact(s, box, y, "in sight", "no messages");
@@ -190,10 +189,9 @@ static void context_add_route_facts(const struct stage *s, struct box box, doubl
         context_fact(s, box, y, "length",
                      r->length == TOPOLOGY_NONE
                          ? "no path"
-                         : piece_metric_text(text, sizeof text, METRIC_LENGTH, (double)r->length));
+                         : piece_metric_text(METRIC_LENGTH, (double)r->length).text);
         if (r->length != TOPOLOGY_NONE)
-            context_fact(s, box, y, "hop-bytes",
-                         format_si(a, sizeof a, (double)r->bytes * r->length, "B"));
+            context_fact(s, box, y, "hop-bytes", format_si((double)r->bytes * r->length, "B").text);
     }
     context_fact(s, box, y, "from", piece_vertex_ranks(s, from, text, sizeof text));
     context_fact(s, box, y, "to", piece_vertex_ranks(s, to, text, sizeof text));
@@ -203,14 +201,14 @@ static void context_add_vertex_facts(const struct stage *s, struct box box, doub
                                      uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;
-    char a[FORMAT_CAPACITY], text[128];
+    char text[128];
     if (vertex >= f->vertex_count)
         return;
     const struct flow_vertex *v = &f->vertices[vertex];
     context_fact(s, box, y, "ranks", piece_vertex_ranks(s, vertex, text, sizeof text));
     context_fact_traffic(s, box, y, "received", v->in, v->in_bytes);
     context_fact_traffic(s, box, y, "sent", v->out, v->out_bytes);
-    context_fact(s, box, y, "passing through", format_si(a, sizeof a, (double)v->transit, "B"));
+    context_fact(s, box, y, "passing through", format_si((double)v->transit, "B").text);
 }
 
 void context_network_facts(const struct stage *s, struct box box, double *y)
@@ -232,7 +230,7 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
-    char name[200], text[FORMAT_CAPACITY];
+    char name[200];
     struct link_figures f;
     uint32_t routes;
     link_figures(s, 1, link, &f);
@@ -245,8 +243,7 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
                network_link_name(&s->model->network, link, name, sizeof name));
     if (piece_loads_are_measured(s))
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s%s",
-                    format_si(text, sizeof text, f.load, f.packets ? "" : "B"),
-                    f.packets ? " packets" : "");
+                    format_si(f.load, f.packets ? "" : "B").text, f.packets ? " packets" : "");
     else if (routes)
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
                     "%s, %u route%s", network_state_name(f.state), routes, routes == 1 ? "" : "s");
@@ -257,8 +254,7 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
                    piece_state_color(t, f.state));
     scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
                TEXT_RIGHT | TEXT_FIGURES, t->text,
-               isnan(f.share) ? format_ratio(text, sizeof text, f.multiple)
-                              : format_share(text, sizeof text, f.share));
+               isnan(f.share) ? format_ratio(f.multiple).text : format_share(f.share).text);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         piece_link_tip(s, link);
 }

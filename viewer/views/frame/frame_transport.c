@@ -107,33 +107,30 @@ static double transport_add_loop_button(const struct stage *s, double right, dou
 /* ---- figures ---- */
 
 /* Position of a replay: short recordings in tenths of seconds, long ones in seconds. */
-static char *transport_passed(char *out, size_t room, const struct playback *p, uint64_t ns)
+static struct quantity transport_passed(const struct playback *p, uint64_t ns)
 {
     uint64_t since = playback_clamp(p, ns) - p->begin_ns;
-    char whole[FORMAT_CAPACITY];
-    format_elapsed(whole, sizeof whole, (int64_t)since);
+    struct quantity whole = format_elapsed((int64_t)since);
     if (p->end_ns - p->begin_ns < UINT64_C(60000000000))
-        snprintf(out, room, "%s.%u", whole, (unsigned)(since / 100000000 % 10));
-    else
-        snprintf(out, room, "%s", whole);
-    return out;
+        return quantity_print("%s.%u", whole.text, (unsigned)(since / 100000000 % 10));
+    return whole;
 }
 
 static void transport_multiply_saturating(const struct stage *s, double x, double y, double w)
 {
     const struct playback *p = &s->model->playback;
     const struct theme *t = s->brush.theme;
-    char at[64], all[64], line[160], wall[FORMAT_CAPACITY];
+    char line[160];
     uint64_t ns = transport_position(&s->ui->transport, p);
     double used = scene_text(s->brush.scene, x, y, w, TEXT_STRONG, TEXT_FIGURES, t->text,
-                             transport_passed(at, sizeof at, p, ns));
-    snprintf(line, sizeof line, " / %s", transport_passed(all, sizeof all, p, p->end_ns));
+                             transport_passed(p, ns).text);
+    snprintf(line, sizeof line, " / %s", transport_passed(p, p->end_ns).text);
     scene_text(s->brush.scene, x + used, y, w - used, TEXT_BODY, TEXT_FIGURES, t->second, line);
     if (p->fault[0])
         scene_text(s->brush.scene, x, y + 18, w, TEXT_AXIS, 0, t->warn, p->fault);
     else
         scene_text(s->brush.scene, x, y + 18, w, TEXT_AXIS, TEXT_FIGURES, t->second,
-                   format_date(wall, sizeof wall, (int64_t)ns));
+                   format_date((int64_t)ns).text);
 }
 
 /* ---- marks ---- */
@@ -216,7 +213,6 @@ static void transport_add_mark_tip(struct stage *s, uint64_t first, uint64_t cou
 {
     enum { LINES = 6 };
     const struct playback *p = &s->model->playback;
-    char at[64], length[FORMAT_CAPACITY];
     if (count > 1)
         tooltip_add(&s->tip, 0, "%llu alerts", (unsigned long long)count);
     for (uint64_t i = first; i < first + count && i < p->mark_count; i++) {
@@ -226,20 +222,18 @@ static void transport_add_mark_tip(struct stage *s, uint64_t first, uint64_t cou
             break;
         }
         if (count > 1) {
-            tooltip_add(&s->tip, 0, "%s  %s, %s", transport_passed(at, sizeof at, p, m->since_ns),
-                        m->title, playback_severity_name(m->severity));
+            tooltip_add(&s->tip, 0, "%s  %s, %s", transport_passed(p, m->since_ns).text, m->title,
+                        playback_severity_name(m->severity));
             continue;
         }
         tooltip_add(&s->tip, 0, "%s", m->title);
         tooltip_add(&s->tip, 0, "%s, %s%s", playback_severity_name(m->severity), m->kind,
                     m->fired_ns ? "" : ", pending: it never fired");
         if (m->end_ns > m->since_ns)
-            tooltip_add(&s->tip, 0, "from %s, for %s",
-                        transport_passed(at, sizeof at, p, m->since_ns),
-                        format_duration(length, sizeof length, (double)(m->end_ns - m->since_ns)));
+            tooltip_add(&s->tip, 0, "from %s, for %s", transport_passed(p, m->since_ns).text,
+                        format_duration((double)(m->end_ns - m->since_ns)).text);
         else
-            tooltip_add(&s->tip, 0, "from %s to the end",
-                        transport_passed(at, sizeof at, p, m->since_ns));
+            tooltip_add(&s->tip, 0, "from %s to the end", transport_passed(p, m->since_ns).text);
     }
     tooltip_add(&s->tip, 0, "click: go there");
 }
@@ -278,7 +272,6 @@ static void transport_add_line(const struct stage *s, const struct transport_bar
 static void transport_add_line_tip(struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
-    char at[64], wall[FORMAT_CAPACITY];
     if (!s->hover || s->ui->mouse.dragging)
         return;
     if (s->hover->kind == HIT_MARK)
@@ -290,8 +283,8 @@ static void transport_add_line_tip(struct stage *s, const struct transport_bar *
         p->begin_ns + (uint64_t)((x - b->track.x) / b->track.w * (double)(p->end_ns - p->begin_ns));
     scene_rect(s->brush.scene, (struct box){x - 0.5, b->middle - 8, 1, 16}, 0,
                s->brush.theme->text);
-    tooltip_add(&s->tip, 0, "%s", transport_passed(at, sizeof at, p, ns));
-    tooltip_add(&s->tip, 0, "%s", format_date(wall, sizeof wall, (int64_t)ns));
+    tooltip_add(&s->tip, 0, "%s", transport_passed(p, ns).text);
+    tooltip_add(&s->tip, 0, "%s", format_date((int64_t)ns).text);
     if (ns > p->indexed_ns)
         tooltip_add(&s->tip, 0, "not indexed yet: seeking takes a while");
 }
@@ -301,7 +294,7 @@ void transport_layout(struct stage *s, struct box box)
     struct scene *scene = s->brush.scene;
     const struct theme *t = s->brush.theme;
     const struct playback *p = &s->model->playback;
-    char widest[160], all[64];
+    char widest[160];
     scene_panel(scene, box, t->panel, "transport");
     scene_rect(scene, (struct box){box.x, box.y, box.w, 1}, 0, t->line);
     double x = box.x + 10, y = box.y + (box.h - BUTTON) / 2 + 1, right = box.x + box.w - 12;
@@ -311,8 +304,8 @@ void transport_layout(struct stage *s, struct box box)
     x += 3 * BUTTON + 22;
     right = transport_add_loop_button(s, right, y) - 6;
     right = transport_add_speed_buttons(s, right, y) - 18;
-    transport_passed(all, sizeof all, p, p->end_ns);
-    snprintf(widest, sizeof widest, "%s / %s", all, all);
+    struct quantity all = transport_passed(p, p->end_ns);
+    snprintf(widest, sizeof widest, "%s / %s", all.text, all.text);
     double w = fmax(scene_width(scene, TEXT_STRONG, TEXT_FIGURES, widest), 118) + 4;
     struct transport_bar bar = {.box = box, .times = right - x - w - 34 >= TRACK_LEAST};
     if (bar.times)

@@ -27,7 +27,6 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
                               uint32_t at)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_CAPACITY];
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     widget_cell(&s->brush, &table, row, JOB, here ? t->accent : t->text, job->job);
@@ -35,16 +34,14 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
     widget_cell(&s->brush, &table, row, STATE, color, job->state);
-    widget_cell(&s->brush, &table, row, RANKS, t->text,
-                format_count(text, sizeof text, job->ranks));
-    widget_cell(&s->brush, &table, row, NODES, t->text,
-                format_count(text, sizeof text, job->nodes));
+    widget_cell(&s->brush, &table, row, RANKS, t->text, format_count(job->ranks).text);
+    widget_cell(&s->brush, &table, row, NODES, t->text, format_count(job->nodes).text);
     widget_cell(&s->brush, &table, row, START, t->second,
-                job->start_ns ? format_clock(text, sizeof text, (int64_t)job->start_ns, 0) : "");
+                job->start_ns ? format_clock((int64_t)job->start_ns, 0).text : "");
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
     if (job->start_ns && end > job->start_ns)
         widget_cell(&s->brush, &table, row, LENGTH, t->second,
-                    format_duration(text, sizeof text, (double)(end - job->start_ns)));
+                    format_duration((double)(end - job->start_ns)).text);
 }
 
 /* Explanation in place of the list when no job is known. */

@@ -43,16 +43,15 @@ static void better_add_gain_line(const struct stage *s, struct box box,
                                  const struct network_gain *g)
 {
     const struct theme *t = s->brush.theme;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], text[2 * FORMAT_CAPACITY + 8], change[32] = "";
+    char change[32] = "";
     const char *unit = better_is_in_bytes(g->name) ? "B" : "";
     double share = g->before > 0 ? (g->after - g->before) / g->before : 0;
     double label = fmax(box.w - CHANGE - FIGURES, 0);
     scene_text(s->brush.scene, box.x, box.y, label, TEXT_SMALL, 0, t->second,
                better_measure_name(g->name));
-    snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", format_si(a, sizeof a, g->before, unit),
-             format_si(b, sizeof b, g->after, unit));
-    scene_text(s->brush.scene, box.x + label, box.y, FIGURES, TEXT_SMALL, TEXT_RIGHT | TEXT_FIGURES,
-               t->text, text);
+    scene_textf(s->brush.scene, box.x + label, box.y, FIGURES, TEXT_SMALL,
+                TEXT_RIGHT | TEXT_FIGURES, t->text, "%s \xe2\x86\x92 %s",
+                format_si(g->before, unit).text, format_si(g->after, unit).text);
     if (fabs(share) >= 0.0005)
         snprintf(change, sizeof change, "%+.1f\xc2\xa0%%", share * 100);
     scene_text(s->brush.scene, box.x + label + FIGURES, box.y, CHANGE, TEXT_SMALL,
@@ -102,11 +101,10 @@ static void better_add_outcome(const struct stage *s, struct box box, enum sugge
 {
     const struct theme *t = s->brush.theme;
     const struct suggestion *g = &s->model->network.suggestions[kind];
-    char text[FORMAT_CAPACITY];
     if (g->waiting && !g->ready) {
         double w = better_add_button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
         scene_textf(s->brush.scene, box.x + w + 4, box.y + 2, box.w - w - 4, TEXT_SMALL, 0,
-                    t->second, "searching, %s", format_share(text, sizeof text, g->progress));
+                    t->second, "searching, %s", format_share(g->progress).text);
         widget_bar(&s->brush, (struct box){box.x, box.y + 30, box.w, 6}, g->progress, t->accent);
     } else if (g->error) {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);

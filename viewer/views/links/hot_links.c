@@ -278,7 +278,6 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
 {
     const struct network *n = &s->model->network;
     const struct window_totals *w = series_newest(&s->model->series);
-    char time[FORMAT_CAPACITY];
     uint32_t count = 0;
     if (piece_loads_are_measured(s)) {
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
@@ -292,8 +291,7 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
     if (live && w && f->since && f->since <= n->window && f->state >= LINK_HOT)
         used += (size_t)snprintf(
             out + used, room - used, " for %s",
-            format_duration(time, sizeof time,
-                            (double)(n->window - f->since + 1) * (double)w->length_ns));
+            format_duration((double)(n->window - f->since + 1) * (double)w->length_ns).text);
     const struct network_route *r = live ? network_routes_of(n, link, &count) : NULL;
     for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
         used += (size_t)snprintf(out + used, room - used, "%s%u \xe2\x86\x92 %u", i ? ", " : ": ",
@@ -306,25 +304,22 @@ static void hot_links_add_figures(const struct stage *s, struct box row,
                                   const struct link_figures *f)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_CAPACITY];
     widget_cell(&s->brush, &table, row, LOAD, t->text,
-                format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
+                format_si(f->load, f->packets ? "" : "B").text);
     if (!isnan(f->share))
-        widget_cell(&s->brush, &table, row, MULTIPLE, t->text,
-                    format_share(text, sizeof text, f->share));
+        widget_cell(&s->brush, &table, row, MULTIPLE, t->text, format_share(f->share).text);
     else
-        widget_cell(&s->brush, &table, row, MULTIPLE, t->text,
-                    format_ratio(text, sizeof text, f->multiple));
+        widget_cell(&s->brush, &table, row, MULTIPLE, t->text, format_ratio(f->multiple).text);
     widget_cell(&s->brush, &table, row, LATENCY,
                 isnan(f->latency)   ? t->faint
                 : f->latency > 1.25 ? theme_latency(t, f->latency)
                                     : t->second,
-                format_ratio(text, sizeof text, f->latency));
+                format_ratio(f->latency).text);
     widget_cell(&s->brush, &table, row, RATIO,
                 f->ratio > 1.25   ? t->warn
                 : isnan(f->ratio) ? t->faint
                                   : t->second,
-                format_ratio(text, sizeof text, f->ratio));
+                format_ratio(f->ratio).text);
 }
 
 static void hot_links_link_row(struct stage *s, struct box row, const struct links_drawing *d,
@@ -367,12 +362,11 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
                                 size_t room)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], e[FORMAT_CAPACITY], range[80];
+    char range[80];
     if (d->live) {
         snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
-                 format_count(a, sizeof a, c->states[LINK_CONGESTED]),
-                 format_count(b, sizeof b, c->states[LINK_HOT]),
-                 format_count(e, sizeof e, c->states[LINK_BUSY]));
+                 format_count(c->states[LINK_CONGESTED]).text,
+                 format_count(c->states[LINK_HOT]).text, format_count(c->states[LINK_BUSY]).text);
         return;
     }
     piece_pairs_range_text(s, range, sizeof range);
@@ -380,8 +374,8 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
         snprintf(out, room, "no messages known: as interfaces counted, %s", range);
         return;
     }
-    snprintf(out, room, "%s loaded, %s%s", format_count(a, sizeof a, s->range->flows.links_used),
-             range, s->ui->network.applied ? ", as suggested" : "");
+    snprintf(out, room, "%s loaded, %s%s", format_count(s->range->flows.links_used).text, range,
+             s->ui->network.applied ? ", as suggested" : "");
 }
 
 /* Note below the list: links that are not listed. @return its height */
@@ -389,15 +383,14 @@ static double hot_links_add_omitted(const struct stage *s, struct box panel,
                                     const struct links_drawing *d)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_CAPACITY], text[600];
+    char text[600];
     if (s->model->network.topology && s->model->network.fault[0])
         snprintf(text, sizeof text, "%s", s->model->network.fault);
     else if (d->live && c->left_out)
-        snprintf(text, sizeof text, "and %s links with less load",
-                 format_count(a, sizeof a, c->left_out));
+        snprintf(text, sizeof text, "and %s links with less load", format_count(c->left_out).text);
     else if (d->live && c->unplaced)
         snprintf(text, sizeof text, "%s of messages not shown: their ranks' places are not known",
-                 format_si(a, sizeof a, (double)c->unplaced, "B"));
+                 format_si((double)c->unplaced, "B").text);
     else
         return 0;
     scene_text(s->brush.scene, panel.x + 14, panel.y + panel.h - 21, panel.w - 28, TEXT_SMALL, 0,

@@ -115,20 +115,17 @@ static void metric_rank_add_bars(struct stage *s, const struct axis *a)
 static void metric_rank_add_rank_tick(const struct stage *s, const struct axis *a, double rank)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_CAPACITY];
     double y = metric_rank_y_of(s, a, rank) + 0.5;
     scene_line(s->brush.scene, a->plot.x, y, a->plot.x + a->plot.w, y, 1, t->grid);
     double top = fmin(fmax(y - 8, a->plot.y - 2), a->plot.y + a->plot.h - 13);
     scene_text(s->brush.scene, a->plot.x - LEFT + 4, top, LEFT - 12, TEXT_AXIS,
-               TEXT_RIGHT | TEXT_FIGURES, t->second,
-               format_count(text, sizeof text, (uint64_t)rank + 1));
+               TEXT_RIGHT | TEXT_FIGURES, t->second, format_count((uint64_t)rank + 1).text);
 }
 
 static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
 {
     const struct theme *t = s->brush.theme;
     double n = s->range->flows.ranked_count;
-    char text[FORMAT_CAPACITY];
     metric_rank_add_rank_tick(s, a, 0);
     if (s->ui->network.rank_log) {
         for (double rank = 10; rank <= n; rank *= 10)
@@ -145,12 +142,13 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
         double x = metric_rank_x_of(a, value);
         int whole = s->ui->network.metric == METRIC_LENGTH;
         scene_line(s->brush.scene, x, a->plot.y, x, a->plot.y + a->plot.h, 1, t->grid);
-        format_axis(text, sizeof text, value,
-                    strcmp(flows_metric_unit(s->ui->network.metric), "B") ? "" : "B");
         if (whole && value != floor(value))
             continue;
-        scene_text(s->brush.scene, fmin(x - 30, a->plot.x + a->plot.w - 58),
-                   a->plot.y + a->plot.h + 3, 60, TEXT_AXIS, TEXT_CENTRE, t->second, text);
+        scene_text(
+            s->brush.scene, fmin(x - 30, a->plot.x + a->plot.w - 58), a->plot.y + a->plot.h + 3, 60,
+            TEXT_AXIS, TEXT_CENTRE, t->second,
+            format_axis(value, strcmp(flows_metric_unit(s->ui->network.metric), "B") ? "" : "B")
+                .text);
     }
 }
 
@@ -175,7 +173,6 @@ static void metric_rank_add_filter(const struct stage *s, const struct axis *a)
 static void metric_rank_add_tip(struct stage *s, const struct axis *a)
 {
     const struct flows *f = &s->range->flows;
-    char text[FORMAT_CAPACITY], rank[FORMAT_CAPACITY], all[FORMAT_CAPACITY];
     double y = s->brush.mouse_y;
     if (!box_has(a->plot, s->brush.mouse_x, y) || s->ui->mouse.dragging)
         return;
@@ -194,12 +191,12 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
         piece_vertex_tip(s, number);
         break;
     }
-    tooltip_add(&s->tip, s->brush.theme->accent, "%s %s: number %s of %s",
-                flows_metric_name(s->ui->network.metric),
-                piece_metric_text(text, sizeof text, s->ui->network.metric,
-                                  flows_value(f, s->ui->network.metric, number)),
-                format_count(rank, sizeof rank, (uint64_t)at + 1),
-                format_count(all, sizeof all, f->ranked_count));
+    tooltip_add(
+        &s->tip, s->brush.theme->accent, "%s %s: number %s of %s",
+        flows_metric_name(s->ui->network.metric),
+        piece_metric_text(s->ui->network.metric, flows_value(f, s->ui->network.metric, number))
+            .text,
+        format_count((uint64_t)at + 1).text, format_count(f->ranked_count).text);
 }
 
 /* ---- the panel ---- */
@@ -231,16 +228,15 @@ void metric_rank_layout(struct stage *s, struct box panel)
 {
     static const char *const scales[] = {"linear", "log"};
     const struct flows *f = &s->range->flows;
-    char what[120], a[FORMAT_CAPACITY];
+    char what[120];
     piece_panel(s, panel, "metric-rank");
     double right = panel.x + panel.w - 12;
     right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->network.rank_log,
                            COMMAND_RANK_SCALE) +
              8;
-    snprintf(
-        what, sizeof what, "%s %s; drag to filter",
-        format_count(a, sizeof a, f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0),
-        metric_rank_things(s->ui->network.metric));
+    snprintf(what, sizeof what, "%s %s; drag to filter",
+             format_count(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
+             metric_rank_things(s->ui->network.metric));
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {

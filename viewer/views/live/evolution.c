@@ -119,13 +119,12 @@ static void evolution_add_reading(const struct stage *s, const struct evolution_
         if (p->columns[i].x < p->box.x + p->box.w &&
             evolution_at(row->series, &p->columns[i], &at) && !isnan(at.typical))
             break;
-    char text[FORMAT_CAPACITY];
     double right = row->box.x + row->box.w - 14, y = row->box.y + row->box.h / 2 - 8;
     color_t color = at.trend == TREND_GROWTH   ? t->bad
                     : at.trend == TREND_STEADY ? t->warn
                                                : t->text;
     scene_text(s->brush.scene, right - 40, y, 40, TEXT_SMALL_STRONG, TEXT_RIGHT | TEXT_FIGURES,
-               color, format_ratio(text, sizeof text, at.typical));
+               color, format_ratio(at.typical).text);
     scene_text(s->brush.scene, right - 86, y + 1, 46, TEXT_AXIS, TEXT_RIGHT, color,
                words[at.trend]);
 }
@@ -175,11 +174,10 @@ static void evolution_add_criterion_line(struct stage *s, const struct latency_s
             best = &l->criteria[i];
     if (!best || (series->scope != SERIES_INTRA && series->scope != SERIES_INTER))
         return;
-    char size[FORMAT_CAPACITY], now[FORMAT_CAPACITY], reference[FORMAT_CAPACITY];
-    format_si(size, sizeof size, (double)size_class_floor((uint16_t)best->size_class), "B");
-    format_duration(now, sizeof now, (double)best->recent_ns);
-    format_duration(reference, sizeof reference, (double)best->reference_ns);
-    tooltip_add(&s->tip, 0, "%s take %s, reference %s", size, now, reference);
+    tooltip_add(&s->tip, 0, "%s take %s, reference %s",
+                format_si((double)size_class_floor((uint16_t)best->size_class), "B").text,
+                format_duration((double)best->recent_ns).text,
+                format_duration((double)best->reference_ns).text);
 }
 
 static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *p,
@@ -192,7 +190,7 @@ static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *
         if (fabs(s->brush.mouse_x - p->columns[i].x) <= p->columns[i].w / 2)
             c = &p->columns[i];
     struct latency_point at;
-    char name[48], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    char name[48];
     snprintf(name, sizeof name, "%s", row->name ? row->name : "");
     if (!row->name)
         snprintf(name, sizeof name, "region %llu", (unsigned long long)row->series->id);
@@ -201,24 +199,24 @@ static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *
         evolution_add_criterion_line(s, row->series);
         return;
     }
-    format_clock(a, sizeof a, (int64_t)(at.first * p->length_ns), p->length_ns < 1000000000);
-    format_clock(b, sizeof b, (int64_t)((at.last + 1) * p->length_ns), p->length_ns < 1000000000);
-    tooltip_add(&s->tip, 0, at.windows > 1 ? "%s, %s to %s" : "%s, %s", name, a, b);
+    tooltip_add(
+        &s->tip, 0, at.windows > 1 ? "%s, %s to %s" : "%s, %s", name,
+        format_clock((int64_t)(at.first * p->length_ns), p->length_ns < 1000000000).text,
+        format_clock((int64_t)((at.last + 1) * p->length_ns), p->length_ns < 1000000000).text);
     if (!at.messages) {
         tooltip_add(&s->tip, 0, "no messages matched");
         return;
     }
     tooltip_add(&s->tip, s->brush.theme->text, "typically %s the reference",
-                format_ratio(a, sizeof a, at.typical));
-    format_ratio(a, sizeof a, at.reference);
-    format_ratio(b, sizeof b, at.recent);
-    tooltip_add(&s->tip, 0, "mean %s, of the recent level %s", a, b);
-    tooltip_add(&s->tip, 0, "transfer time %s",
-                format_duration_within(a, sizeof a, latency_transfer_ns(&at),
-                                       (double)at.error_ns / (double)at.messages));
-    format_count(a, sizeof a, at.delayed);
-    format_count(b, sizeof b, at.messages);
-    tooltip_add(&s->tip, 0, "%s of %s messages delayed", a, b);
+                format_ratio(at.typical).text);
+    tooltip_add(&s->tip, 0, "mean %s, of the recent level %s", format_ratio(at.reference).text,
+                format_ratio(at.recent).text);
+    tooltip_add(
+        &s->tip, 0, "transfer time %s",
+        format_duration_within(latency_transfer_ns(&at), (double)at.error_ns / (double)at.messages)
+            .text);
+    tooltip_add(&s->tip, 0, "%s of %s messages delayed", format_count(at.delayed).text,
+                format_count(at.messages).text);
     evolution_add_parts_line(s, &at);
     if (at.trend != TREND_CALM)
         tooltip_add(&s->tip, at.trend == TREND_GROWTH ? s->brush.theme->bad : s->brush.theme->warn,
@@ -273,7 +271,7 @@ static void evolution_add_compressed_axis(const struct stage *s, const struct ev
     for (uint32_t i = 0; i < e->segment_count; i++) {
         const struct evolution_segment *seg = &e->segments[i];
         double x0 = evolution_x(p, seg->first), x1 = evolution_x(p, seg->last + 1);
-        char text[FORMAT_CAPACITY];
+        struct quantity text;
         if (i + 1 == e->segment_count && p->count)
             x1 = p->columns[p->count - 1].x + p->columns[p->count - 1].w / 2;
         if (seg->calm) {
@@ -282,19 +280,19 @@ static void evolution_add_compressed_axis(const struct stage *s, const struct ev
             scene_rect(s->brush.scene, (struct box){x0 + 3, y - 2, 1, 4}, 0, t->faint);
             scene_rect(s->brush.scene, (struct box){x1 - 4, y - 2, 1, 4}, 0, t->faint);
             if (length >= 120e9 && length < 3600e9) /* seconds are omitted */
-                snprintf(text, sizeof text, "%.0f\xc2\xa0min", length / 60e9);
+                text = quantity_print("%.0f\xc2\xa0min", length / 60e9);
             else
-                format_duration(text, sizeof text, length);
+                text = format_duration(length);
         } else {
-            format_clock(text, sizeof text, (int64_t)(seg->first * p->length_ns), 0);
+            text = format_clock((int64_t)(seg->first * p->length_ns), 0);
             scene_line(s->brush.scene, floor(x0) + 0.5, p->box.y, floor(x0) + 0.5, y, 1, t->line);
         }
-        double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text) + 1;
+        double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text.text) + 1;
         double x = seg->calm ? (x0 + x1 - w) / 2 : x0;
         if (x < free_from + 6 || x + w > p->box.x + p->box.w + 40)
             continue;
         scene_text(s->brush.scene, x, y + 4, w, TEXT_AXIS, TEXT_FIGURES,
-                   seg->calm ? t->faint : t->second, text);
+                   seg->calm ? t->faint : t->second, text.text);
         free_from = x + w;
     }
 }

@@ -175,14 +175,14 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
 {
     struct box plot = {line->x, box.y + 34, line->w, box.h - 34 - 20};
     struct raster r = heat_fit_raster(s, plot, line);
-    char what[96];
     piece_panel(s, box, "heat");
     int shown = r.w > 0 && plot.h >= 24 && heat_paint(s, &r) == 0;
     double used = 0;
+    char what[96];
     if (shown && s->model->rank_history.count && box.w > 430) {
-        char end[16];
-        snprintf(end, sizeof end, "%.0f\xc2\xa0%%", s->pictures->heat.high * 100);
-        used = widget_map_legend(&s->brush, box.x + box.w - 12, box.y + 9, "0\xc2\xa0%", end) + 12;
+        struct quantity end = quantity_print("%.0f\xc2\xa0%%", s->pictures->heat.high * 100);
+        used = widget_map_legend(&s->brush, box.x + box.w - 12, box.y + 9, "0\xc2\xa0%", end.text) +
+               12;
     }
     snprintf(what, sizeof what,
              r.per_row > 1 ? "share of time, each row the mean of %u ranks"

@@ -79,51 +79,43 @@ static void live_view_add_readings(const struct stage *s, const struct timeline 
         *mean = sum / (double)n;
 }
 
-static void live_view_figure(const struct strip *strip, double value, char *out, size_t room)
+static struct quantity live_view_figure(const struct strip *strip, double value)
 {
     if (isnan(value))
-        snprintf(out, room, "\xe2\x80\x93");
-    else if (strip->stacked)
-        format_share(out, room, value);
-    else
-        format_si(out, room, value, strip->unit);
+        return quantity_print("\xe2\x80\x93");
+    return strip->stacked ? format_share(value) : format_si(value, strip->unit);
 }
 
 static void live_view_add_readout(const struct stage *s, const struct strip *strip,
                                   const struct timeline *l, struct box box, color_t color)
 {
-    char text[FORMAT_CAPACITY], mean_text[FORMAT_CAPACITY + 8];
     double newest, mean;
     live_view_add_readings(s, l, strip->value, &newest, &mean);
-    live_view_figure(strip, newest, text, sizeof text);
+    struct quantity text = live_view_figure(strip, newest);
     double y = box.y + box.h / 2 - 24;
-    enum text_style style =
-        scene_width(s->brush.scene, TEXT_LARGE, 0, text) <= box.w - 10 ? TEXT_LARGE : TEXT_LOGO;
-    scene_text(s->brush.scene, box.x, y, box.w - 8, style, TEXT_RIGHT, color, text);
-    live_view_figure(strip, mean, text, sizeof text);
-    snprintf(mean_text, sizeof mean_text, "mean %s", text);
-    scene_text(s->brush.scene, box.x, y + 32, box.w - 8, TEXT_AXIS, TEXT_RIGHT,
-               s->brush.theme->second, mean_text);
+    enum text_style style = scene_width(s->brush.scene, TEXT_LARGE, 0, text.text) <= box.w - 10
+                                ? TEXT_LARGE
+                                : TEXT_LOGO;
+    scene_text(s->brush.scene, box.x, y, box.w - 8, style, TEXT_RIGHT, color, text.text);
+    scene_textf(s->brush.scene, box.x, y + 32, box.w - 8, TEXT_AXIS, TEXT_RIGHT,
+                s->brush.theme->second, "mean %s", live_view_figure(strip, mean).text);
 }
 
 static void live_view_add_value_axis(const struct stage *s, const struct strip *strip,
                                      struct box plot, double top)
 {
-    char text[FORMAT_CAPACITY];
     double unit = (plot.h - (strip->stacked ? 0 : 4)) / top;
     for (int i = 0; i <= 2; i++) {
         double value = top * i / 2, y = floor(plot.y + plot.h - value * unit) + 0.5;
-        if (strip->stacked)
-            snprintf(text, sizeof text, "%.0f\xc2\xa0%%", value * 100);
-        else
-            format_axis(text, sizeof text, value, strip->unit);
+        struct quantity text = strip->stacked ? quantity_print("%.0f\xc2\xa0%%", value * 100)
+                                              : format_axis(value, strip->unit);
         scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, s->brush.theme->grid);
         if (i == 1 && plot.h < 34)
             continue; /* its label would touch its neighbours */
         if (i > 0 || !strip->stacked)
             scene_text(s->brush.scene, plot.x - GUTTER,
                        fmin(fmax(y - 7, plot.y - 4), plot.y + plot.h - 12), GUTTER - 8, TEXT_AXIS,
-                       TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, text);
+                       TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, text.text);
     }
 }
 
@@ -240,46 +232,44 @@ static void live_view_add_window_tip(struct stage *s)
         return;
     int64_t at = (int64_t)scene_hit_x(s->hover, s->brush.mouse_x);
     const struct window_totals *w = series_at(&s->model->series, (uint64_t)at / newest->length_ns);
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, at, newest->length_ns < 1000000000));
+    tooltip_add(&s->tip, 0, "%s", format_clock(at, newest->length_ns < 1000000000).text);
     if (!w) {
         tooltip_add(&s->tip, 0, "no data: this window was not received");
         return;
     }
-    format_si(a, sizeof a, live_view_messages_rate(w), "/s");
-    format_si(b, sizeof b, live_view_bytes_rate(w), "B/s");
-    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
+    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s",
+                format_si(live_view_messages_rate(w), "/s").text,
+                format_si(live_view_bytes_rate(w), "B/s").text);
     tooltip_add(&s->tip, s->brush.theme->text, "%s of the time in MPI",
-                format_share(a, sizeof a, live_view_mpi_share(w)));
+                format_share(live_view_mpi_share(w)).text);
     for (int c = 0; c < MODEL_CLASSES; c++)
         if (live_view_class_share(w, c) >= 0.0005)
-            tooltip_add(&s->tip, 0, "%s %s", format_share(a, sizeof a, live_view_class_share(w, c)),
+            tooltip_add(&s->tip, 0, "%s %s", format_share(live_view_class_share(w, c)).text,
                         call_class_name((enum call_class)c));
     if (w->agents_missing)
         tooltip_add(&s->tip, s->brush.theme->warn, "%u of %u nodes did not report in time",
                     w->agents_missing, w->agents + w->agents_missing);
     if (w->lost)
-        tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
-                    format_count(a, sizeof a, w->lost));
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost", format_count(w->lost).text);
 }
 
 static void live_view_title_row(struct stage *s, struct box box)
 {
-    char what[96], a[FORMAT_CAPACITY];
+    char what[96];
     const struct window_totals *w = series_newest(&s->model->series);
     int64_t begin, end;
     ui_visible(s->ui, s->model, &begin, &end);
     scene_panel(s->brush.scene, box, 0, "live.title");
-    format_duration(a, sizeof a, (double)(end - begin));
-    snprintf(what, sizeof what, "%s in sight%s", a, s->ui->time.follow ? "" : ", held");
+    snprintf(what, sizeof what, "%s in sight%s", format_duration((double)(end - begin)).text,
+             s->ui->time.follow ? "" : ", held");
     double right = box.x + box.w;
     right -= widget_button(&s->brush, right - 30, box.y + 2, "+", 0, COMMAND_TIME_IN, 0);
     widget_button(&s->brush, right - 30, box.y + 2, "\xe2\x88\x92", 0, COMMAND_TIME_OUT, 0);
     right -= 40;
     if (w) {
-        char per[FORMAT_CAPACITY + 32];
-        format_duration(a, sizeof a, (double)w->length_ns);
-        snprintf(per, sizeof per, "one point per window of %s", a);
+        char per[80];
+        snprintf(per, sizeof per, "one point per window of %s",
+                 format_duration((double)w->length_ns).text);
         struct timeline l = {0, box.w - GUTTER - READOUT, begin, end};
         double px = l.w * (double)w->length_ns / (double)(end - begin);
         if (px < 1)

@@ -182,9 +182,8 @@ static void matrix_view_add_cell_figures(const struct stage *s, const struct gri
             uint32_t pixel = p->image.pixels[row * p->image.w + column];
             if (n >= s->range->pair_count || !pixel)
                 continue;
-            char text[FORMAT_CAPACITY];
-            piece_quantity(text, sizeof text, s->ui->quantity,
-                           s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
+            struct quantity text = piece_quantity(
+                s->ui->quantity, s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
             /* the cell's luma decides between dark and light text */
             double luma =
                 0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
@@ -194,7 +193,7 @@ static void matrix_view_add_cell_figures(const struct stage *s, const struct gri
                 y + g->cell > g->plot.y + g->plot.h + 1)
                 continue;
             scene_text(s->brush.scene, x + 2, y + g->cell / 2 - 7, g->cell - 4, TEXT_AXIS,
-                       TEXT_CENTRE, luma > 120 ? 0x0e1318ff : 0xf4f7faff, text);
+                       TEXT_CENTRE, luma > 120 ? 0x0e1318ff : 0xf4f7faff, text.text);
         }
     }
 }
@@ -239,12 +238,11 @@ static void matrix_view_mark_selected(const struct stage *s, const struct grid *
 static double matrix_view_add_legend(const struct stage *s, double right, double y)
 {
     const struct picture *p = &s->pictures->matrix;
-    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY];
     if (!(p->high > 0))
         return 0;
-    piece_quantity(low, sizeof low, s->ui->quantity, (uint64_t)fmax(p->low, 1));
-    piece_quantity(high, sizeof high, s->ui->quantity, (uint64_t)p->high);
-    return widget_map_legend(&s->brush, right, y, low, high);
+    return widget_map_legend(&s->brush, right, y,
+                             piece_quantity(s->ui->quantity, (uint64_t)fmax(p->low, 1)).text,
+                             piece_quantity(s->ui->quantity, (uint64_t)p->high).text);
 }
 
 /* Footnote: aggregation, and pairs that are not in the picture. */

@@ -128,18 +128,18 @@ void network_legend(struct stage *s, struct network_drawing *d, struct box box)
     const struct theme *t = s->brush.theme;
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
-    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY], text[200], a[FORMAT_CAPACITY];
-    piece_metric_text(low, sizeof low, metric, s->ui->network.colour_low[metric] * w->most[metric]);
-    piece_metric_text(high, sizeof high, metric,
-                      s->ui->network.colour_high[metric] * w->most[metric]);
+    char text[200];
+    struct quantity low =
+        piece_metric_text(metric, s->ui->network.colour_low[metric] * w->most[metric]);
+    struct quantity high =
+        piece_metric_text(metric, s->ui->network.colour_high[metric] * w->most[metric]);
     double right = box.x + box.w;
-    right -= widget_map_legend(&s->brush, right, box.y, low, high) + 22;
+    right -= widget_map_legend(&s->brush, right, box.y, low.text, high.text) + 22;
     if (right - box.x > 280) {
         network_legend_add_degrees(s, d, right, box.y);
         right -= 270;
     }
-    snprintf(text, sizeof text, "widest line %s%s",
-             format_si(a, sizeof a, (double)w->heaviest, "B"),
+    snprintf(text, sizeof text, "widest line %s%s", format_si((double)w->heaviest, "B").text,
              w->grouped ? "; ring: messages within; click opens a group" : "");
     if (right - box.x > 60)
         scene_text(s->brush.scene, box.x, box.y, right - box.x - 12, TEXT_AXIS, 0, t->second, text);

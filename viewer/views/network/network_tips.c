@@ -45,7 +45,7 @@ char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char
 static void network_tips_group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct flows *f = &s->range->flows;
-    char text[128], ranks[FORMAT_CAPACITY];
+    char text[128];
     size_t used = 0;
     uint32_t listed = 0;
     for (uint32_t v = 0; v < w->vertex_count && v < f->vertex_count && used < 60; v++) {
@@ -55,24 +55,23 @@ static void network_tips_group_ranks(struct stage *s, const struct wiring *w, ui
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", listed ? ", " : "",
                                      f->ranks[k]);
     }
-    format_count(ranks, sizeof ranks, w->units[unit].ranks);
     if (listed)
-        tooltip_add(&s->tip, 0, "%s ranks: %s%s", ranks, text,
+        tooltip_add(&s->tip, 0, "%s ranks: %s%s", format_count(w->units[unit].ranks).text, text,
                     listed < w->units[unit].ranks ? " \xe2\x80\xa6" : "");
 }
 
 static void network_tips_add_group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct wiring_unit *u = &w->units[unit];
-    char name[128], a[FORMAT_CAPACITY];
+    char name[128];
     tooltip_add(&s->tip, 0, "%s", network_unit_name(s, u, name, sizeof name));
     network_tips_group_ranks(s, w, unit);
     piece_traffic_tip(s, "receives ", u->in, u->in_bytes, "");
     piece_traffic_tip(s, "sends ", u->out, u->out_bytes, "");
     if (u->inside)
-        tooltip_add(&s->tip, 0, "%s stay within", format_si(a, sizeof a, (double)u->inside, "B"));
+        tooltip_add(&s->tip, 0, "%s stay within", format_si((double)u->inside, "B").text);
     if (u->transit)
-        tooltip_add(&s->tip, 0, "%s pass through", format_si(a, sizeof a, (double)u->transit, "B"));
+        tooltip_add(&s->tip, 0, "%s pass through", format_si((double)u->transit, "B").text);
     tooltip_add(&s->tip, 0, "click: its nodes one by one");
 }
 
@@ -125,21 +124,20 @@ void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
 {
     const struct flows *f = &s->range->flows;
     const struct wiring_route *r = &w->routes[route];
-    char from[96], to[96], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
-    format_si(a, sizeof a, r->values[METRIC_LOAD], "B");
+    char from[96], to[96];
+    struct quantity load = format_si(r->values[METRIC_LOAD], "B");
     if (r->flows == 1 && r->flow < f->route_count) {
         piece_route_tip(s, f->routes[r->flow].source, f->routes[r->flow].destination);
-        tooltip_add(&s->tip, 0, "most loaded link on the path: %s", a);
+        tooltip_add(&s->tip, 0, "most loaded link on the path: %s", load.text);
         return;
     }
     network_unit_name(s, &w->units[r->source], from, sizeof from);
     network_unit_name(s, &w->units[r->destination], to, sizeof to);
     tooltip_add(&s->tip, 0, "%s", from);
     tooltip_add(&s->tip, s->brush.theme->text, "\xe2\x86\x92 %s", to);
-    tooltip_add(&s->tip, 0, "%s routes, %s", format_count(b, sizeof b, r->flows),
-                format_si(from, sizeof from, (double)r->bytes, "B"));
+    tooltip_add(&s->tip, 0, "%s routes, %s", format_count(r->flows).text,
+                format_si((double)r->bytes, "B").text);
     tooltip_add(&s->tip, 0, "%u link%s on average, hop-bytes %s", r->length,
-                r->length == 1 ? "" : "s",
-                format_si(b, sizeof b, r->values[METRIC_HOP_BYTES], "B"));
-    tooltip_add(&s->tip, 0, "most loaded step on the path: %s", a);
+                r->length == 1 ? "" : "s", format_si(r->values[METRIC_HOP_BYTES], "B").text);
+    tooltip_add(&s->tip, 0, "most loaded step on the path: %s", load.text);
 }

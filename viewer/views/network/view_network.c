@@ -17,28 +17,27 @@ enum { FOOT = 26 };
 static const char *network_view_things(const struct stage *s, const struct wiring *w, char *out,
                                        size_t room)
 {
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint32_t switches = 0;
     for (uint32_t i = 0; i < w->unit_count; i++)
         switches += w->units[i].group == NETWORK_ALONE && w->units[i].kind == VERTEX_SWITCH;
     uint32_t others = w->unit_count - switches;
-    format_count(a, sizeof a, others);
-    format_count(b, sizeof b, switches);
+    struct quantity count = format_count(others);
     const char *what = !w->grouped               ? others == 1 ? "node" : "nodes"
                        : s->ui->graph.open_count ? "groups and nodes"
                        : others == 1             ? "group"
                                                  : "groups";
     if (switches)
-        snprintf(out, room, "%s %s, %s switch%s", a, what, b, switches == 1 ? "" : "es");
+        snprintf(out, room, "%s %s, %s switch%s", count.text, what, format_count(switches).text,
+                 switches == 1 ? "" : "es");
     else
-        snprintf(out, room, "%s %s", a, what);
+        snprintf(out, room, "%s %s", count.text, what);
     return out;
 }
 
 static void network_view_add_head(struct stage *s, const struct wiring *w, struct box box)
 {
     const struct network_graph *g = &s->ui->graph;
-    char what[320], range[64], a[160], b[FORMAT_CAPACITY];
+    char what[320], range[64], a[160];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
     if (g->camera.zoom != 1 || g->camera.x != 0 || g->camera.y != 0)
@@ -56,7 +55,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
         snprintf(what, sizeof what, "%s", range);
     else
         snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(s, w, a, sizeof a),
-                 format_count(b, sizeof b, s->range->flows.route_count), range);
+                 format_count(s->range->flows.route_count).text, range);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 

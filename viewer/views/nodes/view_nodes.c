@@ -64,7 +64,6 @@ static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
 static void nodes_view_add_rates(const struct stage *s, struct box row, const struct model_node *n)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_CAPACITY];
     if (n->window <= n->window_before || !s->model->window_ns) {
         widget_cell(&s->brush, &table, row, CPU, t->faint, "\xe2\x80\x93");
         widget_cell(&s->brush, &table, row, UPLINK, t->faint, "\xe2\x80\x93");
@@ -72,11 +71,10 @@ static void nodes_view_add_rates(const struct stage *s, struct box row, const st
     }
     double ns = (double)((n->window - n->window_before) * s->model->window_ns);
     widget_cell(&s->brush, &table, row, CPU, t->text,
-                format_share(text, sizeof text, (double)(n->now.cpu_ns - n->before.cpu_ns) / ns));
-    widget_cell(&s->brush, &table, row, UPLINK, t->text,
-                format_si(text, sizeof text,
-                          (double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9,
-                          "B/s"));
+                format_share((double)(n->now.cpu_ns - n->before.cpu_ns) / ns).text);
+    widget_cell(
+        &s->brush, &table, row, UPLINK, t->text,
+        format_si((double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9, "B/s").text);
 }
 
 static void nodes_view_node_row(struct stage *s, struct box row, const struct model_node *n,
@@ -90,27 +88,22 @@ static void nodes_view_node_row(struct stage *s, struct box row, const struct mo
     widget_cell(&s->brush, &table, row, HOST, t->text, n->name);
     widget_cell(&s->brush, &table, row, STATE, n->now.connected ? t->good : t->bad,
                 n->now.connected ? "connected" : "no contact");
-    widget_cell(&s->brush, &table, row, RANKS, t->text,
-                format_count(text, sizeof text, n->now.ranks));
-    widget_cell(&s->brush, &table, row, EVENTS, t->text,
-                format_si(text, sizeof text, (double)n->now.events, ""));
+    widget_cell(&s->brush, &table, row, RANKS, t->text, format_count(n->now.ranks).text);
+    widget_cell(&s->brush, &table, row, EVENTS, t->text, format_si((double)n->now.events, "").text);
     widget_cell(&s->brush, &table, row, LOST, n->now.lost ? t->bad : t->text,
-                format_si(text, sizeof text, (double)n->now.lost, ""));
+                format_si((double)n->now.lost, "").text);
     widget_cell(&s->brush, &table, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
-                format_count(text, sizeof text, n->now.windows_dropped));
+                format_count(n->now.windows_dropped).text);
     nodes_view_add_rates(s, row, n);
     widget_cell(&s->brush, &table, row, MEMORY, t->text,
-                format_si(text, sizeof text, (double)n->now.rss_bytes, "B"));
+                format_si((double)n->now.rss_bytes, "B").text);
     int measured = !isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0;
     widget_cell(&s->brush, &table, row, CALL, measured ? t->text : t->faint,
-                measured ? format_duration(text, sizeof text, n->now.call_cost_ns)
-                         : "\xe2\x80\x93");
-    char error[FORMAT_CAPACITY];
-    snprintf(text, sizeof text, "\xc2\xb1%s",
-             format_duration(error, sizeof error, (double)n->now.clock_error_ns));
+                measured ? format_duration(n->now.call_cost_ns).text : "\xe2\x80\x93");
+    snprintf(text, sizeof text, "\xc2\xb1%s", format_duration((double)n->now.clock_error_ns).text);
     widget_cell(&s->brush, &table, row, CLOCK, t->text, text);
     widget_cell(&s->brush, &table, row, RESTARTS, n->now.restarts ? t->warn : t->text,
-                format_count(text, sizeof text, n->now.restarts));
+                format_count(n->now.restarts).text);
     nodes_view_format_detail(n->now.degraded, text, sizeof text);
     widget_cell(&s->brush, &table, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
 }

@@ -73,26 +73,23 @@ static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t nu
     enum pair_column q = s->ui->quantity;
     const uint64_t *figures = r->pairs + (size_t)number * PAIR_COLUMNS;
     struct model_pair p = model_pair_at(s->model, number);
-    char text[FORMAT_CAPACITY];
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
-    snprintf(text, sizeof text, "%u", p.source);
-    widget_cell(&s->brush, &table, row, SOURCE, t->text, text);
+    widget_cell(&s->brush, &table, row, SOURCE, t->text, quantity_print("%u", p.source).text);
     widget_cell(&s->brush, &table, row, FROM, t->second, model_host_of(s->model, p.source));
-    snprintf(text, sizeof text, p.destination == PAIR_OTHERS ? "others" : "%u", p.destination);
-    widget_cell(&s->brush, &table, row, DESTINATION, t->text, text);
+    widget_cell(&s->brush, &table, row, DESTINATION, t->text,
+                p.destination == PAIR_OTHERS ? "others" : quantity_print("%u", p.destination).text);
     widget_cell(&s->brush, &table, row, TO, t->second,
                 p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
     widget_cell(&s->brush, &table, row, MESSAGES, t->text,
-                format_count(text, sizeof text, figures[PAIR_MESSAGES]));
+                format_count(figures[PAIR_MESSAGES]).text);
     widget_cell(&s->brush, &table, row, BYTES, t->text,
-                format_si(text, sizeof text, (double)figures[PAIR_BYTES], "B"));
-    widget_cell(&s->brush, &table, row, EACH, t->second,
-                format_si(text, sizeof text,
-                          (double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1),
-                          "B"));
+                format_si((double)figures[PAIR_BYTES], "B").text);
+    widget_cell(
+        &s->brush, &table, row, EACH, t->second,
+        format_si((double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1), "B").text);
     widget_cell(&s->brush, &table, row, SHARE, t->text,
-                format_share(text, sizeof text, (double)figures[q] / fmax((double)r->total[q], 1)));
+                format_share((double)figures[q] / fmax((double)r->total[q], 1)).text);
     struct box bar = column_box(&table, BAR, row.x, row.w);
     widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8},
                (double)figures[q] / fmax(most, 1), t->info);
@@ -103,22 +100,22 @@ static void pairs_layout(struct stage *s, struct box box)
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     struct box panel = box_inset(box, 14, 10);
-    char what[224], range[64], count[FORMAT_CAPACITY];
+    char what[224], range[64];
     int one = s->ui->selection.kind == SELECT_RANK;
     int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;
     const uint32_t *order = one ? s->pictures->order : r->top[q];
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
     piece_panel(s, panel, "pairs");
     piece_pairs_range_text(s, range, sizeof range);
-    format_count(count, sizeof count, one ? rows : r->pairs_used);
+    struct quantity count = format_count(one ? rows : r->pairs_used);
     if (one)
-        snprintf(what, sizeof what, "%s of rank %llu, %s", count,
+        snprintf(what, sizeof what, "%s of rank %llu, %s", count.text,
                  (unsigned long long)s->ui->selection.a, range);
     else if (r->pairs_used > rows)
         snprintf(what, sizeof what, "the %u busiest of %s, %s; select a rank for all of its own",
-                 rows, count, range);
+                 rows, count.text, range);
     else
-        snprintf(what, sizeof what, "%s, %s", count, range);
+        snprintf(what, sizeof what, "%s, %s", count.text, range);
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;

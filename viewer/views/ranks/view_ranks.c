@@ -93,30 +93,27 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
     const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
-    char text[FORMAT_CAPACITY];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
-    snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
-    widget_cell(&s->brush, &table, row, RANK, dead ? t->bad : t->text, text);
+    widget_cell(&s->brush, &table, row, RANK, dead ? t->bad : t->text,
+                quantity_print(dead ? "%u died" : "%u", rank).text);
     widget_cell(&s->brush, &table, row, NODE, t->second, model_host_of(s->model, rank));
     range_shares(r, rank, shares);
     struct box bar = column_box(&table, BAR, row.x, row.w);
     widget_stack(&s->brush, (struct box){bar.x, row.y + 8, bar.w, 10}, shares, MODEL_CLASSES,
                  t->classes);
     widget_cell(&s->brush, &table, row, WAITING, t->text,
-                format_share(text, sizeof text, range_waiting(r, rank)));
+                format_share(range_waiting(r, rank)).text);
     widget_cell(&s->brush, &table, row, IN_MPI, t->text,
-                format_share(text, sizeof text, ranks_view_key_of(r, rank, IN_MPI)));
+                format_share(ranks_view_key_of(r, rank, IN_MPI)).text);
     widget_cell(&s->brush, &table, row, MOSTLY, t->second,
                 call_class_name((enum call_class)piece_waits_in(r, rank)));
     uint32_t awaited = range_awaited(r, rank);
-    snprintf(text, sizeof text, awaited == UINT32_MAX ? "-" : "%u", awaited);
-    widget_cell(&s->brush, &table, row, AWAITED, t->second, text);
-    widget_cell(&s->brush, &table, row, SENT, t->text,
-                format_si(text, sizeof text, (double)f[RANK_SENT], ""));
+    widget_cell(&s->brush, &table, row, AWAITED, t->second,
+                awaited == UINT32_MAX ? "-" : quantity_print("%u", awaited).text);
+    widget_cell(&s->brush, &table, row, SENT, t->text, format_si((double)f[RANK_SENT], "").text);
     widget_cell(&s->brush, &table, row, SENT_BYTES, t->text,
-                format_si(text, sizeof text, (double)f[RANK_SENT_BYTES], "B"));
-    widget_cell(&s->brush, &table, row, CALLS, t->text,
-                format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
+                format_si((double)f[RANK_SENT_BYTES], "B").text);
+    widget_cell(&s->brush, &table, row, CALLS, t->text, format_si((double)f[RANK_CALLS], "").text);
 }
 
 /* Profile: all ranks side by side in rank order; a bar shows the mean of the ranks that share it.

@@ -387,14 +387,15 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
                                      const struct view_of *v, uint32_t g, struct box *taken,
                                      uint32_t *count)
 {
-    char name[40], what[112], ratio[FORMAT_CAPACITY], ranks[FORMAT_CAPACITY];
+    char name[40], what[112];
     struct box places[PLACES];
     snprintf(name, sizeof name, "region %llu", (unsigned long long)n->groups[g].region);
-    format_ratio(ratio, sizeof ratio, n->group_ratios[g].mean);
-    format_count(ranks, sizeof ranks, n->groups[g].ranks);
-    snprintf(what, sizeof what, "%s ranks, %s", ranks, ratio);
+    struct quantity ratio = format_ratio(n->group_ratios[g].mean);
     if (n->group_count > 16)
-        snprintf(what, sizeof what, "%s", ratio);
+        snprintf(what, sizeof what, "%s", ratio.text);
+    else
+        snprintf(what, sizeof what, "%s ranks, %s", format_count(n->groups[g].ranks).text,
+                 ratio.text);
     double w = ceil(scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, name) +
                     scene_width(s->brush.scene, TEXT_AXIS, 0, what) + 30);
     regions_view_label_places(&n->graph.groups[g], v, w, places);
@@ -443,27 +444,25 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
 static void regions_view_add_region_tip(struct stage *s, const struct rank_graph *n,
                                         uint64_t region)
 {
-    char text[96], ratio[FORMAT_CAPACITY];
+    char text[96];
     uint32_t g = 0;
     while (g < n->group_count && n->groups[g].region != region)
         g++;
     if (g == n->group_count)
         return;
     tooltip_add(&s->tip, 0, "region %llu, %s ranks", (unsigned long long)region,
-                format_count(text, sizeof text, n->groups[g].ranks));
+                format_count(n->groups[g].ranks).text);
     latency_region_ranks(&s->model->latency, region, text, sizeof text);
     tooltip_add(&s->tip, 0, "ranks %s", text);
     if (!isnan(n->group_ratios[g].mean))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
-                    format_ratio_within(ratio, sizeof ratio, n->group_ratios[g].mean,
-                                        n->group_ratios[g].error));
+                    format_ratio_within(n->group_ratios[g].mean, n->group_ratios[g].error).text);
     tooltip_add(&s->tip, 0, n->unit == UNIT_RANK ? "click: select" : "double click: its ranks");
 }
 
 static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
 {
     const struct rank_graph_vertex *v = &n->vertices[i];
-    char ratio[FORMAT_CAPACITY];
     if (v->unit == UNIT_RANK) {
         piece_rank_tip(s, v->rank);
         return;
@@ -474,8 +473,7 @@ static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph
         tooltip_add(&s->tip, 0, "of region %llu", (unsigned long long)v->region);
     if (!isnan(n->vertex_ratios[i].mean))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
-                    format_ratio_within(ratio, sizeof ratio, n->vertex_ratios[i].mean,
-                                        n->vertex_ratios[i].error));
+                    format_ratio_within(n->vertex_ratios[i].mean, n->vertex_ratios[i].error).text);
     if (v->region)
         tooltip_add(&s->tip, 0, "click: the region's ranks one by one");
 }
@@ -485,21 +483,20 @@ static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph
 static void regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
                                       struct box box)
 {
-    char text[256], ranks[FORMAT_CAPACITY], count[FORMAT_CAPACITY];
+    char text[256];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
     uint64_t together = s->model->latency.ranks_together;
-    format_count(ranks, sizeof ranks, n->rank_count);
-    format_count(count, sizeof count, n->vertex_count);
+    struct quantity ranks = format_count(n->rank_count), count = format_count(n->vertex_count);
     if (n->unit == UNIT_RANK)
         snprintf(text, sizeof text, "Each disc is a rank; edges add up where they run together.");
     else if (n->opened)
         snprintf(text, sizeof text,
-                 "%s ranks as %s discs: the opened region's one by one, others by %s.", ranks,
-                 count, unit);
+                 "%s ranks as %s discs: the opened region's one by one, others by %s.", ranks.text,
+                 count.text, unit);
     else
         snprintf(text, sizeof text,
-                 "%s ranks as %s discs, one for each %s; click one for its ranks.", ranks, count,
-                 unit);
+                 "%s ranks as %s discs, one for each %s; click one for its ranks.", ranks.text,
+                 count.text, unit);
     size_t used = strlen(text);
     if (n->edge_count && !(n->most > 0)) {
         snprintf(text + used, sizeof text - used, " No messages in this span of time.");

@@ -51,7 +51,7 @@ static void route_hover_add_single(struct stage *s, struct box cell, uint32_t fr
 static void route_hover_add_several(struct stage *s, const struct routes_drawing *d,
                                     const struct route_layer *l, uint32_t from, uint32_t to)
 {
-    char name[200], load[FORMAT_CAPACITY];
+    char name[200];
     if (s->ui->routes.lens)
         return;
     route_hover_format_cell_name(s, d, l, from, name, sizeof name);
@@ -62,7 +62,7 @@ static void route_hover_add_several(struct stage *s, const struct routes_drawing
         const struct route_hop *h = route_hover_find(l->hops, l->hop_count, from, to);
         if (h)
             tooltip_add(&s->tip, s->brush.theme->text, "routes step here; largest link load %s",
-                        format_si(load, sizeof load, h->load, "B"));
+                        format_si(h->load, "B").text);
         else if (route_hover_find(l->pairs, l->pair_count, from, to))
             tooltip_add(&s->tip, 0, "neighbours in the network; no route in sight between them");
         else

@@ -169,18 +169,16 @@ static void routes_view_note(struct column_pen *c, color_t color, const char *te
 static void routes_view_add_shown(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_set *set = &d->set;
-    char text[160], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], share[FORMAT_CAPACITY];
+    char text[160];
     double all = (double)c->s->range->flows.bytes;
     routes_view_heading(c, "Routes");
-    format_count(a, sizeof a, set->routes);
-    format_count(b, sizeof b, set->all);
-    format_share(share, sizeof share, all > 0 ? set->bytes / all : 0);
     snprintf(text, sizeof text,
              set->heaviest ? "%s with the most bytes of %s, %s of the bytes"
              : c->s->ui->selection.kind != SELECT_NONE
                  ? "%s selected of %s, %s of the bytes"
                  : "%s of %s pass the filter, %s of the bytes",
-             a, b, share);
+             format_count(set->routes).text, format_count(set->all).text,
+             format_share(all > 0 ? set->bytes / all : 0).text);
     routes_view_note(c, c->s->brush.theme->second, text);
     if (!set->heaviest)
         return;
@@ -203,7 +201,7 @@ static void routes_view_add_order(struct column_pen *c, const struct routes_draw
 
 static void routes_view_add_fold(struct column_pen *c, const struct routes_drawing *d)
 {
-    char text[120], a[FORMAT_CAPACITY];
+    char text[120];
     routes_view_heading(c, "Fold what no route passes, by");
     for (uint32_t l = 0; l < d->order.levels; l++)
         routes_view_button(c, d->order.names[l], c->s->ui->routes.fold == (int)l + 1, COMMAND_FOLD,
@@ -215,9 +213,9 @@ static void routes_view_add_fold(struct column_pen *c, const struct routes_drawi
         routes_view_note(c, c->s->brush.theme->second, "routes in sight pass all of them");
         return;
     }
-    format_count(a, sizeof a, d->axis.count - d->axis.open);
     snprintf(text, sizeof text, "%u block%s with %s vertices folded to %u band%s", d->axis.blocks,
-             d->axis.blocks == 1 ? "" : "s", a, d->axis.bands, d->axis.bands == 1 ? "" : "s");
+             d->axis.blocks == 1 ? "" : "s", format_count(d->axis.count - d->axis.open).text,
+             d->axis.bands, d->axis.bands == 1 ? "" : "s");
     routes_view_note(c, c->s->brush.theme->second, text);
 }
 
@@ -236,7 +234,6 @@ static char *routes_view_format_gains(const struct stage *s, char *out, size_t r
     const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
     const struct network_gain *length = routes_view_find_gain(g, "length"),
                               *load = routes_view_find_gain(g, "max-link");
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint32_t better = 0;
     size_t used;
     out[0] = 0;
@@ -251,8 +248,8 @@ static char *routes_view_format_gains(const struct stage *s, char *out, size_t r
                                  length->before, length->after);
     if (load && used < room)
         snprintf(out + used, room - used, "%s largest link load %s \xe2\x86\x92 %s",
-                 length ? "," : ":", format_si(a, sizeof a, load->before, "B"),
-                 format_si(b, sizeof b, load->after, "B"));
+                 length ? "," : ":", format_si(load->before, "B").text,
+                 format_si(load->after, "B").text);
     return out;
 }
 
@@ -271,9 +268,7 @@ static void routes_view_add_better(struct column_pen *c, const struct routes_dra
     }
     routes_view_end_buttons(c);
     if (g->waiting && !g->ready) {
-        char share[FORMAT_CAPACITY];
-        snprintf(text, sizeof text, "searching, %s",
-                 format_share(share, sizeof share, g->progress));
+        snprintf(text, sizeof text, "searching, %s", format_share(g->progress).text);
         routes_view_note(c, t->second, text);
     } else if (g->error) {
         routes_view_note(c, t->bad, g->error_text);
@@ -303,10 +298,9 @@ static void routes_view_add_legend(struct column_pen *c)
         scene_text(scene, c->x + 24, c->y, c->w - 24, TEXT_SMALL, 0, t->second, words[i]);
     }
     if (c->s->ui->routes.loads) {
-        char high[FORMAT_CAPACITY];
-        format_si(high, sizeof high, (double)c->s->range->flows.largest, "B");
         c->y += 4;
-        widget_map_legend(&c->s->brush, c->x + c->w, c->y, "load of a link 0", high);
+        widget_map_legend(&c->s->brush, c->x + c->w, c->y, "load of a link 0",
+                          format_si((double)c->s->range->flows.largest, "B").text);
         c->y += 22;
     }
 }

@@ -106,7 +106,6 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     const struct theme *t = s->brush.theme;
     const struct torus_choice *c = &s->ui->torus;
     const struct torus_panel *p = &c->panels[c->panel];
-    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY];
     double y = box.y + 20, h = 12, x0 = box.x + 4, w = box.w - 8;
     double left = x0 + c->low * w, right = x0 + c->high * w;
     const char *what = p->figure == TORUS_MEASURED   ? p->packets ? "packets measured" : "measured"
@@ -120,11 +119,11 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
                    t->map[255]);
     torus_controls_add_handle(s, left, y, h);
     torus_controls_add_handle(s, right, y, h);
-    format_si(low, sizeof low, c->low * d->top, torus_controls_unit_of(p));
-    format_si(high, sizeof high, c->high * d->top, torus_controls_unit_of(p));
-    scene_text(s->brush.scene, box.x, y + h + 5, box.w / 2, TEXT_AXIS, TEXT_FIGURES, t->text, low);
+    scene_text(s->brush.scene, box.x, y + h + 5, box.w / 2, TEXT_AXIS, TEXT_FIGURES, t->text,
+               format_si(c->low * d->top, torus_controls_unit_of(p)).text);
     scene_text(s->brush.scene, box.x + box.w / 2, y + h + 5, box.w / 2, TEXT_AXIS,
-               TEXT_RIGHT | TEXT_FIGURES, t->text, high);
+               TEXT_RIGHT | TEXT_FIGURES, t->text,
+               format_si(c->high * d->top, torus_controls_unit_of(p)).text);
     struct scene_hit *hit =
         scene_hit(s->brush.scene, (struct box){x0 - 4, y - 6, w + 8, h + 12}, HIT_SCALE, 0, 0);
     hit->x0 = -4 / w;

@@ -46,7 +46,6 @@ void torus_time(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     int64_t oldest, newest, begin, end;
-    char text[64], a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     piece_panel(s, box, "torus.time");
     torus_time_add_buttons(s, box);
     ui_whole_time(s->model, &oldest, &newest);
@@ -54,11 +53,10 @@ void torus_time(struct stage *s, struct box box)
         return;
     ui_visible(s->ui, s->model, &begin, &end);
     int64_t start = s->model->start_ns ? (int64_t)s->model->start_ns : oldest;
-    snprintf(text, sizeof text, "%s to %s",
-             format_elapsed(a, sizeof a, begin > start ? begin - start : 0),
-             format_elapsed(b, sizeof b, end > start ? end - start : 0));
-    scene_text(s->brush.scene, box.x + box.w - RIGHT, box.y + (box.h - 14) / 2, RIGHT - 10,
-               TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES, t->second, text);
+    scene_textf(s->brush.scene, box.x + box.w - RIGHT, box.y + (box.h - 14) / 2, RIGHT - 10,
+                TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES, t->second, "%s to %s",
+                format_elapsed(begin > start ? begin - start : 0).text,
+                format_elapsed(end > start ? end - start : 0).text);
     struct box plot = {box.x + BUTTONS, box.y + 5, box.w - BUTTONS - RIGHT, box.h - 10};
     struct timeline whole = {plot.x, plot.w, oldest, newest};
     double top = timeline_peak(s->model, &whole, torus_time_bytes_rate);

@@ -18,15 +18,13 @@ enum { HEAD = 36, TIME = 38, LEFT = 168, STRIP = 150, CARD = 232, GAP = 10 };
 static void torus_view_format_measured(const struct stage *s, char *out, size_t room)
 {
     const struct window_totals *w = series_newest(&s->model->series);
-    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint64_t first, last;
     if (s->ui->time.range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
         snprintf(out, room, "since the start");
         return;
     }
-    format_clock(a, sizeof a, (int64_t)(first * w->length_ns), 0);
-    format_clock(b, sizeof b, (int64_t)((last + 1) * w->length_ns), 0);
-    snprintf(out, room, "%s to %s", a, b);
+    snprintf(out, room, "%s to %s", format_clock((int64_t)(first * w->length_ns), 0).text,
+             format_clock((int64_t)((last + 1) * w->length_ns), 0).text);
 }
 
 /* Description of the visible data for the title. */
@@ -87,13 +85,13 @@ static void torus_view_add_card_head(const struct stage *s, struct box box, int 
 {
     const struct theme *t = s->brush.theme;
     const struct torus_panel *p = &s->ui->torus.panels[panel];
-    char a[FORMAT_CAPACITY], text[160];
+    char text[160];
     int on = panel == s->ui->torus.panel;
     const char *unit = p->figure == TORUS_MESSAGES || p->packets ? "" : "B";
     double w = box.w - 16 - (panel ? 20 : 0);
     scene_text(s->brush.scene, box.x + 8, box.y + 5, w, TEXT_SMALL_STRONG, 0,
                on ? t->text : t->second, panel ? p->title : "now");
-    snprintf(text, sizeof text, "most %s  %s", format_si(a, sizeof a, (double)p->largest, unit),
+    snprintf(text, sizeof text, "most %s  %s", format_si((double)p->largest, unit).text,
              panel ? p->note : "");
     scene_text(s->brush.scene, box.x + 8, box.y + 21, box.w - 16, TEXT_AXIS, 0, t->second, text);
     scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_TORUS_PANEL, (uint64_t)panel);

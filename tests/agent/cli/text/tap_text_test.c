@@ -310,39 +310,38 @@ static void cells_count_characters_not_bytes(void **state)
 static void quantities_keep_three_digits(void **state)
 {
     (void)state;
-    struct quantity q;
-    assert_string_equal(quantity_count(&q, 0), "0");
-    assert_string_equal(quantity_count(&q, 999), "999");
-    assert_string_equal(quantity_count(&q, 1000), "1.00 k");
-    assert_string_equal(quantity_count(&q, 99950), "100 k");
-    assert_string_equal(quantity_count(&q, 999900), "1.00 M");
-    assert_string_equal(quantity_count(&q, 1.8446744073709552e19), "18.4 E");
-    assert_string_equal(quantity_things(&q, 1, "node"), "1 node");
-    assert_string_equal(quantity_things(&q, 12345, "node"), "12345 nodes");
-    assert_string_equal(quantity_bytes(&q, 1023), "1023 B");
-    assert_string_equal(quantity_bytes(&q, 1024), "1.00 KiB");
-    assert_string_equal(quantity_bytes(&q, 1536 * 1024), "1.50 MiB");
-    assert_string_equal(quantity_duration(&q, 0), "0 ns");
-    assert_string_equal(quantity_duration(&q, -1500), "-1.50 µs");
-    assert_string_equal(quantity_duration(&q, 45e9), "45.0 s");
-    assert_string_equal(quantity_duration(&q, 123e9), "2 min 3 s");
-    assert_string_equal(quantity_measured(&q, 84e3, 150e3), "84.0 µs ± 150 µs");
-    assert_string_equal(quantity_measured(&q, 84e3, 0), "84.0 µs");
-    assert_string_equal(quantity_duration(&q, 7260e9), "2 h 1 min");
-    assert_string_equal(quantity_duration(&q, 180000e9), "2 d 2 h");
-    assert_string_equal(quantity_share(&q, 1, 8), "12.5 %");
-    assert_string_equal(quantity_share(&q, 1, 0), "-");
-    assert_string_equal(quantity_matched(&q, 0, 0), "-");
-    assert_string_equal(quantity_matched(&q, 368016, 0), "100 %");
-    assert_string_equal(quantity_matched(&q, 4385, 363631), "1.19 %");
-    assert_string_equal(quantity_matched(&q, UINT64_MAX / 2, 1), "99.99 %");
-    assert_string_equal(quantity_matched(&q, 0, 1), "0.00 %");
-    assert_string_equal(quantity_ratio(&q, 1.26), "1.3x");
-    assert_string_equal(quantity_ratio(&q, 9.96), "10x");
-    assert_string_equal(quantity_ratio(&q, 1e300), ">9999x");
-    assert_string_equal(quantity_ratio(&q, NAN), "-");
-    assert_string_equal(quantity_clock(&q, 0), "-");
-    assert_string_equal(quantity_clock(&q, 1700000000125000000) + 5,
+    assert_string_equal(quantity_count(0).text, "0");
+    assert_string_equal(quantity_count(999).text, "999");
+    assert_string_equal(quantity_count(1000).text, "1.00 k");
+    assert_string_equal(quantity_count(99950).text, "100 k");
+    assert_string_equal(quantity_count(999900).text, "1.00 M");
+    assert_string_equal(quantity_count(1.8446744073709552e19).text, "18.4 E");
+    assert_string_equal(quantity_things(1, "node").text, "1 node");
+    assert_string_equal(quantity_things(12345, "node").text, "12345 nodes");
+    assert_string_equal(quantity_bytes(1023).text, "1023 B");
+    assert_string_equal(quantity_bytes(1024).text, "1.00 KiB");
+    assert_string_equal(quantity_bytes(1536 * 1024).text, "1.50 MiB");
+    assert_string_equal(quantity_duration(0).text, "0 ns");
+    assert_string_equal(quantity_duration(-1500).text, "-1.50 µs");
+    assert_string_equal(quantity_duration(45e9).text, "45.0 s");
+    assert_string_equal(quantity_duration(123e9).text, "2 min 3 s");
+    assert_string_equal(quantity_measured(84e3, 150e3).text, "84.0 µs ± 150 µs");
+    assert_string_equal(quantity_measured(84e3, 0).text, "84.0 µs");
+    assert_string_equal(quantity_duration(7260e9).text, "2 h 1 min");
+    assert_string_equal(quantity_duration(180000e9).text, "2 d 2 h");
+    assert_string_equal(quantity_share(1, 8).text, "12.5 %");
+    assert_string_equal(quantity_share(1, 0).text, "-");
+    assert_string_equal(quantity_matched(0, 0).text, "-");
+    assert_string_equal(quantity_matched(368016, 0).text, "100 %");
+    assert_string_equal(quantity_matched(4385, 363631).text, "1.19 %");
+    assert_string_equal(quantity_matched(UINT64_MAX / 2, 1).text, "99.99 %");
+    assert_string_equal(quantity_matched(0, 1).text, "0.00 %");
+    assert_string_equal(quantity_ratio(1.26).text, "1.3x");
+    assert_string_equal(quantity_ratio(9.96).text, "10x");
+    assert_string_equal(quantity_ratio(1e300).text, ">9999x");
+    assert_string_equal(quantity_ratio(NAN).text, "-");
+    assert_string_equal(quantity_clock(0).text, "-");
+    assert_string_equal(quantity_clock(1700000000125000000).text + 5,
                         ":20.125"); /* in any whole-minute zone */
 }
 
