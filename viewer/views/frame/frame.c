@@ -9,6 +9,7 @@
 #include "proto/quantity.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -243,121 +244,96 @@ static struct cost frame_cost_of(const struct model *m)
     return c;
 }
 
-/* Append a fact to the status line, separated by a dot; omitted when there is no room. @return x
- * after it */
-static double frame_add_fact(const struct stage *s, double x, double end, color_t color,
-                             const char *text)
+/* The facts of the status line, from left to right, as far as there is room. */
+struct status_line {
+    const struct stage *stage;
+    double x, end;
+};
+
+/* Append a fact, separated by a dot. */
+__attribute__((format(printf, 3, 4))) static void
+frame_add_fact(struct status_line *line, color_t color, const char *format, ...)
 {
-    double w = scene_width(s->brush.scene, TEXT_AXIS, 0, text);
-    if (x + w > end)
-        return end;
+    const struct stage *s = line->stage;
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    double w = scene_width(s->brush.scene, TEXT_AXIS, 0, text), x = line->x;
+    if (x + w > line->end) {
+        line->x = line->end;
+        return;
+    }
     if (x > FACTS_LEFT)
         scene_disc(s->brush.scene, x - 9, s->ui->h - STATUS / 2.0, 1.2, s->brush.theme->faint);
     scene_text(s->brush.scene, x, s->ui->h - STATUS + 6, w + 1, TEXT_AXIS, 0, color, text);
-    return x + w + 18;
+    line->x = x + w + 18;
 }
 
-/* Share of the received messages that latency rests on. */
-static double frame_add_latency_facts(const struct stage *s, double x, double end)
+/* What the agents and the daemon lost, and the share of the received messages that latency rests
+ * on. */
+static void frame_add_loss_facts(struct status_line *line, const struct cost *c)
 {
-    const struct theme *t = s->brush.theme;
-    const struct model *m = s->model;
-    const struct latency *l = &m->latency;
-    char text[128];
-    if (m->matched + m->unmatched > 0) {
-        snprintf(text, sizeof text, "matched %s", quantity_matched(m->matched, m->unmatched).text);
-        x = frame_add_fact(s, x, end, m->unmatched > m->matched / 99 ? t->warn : t->second, text);
-    }
-    if (l->rejected) {
-        snprintf(text, sizeof text, "%s matches refused", format_count(l->rejected).text);
-        x = frame_add_fact(s, x, end, t->warn, text);
-    }
-    return x;
-}
-
-/* What the agents and the daemon lost. @return x after the facts */
-static double frame_add_loss_facts(const struct stage *s, double x, double end,
-                                   const struct cost *c)
-{
-    const struct theme *t = s->brush.theme;
-    const struct model *m = s->model;
-    char text[128];
-    if (m->node_count) {
-        snprintf(text, sizeof text, "lost %s", format_count(c->lost).text);
-        x = frame_add_fact(s, x, end, c->lost ? t->bad : t->second, text);
-    }
-    if (m->untracked) {
-        snprintf(text, sizeof text, "%s requests not tracked", format_count(m->untracked).text);
-        x = frame_add_fact(s, x, end, t->bad, text);
-    }
-    if (c->dropped) {
-        snprintf(text, sizeof text, "%s windows dropped", format_count(c->dropped).text);
-        x = frame_add_fact(s, x, end, t->bad, text);
-    }
-    if (m->series.missing) {
-        snprintf(text, sizeof text, "%s windows missing", format_count(m->series.missing).text);
-        x = frame_add_fact(s, x, end, t->warn, text);
-    }
-    return x;
+    const struct theme *t = line->stage->brush.theme;
+    const struct model *m = line->stage->model;
+    if (m->node_count)
+        frame_add_fact(line, c->lost ? t->bad : t->second, "lost %s", format_count(c->lost).text);
+    if (m->untracked)
+        frame_add_fact(line, t->bad, "%s requests not tracked", format_count(m->untracked).text);
+    if (c->dropped)
+        frame_add_fact(line, t->bad, "%s windows dropped", format_count(c->dropped).text);
+    if (m->series.missing)
+        frame_add_fact(line, t->warn, "%s windows missing", format_count(m->series.missing).text);
+    if (m->matched + m->unmatched > 0)
+        frame_add_fact(line, m->unmatched > m->matched / 99 ? t->warn : t->second, "matched %s",
+                       quantity_matched(m->matched, m->unmatched).text);
+    if (m->latency.rejected)
+        frame_add_fact(line, t->warn, "%s matches refused", format_count(m->latency.rejected).text);
 }
 
 /* What this viewer missed, and whether all MPI functions in use are covered. */
-static void frame_add_coverage_facts(const struct stage *s, double x, double end)
+static void frame_add_coverage_facts(struct status_line *line)
 {
-    const struct theme *t = s->brush.theme;
-    const struct model *m = s->model;
-    char text[128];
-    if (s->ui->connection.missed) {
-        snprintf(text, sizeof text, "%s frames missed here",
-                 format_count(s->ui->connection.missed).text);
-        x = frame_add_fact(s, x, end, t->warn, text);
-    }
+    const struct theme *t = line->stage->brush.theme;
+    const struct model *m = line->stage->model;
+    uint64_t missed = line->stage->ui->connection.missed;
+    if (missed)
+        frame_add_fact(line, t->warn, "%s frames missed here", format_count(missed).text);
     if (m->out_of_memory)
-        x = frame_add_fact(s, x, end, t->bad,
-                           "the viewer is out of memory: figures are incomplete");
-    if (m->uncovered_used) {
-        snprintf(text, sizeof text, "%u MPI functions in use are not covered", m->uncovered_used);
-        frame_add_fact(s, x, end, t->warn, text);
-    } else if (m->job[0]) {
-        frame_add_fact(s, x, end, t->second, "every MPI call covered");
-    }
+        frame_add_fact(line, t->bad, "the viewer is out of memory: figures are incomplete");
+    if (m->uncovered_used)
+        frame_add_fact(line, t->warn, "%u MPI functions in use are not covered", m->uncovered_used);
+    else if (m->job[0])
+        frame_add_fact(line, t->second, "every MPI call covered");
 }
 
-static void frame_add_cost_facts(const struct stage *s, double x, double end)
+static void frame_add_cost_facts(const struct stage *s, double end)
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
+    struct status_line line = {s, FACTS_LEFT, end};
     struct cost c = frame_cost_of(m);
-    char text[128];
-    if (c.measured) {
-        snprintf(text, sizeof text, "probe %s/call", format_duration(c.call_ns).text);
-        x = frame_add_fact(s, x, end, t->second, text);
-    }
+    if (c.measured)
+        frame_add_fact(&line, t->second, "probe %s/call", format_duration(c.call_ns).text);
     if (c.rated) {
-        snprintf(text, sizeof text, "agents %s of a core", format_share(c.cpu_share).text);
-        x = frame_add_fact(s, x, end, t->second, text);
-        snprintf(text, sizeof text, "uplink %s per node", format_si(c.uplink, "B/s").text);
-        x = frame_add_fact(s, x, end, t->second, text);
+        frame_add_fact(&line, t->second, "agents %s of a core", format_share(c.cpu_share).text);
+        frame_add_fact(&line, t->second, "uplink %s per node", format_si(c.uplink, "B/s").text);
     }
     if (m->daemon.known && m->daemon.now_ns > m->daemon.before_ns) {
         double share = (double)(m->daemon.cpu_ns - m->daemon.cpu_before_ns) /
                        (double)(m->daemon.now_ns - m->daemon.before_ns);
-        snprintf(text, sizeof text, "daemon %s of a core", format_share(share).text);
-        x = frame_add_fact(s, x, end, t->second, text);
+        frame_add_fact(&line, t->second, "daemon %s of a core", format_share(share).text);
     }
-    x = frame_add_loss_facts(s, x, end, &c);
-    x = frame_add_latency_facts(s, x, end);
-    if (m->node_count) {
-        /* clock uncertainty between two nodes where the latency of pairs is computed, else between
-         * a node and the daemon */
-        uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
-        if (error == WIRE_ANY)
-            snprintf(text, sizeof text, "clocks not aligned yet");
-        else
-            snprintf(text, sizeof text, "clock \xc2\xb1%s", format_duration((double)error).text);
-        x = frame_add_fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
-    }
-    frame_add_coverage_facts(s, x, end);
+    frame_add_loss_facts(&line, &c);
+    /* clock uncertainty between two nodes where the latency of pairs is computed, else between a
+     * node and the daemon */
+    uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
+    if (m->node_count && error == WIRE_ANY)
+        frame_add_fact(&line, t->warn, "clocks not aligned yet");
+    else if (m->node_count)
+        frame_add_fact(&line, t->second, "clock \xc2\xb1%s", format_duration((double)error).text);
+    frame_add_coverage_facts(&line);
 }
 
 static void frame_format_recording(const struct stage *s, char *out, size_t room, color_t *color)
@@ -399,7 +375,7 @@ static void frame_add_status(const struct stage *s)
     scene_text(s->brush.scene, right, box.y + 6, w + 1, TEXT_AXIS, 0, color, recording);
     const struct ui_connection *c = &s->ui->connection;
     if (c->state == CLIENT_CONNECTED || !c->error[0])
-        frame_add_cost_facts(s, FACTS_LEFT, right - 16);
+        frame_add_cost_facts(s, right - 16);
     else
         scene_text(s->brush.scene, 14, box.y + 6, right - 30, TEXT_AXIS, 0, t->bad, c->error);
 }

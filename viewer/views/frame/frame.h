@@ -22,12 +22,12 @@ void transport_layout(struct stage *stage, struct box box);
 void help_layout(struct stage *stage);
 void search_layout(struct stage *stage);
 
-/** A line of a card: name and value. y is advanced to the next line. */
-void context_fact(const struct stage *stage, struct box box, double *y, const char *name,
-                  const char *value);
+/** A line of a card: name and value. The box is advanced to the next line. */
+void context_fact(const struct stage *stage, struct box *at, const char *name, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
 
 /** A line about messages: "1.2 k, 34 MB". */
-void context_fact_traffic(const struct stage *stage, struct box box, double *y, const char *name,
+void context_fact_traffic(const struct stage *stage, struct box *at, const char *name,
                           uint64_t messages, uint64_t bytes);
 
 /** 1 if the selection is a link, route or vertex. */
@@ -36,7 +36,7 @@ int context_is_network(enum select_kind kind);
 /** Height, title and facts of the card of such a selection. */
 double context_network_height(const struct stage *stage);
 void context_network_name(const struct stage *stage, char *out, size_t room);
-void context_network_facts(const struct stage *stage, struct box box, double *y);
+void context_network_facts(const struct stage *stage, struct box *at);
 
 /** The most loaded links. @return height; 0: no links are known, or the present view shows them */
 double context_hot_links(struct stage *stage, struct box box);

@@ -8,40 +8,41 @@
 #include "holter/call.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 static const char arrow[] = "\xe2\x86\x92";
 
 /* ---- selection ---- */
 
-void context_fact(const struct stage *s, struct box box, double *y, const char *name,
-                  const char *value)
+void context_fact(const struct stage *s, struct box *at, const char *name, const char *format, ...)
 {
-    scene_text(s->brush.scene, box.x, *y, 110, TEXT_SMALL, 0, s->brush.theme->second, name);
-    scene_text(s->brush.scene, box.x + 112, *y, box.w - 112, TEXT_SMALL, TEXT_RIGHT,
+    char value[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    scene_text(s->brush.scene, at->x, at->y, 110, TEXT_SMALL, 0, s->brush.theme->second, name);
+    scene_text(s->brush.scene, at->x + 112, at->y, at->w - 112, TEXT_SMALL, TEXT_RIGHT,
                s->brush.theme->text, value);
-    *y += 18;
+    at->y += 18;
 }
 
-void context_fact_traffic(const struct stage *s, struct box box, double *y, const char *name,
+void context_fact_traffic(const struct stage *s, struct box *at, const char *name,
                           uint64_t messages, uint64_t bytes)
 {
-    context_fact(s, box, y, name,
-                 quantity_print("%s, %s", format_si((double)messages, "").text,
-                                format_si((double)bytes, "B").text)
-                     .text);
+    context_fact(s, at, name, "%s, %s", format_si((double)messages, "").text,
+                 format_si((double)bytes, "B").text);
 }
 
-static void context_add_latency(const struct stage *s, struct box box, double *y, const char *name,
+static void context_add_latency(const struct stage *s, struct box *at, const char *name,
                                 double ratio, double error)
 {
-    char text[96];
-    snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
-             format_ratio_within(ratio, error).text);
-    context_fact(s, box, y, name, text);
+    context_fact(s, at, name, isnan(ratio) ? "%s" : "%s the reference",
+                 format_ratio_within(ratio, error).text);
 }
 
-static void context_add_rank_facts(const struct stage *s, struct box box, double *y, uint32_t rank)
+static void context_add_rank_facts(const struct stage *s, struct box *at, uint32_t rank)
 {
     const struct range *r = s->range;
     const struct model *m = s->model;
@@ -51,28 +52,24 @@ static void context_add_rank_facts(const struct stage *s, struct box box, double
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
     double shares[MODEL_CLASSES];
     range_shares(r, rank, shares);
-    widget_stack(&s->brush, (struct box){box.x, *y + 2, box.w, 10}, shares, MODEL_CLASSES,
+    widget_stack(&s->brush, (struct box){at->x, at->y + 2, at->w, 10}, shares, MODEL_CLASSES,
                  s->brush.theme->classes);
-    *y += 20;
-    context_fact(s, box, y, "waiting", format_share(range_waiting(r, rank)).text);
-    context_fact(s, box, y, "mostly in", piece_awaited(r, rank, text, sizeof text));
+    at->y += 20;
+    context_fact(s, at, "waiting", "%s", format_share(range_waiting(r, rank)).text);
+    context_fact(s, at, "mostly in", "%s", piece_awaited(r, rank, text, sizeof text));
     if (!isnan(range_latency(r, rank)))
-        context_add_latency(s, box, y, "latency", range_latency(r, rank),
-                            range_latency_error(r, rank));
-    context_fact_traffic(s, box, y, "sent", figures[RANK_SENT], figures[RANK_SENT_BYTES]);
-    context_fact_traffic(s, box, y, "received", figures[RANK_RECEIVED],
-                         figures[RANK_RECEIVED_BYTES]);
-    if (m->ranks[rank].in_call) {
-        snprintf(text, sizeof text, "%s, %s", call_name(m->ranks[rank].in_call),
-                 format_duration((double)m->ranks[rank].in_call_ns).text);
-        context_fact(s, box, y, "last seen in", text);
-    }
+        context_add_latency(s, at, "latency", range_latency(r, rank), range_latency_error(r, rank));
+    context_fact_traffic(s, at, "sent", figures[RANK_SENT], figures[RANK_SENT_BYTES]);
+    context_fact_traffic(s, at, "received", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES]);
+    if (m->ranks[rank].in_call)
+        context_fact(s, at, "last seen in", "%s, %s", call_name(m->ranks[rank].in_call),
+                     format_duration((double)m->ranks[rank].in_call_ns).text);
     if (m->ranks[rank].dead)
-        context_fact(s, box, y, "state", "died");
+        context_fact(s, at, "state", "died");
 }
 
-static void context_add_pair_facts(const struct stage *s, struct box box, double *y,
-                                   uint32_t source, uint32_t destination)
+static void context_add_pair_facts(const struct stage *s, struct box *at, uint32_t source,
+                                   uint32_t destination)
 {
     const struct range *r = s->range;
     for (int back = 0; back < 2; back++) {
@@ -82,25 +79,25 @@ static void context_add_pair_facts(const struct stage *s, struct box box, double
         snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
                  back ? source : destination);
         if (n >= r->pair_count || !r->pairs[(size_t)n * PAIR_COLUMNS]) {
-            context_fact(s, box, y, name, "no messages");
+            context_fact(s, at, name, "no messages");
             continue;
         }
         const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
-        context_fact_traffic(s, box, y, name, p[PAIR_MESSAGES], p[PAIR_BYTES]);
-        context_fact(s, box, y, "per message",
+        context_fact_traffic(s, at, name, p[PAIR_MESSAGES], p[PAIR_BYTES]);
+        context_fact(s, at, "per message", "%s",
                      format_si((double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B").text);
         context_fact(
-            s, box, y, "share of all",
+            s, at, "share of all", "%s",
             format_share((double)p[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1))
                 .text);
     }
 }
 
-static void context_add_node_facts(const struct stage *s, struct box box, double *y, uint64_t host)
+static void context_add_node_facts(const struct stage *s, struct box *at, uint64_t host)
 {
     if (host >= s->model->host_count)
         return;
-    context_fact(s, box, y, "ranks", format_count(s->model->hosts[host].ranks).text);
+    context_fact(s, at, "ranks", "%s", format_count(s->model->hosts[host].ranks).text);
     double waiting = 0;
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < s->range->rank_count; rank++) {
@@ -109,21 +106,20 @@ static void context_add_node_facts(const struct stage *s, struct box box, double
         waiting += range_waiting(s->range, rank);
         n++;
     }
-    context_fact(s, box, y, "waiting, mean", format_share(n ? waiting / n : 0).text);
+    context_fact(s, at, "waiting, mean", "%s", format_share(n ? waiting / n : 0).text);
 }
 
-static void context_add_call_facts(const struct stage *s, struct box box, double *y,
-                                   uint64_t number)
+static void context_add_call_facts(const struct stage *s, struct box *at, uint64_t number)
 {
     if (number >= s->range->call_count)
         return;
     const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
-    context_fact(s, box, y, "calls", format_count(c[CALLS_COUNT]).text);
-    context_fact(s, box, y, "time", format_duration((double)c[CALLS_TIME_NS]).text);
-    context_fact(s, box, y, "longest", format_duration((double)c[CALLS_LONGEST_NS]).text);
+    context_fact(s, at, "calls", "%s", format_count(c[CALLS_COUNT]).text);
+    context_fact(s, at, "time", "%s", format_duration((double)c[CALLS_TIME_NS]).text);
+    context_fact(s, at, "longest", "%s", format_duration((double)c[CALLS_LONGEST_NS]).text);
 }
 
-static void context_add_region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+static void context_add_region_facts(const struct stage *s, struct box *at, uint64_t id)
 {
     static const char *const trends[] = {"calm", "growing since ", "high since "};
     const struct latency *l = &s->model->latency;
@@ -134,39 +130,36 @@ static void context_add_region_facts(const struct stage *s, struct box box, doub
     uint64_t first, last;
     uint32_t region = latency_region_find(l, id);
     if (region != LATENCY_NONE) {
-        snprintf(text, sizeof text, "%s", format_count(l->regions[region].ranks).text);
-        context_fact(s, box, y, "ranks", text);
+        context_fact(s, at, "ranks", "%s", format_count(l->regions[region].ranks).text);
         latency_region_ranks(l, id, text, sizeof text);
-        context_fact(s, box, y, "namely", text);
+        context_fact(s, at, "namely", "%s", text);
     }
     if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
         !latency_between(series, first, last, &sum) || !sum.messages)
         return;
-    context_add_latency(s, box, y, "latency", sum.typical, 0);
-    context_add_latency(s, box, y, "highest window", sum.highest, 0);
-    context_fact(s, box, y, "transfer time",
+    context_add_latency(s, at, "latency", sum.typical, 0);
+    context_add_latency(s, at, "highest window", sum.highest, 0);
+    context_fact(s, at, "transfer time", "%s",
                  format_duration_within(latency_transfer_ns(&sum),
                                         (double)sum.error_ns / (double)sum.messages)
                      .text);
-    snprintf(text, sizeof text, "%s of %s",
-             format_share((double)sum.delayed / (double)sum.messages).text, "its messages");
-    context_fact(s, box, y, "delayed", text);
-    snprintf(text, sizeof text, "%s%s", trends[series->trend],
-             series->trend == TREND_CALM
-                 ? ""
-                 : format_clock(w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0).text);
-    context_fact(s, box, y, "trend", text);
+    context_fact(s, at, "delayed", "%s of its messages",
+                 format_share((double)sum.delayed / (double)sum.messages).text);
+    context_fact(s, at, "trend", "%s%s", trends[series->trend],
+                 series->trend == TREND_CALM
+                     ? ""
+                     : format_clock(w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0).text);
 }
 
-static void context_add_alert_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+static void context_add_alert_facts(const struct stage *s, struct box *at, uint64_t id)
 {
     const struct alert *alert = alerts_find(&s->model->alerts, id);
     if (alert && alert->ranks[0])
-        context_fact(s, box, y, "ranks", alert->ranks);
+        context_fact(s, at, "ranks", "%s", alert->ranks);
 }
 
 /* Facts about a community in the phase where it was selected. */
-static void context_add_community_facts(const struct stage *s, struct box box, double *y)
+static void context_add_community_facts(const struct stage *s, struct box *at)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct selection *sel = &s->ui->selection;
@@ -175,14 +168,14 @@ static void context_add_community_facts(const struct stage *s, struct box box, d
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
             continue;
-        context_fact(s, box, y, "ranks", format_count(bar->ranks).text);
+        context_fact(s, at, "ranks", "%s", format_count(bar->ranks).text);
         commgram_bar_ranks(p, i, text, 40);
-        context_fact(s, box, y, "namely", text);
-        context_fact_traffic(s, box, y, "sent", bar->sent, bar->sent_bytes);
-        context_fact_traffic(s, box, y, "received", bar->received, bar->received_bytes);
+        context_fact(s, at, "namely", "%s", text);
+        context_fact_traffic(s, at, "sent", bar->sent, bar->sent_bytes);
+        context_fact_traffic(s, at, "received", bar->received, bar->received_bytes);
         return;
     }
-    context_fact(s, box, y, "in sight", "not in this picture");
+    context_fact(s, at, "in sight", "not in this picture");
 }
 
 static void context_format_selection(const struct stage *s, char *out, size_t room)
@@ -213,29 +206,15 @@ static void context_format_selection(const struct stage *s, char *out, size_t ro
 
 static double context_selection_height(const struct stage *s)
 {
-    switch (s->ui->selection.kind) {
-    case SELECT_RANK:
-        return 40 + 20 + 18 * 7 + 6;
-    case SELECT_PAIR:
-        return 40 + 18 * 6 + 6;
-    case SELECT_NODE:
-        return 40 + 18 * 2 + 6;
-    case SELECT_CALL:
-        return 40 + 18 * 3 + 6;
-    case SELECT_REGION:
-        return 40 + 18 * 6 + 6;
-    case SELECT_ALERT:
-        return 40 + 18 + 6;
-    case SELECT_COMMUNITY:
-        return 40 + 18 * 4 + 6;
-    case SELECT_LINK:
-    case SELECT_ROUTE:
-    case SELECT_VERTEX:
-    case SELECT_PLANE:
-        return context_network_height(s);
-    default:
+    static const int lines[] = {
+        [SELECT_RANK] = 7,   [SELECT_PAIR] = 6,  [SELECT_NODE] = 2,     [SELECT_CALL] = 3,
+        [SELECT_REGION] = 6, [SELECT_ALERT] = 1, [SELECT_COMMUNITY] = 4};
+    enum select_kind kind = s->ui->selection.kind;
+    if (kind == SELECT_NONE)
         return 0;
-    }
+    if (context_is_network(kind))
+        return context_network_height(s);
+    return 40 + (kind == SELECT_RANK ? 20 : 0) + 18 * lines[kind] + 6;
 }
 
 static double context_add_selection(struct stage *s, struct box box)
@@ -252,24 +231,23 @@ static double context_add_selection(struct stage *s, struct box box)
     context_format_selection(s, name, sizeof name);
     scene_text(s->brush.scene, card.x + 14, card.y + 9, card.w - 80, TEXT_TITLE, 0, t->text, name);
     widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "clear", 0, COMMAND_DESELECT, 0);
-    struct box inner = {card.x + 14, card.y, card.w - 28, h};
-    double y = card.y + 38;
+    struct box inner = {card.x + 14, card.y + 38, card.w - 28, h};
     if (context_is_network(sel->kind))
-        context_network_facts(s, inner, &y);
+        context_network_facts(s, &inner);
     else if (sel->kind == SELECT_RANK)
-        context_add_rank_facts(s, inner, &y, (uint32_t)sel->a);
+        context_add_rank_facts(s, &inner, (uint32_t)sel->a);
     else if (sel->kind == SELECT_PAIR)
-        context_add_pair_facts(s, inner, &y, (uint32_t)sel->a, (uint32_t)sel->b);
+        context_add_pair_facts(s, &inner, (uint32_t)sel->a, (uint32_t)sel->b);
     else if (sel->kind == SELECT_NODE)
-        context_add_node_facts(s, inner, &y, sel->a);
+        context_add_node_facts(s, &inner, sel->a);
     else if (sel->kind == SELECT_REGION)
-        context_add_region_facts(s, inner, &y, sel->a);
+        context_add_region_facts(s, &inner, sel->a);
     else if (sel->kind == SELECT_ALERT)
-        context_add_alert_facts(s, inner, &y, sel->a);
+        context_add_alert_facts(s, &inner, sel->a);
     else if (sel->kind == SELECT_COMMUNITY)
-        context_add_community_facts(s, inner, &y);
+        context_add_community_facts(s, &inner);
     else
-        context_add_call_facts(s, inner, &y, sel->a);
+        context_add_call_facts(s, &inner, sel->a);
     return h + 12;
 }
 

@@ -106,31 +106,31 @@ static char *context_format_marked(const struct flows *f, char *out, size_t room
 
 /* Facts about a plane (nodes with one coordinate in common): traffic that crosses its border, and
  * inside it. */
-static void context_add_plane_facts(const struct stage *s, struct box box, double *y)
+static void context_add_plane_facts(const struct stage *s, struct box *at)
 {
     const struct topology *t = s->model->network.topology;
     const struct selection *sel = &s->ui->selection;
     const struct flows *f = &s->range->flows;
-    uint32_t nodes = 0, from, to, at[TOPOLOGY_DIMENSIONS], end[TOPOLOGY_DIMENSIONS];
+    uint32_t nodes = 0, from, to, of_from[TOPOLOGY_DIMENSIONS], of_to[TOPOLOGY_DIMENSIONS];
     double inside = 0, leaves = 0;
     for (uint32_t node = 0; t && node < topology_nodes(t); node++)
-        nodes += sel->a < topology_coordinates(t, node, at) && at[sel->a] == sel->b;
+        nodes += sel->a < topology_coordinates(t, node, of_from) && of_from[sel->a] == sel->b;
     for (uint32_t link = 0; t && link < f->link_count; link++) {
         if (!f->loads[link] || !topology_link(t, link, &from, &to) ||
-            sel->a >= topology_coordinates(t, from, at) ||
-            sel->a >= topology_coordinates(t, to, end) || at[sel->a] != sel->b)
+            sel->a >= topology_coordinates(t, from, of_from) ||
+            sel->a >= topology_coordinates(t, to, of_to) || of_from[sel->a] != sel->b)
             continue;
-        if (end[sel->a] == sel->b)
+        if (of_to[sel->a] == sel->b)
             inside += (double)f->loads[link];
         else
             leaves += (double)f->loads[link];
     }
-    context_fact(s, box, y, "nodes", format_count(nodes).text);
-    context_fact(s, box, y, "over links inside", format_si(inside, "B").text);
-    context_fact(s, box, y, "over links out of it", format_si(leaves, "B").text);
+    context_fact(s, at, "nodes", "%s", format_count(nodes).text);
+    context_fact(s, at, "over links inside", "%s", format_si(inside, "B").text);
+    context_fact(s, at, "over links out of it", "%s", format_si(leaves, "B").text);
 }
 
-static void context_add_link_facts(const struct stage *s, struct box box, double *y, uint32_t link)
+static void context_add_link_facts(const struct stage *s, struct box *at, uint32_t link)
 {
     const struct flows *f = &s->range->flows;
     const struct network_route *first;
@@ -138,90 +138,85 @@ static void context_add_link_facts(const struct stage *s, struct box box, double
     struct link_figures figures;
     char text[160];
     link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
-    context_fact(s, box, y, "state", network_state_name(figures.state));
-    snprintf(
-        text, sizeof text, "%s, %s the mean",
+    context_fact(s, at, "state", "%s", network_state_name(figures.state));
+    context_fact(
+        s, at, "load in sight", "%s, %s the mean",
         format_si(link < f->link_count ? (double)f->loads[link] : 0, "B").text,
         format_ratio(f->mean > 0 && link < f->link_count ? (double)f->loads[link] / f->mean : NAN)
             .text);
-    context_fact(s, box, y, "load in sight", text);
-    snprintf(text, sizeof text, isnan(figures.latency) ? "not known" : "%s the reference",
-             format_ratio(figures.latency).text);
-    context_fact(s, box, y, "latency over it", text);
-    context_fact(s, box, y, "routes", format_count(f->selected_routes).text);
-    context_fact(s, box, y, "ranks", context_format_marked(f, text, sizeof text));
-    if (row) {
-        snprintf(text, sizeof text, "%s, %s the model",
-                 format_si((double)row->measured, row->unit ? "packets" : "B").text,
-                 format_ratio(row->ratio).text);
-        context_fact(s, box, y, "measured", text);
-    }
+    context_fact(s, at, "latency over it",
+                 isnan(figures.latency) ? "not known" : "%s the reference",
+                 format_ratio(figures.latency).text);
+    context_fact(s, at, "routes", "%s", format_count(f->selected_routes).text);
+    context_fact(s, at, "ranks", "%s", context_format_marked(f, text, sizeof text));
+    if (row)
+        context_fact(s, at, "measured", "%s, %s the model",
+                     format_si((double)row->measured, row->unit ? "packets" : "B").text,
+                     format_ratio(row->ratio).text);
     uint32_t routes = context_listed_routes(s, &first);
     if (routes) {
-        scene_text(s->brush.scene, box.x, *y, box.w, TEXT_SMALL, 0, s->brush.theme->second,
+        scene_text(s->brush.scene, at->x, at->y, at->w, TEXT_SMALL, 0, s->brush.theme->second,
                    "largest routes in the newest window:");
-        *y += 18;
+        at->y += 18;
     }
     for (uint32_t i = 0; i < routes; i++) {
         snprintf(text, sizeof text, "rank %u %s %u", first[i].source, arrow, first[i].destination);
-        struct quantity load =
-            quantity_print("%s, %u link%s", format_si((double)first[i].bytes, "B").text,
-                           first[i].length, first[i].length == 1 ? "" : "s");
-        struct box line = {box.x - 4, *y - 1, box.w + 8, 18};
+        struct box line = {at->x - 4, at->y - 1, at->w + 8, 18};
         scene_hit(s->brush.scene, line, HIT_PAIR, first[i].source, first[i].destination);
         if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
             scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
-        context_fact(s, box, y, text, load.text);
+        context_fact(s, at, text, "%s, %u link%s", format_si((double)first[i].bytes, "B").text,
+                     first[i].length, first[i].length == 1 ? "" : "s");
     }
 }
 
-static void context_add_route_facts(const struct stage *s, struct box box, double *y, uint32_t from,
+static void context_add_route_facts(const struct stage *s, struct box *at, uint32_t from,
                                     uint32_t to)
 {
     const struct flows *f = &s->range->flows;
     char text[128];
     uint32_t number = flows_find(f, from, to);
     if (number == FLOWS_NONE) {
-        context_fact(s, box, y, "in sight", "no messages");
+        context_fact(s, at, "in sight", "no messages");
     } else {
         const struct flow *r = &f->routes[number];
-        context_fact_traffic(s, box, y, "messages", r->messages, r->bytes);
-        context_fact(s, box, y, "length",
+        context_fact_traffic(s, at, "messages", r->messages, r->bytes);
+        context_fact(s, at, "length", "%s",
                      r->length == TOPOLOGY_NONE
                          ? "no path"
                          : piece_metric_text(METRIC_LENGTH, (double)r->length).text);
         if (r->length != TOPOLOGY_NONE)
-            context_fact(s, box, y, "hop-bytes", format_si((double)r->bytes * r->length, "B").text);
+            context_fact(s, at, "hop-bytes", "%s",
+                         format_si((double)r->bytes * r->length, "B").text);
     }
-    context_fact(s, box, y, "from", piece_vertex_ranks(s, from, text, sizeof text));
-    context_fact(s, box, y, "to", piece_vertex_ranks(s, to, text, sizeof text));
+    context_fact(s, at, "from", "%s", piece_vertex_ranks(s, from, text, sizeof text));
+    context_fact(s, at, "to", "%s", piece_vertex_ranks(s, to, text, sizeof text));
 }
 
-static void context_add_vertex_facts(const struct stage *s, struct box box, double *y,
-                                     uint32_t vertex)
+static void context_add_vertex_facts(const struct stage *s, struct box *at, uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;
     char text[128];
     if (vertex >= f->vertex_count)
         return;
     const struct flow_vertex *v = &f->vertices[vertex];
-    context_fact(s, box, y, "ranks", piece_vertex_ranks(s, vertex, text, sizeof text));
-    context_fact_traffic(s, box, y, "received", v->in, v->in_bytes);
-    context_fact_traffic(s, box, y, "sent", v->out, v->out_bytes);
-    context_fact(s, box, y, "passing through", format_si((double)v->transit, "B").text);
+    context_fact(s, at, "ranks", "%s", piece_vertex_ranks(s, vertex, text, sizeof text));
+    context_fact_traffic(s, at, "received", v->in, v->in_bytes);
+    context_fact_traffic(s, at, "sent", v->out, v->out_bytes);
+    context_fact(s, at, "passing through", "%s", format_si((double)v->transit, "B").text);
 }
 
-void context_network_facts(const struct stage *s, struct box box, double *y)
+void context_network_facts(const struct stage *s, struct box *at)
 {
     const struct selection *sel = &s->ui->selection;
     if (sel->kind == SELECT_LINK)
-        context_add_link_facts(s, box, y, (uint32_t)sel->a);
+        context_add_link_facts(s, at, (uint32_t)sel->a);
     else if (sel->kind == SELECT_ROUTE)
-        context_add_route_facts(s, box, y, (uint32_t)sel->a, (uint32_t)sel->b);
+        context_add_route_facts(s, at, (uint32_t)sel->a, (uint32_t)sel->b);
     else if (sel->kind == SELECT_PLANE)
-        context_add_plane_facts(s, box, y);
+        context_add_plane_facts(s, at);
     else
-        context_add_vertex_facts(s, box, y, (uint32_t)sel->a);
+        context_add_vertex_facts(s, at, (uint32_t)sel->a);
 }
 
 /* ---- hot links ---- */
