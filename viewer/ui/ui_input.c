@@ -9,31 +9,23 @@
 
 /* ---- selecting ----------------------------------------------------------- */
 
-/* The selection for a click on a hit. */
+/* The selection for a click on a hit; one that two numbers name has both. */
 static struct selection selection_of(const struct scene_hit *hit)
 {
-    switch (hit->kind) {
-    case HIT_RANK:
-        return (struct selection){SELECT_RANK, hit->a, 0};
-    case HIT_PAIR:
-        return (struct selection){SELECT_PAIR, hit->a, hit->b};
-    case HIT_NODE:
-        return (struct selection){SELECT_NODE, hit->a, 0};
-    case HIT_CALL:
-        return (struct selection){SELECT_CALL, hit->a, 0};
-    case HIT_REGION:
-        return (struct selection){SELECT_REGION, hit->a, 0};
-    case HIT_LINK:
-        return (struct selection){SELECT_LINK, hit->a, 0};
-    case HIT_ROUTE:
-        return (struct selection){SELECT_ROUTE, hit->a, hit->b};
-    case HIT_VERTEX:
-        return (struct selection){SELECT_VERTEX, hit->a, 0};
-    case HIT_PLANE:
-        return (struct selection){SELECT_PLANE, hit->a, hit->b};
-    default:
+    static const struct {
+        enum select_kind kind;
+        int pair;
+    } selects[] = {
+        [HIT_RANK] = {SELECT_RANK, 0},     [HIT_PAIR] = {SELECT_PAIR, 1},
+        [HIT_NODE] = {SELECT_NODE, 0},     [HIT_CALL] = {SELECT_CALL, 0},
+        [HIT_REGION] = {SELECT_REGION, 0}, [HIT_LINK] = {SELECT_LINK, 0},
+        [HIT_ROUTE] = {SELECT_ROUTE, 1},   [HIT_VERTEX] = {SELECT_VERTEX, 0},
+        [HIT_PLANE] = {SELECT_PLANE, 1},
+    };
+    size_t kind = (size_t)hit->kind;
+    if (kind >= sizeof selects / sizeof *selects || selects[kind].kind == SELECT_NONE)
         return (struct selection){0};
-    }
+    return (struct selection){selects[kind].kind, hit->a, selects[kind].pair ? hit->b : 0};
 }
 
 static void ui_input_choose(struct ui *ui, const struct model *m, const struct scene_hit *hit)
@@ -288,39 +280,29 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
             ui_zoom_time(ui, m, factor, (int64_t)scene_hit_x(hit, in->x));
         return UI_CHANGED;
     }
-    if (scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM)) {
+    if (scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM))
         ui_command(ui, m, in->shift || in->ctrl ? COMMAND_COMMUNITIES : COMMAND_PHASES,
                    in->wheel > 0);
+    else if (torus_wheel(ui, scene, in->x, in->y, factor))
         return UI_CHANGED;
-    }
-    if (torus_wheel(ui, scene, in->x, in->y, factor))
-        return UI_CHANGED;
-    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE))) {
+    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE)))
         ui_capture_wheel(ui, m, hit, in);
-        return UI_CHANGED;
-    }
-    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX))) {
+    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX)))
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
-        return UI_CHANGED;
-    }
-    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES))) {
-        if (ui->routes.lens && (in->shift || in->ctrl))
-            ui_zoom_lens(ui, 1 / factor);
-        else
-            ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
-        return UI_CHANGED;
-    }
-    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH))) {
+    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES)) && ui->routes.lens &&
+             (in->shift || in->ctrl))
+        ui_zoom_lens(ui, 1 / factor);
+    else if (hit)
+        ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH)))
         camera_zoom(&ui->regions.camera, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+    else if (network_graph_wheel(ui, scene, in->x, in->y, factor))
         return UI_CHANGED;
-    }
-    if (network_graph_wheel(ui, scene, in->x, in->y, factor))
-        return UI_CHANGED;
-    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST))) {
+    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST)))
         ui_scroll_list(ui, hit, -in->wheel * 3);
-        return UI_CHANGED;
-    }
-    return 0;
+    else
+        return 0;
+    return UI_CHANGED;
 }
 
 /* ---- keys ---------------------------------------------------------------- */
@@ -348,37 +330,29 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
     ui_visible(ui, m, &begin, &end);
     int horizontal = key == KEY_LEFT ? -1 : key == KEY_RIGHT ? 1 : 0;
     int vertical = key == KEY_UP ? -1 : key == KEY_DOWN ? 1 : 0;
-    if (ui->view == VIEW_MATRIX && !ui->overlay.searching && !ui->jobs_first) {
+    /* the list of jobs and the search take all arrows but those along time */
+    enum view_id view = ui->overlay.searching || ui->jobs_first ? VIEW_JOBS : ui->view;
+    if (view == VIEW_MATRIX) {
         double column, row, extent;
         ui_matrix(ui, m, &column, &row, &extent);
         double step = extent / (shift ? 2 : 8);
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
-        return UI_CHANGED;
-    }
-    if (ui->view == VIEW_TORUS && !ui->overlay.searching && !ui->jobs_first) {
+    } else if (view == VIEW_TORUS) {
         torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
-        return UI_CHANGED;
-    }
-    if (ui->view == VIEW_ROUTES && !ui->overlay.searching && !ui->jobs_first) {
+    } else if (view == VIEW_ROUTES) {
         ui_move_routes(ui, horizontal, vertical, shift);
-        return UI_CHANGED;
-    }
-    if (ui->view == VIEW_REGIONS && !ui->overlay.searching && !ui->jobs_first) {
-        double step = (shift ? 1.0 : 0.25) / ui->regions.camera.zoom;
-        camera_pan(&ui->regions.camera, horizontal * step, vertical * step);
-        return UI_CHANGED;
-    }
-    if (ui->view == VIEW_NETWORK && !ui->overlay.searching && !ui->jobs_first) {
-        network_graph_arrow(ui, horizontal, vertical, shift);
-        return UI_CHANGED;
-    }
-    if (horizontal && ui->view == VIEW_CAPTURES && !ui->jobs_first)
+    } else if (view == VIEW_REGIONS || view == VIEW_NETWORK) {
+        struct camera *camera = view == VIEW_REGIONS ? &ui->regions.camera : &ui->graph.camera;
+        double step = (shift ? 1.0 : 0.25) / camera->zoom;
+        camera_pan(camera, horizontal * step, vertical * step);
+    } else if (horizontal && ui->view == VIEW_CAPTURES && !ui->jobs_first) {
         return ui_capture_arrow(ui, m, horizontal, shift);
-    if (horizontal) {
+    } else if (horizontal) {
         ui_pan_time(ui, m, horizontal * (end - begin) / (shift ? 1 : 8));
-        return UI_CHANGED;
+    } else {
+        return ui_step_list(ui, scene, vertical);
     }
-    return ui_step_list(ui, scene, vertical);
+    return UI_CHANGED;
 }
 
 static int ui_input_back(struct ui *ui)
@@ -425,21 +399,15 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         double column, row, extent;
         ui_matrix(ui, m, &column, &row, &extent);
         ui_zoom_matrix(ui, m, factor, column + extent / 2, row + extent / 2);
-        return UI_CHANGED;
-    }
-    if (ui->view == VIEW_REGIONS) {
-        camera_zoom(&ui->regions.camera, factor, ui->regions.camera.x, ui->regions.camera.y);
-        return UI_CHANGED;
-    }
-    if (ui->view == VIEW_TORUS) {
+    } else if (ui->view == VIEW_REGIONS || ui->view == VIEW_NETWORK) {
+        struct camera *camera = ui->view == VIEW_REGIONS ? &ui->regions.camera : &ui->graph.camera;
+        camera_zoom(camera, factor, camera->x, camera->y);
+    } else if (ui->view == VIEW_TORUS) {
         torus_zoom(ui, factor);
-        return UI_CHANGED;
+    } else {
+        return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
     }
-    if (ui->view == VIEW_NETWORK) {
-        camera_zoom(&ui->graph.camera, factor, ui->graph.camera.x, ui->graph.camera.y);
-        return UI_CHANGED;
-    }
-    return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
+    return UI_CHANGED;
 }
 
 static int ui_input_enter(struct ui *ui, const struct model *m)

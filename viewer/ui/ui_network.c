@@ -34,29 +34,16 @@ static int ui_network_pick(struct ui *ui, const struct model *m, struct flow_pic
 {
     const struct selection *s = &ui->selection;
     *out = (struct flow_pick){.a = s->a, .b = s->b};
-    switch (s->kind) {
-    case SELECT_NONE:
-    case SELECT_CALL:
-        out->kind = PICK_NONE;
+    out->kind = s->kind == SELECT_NONE || s->kind == SELECT_CALL ? PICK_NONE
+                : s->kind == SELECT_LINK                         ? PICK_LINK
+                : s->kind == SELECT_ROUTE                        ? PICK_ROUTE
+                : s->kind == SELECT_VERTEX                       ? PICK_VERTEX
+                : s->kind == SELECT_PAIR                         ? PICK_PAIR
+                                                                 : PICK_RANKS;
+    if (out->kind != PICK_RANKS)
         return 0;
-    case SELECT_LINK:
-        out->kind = PICK_LINK;
-        return 0;
-    case SELECT_ROUTE:
-        out->kind = PICK_ROUTE;
-        return 0;
-    case SELECT_VERTEX:
-        out->kind = PICK_VERTEX;
-        return 0;
-    case SELECT_PAIR:
-        out->kind = PICK_PAIR;
-        return 0;
-    default:
-        break;
-    }
     if (pick_ranks(ui, m) < 0)
         return -ENOMEM;
-    out->kind = PICK_RANKS;
     out->ranks = ui->network.picked_ranks;
     out->rank_count = ui->network.picked_count;
     out->version = ui->network.picked_version;

@@ -537,9 +537,3 @@ int network_graph_letter(struct ui *ui, int key)
         return 0;
     }
 }
-
-void network_graph_arrow(struct ui *ui, int right, int down, int far)
-{
-    double step = (far ? 1.0 : 0.25) / ui->graph.camera.zoom;
-    camera_pan(&ui->graph.camera, right * step, down * step);
-}

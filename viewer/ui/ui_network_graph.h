@@ -87,7 +87,6 @@ int network_graph_release(struct ui *ui, const struct model *model, const struct
 
 /** Keys. @return 1: the graph has handled it */
 int network_graph_letter(struct ui *ui, int key);
-void network_graph_arrow(struct ui *ui, int right, int down, int far);
 
 /** Closes the open groups, or shows the whole graph. */
 void network_graph_escape(struct ui *ui);

@@ -277,53 +277,31 @@ int torus_move(struct ui *ui, double dx, double dy)
     return 1;
 }
 
-struct numbers {
-    uint64_t *items;
-    uint32_t count;
-};
-
 static int in_span(double at, double a, double b)
 {
     return at >= fmin(a, b) && at <= fmax(a, b);
 }
 
-/* All nodes of the places whose marks are set. */
-static int nodes_of(const struct ui *ui, const struct model *m, const uint8_t *places,
-                    struct numbers *out)
+/* Let the filter pass the nodes of the marked places, or the links that have both ends in them; all
+ * if there are none. */
+static void ui_torus_filter(struct ui *ui, const struct topology *topology,
+                            const struct projection *p, const uint8_t *places, int links)
 {
-    const struct topology *topology = m->network.topology;
-    struct projection p;
-    if (torus_projection(&ui->torus, topology, 2, &p) < 0)
-        return -HOLTER_EUSAGE;
-    out->items = malloc((topology_nodes(topology) + 1u) * sizeof *out->items);
-    out->count = 0;
-    for (uint32_t node = 0; out->items && node < topology_nodes(topology); node++) {
-        uint32_t place = projection_place(&p, topology, node);
-        if (place != PROJECTION_NONE && places[place])
-            out->items[out->count++] = node;
-    }
-    return out->items ? 0 : -ENOMEM;
-}
-
-/* Links whose ends are both in marked places. */
-static int links_of(const struct ui *ui, const struct model *m, const uint8_t *places,
-                    struct numbers *out)
-{
-    const struct topology *topology = m->network.topology;
-    struct projection p;
-    if (torus_projection(&ui->torus, topology, 2, &p) < 0)
-        return -HOLTER_EUSAGE;
-    out->items = malloc((topology_links(topology) + 1u) * sizeof *out->items);
-    out->count = 0;
-    for (uint32_t link = 0; out->items && link < topology_links(topology); link++) {
-        uint32_t from, to;
-        if (!topology_link(topology, link, &from, &to))
+    uint32_t all = links ? topology_links(topology) : topology_nodes(topology), count = 0;
+    uint64_t *found = malloc((all + 1u) * sizeof *found);
+    for (uint32_t i = 0; found && i < all; i++) {
+        uint32_t from = i, to = i;
+        if (links && !topology_link(topology, i, &from, &to))
             continue;
-        uint32_t a = projection_place(&p, topology, from), b = projection_place(&p, topology, to);
+        uint32_t a = projection_place(p, topology, from), b = projection_place(p, topology, to);
         if (a != PROJECTION_NONE && b != PROJECTION_NONE && places[a] && places[b])
-            out->items[out->count++] = link;
+            found[count++] = i;
     }
-    return out->items ? 0 : -ENOMEM;
+    if (count)
+        flow_filter_pick(&ui->network.filter, links ? FLOW_LINKS : FLOW_VERTICES, found, count);
+    else if (found)
+        flow_filter_clear(&ui->network.filter);
+    free(found);
 }
 
 int torus_release(struct ui *ui, const struct model *m, const struct scene *scene)
@@ -331,7 +309,6 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
     struct torus_choice *t = &ui->torus;
     enum torus_drag drag = t->drag;
     struct projection p;
-    struct numbers found = {0};
     t->drag = 0;
     if ((drag != TORUS_BOX && drag != TORUS_LINK_BOX) || !m->network.topology ||
         torus_projection(t, m->network.topology, 2, &p) < 0)
@@ -345,16 +322,8 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
             in_span(y, ui->mouse.press_y, ui->mouse.y))
             places[h->b - 1] = 1;
     }
-    int links = drag == TORUS_LINK_BOX;
-    if (places &&
-        (links ? links_of(ui, m, places, &found) : nodes_of(ui, m, places, &found)) == 0) {
-        if (found.count)
-            flow_filter_pick(&ui->network.filter, links ? FLOW_LINKS : FLOW_VERTICES, found.items,
-                             found.count);
-        else
-            flow_filter_clear(&ui->network.filter);
-    }
-    free(found.items);
+    if (places)
+        ui_torus_filter(ui, m->network.topology, &p, places, drag == TORUS_LINK_BOX);
     free(places);
     return 1;
 }
