@@ -44,6 +44,19 @@ struct quantity quantity_count(double count)
     return quantity_scale(count, 1000, units, 6);
 }
 
+struct quantity quantity_grouped(uint64_t count)
+{
+    struct quantity plain = quantity_print("%" PRIu64, count), out;
+    size_t length = strlen(plain.text), n = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out.text[n++] = ',';
+        out.text[n++] = plain.text[i];
+    }
+    out.text[n] = '\0';
+    return out;
+}
+
 struct quantity quantity_things(uint64_t count, const char *noun)
 {
     return quantity_print("%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");

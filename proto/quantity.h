@@ -16,6 +16,9 @@ struct quantity quantity_print(const char *format, ...) __attribute__((format(pr
 /** Count: "0", "999", "1.23 k", "45.6 M", ... (powers of 1000). */
 struct quantity quantity_count(double count);
 
+/** All digits, in groups of three: "1,048,576". */
+struct quantity quantity_grouped(uint64_t count);
+
 /** Number of things in full, with the noun in singular or plural: "1 node", "12 nodes". */
 struct quantity quantity_things(uint64_t count, const char *noun);
 

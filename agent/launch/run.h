@@ -227,7 +227,4 @@ void run_report_finish(struct run_report *report);
 int run_output_name(char *out, size_t capacity, const char *output, const char *job,
                     const char *host, unsigned index);
 
-/** "1,234,567": every digit, to be compared with other sources. */
-void run_report_print_count(char *out, size_t capacity, uint64_t count);
-
 #endif

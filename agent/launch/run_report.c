@@ -287,19 +287,6 @@ void run_report_rename(struct run_report *report, const char *output)
 
 /* ---- the closing line ---------------------------------------------------- */
 
-void run_report_print_count(char *out, size_t capacity, uint64_t count)
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
-    size_t used = 0;
-    for (int i = 0; i < n && used + 2 < capacity; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            out[used++] = ',';
-        out[used++] = digits[i];
-    }
-    out[used] = '\0';
-}
-
 /** A path as short as it can be said here. */
 static const char *run_report_describe_path(const char *path)
 {
@@ -310,64 +297,48 @@ static const char *run_report_describe_path(const char *path)
     return path + strlen(here) + 1;
 }
 
-/** Append "3 ranks not watched, " if there are any. */
-static void run_report_append_count(char *out, size_t capacity, uint64_t count, const char *noun,
-                                    const char *what)
+/** Write "3 ranks not watched, " if there are any. */
+static void run_report_write_count(FILE *out, uint64_t count, const char *noun, const char *what)
 {
-    char number[32];
-    size_t used = strlen(out);
-    run_report_print_count(number, sizeof number, count);
     if (count > 0)
-        snprintf(out + used, capacity - used, "%s %s%s %s, ", number, noun, count == 1 ? "" : "s",
-                 what);
+        fprintf(out, "%s %s%s %s, ", quantity_grouped(count).text, noun, count == 1 ? "" : "s",
+                what);
 }
 
-static void run_report_print_losses(char *out, size_t capacity, const struct run_job *job)
+static void run_report_write_losses(FILE *out, const struct run_job *job)
 {
-    char lost[32], windows[32], received[32];
     uint64_t unwatched = job->watched < job->ranks ? job->ranks - job->watched : 0;
-    out[0] = '\0';
-    run_report_append_count(out, capacity, unwatched, "rank", "not watched");
-    run_report_append_count(out, capacity, job->untracked, "request", "not tracked");
-    run_report_append_count(out, capacity, job->tallied, "record", "summed unread");
-    size_t used = strlen(out);
-    if (job->of_unwatched > 0) {
-        run_report_print_count(received, sizeof received, job->of_unwatched);
-        snprintf(out + used, capacity - used, "%s received from ranks that are not watched, ",
-                 received);
-        used = strlen(out);
-    }
-    if (job->unmatched > 0) {
-        run_report_print_count(received, sizeof received, job->matched + job->unmatched);
-        snprintf(out + used, capacity - used, "%s of %s received messages matched, ",
-                 quantity_matched(job->matched, job->unmatched).text, received);
-        used = strlen(out);
-    }
-    out += used;
-    capacity -= used;
-    run_report_print_count(lost, sizeof lost, job->lost);
-    run_report_print_count(windows, sizeof windows, job->windows_dropped);
+    long begin = ftell(out);
+    run_report_write_count(out, unwatched, "rank", "not watched");
+    run_report_write_count(out, job->untracked, "request", "not tracked");
+    run_report_write_count(out, job->tallied, "record", "summed unread");
+    if (job->of_unwatched > 0)
+        fprintf(out, "%s received from ranks that are not watched, ",
+                quantity_grouped(job->of_unwatched).text);
+    if (job->unmatched > 0)
+        fprintf(out, "%s of %s received messages matched, ",
+                quantity_matched(job->matched, job->unmatched).text,
+                quantity_grouped(job->matched + job->unmatched).text);
     if (job->lost == 0 && job->windows_dropped == 0)
-        snprintf(out, capacity, "nothing%s lost%s", used > 0 ? " else" : "",
-                 job->duration_ns == 0 ? " until its last window" : "");
+        fprintf(out, "nothing%s lost%s", ftell(out) > begin ? " else" : "",
+                job->duration_ns == 0 ? " until its last window" : "");
     else if (job->windows_dropped == 0)
-        snprintf(out, capacity, "%s events lost", lost);
+        fprintf(out, "%s events lost", quantity_grouped(job->lost).text);
     else
-        snprintf(out, capacity, "%s events and %s windows lost", lost, windows);
+        fprintf(out, "%s events and %s windows lost", quantity_grouped(job->lost).text,
+                quantity_grouped(job->windows_dropped).text);
 }
 
-static void run_report_print_recording(char *out, size_t capacity, const struct run_job *job)
+static void run_report_write_recording(FILE *out, const struct run_job *job)
 {
-    if (job->recording[0] == '\0')
-        out[0] = '\0';
-    else if (!run_report_is_recorded(job) && job->recording_stopped)
-        snprintf(out, capacity, "; not recorded");
-    else if (!run_report_is_recorded(job))
-        snprintf(out, capacity, "; its recording %s has another name now, or is gone",
-                 run_report_describe_path(job->recording));
+    const char *path = run_report_describe_path(job->recording);
+    int recorded = run_report_is_recorded(job);
+    if (recorded)
+        fprintf(out, "; recorded in %s%s", path, job->recording_stopped ? ", not to its end" : "");
+    else if (job->recording_stopped)
+        fprintf(out, "; not recorded");
     else
-        snprintf(out, capacity, "; recorded in %s%s", run_report_describe_path(job->recording),
-                 job->recording_stopped ? ", not to its end" : "");
+        fprintf(out, "; its recording %s has another name now, or is gone", path);
 }
 
 /* A share that is over 1 is that of a job whose end was not seen exactly. */
@@ -378,23 +349,30 @@ static unsigned run_report_percent(double share)
 
 static void run_report_print_job(const struct run_job *job)
 {
-    char messages[32], losses[256], share[64] = "", recording[640];
     const char *slash = strrchr(job->app, '/');
-    run_report_print_count(messages, sizeof messages, job->messages);
-    run_report_print_losses(losses, sizeof losses, job);
-    run_report_print_recording(recording, sizeof recording, job);
     double of = (double)job->watched * (double)job->duration_ns;
+    char *line = NULL;
+    size_t length;
+    FILE *out = open_memstream(&line, &length);
+    if (out == NULL)
+        return;
+    fprintf(out, "job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, ",
+            job->id, slash == NULL ? job->app : slash + 1,
+            strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
+            job->nodes, job->nodes == 1 ? "" : "s",
+            job->duration_ns == 0 ? "end not seen"
+                                  : quantity_duration((double)job->duration_ns).text,
+            quantity_grouped(job->messages).text, quantity_bytes((double)job->bytes).text);
     if (of > 0)
-        snprintf(share, sizeof share, "%u %% of the time in MPI, %u %% waiting, ",
-                 run_report_percent((double)job->mpi_ns / of),
-                 run_report_percent((double)job->waiting_ns / of));
-    terminal_print(
-        "job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, %s%s%s",
-        job->id, slash == NULL ? job->app : slash + 1,
-        strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
-        job->nodes, job->nodes == 1 ? "" : "s",
-        job->duration_ns == 0 ? "end not seen" : quantity_duration((double)job->duration_ns).text,
-        messages, quantity_bytes((double)job->bytes).text, share, losses, recording);
+        fprintf(out, "%u %% of the time in MPI, %u %% waiting, ",
+                run_report_percent((double)job->mpi_ns / of),
+                run_report_percent((double)job->waiting_ns / of));
+    run_report_write_losses(out, job);
+    if (job->recording[0] != '\0')
+        run_report_write_recording(out, job);
+    fclose(out);
+    terminal_print("%s", line);
+    free(line);
 }
 
 void run_report_print(const struct run_report *report)

@@ -24,8 +24,8 @@ static void figures_have_three_digits_and_a_unit(void **state)
     assert_string_equal(format_si(1.8e19, "B").text, "18.0" NB "EB");
     assert_string_equal(format_axis(5e10, "B/s").text, "50" NB "GB/s");
     assert_string_equal(format_axis(0, "B/s").text, "0");
-    assert_string_equal(format_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
-    assert_string_equal(format_count(100).text, "100");
+    assert_string_equal(quantity_grouped(UINT64_MAX).text, "18,446,744,073,709,551,615");
+    assert_string_equal(quantity_grouped(100).text, "100");
 }
 
 static void durations_are_read_at_a_glance(void **state)

@@ -47,19 +47,6 @@ struct quantity format_axis(double value, const char *unit)
     return quantity_print("%s%.3g%s%s%s", value < 0 ? "-" : "", s.value, gap, s.prefix, unit);
 }
 
-struct quantity format_count(uint64_t value)
-{
-    struct quantity plain = quantity_print("%llu", (unsigned long long)value), out;
-    size_t length = strlen(plain.text), n = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            out.text[n++] = ',';
-        out.text[n++] = plain.text[i];
-    }
-    out.text[n] = 0;
-    return out;
-}
-
 struct quantity format_duration(double ns)
 {
     static const struct {

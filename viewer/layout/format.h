@@ -10,9 +10,6 @@ struct quantity format_si(double value, const char *unit);
 /** For axes: a round value without trailing zeros, "50 GB/s", "0". */
 struct quantity format_axis(double value, const char *unit);
 
-/** All digits, in groups of three: "1,048,576". */
-struct quantity format_count(uint64_t value);
-
 /** "34 ns", "1.2 µs", "12.4 ms", "60 s", "4 min 12 s", "2 h 05 min". */
 struct quantity format_duration(double ns);
 

@@ -277,18 +277,6 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
         line, "1 rank not watched, 1,234 requests not tracked, nothing else lost; not recorded\n"));
 }
 
-static void counts_are_written_in_full(void **state)
-{
-    (void)state;
-    char out[64];
-    run_report_print_count(out, sizeof out, 0);
-    assert_string_equal(out, "0");
-    run_report_print_count(out, sizeof out, 1234567);
-    assert_string_equal(out, "1,234,567");
-    run_report_print_count(out, sizeof out, UINT64_MAX);
-    assert_string_equal(out, "18,446,744,073,709,551,615");
-}
-
 /* ---- sessions -------------------------------------------------------------- */
 
 static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **state)
@@ -386,7 +374,6 @@ int main(void)
         cmocka_unit_test(what_is_said_of_alerts_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
-        cmocka_unit_test(counts_are_written_in_full),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
         cmocka_unit_test(this_host_is_not_elsewhere),
         cmocka_unit_test(host_files_are_read_as_launchers_read_them),

@@ -193,7 +193,7 @@ static void evidence_provenance(struct pen *p, const struct alert *a)
     evidence_append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
     if (a->updates) {
         evidence_append(text, sizeof text,
-                        *text ? ", updates: " : "updates: ", format_count(a->updates).text);
+                        *text ? ", updates: " : "updates: ", quantity_grouped(a->updates).text);
     }
     if (a->error_ns && a->error_ns != WIRE_ANY) {
         evidence_append(text, sizeof text,

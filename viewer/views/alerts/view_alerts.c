@@ -76,7 +76,7 @@ static void alerts_view_add_alert_row(struct stage *s, struct box row, const str
     widget_cell(&s->brush, &table, row, RATIO, color,
                 isnan(a->ratio) ? "" : format_ratio(alert_ratio(a)).text);
     alerts_view_add_captured_cell(s, row, a);
-    widget_cell(&s->brush, &table, row, UPDATES, t->second, format_count(a->updates).text);
+    widget_cell(&s->brush, &table, row, UPDATES, t->second, quantity_grouped(a->updates).text);
 }
 
 static const struct alert *alerts_view_find_shown(const struct stage *s)

@@ -118,7 +118,7 @@ static void calls_view_format_comm(const struct stage *s, uint32_t index, char *
         snprintf(out, room, "\xe2\x80\x93");
     else
         snprintf(out, room, "%s, %s ranks", c->name[0] ? c->name : "unnamed",
-                 format_count(c->size).text);
+                 quantity_grouped(c->size).text);
 }
 
 static void calls_view_add_names(const struct stage *s, struct box row, const struct group *g)
@@ -152,7 +152,8 @@ static void calls_view_call_row(struct stage *s, struct box row, const struct gr
     int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
     piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
     calls_view_add_names(s, row, g);
-    widget_cell(&s->brush, &table, row, COUNT, t->text, format_count(g->sums[CALLS_COUNT]).text);
+    widget_cell(&s->brush, &table, row, COUNT, t->text,
+                quantity_grouped(g->sums[CALLS_COUNT]).text);
     widget_cell(&s->brush, &table, row, BYTES, t->text,
                 format_si((double)g->sums[CALLS_BYTES], "B").text);
     widget_cell(&s->brush, &table, row, BYTES_IN, t->text,

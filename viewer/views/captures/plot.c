@@ -244,7 +244,7 @@ static void captures_plot_add_bytes_line(struct stage *s, const struct capture_c
     char messages[96] = "";
     if (c->messages)
         snprintf(messages, sizeof messages, " in %s messages",
-                 format_count((uint64_t)c->messages + (c->tag >= 0)).text);
+                 quantity_grouped((uint64_t)c->messages + (c->tag >= 0)).text);
     struct quantity bytes = format_si((double)c->bytes, "B");
     if (c->bytes_in && c->bytes_in != c->bytes)
         tooltip_add(&s->tip, 0, "%s sent, %s received", bytes.text,
@@ -304,7 +304,7 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
                     (unsigned long long)captures_plot_thread_at(p, row)->rank,
                     (unsigned long long)captures_plot_thread_at(p, end - 1)->rank);
         tooltip_add(&s->tip, 0, "%s calls here; click to see them rank by rank",
-                    format_count(f.count).text);
+                    quantity_grouped(f.count).text);
     }
     captures_plot_rank_text(s, f.thread ? f.thread : captures_plot_thread_at(p, row), where,
                             sizeof where);
@@ -327,5 +327,5 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
     captures_plot_add_call_lines(s, p, &f);
     if (f.count > 1 && end - row == 1)
         tooltip_add(&s->tip, 0, "and %s shorter calls here: zoom in",
-                    format_count(f.count - 1).text);
+                    quantity_grouped(f.count - 1).text);
 }

@@ -24,7 +24,7 @@ static void captures_view_add_facts(const struct stage *s, const struct capture 
                       (unsigned long long)c->answered, (unsigned long long)c->nodes);
     if (n > 0 && (size_t)n < room && c->left_out)
         n += snprintf(out + n, room - (size_t)n, ", %s more had no room here",
-                      format_count(c->left_out).text);
+                      quantity_grouped(c->left_out).text);
     if (n > 0 && (size_t)n < room && c->error_ns && c->error_ns != WIRE_ANY &&
         s->model->host_count > 1)
         snprintf(out + n, room - (size_t)n, ", clocks \xc2\xb1%s",

@@ -44,8 +44,8 @@ static void commgram_tips_add_communities_line(struct stage *s, uint64_t communi
                                                uint64_t ranks, double modularity)
 {
     struct quantity how = quantity_print(isnan(modularity) ? "" : ", modularity %.2f", modularity);
-    tooltip_add(&s->tip, 0, "%s ranks in %s communities%s", format_count(ranks).text,
-                format_count(communities).text, how.text);
+    tooltip_add(&s->tip, 0, "%s ranks in %s communities%s", quantity_grouped(ranks).text,
+                quantity_grouped(communities).text, how.text);
 }
 
 void commgram_tip_column(struct stage *s, uint32_t column)
@@ -59,15 +59,16 @@ void commgram_tip_column(struct stage *s, uint32_t column)
     commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
     commgram_tips_add_communities_line(s, c->communities, c->ranks, c->modularity);
     if (c->bars != c->communities)
-        tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s", format_count(c->bars).text,
-                    c->bars == 1 ? "" : "s");
+        tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s",
+                    quantity_grouped(c->bars).text, c->bars == 1 ? "" : "s");
     piece_traffic_tip(s, "", c->messages, c->bytes, "");
     if (c->modelled)
         tooltip_add(&s->tip, 0, "of these %s (%s) model collectives",
-                    format_count(c->modelled).text, format_si((double)c->modelled_bytes, "B").text);
+                    quantity_grouped(c->modelled).text,
+                    format_si((double)c->modelled_bytes, "B").text);
     if (c->folded)
         tooltip_add(&s->tip, s->brush.theme->warn, "%s more (%s) whose pair is not known",
-                    format_count(c->folded).text, format_si((double)c->folded_bytes, "B").text);
+                    quantity_grouped(c->folded).text, format_si((double)c->folded_bytes, "B").text);
     commgram_tips_add_pattern_lines(s, c->returned != 0, c->resembles, c->resemblance,
                                     column ? c->difference : 0);
     tooltip_add(&s->tip, s->brush.theme->faint, "double click: open this phase");
@@ -96,7 +97,7 @@ void commgram_tip_bar(struct stage *s, uint32_t bar)
         tooltip_add(&s->tip, 0, "%s, phase %u", ranks, phase + 1);
     else
         tooltip_add(&s->tip, 0, "%s, phase %u: %s ranks", ranks, phase + 1,
-                    format_count(b->ranks).text);
+                    quantity_grouped(b->ranks).text);
     commgram_bar_ranks(p, bar, ranks, sizeof ranks);
     if (ranks[0] && b->ranks > 1)
         tooltip_add(&s->tip, 0, "ranks %s", ranks);
@@ -126,7 +127,7 @@ void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
         tooltip_add(&s->tip, 0, "they model collectives, by their algorithms");
     if (others)
         tooltip_add(&s->tip, s->brush.theme->faint, "%s more at this point",
-                    format_count(others).text);
+                    quantity_grouped(others).text);
 }
 
 void commgram_tip_point(struct stage *s, uint32_t point)
@@ -142,11 +143,11 @@ void commgram_tip_point(struct stage *s, uint32_t point)
         piece_traffic_tip(s, "", p->messages, p->bytes, "");
         if (p->modelled)
             tooltip_add(&s->tip, 0, "and %s (%s) that model collectives",
-                        format_count(p->modelled).text,
+                        quantity_grouped(p->modelled).text,
                         format_si((double)p->modelled_bytes, "B").text);
         if (p->folded)
             tooltip_add(&s->tip, s->brush.theme->warn, "%s messages whose pair is not known",
-                        format_count(p->folded).text);
+                        quantity_grouped(p->folded).text);
     }
     commgram_tips_add_pattern_lines(s, c->returned != 0, c->resembles, c->resemblance,
                                     c->difference);

@@ -92,7 +92,7 @@ static double commgram_view_add_stepper(const struct stage *s, double right, dou
                                         uint64_t value, const char *what, uint64_t command)
 {
     char text[64];
-    snprintf(text, sizeof text, "%s %s", format_count(value).text, what);
+    snprintf(text, sizeof text, "%s %s", quantity_grouped(value).text, what);
     double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text), x = right;
     double button = scene_width(s->brush.scene, TEXT_SMALL, 0, "+") + 20;
     x -= button;
@@ -180,8 +180,8 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
         return;
     double right = box.x + box.w - commgram_view_add_legend(s, d, box.x + box.w, box.y + 2) - 16;
     snprintf(text, sizeof text, "%u phase%s \xc2\xb7 %s bars \xc2\xb7 %s ribbons", p->column_count,
-             p->column_count == 1 ? "" : "s", format_count(p->bar_count).text,
-             format_count(p->ribbon_count).text);
+             p->column_count == 1 ? "" : "s", quantity_grouped(p->bar_count).text,
+             quantity_grouped(p->ribbon_count).text);
     double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
     scene_text(s->brush.scene, box.x, box.y + 5, fmin(w + 1, right - box.x), TEXT_AXIS,
                TEXT_FIGURES, s->brush.theme->second, text);
@@ -211,7 +211,7 @@ static void commgram_view_collect_filter_badges(const struct stage *s,
         tooltip_add(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
     if (d->left_out)
         tooltip_add(b, t->accent, "%s ribbons of other sizes left out",
-                    format_count(d->left_out).text);
+                    quantity_grouped(d->left_out).text);
     if (!g->now.asked.modelled)
         tooltip_add(b, t->second, "without collectives");
 }
@@ -235,15 +235,15 @@ static struct tooltip commgram_view_collect_badges(const struct stage *s,
         tooltip_add(&b, t->warn, "finer phases are no longer stored");
     if (folded)
         tooltip_add(&b, t->warn, "%s messages whose pair is not known are not drawn",
-                    format_count(folded).text);
+                    quantity_grouped(folded).text);
     if (p->ignored)
-        tooltip_add(&b, t->warn, "%s rows could not be read", format_count(p->ignored).text);
+        tooltip_add(&b, t->warn, "%s rows could not be read", quantity_grouped(p->ignored).text);
     if (d->columns.thin_ribbons)
         tooltip_add(&b, t->second, "%s ribbons narrower than a pixel drawn together",
-                    format_count(d->columns.thin_ribbons).text);
+                    quantity_grouped(d->columns.thin_ribbons).text);
     if (d->columns.thin_bars)
         tooltip_add(&b, t->second, "%s bars with no pixel between them",
-                    format_count(d->columns.thin_bars).text);
+                    quantity_grouped(d->columns.thin_bars).text);
     if (modelled)
         tooltip_add(&b, t->second, "hatched: model collectives");
     return b;

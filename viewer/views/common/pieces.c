@@ -78,8 +78,8 @@ const char *piece_app_name(const char *app)
 
 struct quantity piece_capture_size(const struct capture *c)
 {
-    return quantity_print("%s rank%s, %s call%s", format_count(c->ranks).text,
-                          c->ranks == 1 ? "" : "s", format_count(c->calls).text,
+    return quantity_print("%s rank%s, %s call%s", quantity_grouped(c->ranks).text,
+                          c->ranks == 1 ? "" : "s", quantity_grouped(c->calls).text,
                           c->calls == 1 ? "" : "s");
 }
 
@@ -125,7 +125,7 @@ void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, u
                        const char *behind)
 {
     tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s, %s%s", before,
-                format_count(messages).text, messages == 1 ? "" : "s",
+                quantity_grouped(messages).text, messages == 1 ? "" : "s",
                 format_si((double)bytes, "B").text, behind);
 }
 
@@ -165,10 +165,10 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     piece_traffic_tip(s, "received ", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES], "");
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
-                    format_count(figures[RANK_LOST]).text);
+                    quantity_grouped(figures[RANK_LOST]).text);
     if (figures[RANK_UNTRACKED])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s requests not tracked",
-                    format_count(figures[RANK_UNTRACKED]).text);
+                    quantity_grouped(figures[RANK_UNTRACKED]).text);
     piece_add_current_call(s, &m->ranks[rank]);
 }
 

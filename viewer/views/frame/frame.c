@@ -114,7 +114,7 @@ static void frame_format_facts(const struct stage *s, char *out, size_t room)
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
     frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     snprintf(out, room, "job %s%s%s ranks on %u node%s%s%s%s%s", m->job, dot,
-             format_count(m->world).text, m->host_count, m->host_count == 1 ? "" : "s",
+             quantity_grouped(m->world).text, m->host_count, m->host_count == 1 ? "" : "s",
              mpi[0] ? dot : "", mpi, dot,
              format_elapsed(m->start_ns ? (int64_t)(until - m->start_ns) : 0).text);
     size_t used = strlen(out);
@@ -278,18 +278,22 @@ static void frame_add_loss_facts(struct status_line *line, const struct cost *c)
     const struct theme *t = line->stage->brush.theme;
     const struct model *m = line->stage->model;
     if (m->node_count)
-        frame_add_fact(line, c->lost ? t->bad : t->second, "lost %s", format_count(c->lost).text);
+        frame_add_fact(line, c->lost ? t->bad : t->second, "lost %s",
+                       quantity_grouped(c->lost).text);
     if (m->untracked)
-        frame_add_fact(line, t->bad, "%s requests not tracked", format_count(m->untracked).text);
+        frame_add_fact(line, t->bad, "%s requests not tracked",
+                       quantity_grouped(m->untracked).text);
     if (c->dropped)
-        frame_add_fact(line, t->bad, "%s windows dropped", format_count(c->dropped).text);
+        frame_add_fact(line, t->bad, "%s windows dropped", quantity_grouped(c->dropped).text);
     if (m->series.missing)
-        frame_add_fact(line, t->warn, "%s windows missing", format_count(m->series.missing).text);
+        frame_add_fact(line, t->warn, "%s windows missing",
+                       quantity_grouped(m->series.missing).text);
     if (m->matched + m->unmatched > 0)
         frame_add_fact(line, m->unmatched > m->matched / 99 ? t->warn : t->second, "matched %s",
                        quantity_matched(m->matched, m->unmatched).text);
     if (m->latency.rejected)
-        frame_add_fact(line, t->warn, "%s matches refused", format_count(m->latency.rejected).text);
+        frame_add_fact(line, t->warn, "%s matches refused",
+                       quantity_grouped(m->latency.rejected).text);
 }
 
 /* What this viewer missed, and whether all MPI functions in use are covered. */
@@ -299,7 +303,7 @@ static void frame_add_coverage_facts(struct status_line *line)
     const struct model *m = line->stage->model;
     uint64_t missed = line->stage->ui->connection.missed;
     if (missed)
-        frame_add_fact(line, t->warn, "%s frames missed here", format_count(missed).text);
+        frame_add_fact(line, t->warn, "%s frames missed here", quantity_grouped(missed).text);
     if (m->out_of_memory)
         frame_add_fact(line, t->bad, "the viewer is out of memory: figures are incomplete");
     if (m->uncovered_used)

@@ -97,7 +97,7 @@ static void context_add_node_facts(const struct stage *s, struct box *at, uint64
 {
     if (host >= s->model->host_count)
         return;
-    context_fact(s, at, "ranks", "%s", format_count(s->model->hosts[host].ranks).text);
+    context_fact(s, at, "ranks", "%s", quantity_grouped(s->model->hosts[host].ranks).text);
     double waiting = 0;
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < s->range->rank_count; rank++) {
@@ -114,7 +114,7 @@ static void context_add_call_facts(const struct stage *s, struct box *at, uint64
     if (number >= s->range->call_count)
         return;
     const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
-    context_fact(s, at, "calls", "%s", format_count(c[CALLS_COUNT]).text);
+    context_fact(s, at, "calls", "%s", quantity_grouped(c[CALLS_COUNT]).text);
     context_fact(s, at, "time", "%s", format_duration((double)c[CALLS_TIME_NS]).text);
     context_fact(s, at, "longest", "%s", format_duration((double)c[CALLS_LONGEST_NS]).text);
 }
@@ -130,7 +130,7 @@ static void context_add_region_facts(const struct stage *s, struct box *at, uint
     uint64_t first, last;
     uint32_t region = latency_region_find(l, id);
     if (region != LATENCY_NONE) {
-        context_fact(s, at, "ranks", "%s", format_count(l->regions[region].ranks).text);
+        context_fact(s, at, "ranks", "%s", quantity_grouped(l->regions[region].ranks).text);
         latency_region_ranks(l, id, text, sizeof text);
         context_fact(s, at, "namely", "%s", text);
     }
@@ -168,7 +168,7 @@ static void context_add_community_facts(const struct stage *s, struct box *at)
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
             continue;
-        context_fact(s, at, "ranks", "%s", format_count(bar->ranks).text);
+        context_fact(s, at, "ranks", "%s", quantity_grouped(bar->ranks).text);
         commgram_bar_ranks(p, i, text, 40);
         context_fact(s, at, "namely", "%s", text);
         context_fact_traffic(s, at, "sent", bar->sent, bar->sent_bytes);

@@ -87,7 +87,7 @@ static uint32_t context_count_marked_ranks(const struct flows *f)
 static char *context_format_marked(const struct flows *f, char *out, size_t room)
 {
     size_t used =
-        (size_t)snprintf(out, room, "%s", format_count(context_count_marked_ranks(f)).text);
+        (size_t)snprintf(out, room, "%s", quantity_grouped(context_count_marked_ranks(f)).text);
     size_t count = used;
     for (uint32_t r = 0; r < f->rank_count && used < NAMED; r++) {
         uint32_t last = r;
@@ -125,7 +125,7 @@ static void context_add_plane_facts(const struct stage *s, struct box *at)
         else
             leaves += (double)f->loads[link];
     }
-    context_fact(s, at, "nodes", "%s", format_count(nodes).text);
+    context_fact(s, at, "nodes", "%s", quantity_grouped(nodes).text);
     context_fact(s, at, "over links inside", "%s", format_si(inside, "B").text);
     context_fact(s, at, "over links out of it", "%s", format_si(leaves, "B").text);
 }
@@ -147,7 +147,7 @@ static void context_add_link_facts(const struct stage *s, struct box *at, uint32
     context_fact(s, at, "latency over it",
                  isnan(figures.latency) ? "not known" : "%s the reference",
                  format_ratio(figures.latency).text);
-    context_fact(s, at, "routes", "%s", format_count(f->selected_routes).text);
+    context_fact(s, at, "routes", "%s", quantity_grouped(f->selected_routes).text);
     context_fact(s, at, "ranks", "%s", context_format_marked(f, text, sizeof text));
     if (row)
         context_fact(s, at, "measured", "%s, %s the model",

@@ -34,8 +34,8 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
     widget_cell(&s->brush, &table, row, STATE, color, job->state);
-    widget_cell(&s->brush, &table, row, RANKS, t->text, format_count(job->ranks).text);
-    widget_cell(&s->brush, &table, row, NODES, t->text, format_count(job->nodes).text);
+    widget_cell(&s->brush, &table, row, RANKS, t->text, quantity_grouped(job->ranks).text);
+    widget_cell(&s->brush, &table, row, NODES, t->text, quantity_grouped(job->nodes).text);
     widget_cell(&s->brush, &table, row, START, t->second,
                 job->start_ns ? format_clock((int64_t)job->start_ns, 0).text : "");
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;

@@ -365,8 +365,9 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
     char range[80];
     if (d->live) {
         snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
-                 format_count(c->states[LINK_CONGESTED]).text,
-                 format_count(c->states[LINK_HOT]).text, format_count(c->states[LINK_BUSY]).text);
+                 quantity_grouped(c->states[LINK_CONGESTED]).text,
+                 quantity_grouped(c->states[LINK_HOT]).text,
+                 quantity_grouped(c->states[LINK_BUSY]).text);
         return;
     }
     piece_pairs_range_text(s, range, sizeof range);
@@ -374,7 +375,7 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
         snprintf(out, room, "no messages known: as interfaces counted, %s", range);
         return;
     }
-    snprintf(out, room, "%s loaded, %s%s", format_count(s->range->flows.links_used).text, range,
+    snprintf(out, room, "%s loaded, %s%s", quantity_grouped(s->range->flows.links_used).text, range,
              s->ui->network.applied ? ", as suggested" : "");
 }
 
@@ -387,7 +388,8 @@ static double hot_links_add_omitted(const struct stage *s, struct box panel,
     if (s->model->network.topology && s->model->network.fault[0])
         snprintf(text, sizeof text, "%s", s->model->network.fault);
     else if (d->live && c->left_out)
-        snprintf(text, sizeof text, "and %s links with less load", format_count(c->left_out).text);
+        snprintf(text, sizeof text, "and %s links with less load",
+                 quantity_grouped(c->left_out).text);
     else if (d->live && c->unplaced)
         snprintf(text, sizeof text, "%s of messages not shown: their ranks' places are not known",
                  format_si((double)c->unplaced, "B").text);

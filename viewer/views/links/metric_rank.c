@@ -119,7 +119,7 @@ static void metric_rank_add_rank_tick(const struct stage *s, const struct axis *
     scene_line(s->brush.scene, a->plot.x, y, a->plot.x + a->plot.w, y, 1, t->grid);
     double top = fmin(fmax(y - 8, a->plot.y - 2), a->plot.y + a->plot.h - 13);
     scene_text(s->brush.scene, a->plot.x - LEFT + 4, top, LEFT - 12, TEXT_AXIS,
-               TEXT_RIGHT | TEXT_FIGURES, t->second, format_count((uint64_t)rank + 1).text);
+               TEXT_RIGHT | TEXT_FIGURES, t->second, quantity_grouped((uint64_t)rank + 1).text);
 }
 
 static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
@@ -196,7 +196,7 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
         flows_metric_name(s->ui->network.metric),
         piece_metric_text(s->ui->network.metric, flows_value(f, s->ui->network.metric, number))
             .text,
-        format_count((uint64_t)at + 1).text, format_count(f->ranked_count).text);
+        quantity_grouped((uint64_t)at + 1).text, quantity_grouped(f->ranked_count).text);
 }
 
 /* ---- the panel ---- */
@@ -235,7 +235,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
                            COMMAND_RANK_SCALE) +
              8;
     snprintf(what, sizeof what, "%s %s; drag to filter",
-             format_count(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
+             quantity_grouped(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
              metric_rank_things(s->ui->network.metric));
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);

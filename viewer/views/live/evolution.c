@@ -215,8 +215,8 @@ static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *
         &s->tip, 0, "transfer time %s",
         format_duration_within(latency_transfer_ns(&at), (double)at.error_ns / (double)at.messages)
             .text);
-    tooltip_add(&s->tip, 0, "%s of %s messages delayed", format_count(at.delayed).text,
-                format_count(at.messages).text);
+    tooltip_add(&s->tip, 0, "%s of %s messages delayed", quantity_grouped(at.delayed).text,
+                quantity_grouped(at.messages).text);
     evolution_add_parts_line(s, &at);
     if (at.trend != TREND_CALM)
         tooltip_add(&s->tip, at.trend == TREND_GROWTH ? s->brush.theme->bad : s->brush.theme->warn,

@@ -250,7 +250,8 @@ static void live_view_add_window_tip(struct stage *s)
         tooltip_add(&s->tip, s->brush.theme->warn, "%u of %u nodes did not report in time",
                     w->agents_missing, w->agents + w->agents_missing);
     if (w->lost)
-        tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost", format_count(w->lost).text);
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
+                    quantity_grouped(w->lost).text);
 }
 
 static void live_view_title_row(struct stage *s, struct box box)

@@ -56,7 +56,7 @@ static void network_tips_group_ranks(struct stage *s, const struct wiring *w, ui
                                      f->ranks[k]);
     }
     if (listed)
-        tooltip_add(&s->tip, 0, "%s ranks: %s%s", format_count(w->units[unit].ranks).text, text,
+        tooltip_add(&s->tip, 0, "%s ranks: %s%s", quantity_grouped(w->units[unit].ranks).text, text,
                     listed < w->units[unit].ranks ? " \xe2\x80\xa6" : "");
 }
 
@@ -135,7 +135,7 @@ void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
     network_unit_name(s, &w->units[r->destination], to, sizeof to);
     tooltip_add(&s->tip, 0, "%s", from);
     tooltip_add(&s->tip, s->brush.theme->text, "\xe2\x86\x92 %s", to);
-    tooltip_add(&s->tip, 0, "%s routes, %s", format_count(r->flows).text,
+    tooltip_add(&s->tip, 0, "%s routes, %s", quantity_grouped(r->flows).text,
                 format_si((double)r->bytes, "B").text);
     tooltip_add(&s->tip, 0, "%u link%s on average, hop-bytes %s", r->length,
                 r->length == 1 ? "" : "s", format_si(r->values[METRIC_HOP_BYTES], "B").text);

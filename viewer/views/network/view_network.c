@@ -21,13 +21,13 @@ static const char *network_view_things(const struct stage *s, const struct wirin
     for (uint32_t i = 0; i < w->unit_count; i++)
         switches += w->units[i].group == NETWORK_ALONE && w->units[i].kind == VERTEX_SWITCH;
     uint32_t others = w->unit_count - switches;
-    struct quantity count = format_count(others);
+    struct quantity count = quantity_grouped(others);
     const char *what = !w->grouped               ? others == 1 ? "node" : "nodes"
                        : s->ui->graph.open_count ? "groups and nodes"
                        : others == 1             ? "group"
                                                  : "groups";
     if (switches)
-        snprintf(out, room, "%s %s, %s switch%s", count.text, what, format_count(switches).text,
+        snprintf(out, room, "%s %s, %s switch%s", count.text, what, quantity_grouped(switches).text,
                  switches == 1 ? "" : "es");
     else
         snprintf(out, room, "%s %s", count.text, what);
@@ -55,7 +55,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
         snprintf(what, sizeof what, "%s", range);
     else
         snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(s, w, a, sizeof a),
-                 format_count(s->range->flows.route_count).text, range);
+                 quantity_grouped(s->range->flows.route_count).text, range);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 

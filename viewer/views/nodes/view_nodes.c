@@ -88,12 +88,12 @@ static void nodes_view_node_row(struct stage *s, struct box row, const struct mo
     widget_cell(&s->brush, &table, row, HOST, t->text, n->name);
     widget_cell(&s->brush, &table, row, STATE, n->now.connected ? t->good : t->bad,
                 n->now.connected ? "connected" : "no contact");
-    widget_cell(&s->brush, &table, row, RANKS, t->text, format_count(n->now.ranks).text);
+    widget_cell(&s->brush, &table, row, RANKS, t->text, quantity_grouped(n->now.ranks).text);
     widget_cell(&s->brush, &table, row, EVENTS, t->text, format_si((double)n->now.events, "").text);
     widget_cell(&s->brush, &table, row, LOST, n->now.lost ? t->bad : t->text,
                 format_si((double)n->now.lost, "").text);
     widget_cell(&s->brush, &table, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
-                format_count(n->now.windows_dropped).text);
+                quantity_grouped(n->now.windows_dropped).text);
     nodes_view_add_rates(s, row, n);
     widget_cell(&s->brush, &table, row, MEMORY, t->text,
                 format_si((double)n->now.rss_bytes, "B").text);
@@ -103,7 +103,7 @@ static void nodes_view_node_row(struct stage *s, struct box row, const struct mo
     snprintf(text, sizeof text, "\xc2\xb1%s", format_duration((double)n->now.clock_error_ns).text);
     widget_cell(&s->brush, &table, row, CLOCK, t->text, text);
     widget_cell(&s->brush, &table, row, RESTARTS, n->now.restarts ? t->warn : t->text,
-                format_count(n->now.restarts).text);
+                quantity_grouped(n->now.restarts).text);
     nodes_view_format_detail(n->now.degraded, text, sizeof text);
     widget_cell(&s->brush, &table, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
 }

@@ -82,7 +82,7 @@ static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t nu
     widget_cell(&s->brush, &table, row, TO, t->second,
                 p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
     widget_cell(&s->brush, &table, row, MESSAGES, t->text,
-                format_count(figures[PAIR_MESSAGES]).text);
+                quantity_grouped(figures[PAIR_MESSAGES]).text);
     widget_cell(&s->brush, &table, row, BYTES, t->text,
                 format_si((double)figures[PAIR_BYTES], "B").text);
     widget_cell(
@@ -107,7 +107,7 @@ static void pairs_layout(struct stage *s, struct box box)
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
     piece_panel(s, panel, "pairs");
     piece_pairs_range_text(s, range, sizeof range);
-    struct quantity count = format_count(one ? rows : r->pairs_used);
+    struct quantity count = quantity_grouped(one ? rows : r->pairs_used);
     if (one)
         snprintf(what, sizeof what, "%s of rank %llu, %s", count.text,
                  (unsigned long long)s->ui->selection.a, range);

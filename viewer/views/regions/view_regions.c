@@ -394,7 +394,7 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
     if (n->group_count > 16)
         snprintf(what, sizeof what, "%s", ratio.text);
     else
-        snprintf(what, sizeof what, "%s ranks, %s", format_count(n->groups[g].ranks).text,
+        snprintf(what, sizeof what, "%s ranks, %s", quantity_grouped(n->groups[g].ranks).text,
                  ratio.text);
     double w = ceil(scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, name) +
                     scene_width(s->brush.scene, TEXT_AXIS, 0, what) + 30);
@@ -451,7 +451,7 @@ static void regions_view_add_region_tip(struct stage *s, const struct rank_graph
     if (g == n->group_count)
         return;
     tooltip_add(&s->tip, 0, "region %llu, %s ranks", (unsigned long long)region,
-                format_count(n->groups[g].ranks).text);
+                quantity_grouped(n->groups[g].ranks).text);
     latency_region_ranks(&s->model->latency, region, text, sizeof text);
     tooltip_add(&s->tip, 0, "ranks %s", text);
     if (!isnan(n->group_ratios[g].mean))
@@ -486,7 +486,8 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
     char text[256];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
     uint64_t together = s->model->latency.ranks_together;
-    struct quantity ranks = format_count(n->rank_count), count = format_count(n->vertex_count);
+    struct quantity ranks = quantity_grouped(n->rank_count),
+                    count = quantity_grouped(n->vertex_count);
     if (n->unit == UNIT_RANK)
         snprintf(text, sizeof text, "Each disc is a rank; edges add up where they run together.");
     else if (n->opened)

@@ -177,7 +177,7 @@ static void routes_view_add_shown(struct column_pen *c, const struct routes_draw
              : c->s->ui->selection.kind != SELECT_NONE
                  ? "%s selected of %s, %s of the bytes"
                  : "%s of %s pass the filter, %s of the bytes",
-             format_count(set->routes).text, format_count(set->all).text,
+             quantity_grouped(set->routes).text, quantity_grouped(set->all).text,
              format_share(all > 0 ? set->bytes / all : 0).text);
     routes_view_note(c, c->s->brush.theme->second, text);
     if (!set->heaviest)
@@ -214,7 +214,7 @@ static void routes_view_add_fold(struct column_pen *c, const struct routes_drawi
         return;
     }
     snprintf(text, sizeof text, "%u block%s with %s vertices folded to %u band%s", d->axis.blocks,
-             d->axis.blocks == 1 ? "" : "s", format_count(d->axis.count - d->axis.open).text,
+             d->axis.blocks == 1 ? "" : "s", quantity_grouped(d->axis.count - d->axis.open).text,
              d->axis.bands, d->axis.bands == 1 ? "" : "s");
     routes_view_note(c, c->s->brush.theme->second, text);
 }

@@ -316,6 +316,9 @@ static void quantities_keep_three_digits(void **state)
     assert_string_equal(quantity_count(99950).text, "100 k");
     assert_string_equal(quantity_count(999900).text, "1.00 M");
     assert_string_equal(quantity_count(1.8446744073709552e19).text, "18.4 E");
+    assert_string_equal(quantity_grouped(0).text, "0");
+    assert_string_equal(quantity_grouped(1234567).text, "1,234,567");
+    assert_string_equal(quantity_grouped(UINT64_MAX).text, "18,446,744,073,709,551,615");
     assert_string_equal(quantity_things(1, "node").text, "1 node");
     assert_string_equal(quantity_things(12345, "node").text, "12345 nodes");
     assert_string_equal(quantity_bytes(1023).text, "1023 B");
