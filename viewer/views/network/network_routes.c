@@ -17,16 +17,6 @@ static const double near_enough = 5; /* logical pixels */
 
 /* ---- places ---- */
 
-double network_plot_x(const struct plot *p, double x)
-{
-    return p->box.x + p->box.w / 2 + (x - p->cx) * p->ux;
-}
-
-double network_plot_y(const struct plot *p, double y)
-{
-    return p->box.y + p->box.h / 2 + (y - p->cy) * p->uy;
-}
-
 /* Screens are wider than high: horizontal stretch of the layout. */
 static const double stretch = 1.4;
 
@@ -44,7 +34,7 @@ struct plot network_plot_make(const struct stage *s, const struct arrangement *a
     double room = 3.1 * fmax(half.x * ux, 20) * fmax(half.y * uy, 20) / fmax(a->spring.count, 1);
     double spacing = fmin(sqrt(room), uy * a->spring.unit * 1.2);
     double radius = fmin(fmax(spacing * 0.25, 2), 24);
-    return (struct plot){box, ux, uy, g->camera.x, g->camera.y, radius, fmax(radius * 0.42, 1.6)};
+    return (struct plot){{box, ux, uy, g->camera.x, g->camera.y}, radius, fmax(radius * 0.42, 1.6)};
 }
 
 enum flow_metric network_metric(const struct ui *ui)
@@ -134,9 +124,10 @@ static struct course network_routes_make_course(const struct arrangement *a,
                                                 const struct plot *plot,
                                                 const struct wiring_edge *e)
 {
-    struct course c = {
-        .from = {network_plot_x(plot, a->at[e->from].x), network_plot_y(plot, a->at[e->from].y)},
-        .to = {network_plot_x(plot, a->at[e->to].x), network_plot_y(plot, a->at[e->to].y)}};
+    struct course c = {.from = {section_x(&plot->section, a->at[e->from].x),
+                                section_y(&plot->section, a->at[e->from].y)},
+                       .to = {section_x(&plot->section, a->at[e->to].x),
+                              section_y(&plot->section, a->at[e->to].y)}};
     double dx = c.to.x - c.from.x, dy = c.to.y - c.from.y;
     c.length = fmax(sqrt(dx * dx + dy * dy), 1e-9);
     c.right = (struct point){-dy / c.length, dx / c.length};
@@ -165,8 +156,8 @@ static color_t network_routes_color_of(const struct strip *s)
 static void network_routes_add_strip(struct strokes *strokes, const struct plot *plot,
                                      const struct course *c, const struct strip *strip, double k)
 {
-    double by = strip->offset + strip->width / 2, x = k > 0 ? plot->box.x : 0,
-           y = k > 0 ? plot->box.y : 0, scale = k > 0 ? k : 1;
+    double by = strip->offset + strip->width / 2, x = k > 0 ? plot->section.box.x : 0,
+           y = k > 0 ? plot->section.box.y : 0, scale = k > 0 ? k : 1;
     struct point from = network_routes_beside(c->from, c, by),
                  to = network_routes_beside(c->to, c, by);
     struct stroke stroke = {(float)((from.x - x) * scale), (float)((from.y - y) * scale),
@@ -181,10 +172,10 @@ static void network_routes_add_strip(struct strokes *strokes, const struct plot 
 static int network_routes_in_sight(const struct plot *p, const struct course *c)
 {
     const double r = 30;
-    return fmax(c->from.x, c->to.x) > p->box.x - r &&
-           fmin(c->from.x, c->to.x) < p->box.x + p->box.w + r &&
-           fmax(c->from.y, c->to.y) > p->box.y - r &&
-           fmin(c->from.y, c->to.y) < p->box.y + p->box.h + r;
+    return fmax(c->from.x, c->to.x) > p->section.box.x - r &&
+           fmin(c->from.x, c->to.x) < p->section.box.x + p->section.box.w + r &&
+           fmax(c->from.y, c->to.y) > p->section.box.y - r &&
+           fmin(c->from.y, c->to.y) < p->section.box.y + p->section.box.h + r;
 }
 
 /* Add the strokes of an edge.
@@ -283,10 +274,11 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
     key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
-    key = mix_real(mix_real(mix_real(key, plot->ux), plot->uy), s->brush.scene->scale);
-    key = mix_real(mix_real(key, plot->box.x), plot->box.y);
-    key = mix_real(mix_real(key, plot->box.w), plot->box.h);
-    return mix_real(mix_real(key, plot->cx), plot->cy) | 1;
+    key = mix_real(mix_real(mix_real(key, plot->section.ux), plot->section.uy),
+                   s->brush.scene->scale);
+    key = mix_real(mix_real(key, plot->section.box.x), plot->section.box.y);
+    key = mix_real(mix_real(key, plot->section.box.w), plot->section.box.h);
+    return mix_real(mix_real(key, plot->section.cx), plot->section.cy) | 1;
 }
 
 static void network_routes_begin_picture(const struct stage *s, struct network_drawing *d,
@@ -295,13 +287,11 @@ static void network_routes_begin_picture(const struct stage *s, struct network_d
     double k = s->brush.scene->scale;
     network_routes_make_strokes(s, d, plot, k);
     d->strokes_key = 0;
-    if (strokes_begin(&d->strokes, (int)lround(plot->box.w * k), (int)lround(plot->box.h * k),
-                      s->brush.theme->panel) < 0)
+    if (strokes_begin(&d->strokes, (int)lround(plot->section.box.w * k),
+                      (int)lround(plot->section.box.h * k), s->brush.theme->panel) < 0)
         return;
     d->making_key = key;
-    d->making =
-        (struct box){plot->cx - plot->box.w / 2 / plot->ux, plot->cy - plot->box.h / 2 / plot->uy,
-                     plot->box.w / plot->ux, plot->box.h / plot->uy};
+    d->making = section_of_plane(&plot->section);
 }
 
 /* Draw the last finished picture at its present position, and do a part of the next one. */
@@ -315,13 +305,8 @@ static void network_routes_draw_picture(struct stage *s, struct network_drawing 
         d->drawn = d->making;
     }
     s->pictures->busy |= d->strokes.busy || key != d->drawn_key;
-    if (!d->strokes.image.pixels || !d->drawn_key)
-        return;
-    const struct box *b = &d->drawn;
-    scene_image(s->brush.scene,
-                (struct box){network_plot_x(plot, b->x), network_plot_y(plot, b->y),
-                             b->w * plot->ux, b->h * plot->uy},
-                &d->strokes.image);
+    if (d->strokes.image.pixels && d->drawn_key)
+        section_image(&plot->section, s->brush.scene, d->drawn, &d->strokes.image);
 }
 
 /* A few lines are drawn as items of the scene: crisp, and readable in its text. */
@@ -416,7 +401,7 @@ uint32_t network_route_under(const struct stage *s, const struct wiring *w,
 {
     double best = near_enough, best_off = 0;
     uint32_t edge = WIRING_NONE;
-    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
+    if (!box_has(plot->section.box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return WIRING_NONE;
     for (uint32_t e = 0; e < w->edge_count; e++) {
         struct course c = network_routes_make_course(a, plot, &w->edges[e]);

@@ -48,12 +48,6 @@ static int network_faded(const struct stage *s, const struct wiring *w, int some
            (some && !(marks & FLOW_SELECTED));
 }
 
-static int network_units_visible(const struct plot *p, double x, double y, double r)
-{
-    return x + r > p->box.x && x - r < p->box.x + p->box.w && y + r > p->box.y &&
-           y - r < p->box.y + p->box.h;
-}
-
 /* ---- circles ---- */
 
 /* A disc or square of a unit; larger ones lie below. */
@@ -105,13 +99,14 @@ void network_add_units(const struct stage *s, struct network_drawing *d, const s
 {
     const struct wiring *w = &d->now.wiring;
     int some = network_selects(s, w);
-    double left = k > 0 ? plot->box.x : 0, top = k > 0 ? plot->box.y : 0, scale = k > 0 ? k : 1;
+    double left = k > 0 ? plot->section.box.x : 0, top = k > 0 ? plot->section.box.y : 0,
+           scale = k > 0 ? k : 1;
     for (uint32_t i = 0; i < w->unit_count; i++) {
         struct layer layers[4];
         int faded = network_faded(s, w, some, i);
         int count = faded || k > 0 ? network_units_make_layers(s, w, plot, i, faded, 0, layers) : 0;
-        double x = (network_plot_x(plot, d->now.at[i].x) - left) * scale,
-               y = (network_plot_y(plot, d->now.at[i].y) - top) * scale;
+        double x = (section_x(&plot->section, d->now.at[i].x) - left) * scale,
+               y = (section_y(&plot->section, d->now.at[i].y) - top) * scale;
         for (int n = 0; n < count; n++) {
             double r = layers[n].radius * scale,
                    side = network_units_is_switch(&w->units[i]) ? r : 0;
@@ -152,10 +147,11 @@ static uint32_t network_units_under_mouse(const struct stage *s, const struct ne
 {
     uint32_t best = WIRING_NONE;
     double nearest = INFINITY;
-    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
+    if (!box_has(plot->section.box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t i = 0; i < d->now.wiring.unit_count; i++) {
-        double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
+        double x = section_x(&plot->section, d->now.at[i].x),
+               y = section_y(&plot->section, d->now.at[i].y);
         double away = hypot(s->brush.mouse_x - x, s->brush.mouse_y - y);
         if (away < nearest && away <= network_radius(s, &d->now.wiring, plot, i) + 2) {
             nearest = away;
@@ -173,7 +169,8 @@ static void network_units_place_name(const struct stage *s, const struct network
 {
     char name[80];
     const struct wiring_unit *u = &d->now.wiring.units[i];
-    double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
+    double x = section_x(&plot->section, d->now.at[i].x),
+           y = section_y(&plot->section, d->now.at[i].y);
     double r = network_radius(s, &d->now.wiring, plot, i) + (u->inside ? 7 : 3);
     network_unit_name(s, u, name, sizeof name);
     char *more = strchr(name, ':');
@@ -185,7 +182,7 @@ static void network_units_place_name(const struct stage *s, const struct network
                                  {floor(x + r + 2), floor(y - 7), w, 14},
                                  {floor(x - r - w - 2), floor(y - 7), w, 14}};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        if (!box_is_free(places[k], plot->box, taken, *count))
+        if (!box_is_free(places[k], plot->section.box, taken, *count))
             continue;
         scene_rect(s->brush.scene, places[k], 3, color_fade(s->brush.theme->panel, 0.7));
         scene_text(s->brush.scene, places[k].x + 2, places[k].y, w - 2, TEXT_AXIS, 0,
@@ -203,9 +200,10 @@ static void network_units_add_names(const struct stage *s, const struct network_
     uint32_t seen[NAMED], count = 0;
     const struct wiring *w = &d->now.wiring;
     for (uint32_t i = 0; i < w->unit_count; i++) {
-        double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
+        double x = section_x(&plot->section, d->now.at[i].x),
+               y = section_y(&plot->section, d->now.at[i].y);
         double r = network_radius(s, w, plot, i);
-        if (!network_units_visible(plot, x, y, r))
+        if (!section_shows(&plot->section, x, y, r))
             continue;
         if (count == NAMED)
             return;
@@ -225,10 +223,11 @@ uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,
     for (uint32_t i = 0; i < w->unit_count; i++) {
         const struct wiring_unit *u = &w->units[i];
         struct layer layers[4];
-        double x = network_plot_x(plot, d->now.at[i].x), y = network_plot_y(plot, d->now.at[i].y);
+        double x = section_x(&plot->section, d->now.at[i].x),
+               y = section_y(&plot->section, d->now.at[i].y);
         double r = network_radius(s, w, plot, i);
         network_units_add_place_hit(s, u, x, y);
-        if (!network_units_visible(plot, x, y, r + 4))
+        if (!section_shows(&plot->section, x, y, r + 4))
             continue;
         network_units_add_hits(s, u, x, y, r);
         int marked = i == under || network_units_is_chosen(s, u);

@@ -88,11 +88,7 @@ static void network_view_add_draw(struct stage *s, struct network_drawing *d, st
 {
     struct plot plot = network_plot_make(s, &d->now, box);
     scene_panel(s->brush.scene, box, s->brush.theme->panel, "network.plot");
-    struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_NETWORK, 0, 0);
-    hit->x0 = plot.cx - box.w / 2 / plot.ux;
-    hit->x1 = plot.cx + box.w / 2 / plot.ux;
-    hit->y0 = plot.cy - box.h / 2 / plot.uy;
-    hit->y1 = plot.cy + box.h / 2 / plot.uy;
+    section_hit(&plot.section, s->brush.scene, HIT_NETWORK, 0);
     network_draw_routes(s, d, &plot);
     network_draw_link(s, &d->now, &plot);
     uint32_t route = network_route_under(s, &d->now.wiring, &d->now, &plot);

@@ -4,6 +4,7 @@
 #define HOLTER_VIEWER_VIEWS_NETWORK_VIEW_NETWORK_PARTS_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "viewer/layout/section.h"
 #include "viewer/layout/spring.h"
 #include "viewer/layout/strokes.h"
 #include "viewer/ui/ui.h"
@@ -150,17 +151,13 @@ struct network_drawing {
 
 void network_drawing_destroy(struct network_drawing *drawing);
 
-/** Transformation from the layout to the plot. */
+/** Where the layout is in the plot. */
 struct plot {
-    struct box box;
-    double ux, uy; /**< logical pixels of one unit of the layout, along each axis */
-    double cx, cy; /**< position at the centre of the plot */
+    struct section section;
     double radius; /**< radius of the largest circle */
     double thick;  /**< width of the heaviest edge */
 };
 
-double network_plot_x(const struct plot *plot, double x);
-double network_plot_y(const struct plot *plot, double y);
 struct plot network_plot_make(const struct stage *stage, const struct arrangement *arrangement,
                               struct box box);
 

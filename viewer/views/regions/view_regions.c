@@ -6,6 +6,7 @@
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
+#include "viewer/layout/section.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/regions/rank_graph.h"
 
@@ -41,25 +42,8 @@ static void regions_picture_destroy(struct regions_picture *p)
     free(p);
 }
 
-/* Transformation from the graph to the plot. */
-struct view_of {
-    struct box plot;
-    double unit;   /* logical pixels of one unit of the graph */
-    double cx, cy; /* position of the graph at the centre of the plot */
-};
-
-static double regions_view_to_x(const struct view_of *v, double x)
-{
-    return v->plot.x + v->plot.w / 2 + (x - v->cx) * v->unit;
-}
-
-static double regions_view_to_y(const struct view_of *v, double y)
-{
-    return v->plot.y + v->plot.h / 2 + (y - v->cy) * v->unit;
-}
-
 /* Fit the bounding box of the graph's groups into the plot. */
-static struct view_of regions_view_fit_graph(const struct stage *s, const struct graph *g,
+static struct section regions_view_fit_graph(const struct stage *s, const struct graph *g,
                                              struct box plot)
 {
     double w = 0.05, h = 0.05;
@@ -67,9 +51,8 @@ static struct view_of regions_view_fit_graph(const struct stage *s, const struct
         w = fmax(w, 2 * (fabs(g->groups[i].x) + g->groups[i].radius));
         h = fmax(h, 2 * (fabs(g->groups[i].y) + g->groups[i].radius));
     }
-    double unit = fmin((plot.w - 60) / w, (plot.h - 72) / h);
-    return (struct view_of){plot, fmax(unit, 1) * s->ui->regions.camera.zoom,
-                            s->ui->regions.camera.x, s->ui->regions.camera.y};
+    double unit = fmax(fmin((plot.w - 60) / w, (plot.h - 72) / h), 1) * s->ui->regions.camera.zoom;
+    return (struct section){plot, unit, unit, s->ui->regions.camera.x, s->ui->regions.camera.y};
 }
 
 /* ---- what is shown ---- */
@@ -125,14 +108,14 @@ static int regions_view_selects_ranks(const struct stage *s)
 /* ---- edges ---- */
 
 static uint64_t regions_view_compute_edges_key(const struct stage *s, const struct rank_graph *n,
-                                               const struct view_of *v)
+                                               const struct section *v)
 {
     uint64_t key =
         mix_number(mix_number(n->key, n->figures_version), (uint64_t)s->ui->regions.colour);
     key = mix_number(mix_number(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
     key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
-    key = mix_real(mix_real(key, v->unit), s->brush.scene->scale);
-    key = mix_real(mix_real(key, v->plot.w), v->plot.h);
+    key = mix_real(mix_real(key, v->ux), s->brush.scene->scale);
+    key = mix_real(mix_real(key, v->box.w), v->box.h);
     return mix_real(mix_real(key, v->cx), v->cy);
 }
 
@@ -151,22 +134,22 @@ static color_t regions_view_edge_color(const struct stage *s, const struct rank_
 /* An edge in pixels of a picture whose top left is at the view's; k pixels for each logical pixel.
  */
 static struct bundle_edge regions_view_make_curve(const struct rank_graph *n,
-                                                  const struct view_of *v,
+                                                  const struct section *v,
                                                   const struct graph_edge *e, double k)
 {
     const struct graph_vertex *a = &n->graph.vertices[e->a], *b = &n->graph.vertices[e->b];
     struct bundle_edge edge = {0};
-    edge.at[0] = (struct point){(regions_view_to_x(v, a->x) - v->plot.x) * k,
-                                (regions_view_to_y(v, a->y) - v->plot.y) * k};
-    edge.at[3] = (struct point){(regions_view_to_x(v, b->x) - v->plot.x) * k,
-                                (regions_view_to_y(v, b->y) - v->plot.y) * k};
+    edge.at[0] =
+        (struct point){(section_x(v, a->x) - v->box.x) * k, (section_y(v, a->y) - v->box.y) * k};
+    edge.at[3] =
+        (struct point){(section_x(v, b->x) - v->box.x) * k, (section_y(v, b->y) - v->box.y) * k};
     if (a->group != b->group) {
         const struct graph_group *p = &n->graph.groups[a->group], *q = &n->graph.groups[b->group];
         bundle_bend(&edge,
-                    (struct point){(regions_view_to_x(v, p->x) - v->plot.x) * k,
-                                   (regions_view_to_y(v, p->y) - v->plot.y) * k},
-                    (struct point){(regions_view_to_x(v, q->x) - v->plot.x) * k,
-                                   (regions_view_to_y(v, q->y) - v->plot.y) * k});
+                    (struct point){(section_x(v, p->x) - v->box.x) * k,
+                                   (section_y(v, p->y) - v->box.y) * k},
+                    (struct point){(section_x(v, q->x) - v->box.x) * k,
+                                   (section_y(v, q->y) - v->box.y) * k});
         return edge;
     }
     for (int i = 1; i < 3; i++) {
@@ -177,11 +160,11 @@ static struct bundle_edge regions_view_make_curve(const struct rank_graph *n,
 }
 
 static void regions_view_begin_edges(const struct stage *s, struct regions_picture *p,
-                                     const struct view_of *v)
+                                     const struct section *v)
 {
     double k = s->brush.scene->scale;
     const struct rank_graph *n = &p->now;
-    if (bundle_begin(&p->bundle, (int)lround(v->plot.w * k), (int)lround(v->plot.h * k),
+    if (bundle_begin(&p->bundle, (int)lround(v->box.w * k), (int)lround(v->box.h * k),
                      s->brush.theme->panel) < 0)
         return;
     int some = regions_view_selects_ranks(s);
@@ -201,13 +184,12 @@ static void regions_view_begin_edges(const struct stage *s, struct regions_pictu
     }
     bundle_start(&p->bundle);
     p->making_key = regions_view_compute_edges_key(s, n, v);
-    p->making = (struct box){v->cx - v->plot.w / 2 / v->unit, v->cy - v->plot.h / 2 / v->unit,
-                             v->plot.w / v->unit, v->plot.h / v->unit};
+    p->making = section_of_plane(v);
 }
 
 /* Draw the last finished picture at its present position, and do a part of the next one. */
 static void regions_view_draw_edges(struct stage *s, struct regions_picture *p,
-                                    const struct view_of *v)
+                                    const struct section *v)
 {
     uint64_t key = regions_view_compute_edges_key(s, &p->now, v);
     if (key != p->drawn_key && !p->bundle.busy)
@@ -218,15 +200,12 @@ static void regions_view_draw_edges(struct stage *s, struct regions_picture *p,
     }
     s->pictures->busy |= p->bundle.busy || key != p->drawn_key;
     if (p->bundle.image.pixels)
-        scene_image(s->brush.scene,
-                    (struct box){regions_view_to_x(v, p->drawn.x), regions_view_to_y(v, p->drawn.y),
-                                 p->drawn.w * v->unit, p->drawn.h * v->unit},
-                    &p->bundle.image);
+        section_image(v, s->brush.scene, p->drawn, &p->bundle.image);
 }
 
 /* Draw the edges of the vertex under the mouse one by one. */
 static void regions_view_draw_hover_edges(const struct stage *s, const struct rank_graph *n,
-                                          const struct view_of *v, uint32_t at)
+                                          const struct section *v, uint32_t at)
 {
     uint32_t drawn = 0;
     for (uint32_t i = 0; i < n->edge_count && drawn < HOVER_EDGES; i++) {
@@ -242,7 +221,7 @@ static void regions_view_draw_hover_edges(const struct stage *s, const struct ra
                 x += w[j] * c.at[j].x;
                 y += w[j] * c.at[j].y;
             }
-            scene_point(s->brush.scene, v->plot.x + x, v->plot.y + y);
+            scene_point(s->brush.scene, v->box.x + x, v->box.y + y);
         }
         scene_curve(s->brush.scene, 1.2, color_fade(s->brush.theme->text, 0.7));
         drawn++;
@@ -251,28 +230,22 @@ static void regions_view_draw_hover_edges(const struct stage *s, const struct ra
 
 /* ---- vertices ---- */
 
-static double regions_view_vertex_radius(const struct graph_vertex *v, const struct view_of *view)
+static double regions_view_vertex_radius(const struct graph_vertex *v, const struct section *view)
 {
-    return fmin(fmax(v->radius * view->unit, 1.6), v->weight > 1 ? 40 : 18);
-}
-
-static int regions_view_in_sight(const struct view_of *v, double x, double y, double r)
-{
-    return x + r >= v->plot.x && x - r <= v->plot.x + v->plot.w && y + r >= v->plot.y &&
-           y - r <= v->plot.y + v->plot.h;
+    return fmin(fmax(v->radius * view->ux, 1.6), v->weight > 1 ? 40 : 18);
 }
 
 static uint32_t regions_view_vertex_under_mouse(const struct stage *s, const struct rank_graph *n,
-                                                const struct view_of *v)
+                                                const struct section *v)
 {
     uint32_t best = NETWORK_NONE;
     double nearest = INFINITY;
-    if (!box_has(v->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
+    if (!box_has(v->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
-        double d = hypot(regions_view_to_x(v, p->x) - s->brush.mouse_x,
-                         regions_view_to_y(v, p->y) - s->brush.mouse_y);
+        double d =
+            hypot(section_x(v, p->x) - s->brush.mouse_x, section_y(v, p->y) - s->brush.mouse_y);
         if (d <= fmax(regions_view_vertex_radius(p, v), 4) && d < nearest) {
             nearest = d;
             best = i;
@@ -294,15 +267,14 @@ static void regions_view_add_vertex_hit(const struct stage *s, const struct rank
 }
 
 static void regions_view_draw_vertices(const struct stage *s, const struct rank_graph *n,
-                                       const struct view_of *v, uint32_t under)
+                                       const struct section *v, uint32_t under)
 {
     const struct theme *t = s->brush.theme;
     int some = regions_view_selects_ranks(s);
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
-        double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y),
-               r = regions_view_vertex_radius(p, v);
-        if (!regions_view_in_sight(v, x, y, r))
+        double x = section_x(v, p->x), y = section_y(v, p->y), r = regions_view_vertex_radius(p, v);
+        if (!section_shows(v, x, y, r))
             continue;
         color_t color = regions_view_vertex_color(s, n, i);
         int chosen = some && regions_view_marked(s, &n->vertices[i]);
@@ -320,9 +292,8 @@ static void regions_view_draw_vertices(const struct stage *s, const struct rank_
         return;
     const struct graph_vertex *p = &n->graph.vertices[under];
     double r = regions_view_vertex_radius(p, v);
-    scene_disc(s->brush.scene, regions_view_to_x(v, p->x), regions_view_to_y(v, p->y), r + 2.5,
-               t->text);
-    scene_disc(s->brush.scene, regions_view_to_x(v, p->x), regions_view_to_y(v, p->y), r + 0.5,
+    scene_disc(s->brush.scene, section_x(v, p->x), section_y(v, p->y), r + 2.5, t->text);
+    scene_disc(s->brush.scene, section_x(v, p->x), section_y(v, p->y), r + 0.5,
                regions_view_vertex_color(s, n, under));
 }
 
@@ -347,15 +318,14 @@ static void regions_view_add_label(const struct stage *s, const struct rank_grap
 
 /* A group drawn as a single disc has its number on the disc. */
 static int regions_view_add_disc_number(const struct stage *s, const struct rank_graph *n,
-                                        const struct view_of *v, uint32_t g, uint32_t vertex)
+                                        const struct section *v, uint32_t g, uint32_t vertex)
 {
     const struct graph_vertex *p = &n->graph.vertices[vertex];
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)n->groups[g].region);
     double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, TEXT_FIGURES, text);
-    double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y),
-           r = regions_view_vertex_radius(p, v);
-    if (r < 8 || w > 2 * r - 4 || !regions_view_in_sight(v, x, y, 0))
+    double x = section_x(v, p->x), y = section_y(v, p->y), r = regions_view_vertex_radius(p, v);
+    if (r < 8 || w > 2 * r - 4 || !section_shows(v, x, y, 0))
         return 0;
     scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
                0x0e1318ff, text);
@@ -364,10 +334,10 @@ static int regions_view_add_disc_number(const struct stage *s, const struct rank
 
 /* Candidate positions of a label beside a disc, the one that faces away from the centre of the
  * graph first. */
-static void regions_view_label_places(const struct graph_group *p, const struct view_of *v,
+static void regions_view_label_places(const struct graph_group *p, const struct section *v,
                                       double w, struct box *out)
 {
-    double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y), r = p->radius * v->unit;
+    double x = section_x(v, p->x), y = section_y(v, p->y), r = p->radius * v->ux;
     const struct box above = {x - w / 2, y - r - 22, w, 20}, below = {x - w / 2, y + r + 2, w, 20},
                      right = {x + r + 4, y - 10, w, 20}, left = {x - r - w - 4, y - 10, w, 20};
     out[0] = p->y < 0 ? above : below;
@@ -384,7 +354,7 @@ static void regions_view_label_places(const struct graph_group *p, const struct 
 enum { PLACES = 4 };
 
 static void regions_view_place_label(const struct stage *s, const struct rank_graph *n,
-                                     const struct view_of *v, uint32_t g, struct box *taken,
+                                     const struct section *v, uint32_t g, struct box *taken,
                                      uint32_t *count)
 {
     char name[40], what[112];
@@ -402,7 +372,7 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
     for (size_t i = 0; i < PLACES; i++) {
         places[i].x = floor(places[i].x);
         places[i].y = floor(places[i].y);
-        if (!box_is_free(places[i], v->plot, taken, *count))
+        if (!box_is_free(places[i], v->box, taken, *count))
             continue;
         regions_view_add_label(s, n, g, places[i], name, what);
         taken[(*count)++] = places[i];
@@ -413,7 +383,7 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
 /* Name and latency beside each group where nothing is covered; the selected group and groups with
  * high latency are placed first. */
 static void regions_view_add_labels(const struct stage *s, const struct rank_graph *n,
-                                    const struct view_of *v)
+                                    const struct section *v)
 {
     struct box taken[2 * NETWORK_GROUPS];
     uint32_t count = 0, vertices[NETWORK_GROUPS] = {0};
@@ -421,9 +391,8 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
         vertices[n->vertices[i].group] = i;
     for (uint32_t g = 0; g < n->group_count; g++) {
         const struct graph_group *p = &n->graph.groups[g];
-        double r = p->radius * v->unit * 0.8;
-        taken[count++] = (struct box){regions_view_to_x(v, p->x) - r,
-                                      regions_view_to_y(v, p->y) - r, 2 * r, 2 * r};
+        double r = p->radius * v->ux * 0.8;
+        taken[count++] = (struct box){section_x(v, p->x) - r, section_y(v, p->y) - r, 2 * r, 2 * r};
     }
     for (int urgent = 1; urgent >= 0; urgent--) {
         for (uint32_t g = 0; g < n->group_count; g++) {
@@ -540,14 +509,12 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
 }
 
 static void regions_view_add_group_hits(const struct stage *s, const struct rank_graph *n,
-                                        const struct view_of *v)
+                                        const struct section *v)
 {
     for (uint32_t g = 0; g < n->group_count; g++) {
         const struct graph_group *p = &n->graph.groups[g];
-        double r = p->radius * v->unit, x = regions_view_to_x(v, p->x),
-               y = regions_view_to_y(v, p->y);
-        if (n->groups[g].region &&
-            regions_view_in_sight(v, x, y, r)) /* the square inscribed in the disc */
+        double r = p->radius * v->ux, x = section_x(v, p->x), y = section_y(v, p->y);
+        if (n->groups[g].region && section_shows(v, x, y, r)) /* the square inscribed in the disc */
             scene_hit(s->brush.scene, (struct box){x - r * 0.75, y - r * 0.75, r * 1.5, r * 1.5},
                       HIT_REGION, n->groups[g].region, 0);
     }
@@ -556,14 +523,10 @@ static void regions_view_add_group_hits(const struct stage *s, const struct rank
 static void regions_view_draw_graph(struct stage *s, struct regions_picture *p, struct box plot)
 {
     const struct rank_graph *n = &p->now;
-    struct view_of v = regions_view_fit_graph(s, &n->graph, plot);
+    struct section v = regions_view_fit_graph(s, &n->graph, plot);
     scene_panel(s->brush.scene, plot, s->brush.theme->panel, "regions.plot");
     scene_overlay(s->brush.scene);
-    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_GRAPH, 0, 0);
-    hit->x0 = v.cx - plot.w / 2 / v.unit;
-    hit->x1 = v.cx + plot.w / 2 / v.unit;
-    hit->y0 = v.cy - plot.h / 2 / v.unit;
-    hit->y1 = v.cy + plot.h / 2 / v.unit;
+    section_hit(&v, s->brush.scene, HIT_GRAPH, 0);
     regions_view_add_group_hits(s, n, &v);
     regions_view_draw_edges(s, p, &v);
     uint32_t under = regions_view_vertex_under_mouse(s, n, &v);

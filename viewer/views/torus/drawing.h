@@ -5,6 +5,7 @@
 
 #include "viewer/layout/lattice.h"
 #include "viewer/layout/projection.h"
+#include "viewer/layout/section.h"
 #include "viewer/layout/strokes.h"
 #include "viewer/views/common/view.h"
 
@@ -111,11 +112,6 @@ void torus_link_tip(struct stage *stage, const struct torus_drawing *drawing, in
 
 /** Distance of a point from a line. */
 double torus_distance(double x, double y, const struct projection_line *line);
-
-/** The area that the mouse moves and zooms. @param space  1 for the grid @param unit  pixels of 1
- */
-void torus_add_ground(const struct stage *stage, struct box plot, uint64_t space, double x,
-                      double y, double unit);
 
 /** A hit for the link under the mouse. @param half  PROJECTION_NONE: there is none */
 void torus_add_link_hit(const struct stage *stage, const struct torus_drawing *drawing, int side,

@@ -5,59 +5,35 @@
 
 enum { MARGIN_LEFT = 30, MARGIN_BELOW = 22, MARGIN = 8 };
 
-/* Transformation from the projection to logical pixels. */
-struct scale {
-    struct box plot;
-    double unit, x, y;
-};
-
-static double torus_plane_to_x(const struct scale *k, double x)
-{
-    return k->plot.x + k->plot.w / 2 + (x - k->x) * k->unit;
-}
-
-static double torus_plane_to_y(const struct scale *k, double y)
-{
-    return k->plot.y + k->plot.h / 2 + (y - k->y) * k->unit;
-}
-
-static struct scale torus_plane_fit_scale(const struct stage *s, const struct projection *p,
-                                          struct box plot, int large)
+static struct section torus_plane_fit_section(const struct stage *s, const struct projection *p,
+                                              struct box plot, int large)
 {
     double w, h;
     projection_extent(p, &w, &h);
-    struct scale k = {.plot = plot, .unit = fmin(plot.w / (2 * w), plot.h / (2 * h))};
-    k.unit *= large ? s->ui->torus.zoom : 1;
-    k.x = large ? s->ui->torus.x : 0;
-    k.y = large ? s->ui->torus.y : 0;
-    return k;
+    double unit = fmin(plot.w / (2 * w), plot.h / (2 * h));
+    if (!large)
+        return (struct section){plot, unit, unit, 0, 0};
+    unit *= s->ui->torus.zoom;
+    return (struct section){plot, unit, unit, s->ui->torus.x, s->ui->torus.y};
 }
 
 /* Distance on the screen between nodes of a stack, measured across the diagonal. */
-static double torus_plane_pitch(const struct projection *p, const struct scale *k)
+static double torus_plane_pitch(const struct projection *p, const struct section *k)
 {
-    return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->unit;
+    return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->ux;
 }
 
-static int torus_plane_in_sight(const struct scale *k, double x, double y, double reach)
+static int torus_plane_crosses(const struct section *k, const struct projection_line *l)
 {
-    return x > k->plot.x - reach && x < k->plot.x + k->plot.w + reach && y > k->plot.y - reach &&
-           y < k->plot.y + k->plot.h + reach;
-}
-
-static int torus_plane_crosses(const struct scale *k, const struct projection_line *l)
-{
-    double x0 = torus_plane_to_x(k, fmin(l->x0, l->x1)),
-           x1 = torus_plane_to_x(k, fmax(l->x0, l->x1));
-    double y0 = torus_plane_to_y(k, fmin(l->y0, l->y1)),
-           y1 = torus_plane_to_y(k, fmax(l->y0, l->y1));
-    return x1 >= k->plot.x - 4 && x0 <= k->plot.x + k->plot.w + 4 && y1 >= k->plot.y - 4 &&
-           y0 <= k->plot.y + k->plot.h + 4;
+    double x0 = section_x(k, fmin(l->x0, l->x1)), x1 = section_x(k, fmax(l->x0, l->x1));
+    double y0 = section_y(k, fmin(l->y0, l->y1)), y1 = section_y(k, fmax(l->y0, l->y1));
+    return x1 >= k->box.x - 4 && x0 <= k->box.x + k->box.w + 4 && y1 >= k->box.y - 4 &&
+           y0 <= k->box.y + k->box.h + 4;
 }
 
 /* ---- links ---- */
 
-static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
+static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const struct section *k,
                                  struct strokes *strokes, int panel, uint32_t half,
                                  const struct projection_line *l)
 {
@@ -76,13 +52,12 @@ static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const
     if (side->lit[half] == 2)
         width += 2;
     /* the selection is above the rest, large loads above small ones */
-    strokes_add(strokes, &(struct stroke){
-                             (float)torus_plane_to_x(k, l->x0), (float)torus_plane_to_y(k, l->y0),
-                             (float)torus_plane_to_x(k, l->x1), (float)torus_plane_to_y(k, l->y1),
-                             (float)width, -rank - (lit && d->some ? 4 : 0), color});
+    strokes_add(strokes, &(struct stroke){(float)section_x(k, l->x0), (float)section_y(k, l->y0),
+                                          (float)section_x(k, l->x1), (float)section_y(k, l->y1),
+                                          (float)width, -rank - (lit && d->some ? 4 : 0), color});
 }
 
-static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, const struct scale *k,
+static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, const struct section *k,
                                   struct strokes *strokes, int panel)
 {
     const struct torus_side *side = &d->sides[s->ui->torus.view];
@@ -100,16 +75,16 @@ static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, cons
 
 /* The half under the mouse; PROJECTION_NONE: none. */
 static uint32_t torus_plane_half_under(const struct stage *s, const struct torus_drawing *d,
-                                       const struct scale *k, int panel)
+                                       const struct section *k, int panel)
 {
     int view = s->ui->torus.view;
     const struct torus_side *side = &d->sides[view];
     const struct projection *p = &side->projection;
-    double x = (s->brush.mouse_x - k->plot.x - k->plot.w / 2) / k->unit + k->x;
-    double y = (s->brush.mouse_y - k->plot.y - k->plot.h / 2) / k->unit + k->y;
-    double nearest = fmin(fmax(torus_plane_pitch(p, k) / 2, 2), 5) / k->unit;
+    double x = (s->brush.mouse_x - k->box.x - k->box.w / 2) / k->ux + k->cx;
+    double y = (s->brush.mouse_y - k->box.y - k->box.h / 2) / k->ux + k->cy;
+    double nearest = fmin(fmax(torus_plane_pitch(p, k) / 2, 2), 5) / k->ux;
     uint32_t best = PROJECTION_NONE;
-    if (!box_has(k->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
+    if (!box_has(k->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t wire = 0; wire < p->places * PROJECTION_AXES; wire++) {
         struct projection_line l[2];
@@ -135,7 +110,7 @@ static double torus_plane_radius(double pitch)
     return fmin(fmax(pitch * 0.42, 0), 7);
 }
 
-static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, const struct scale *k,
+static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, const struct section *k,
                                   struct strokes *strokes)
 {
     int view = s->ui->torus.view;
@@ -148,9 +123,9 @@ static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, cons
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
         projection_point(p, place, &x, &y);
-        x = torus_plane_to_x(k, x);
-        y = torus_plane_to_y(k, y);
-        if (!torus_plane_in_sight(k, x, y, 8))
+        x = section_x(k, x);
+        y = section_y(k, y);
+        if (!section_shows(k, x, y, 8))
             continue;
         int lit = !d->some || d->lit[own];
         color_t color = d->colors[own];
@@ -163,7 +138,7 @@ static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, cons
 }
 
 static void torus_plane_node_hits(const struct stage *s, const struct torus_drawing *d,
-                                  const struct scale *k)
+                                  const struct section *k)
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
@@ -172,9 +147,9 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
         projection_point(p, place, &x, &y);
-        x = torus_plane_to_x(k, x);
-        y = torus_plane_to_y(k, y);
-        if (torus_plane_in_sight(k, x, y, 0) && d->node_of[own] != TOPOLOGY_NONE)
+        x = section_x(k, x);
+        y = section_y(k, y);
+        if (section_shows(k, x, y, 0) && d->node_of[own] != TOPOLOGY_NONE)
             scene_hit(s->brush.scene, (struct box){x - reach, y - reach, 2 * reach, 2 * reach},
                       HIT_VERTEX, d->node_of[own], own + 1);
     }
@@ -190,7 +165,7 @@ static int torus_plane_is_chosen(const struct stage *s, uint32_t dimension, uint
 
 /* Coordinates beside the bands that represent planes; a click selects a plane. */
 static void torus_plane_add_bands(const struct stage *s, const struct projection *p,
-                                  const struct scale *k, struct box box)
+                                  const struct section *k, struct box box)
 {
     const struct theme *t = s->brush.theme;
     for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
@@ -198,16 +173,15 @@ static void torus_plane_add_bands(const struct stage *s, const struct projection
         uint32_t size = p->axes[axis].size, step = 1;
         if (p->axes[axis].dimension == PROJECTION_NONE)
             continue;
-        while (step * k->unit < 16)
+        while (step * k->ux < 16)
             step *= 2;
         for (uint32_t i = 0; i < size; i += step) {
-            double at = i - (size - 1) / 2.0, x = torus_plane_to_x(k, at),
-                   y = torus_plane_to_y(k, -at);
-            struct box band = across ? (struct box){x - k->unit / 2, box.y + box.h - MARGIN_BELOW,
-                                                    k->unit, MARGIN_BELOW}
-                                     : (struct box){box.x, y - k->unit / 2, MARGIN_LEFT, k->unit};
-            double middle = across ? x : y, from = across ? k->plot.x : k->plot.y,
-                   until = from + (across ? k->plot.w : k->plot.h);
+            double at = i - (size - 1) / 2.0, x = section_x(k, at), y = section_y(k, -at);
+            struct box band = across ? (struct box){x - k->ux / 2, box.y + box.h - MARGIN_BELOW,
+                                                    k->ux, MARGIN_BELOW}
+                                     : (struct box){box.x, y - k->ux / 2, MARGIN_LEFT, k->ux};
+            double middle = across ? x : y, from = across ? k->box.x : k->box.y,
+                   until = from + (across ? k->box.w : k->box.h);
             if (middle < from + 7 || middle > until - 7)
                 continue;
             int on = torus_plane_is_chosen(s, p->axes[axis].dimension, i);
@@ -230,7 +204,7 @@ static void torus_plane_add_bands(const struct stage *s, const struct projection
 }
 
 static void torus_plane_add_selected_band(const struct stage *s, const struct projection *p,
-                                          const struct scale *k)
+                                          const struct section *k)
 {
     for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
         uint32_t size = p->axes[axis].size;
@@ -240,24 +214,22 @@ static void torus_plane_add_selected_band(const struct stage *s, const struct pr
         color_t color = color_fade(s->brush.theme->accent, 0.10);
         if (axis == PROJECTION_ACROSS)
             scene_rect(s->brush.scene,
-                       (struct box){torus_plane_to_x(k, at - 0.5), k->plot.y, k->unit, k->plot.h},
-                       0, color);
+                       (struct box){section_x(k, at - 0.5), k->box.y, k->ux, k->box.h}, 0, color);
         else
             scene_rect(s->brush.scene,
-                       (struct box){k->plot.x, torus_plane_to_y(k, -at - 0.5), k->plot.w, k->unit},
-                       0, color);
+                       (struct box){k->box.x, section_y(k, -at - 0.5), k->box.w, k->ux}, 0, color);
     }
 }
 
 /* ---- the whole ---- */
 
 static void torus_plane_point_at(struct stage *s, const struct torus_drawing *d,
-                                 const struct scale *k, int panel)
+                                 const struct section *k, int panel)
 {
     uint32_t half = torus_plane_half_under(s, d, k, panel);
     torus_add_link_hit(s, d, s->ui->torus.view, half);
     torus_plane_node_hits(s, d, k);
-    const struct scene_hit *hit = torus_tip_under(s, d, k->plot, s->ui->torus.view, half);
+    const struct scene_hit *hit = torus_tip_under(s, d, k->box, s->ui->torus.view, half);
     if (hit)
         scene_outline(s->brush.scene,
                       (struct box){hit->box.x - 2, hit->box.y - 2, hit->box.w + 4, hit->box.h + 4},
@@ -272,10 +244,10 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     plot = (struct box){floor(plot.x), floor(plot.y), floor(plot.w), floor(plot.h)};
     if (plot.w < 24 || plot.h < 24 || !torus_belongs(s, panel))
         return;
-    struct scale k = torus_plane_fit_scale(s, &side->projection, plot, 1);
+    struct section k = torus_plane_fit_section(s, &side->projection, plot, 1);
     struct strokes *strokes = &d->flat[panel];
     uint64_t key = torus_strokes_key(
-        s, d, panel, &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, k.unit, k.x, k.y},
+        s, d, panel, &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, k.ux, k.cx, k.cy},
         s->ui->torus.view);
     if (d->flat_keys[panel] != key) {
         strokes_clear(strokes);
@@ -290,7 +262,7 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     scene_panel(s->brush.scene, plot, 0, "torus.rings%d.plot", panel);
     scene_overlay(s->brush.scene);
     strokes_draw(strokes, s->brush.scene, plot, s->brush.theme->panel);
-    torus_add_ground(s, plot, 0, k.x, k.y, k.unit);
+    section_hit(&k, s->brush.scene, HIT_TORUS, 0);
     if (!large)
         return;
     torus_plane_add_selected_band(s, &side->projection, &k);
@@ -306,8 +278,8 @@ void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box bo
     const struct torus_side *from = &d->sides[side];
     const struct projection *p = &from->projection;
     const struct torus_values *v = &d->values[panel];
-    struct scale k = torus_plane_fit_scale(s, p, box_inset(box, 4, 4), 0);
-    double width = fmin(fmax(k.unit * 0.16, 0.8), 3);
+    struct section k = torus_plane_fit_section(s, p, box_inset(box, 4, 4), 0);
+    double width = fmin(fmax(k.ux * 0.16, 0.8), 3);
     if (!torus_belongs(s, panel) || !v->bundles[side])
         return;
     for (uint32_t bundle = 0; bundle < projection_bundles(p); bundle++) {
@@ -318,7 +290,7 @@ void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box bo
         color_t color = torus_color(s, d, v->bundles[side][bundle]);
         int lines = color & 0xff ? projection_bundle_lines(p, bundle, l) : 0;
         for (int i = 0; i < lines; i++)
-            scene_line(s->brush.scene, torus_plane_to_x(&k, l[i].x0), torus_plane_to_y(&k, l[i].y0),
-                       torus_plane_to_x(&k, l[i].x1), torus_plane_to_y(&k, l[i].y1), width, color);
+            scene_line(s->brush.scene, section_x(&k, l[i].x0), section_y(&k, l[i].y0),
+                       section_x(&k, l[i].x1), section_y(&k, l[i].y1), width, color);
     }
 }

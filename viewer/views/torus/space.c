@@ -6,27 +6,26 @@
 /* Centre and radius of the grid on the screen. */
 struct eye {
     struct lattice lattice;
-    struct box plot;
-    double radius, x, y;
+    struct section section; /* of the screen: a unit is the radius of the grid */
 };
 
 static float torus_space_to_x(const struct eye *e, double x)
 {
-    return (float)(e->plot.x + e->plot.w / 2 + (x - e->x) * e->radius);
+    return (float)section_x(&e->section, x);
 }
 
 static float torus_space_to_y(const struct eye *e, double y)
 {
-    return (float)(e->plot.y + e->plot.h / 2 + (y - e->y) * e->radius);
+    return (float)section_y(&e->section, y);
 }
 
 static struct eye torus_space_make_eye(const struct stage *s, const struct torus_drawing *d,
                                        struct box plot)
 {
     const struct torus_choice *t = &s->ui->torus;
-    struct eye e = {.plot = plot, .x = t->space_x, .y = t->space_y};
+    double radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space_zoom;
+    struct eye e = {.section = {plot, radius, radius, t->space_x, t->space_y}};
     lattice_set_view(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
-    e.radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space_zoom;
     return e;
 }
 
@@ -45,10 +44,10 @@ static double torus_space_selection_offset(const struct torus_drawing *d, int li
 
 static int torus_space_outside(const struct eye *e, const struct stroke *k)
 {
-    return fmaxf(k->x0, k->x1) < (float)e->plot.x - 4 ||
-           fminf(k->x0, k->x1) > (float)(e->plot.x + e->plot.w + 4) ||
-           fmaxf(k->y0, k->y1) < (float)e->plot.y - 4 ||
-           fminf(k->y0, k->y1) > (float)(e->plot.y + e->plot.h + 4);
+    return fmaxf(k->x0, k->x1) < (float)e->section.box.x - 4 ||
+           fminf(k->x0, k->x1) > (float)(e->section.box.x + e->section.box.w + 4) ||
+           fmaxf(k->y0, k->y1) < (float)e->section.box.y - 4 ||
+           fminf(k->y0, k->y1) > (float)(e->section.box.y + e->section.box.h + 4);
 }
 
 static void torus_space_add_links(const struct stage *s, struct torus_drawing *d,
@@ -56,7 +55,7 @@ static void torus_space_add_links(const struct stage *s, struct torus_drawing *d
 {
     const struct torus_side *side = &d->sides[TORUS_SPACE];
     const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
-    double spacing = e->lattice.step * e->radius, width = fmin(fmax(spacing * 0.07, 0.8), 3);
+    double spacing = e->lattice.step * e->section.ux, width = fmin(fmax(spacing * 0.07, 0.8), 3);
     for (uint32_t wire = 0; values && wire < d->places * PROJECTION_AXES; wire++) {
         struct lattice_line l[2];
         if (!(side->axes >> wire % PROJECTION_AXES & 1))
@@ -90,7 +89,7 @@ static void torus_space_add_links(const struct stage *s, struct torus_drawing *d
 static void torus_space_add_nodes(const struct stage *s, struct torus_drawing *d,
                                   const struct eye *e)
 {
-    double spacing = e->lattice.step * e->radius;
+    double spacing = e->lattice.step * e->section.ux;
     for (uint32_t place = 0; place < d->places; place++) {
         double x, y, away;
         int lit = !d->some || d->lit[place];
@@ -114,7 +113,7 @@ static void torus_space_add_nodes(const struct stage *s, struct torus_drawing *d
 static void torus_space_node_hits(const struct stage *s, const struct torus_drawing *d,
                                   const struct eye *e)
 {
-    double reach = fmin(fmax(e->lattice.step * e->radius * 0.2, 1), 9);
+    double reach = fmin(fmax(e->lattice.step * e->section.ux * 0.2, 1), 9);
     for (int lit = 0; lit < 2; lit++) /* selected nodes are above the others */
         for (uint32_t place = 0; place < d->places; place++) {
             double x, y, away;
@@ -122,7 +121,7 @@ static void torus_space_node_hits(const struct stage *s, const struct torus_draw
                 continue;
             lattice_point(&e->lattice, place, &x, &y, &away);
             double px = (double)torus_space_to_x(e, x), py = (double)torus_space_to_y(e, y);
-            if (box_has(e->plot, px, py))
+            if (box_has(e->section.box, px, py))
                 scene_hit(s->brush.scene,
                           (struct box){px - reach, py - reach, 2 * reach, 2 * reach}, HIT_VERTEX,
                           d->node_of[place], place + 1);
@@ -137,7 +136,8 @@ static uint32_t torus_space_half_under(const struct stage *s, const struct torus
     const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
     uint32_t best = PROJECTION_NONE;
     double least = INFINITY;
-    if (!values || !box_has(e->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
+    if (!values || !box_has(e->section.box, s->brush.mouse_x, s->brush.mouse_y) ||
+        s->ui->mouse.dragging)
         return best;
     for (uint32_t wire = 0; wire < d->places * PROJECTION_AXES; wire++) {
         struct lattice_line l[2];
@@ -176,11 +176,11 @@ static void torus_space_add_edges(const struct stage *s, const struct torus_draw
         at[axis] = p->axes[axis].size - 1;
         lattice_point(&e->lattice, projection_place_at(p, at), &x, &y, &away);
         double dx = x - x0, dy = y - y0, length = hypot(dx, dy);
-        if (length * e->radius < 24)
+        if (length * e->section.ux < 24)
             continue;
         double px = (double)torus_space_to_x(e, x + dx / length * 0.12),
                py = (double)torus_space_to_y(e, y + dy / length * 0.12);
-        if (box_has(box_inset(e->plot, 14, 10), px, py))
+        if (box_has(box_inset(e->section.box, 14, 10), px, py))
             scene_text(s->brush.scene, px - 12, py - 7, 24, TEXT_AXIS_STRONG, TEXT_CENTRE,
                        s->brush.theme->text, torus_dimension(s, p->axes[axis].dimension));
     }
@@ -195,8 +195,8 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     const struct torus_choice *c = &s->ui->torus;
     uint64_t key =
         torus_strokes_key(s, d, c->panel,
-                          &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, e.radius, e.x,
-                                                     e.y, c->yaw, c->pitch},
+                          &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, e.section.ux,
+                                                     e.section.cx, e.section.cy, c->yaw, c->pitch},
                           3);
     if (key != d->space_key) {
         strokes_clear(&d->space);
@@ -209,7 +209,7 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     scene_overlay(s->brush.scene);
     strokes_draw(&d->space, s->brush.scene, plot, s->brush.theme->panel);
     torus_space_add_edges(s, d, &e);
-    torus_add_ground(s, plot, 1, e.x, e.y, e.radius);
+    section_hit(&e.section, s->brush.scene, HIT_TORUS, 1);
     uint32_t half = torus_space_half_under(s, d, &e);
     torus_add_link_hit(s, d, TORUS_SPACE, half);
     torus_space_node_hits(s, d, &e);

@@ -70,16 +70,6 @@ double torus_distance(double x, double y, const struct projection_line *l)
     return hypot(x - l->x0 - t * dx, y - l->y0 - t * dy);
 }
 
-void torus_add_ground(const struct stage *s, struct box plot, uint64_t space, double x, double y,
-                      double unit)
-{
-    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, space, 0);
-    hit->x0 = x - plot.w / 2 / unit;
-    hit->x1 = x + plot.w / 2 / unit;
-    hit->y0 = y - plot.h / 2 / unit;
-    hit->y1 = y + plot.h / 2 / unit;
-}
-
 void torus_add_link_hit(const struct stage *s, const struct torus_drawing *d, int side,
                         uint32_t half)
 {
