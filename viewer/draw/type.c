@@ -178,81 +178,6 @@ void type_destroy(struct type *type)
 
 /* ---- words --------------------------------------------------------------- */
 
-static int type_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Width of a text; with figures each digit takes the width of the widest. */
-static int advance_of(struct type *type, enum text_style style, int figures, const char *text)
-{
-    int w = 0;
-    if (!figures) {
-        TTF_SizeUTF8(type->fonts[style], text, &w, NULL);
-        return w;
-    }
-    char run[TEXT_MAXIMUM];
-    size_t n = 0;
-    int total = 0;
-    for (const char *c = text;; c++) {
-        if ((type_is_digit(*c) || !*c) && n > 0) {
-            run[n] = 0;
-            TTF_SizeUTF8(type->fonts[style], run, &w, NULL);
-            total += w;
-            n = 0;
-        }
-        if (!*c)
-            return total;
-        if (type_is_digit(*c))
-            total += type->digit[style];
-        else if (n + 1 < sizeof run)
-            run[n++] = *c;
-    }
-}
-
-static struct word *type_look_up(struct type *type, enum text_style style, int figures,
-                                 const char *text)
-{
-    uint64_t hash =
-        UINT64_C(0xcbf29ce484222325) ^ ((uint64_t)style << 1 | (uint64_t)(figures != 0));
-    for (const char *c = text; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    if (type->count >= CACHE_MAXIMUM)
-        forget_words(type);
-    size_t i = (size_t)(hash ^ hash >> 31) % CACHE_SLOTS;
-    for (; type->words[i].text; i = (i + 1) % CACHE_SLOTS) {
-        struct word *w = &type->words[i];
-        if (w->style == style && w->figures == (figures != 0) && !strcmp(w->text, text))
-            return w;
-    }
-    struct word *word = &type->words[i];
-    word->text = strdup(text);
-    if (!word->text)
-        return NULL;
-    word->style = style;
-    word->figures = figures != 0;
-    word->advance = advance_of(type, style, figures, text);
-    type->count++;
-    return word;
-}
-
-static double type_width_of(void *user, enum text_style style, int flags, const char *text,
-                            size_t bytes)
-{
-    struct type *type = user;
-    char copy[TEXT_MAXIMUM];
-    size_t n = bytes < sizeof copy - 1 ? bytes : sizeof copy - 1;
-    memcpy(copy, text, n);
-    copy[n] = 0;
-    struct word *word = n ? type_look_up(type, style, flags & TEXT_FIGURES, copy) : NULL;
-    return word ? word->advance / type->scale : 0;
-}
-
-struct text_measure type_measure(struct type *type)
-{
-    return (struct text_measure){type_width_of, type};
-}
-
 /* Lay one rendered piece into the mask of a word. */
 static void type_place_glyphs(struct word *word, SDL_Surface *piece, int x)
 {
@@ -281,38 +206,84 @@ static void render_piece(struct type *type, struct word *word, const char *text,
     SDL_FreeSurface(piece);
 }
 
+/* Lay out a word, and render it if it has a mask. With figures each digit takes the width of the
+ * widest. @return its width */
+static int type_lay_out(struct type *type, struct word *word)
+{
+    TTF_Font *font = type->fonts[word->style];
+    int x = 0, w = 0;
+    if (!word->figures) {
+        TTF_SizeUTF8(font, word->text, &w, NULL);
+        if (word->mask)
+            render_piece(type, word, word->text, 0, 0);
+        return w;
+    }
+    for (const char *c = word->text; *c;) {
+        char run[TEXT_MAXIMUM];
+        int digit = *c >= '0' && *c <= '9';
+        size_t n = digit ? 1 : strcspn(c, "0123456789");
+        snprintf(run, sizeof run, "%.*s", (int)n, c);
+        w = type->digit[word->style];
+        if (!digit)
+            TTF_SizeUTF8(font, run, &w, NULL);
+        if (word->mask)
+            render_piece(type, word, run, x, digit ? w : 0);
+        x += w;
+        c += n;
+    }
+    return x;
+}
+
+static struct word *type_look_up(struct type *type, enum text_style style, int figures,
+                                 const char *text)
+{
+    uint64_t hash =
+        UINT64_C(0xcbf29ce484222325) ^ ((uint64_t)style << 1 | (uint64_t)(figures != 0));
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    if (type->count >= CACHE_MAXIMUM)
+        forget_words(type);
+    size_t i = (size_t)(hash ^ hash >> 31) % CACHE_SLOTS;
+    for (; type->words[i].text; i = (i + 1) % CACHE_SLOTS) {
+        struct word *w = &type->words[i];
+        if (w->style == style && w->figures == (figures != 0) && !strcmp(w->text, text))
+            return w;
+    }
+    struct word *word = &type->words[i];
+    word->text = strdup(text);
+    if (!word->text)
+        return NULL;
+    word->style = style;
+    word->figures = figures != 0;
+    word->advance = type_lay_out(type, word);
+    type->count++;
+    return word;
+}
+
+static double type_width_of(void *user, enum text_style style, int flags, const char *text,
+                            size_t bytes)
+{
+    struct type *type = user;
+    char copy[TEXT_MAXIMUM];
+    size_t n = bytes < sizeof copy - 1 ? bytes : sizeof copy - 1;
+    memcpy(copy, text, n);
+    copy[n] = 0;
+    struct word *word = n ? type_look_up(type, style, flags & TEXT_FIGURES, copy) : NULL;
+    return word ? word->advance / type->scale : 0;
+}
+
+struct text_measure type_measure(struct type *type)
+{
+    return (struct text_measure){type_width_of, type};
+}
+
 static void type_render(struct type *type, struct word *word)
 {
     word->w = word->advance + 4; /* letters may lean out of their advance */
     word->h = TTF_FontHeight(type->fonts[word->style]);
     word->mask = calloc((size_t)word->w * (size_t)word->h + 1, 1);
-    if (!word->mask)
-        return;
-    if (!word->figures) {
-        render_piece(type, word, word->text, 0, 0);
-        return;
-    }
-    char run[TEXT_MAXIMUM];
-    size_t n = 0;
-    int x = 0, w = 0;
-    for (const char *c = word->text;; c++) {
-        if ((type_is_digit(*c) || !*c) && n > 0) {
-            run[n] = 0;
-            render_piece(type, word, run, x, 0);
-            TTF_SizeUTF8(type->fonts[word->style], run, &w, NULL);
-            x += w;
-            n = 0;
-        }
-        if (!*c)
-            return;
-        if (type_is_digit(*c)) {
-            const char digit[2] = {*c, 0};
-            render_piece(type, word, digit, x, type->digit[word->style]);
-            x += type->digit[word->style];
-        } else if (n + 1 < sizeof run) {
-            run[n++] = *c;
-        }
-    }
+    if (word->mask)
+        type_lay_out(type, word);
 }
 
 void type_draw(struct type *type, struct canvas *canvas, double x, double y, enum text_style style,
