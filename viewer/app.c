@@ -17,6 +17,7 @@
 #include "daemon/analysis/network/mapping_text.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -95,12 +96,12 @@ static int read_mappings(struct app *a)
     const struct options *o = a->options;
     int error = 0;
     for (int i = 0; i < o->mapping_count && !error; i++) {
-        const char *path = o->mappings[i], *slash = strrchr(path, '/');
+        const char *path = o->mappings[i];
         char why[250] = "";
         uint32_t *seats, count;
         error = app_read_mapping(path, &seats, &count, why, sizeof why);
         if (!error)
-            error = torus_add_mapping(&a->ui.torus, slash ? slash + 1 : path, seats, count);
+            error = torus_add_mapping(&a->ui.torus, text_base_name(path), seats, count);
         if (error)
             log_error("%s: %s", path, why[0] ? why : holter_strerror(error));
     }

@@ -5,6 +5,7 @@
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
+#include "holter/plain_text.h"
 #include "version.h"
 
 #include <limits.h>
@@ -73,8 +74,7 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    const char *called = argc == 0 ? "holter" : slash == NULL ? argv[0] : slash + 1;
+    const char *called = argc == 0 ? "holter" : text_base_name(argv[0]);
     for (int i = 0; run_launcher_names[i] != NULL; i++)
         if (strcmp(called, run_launcher_names[i]) == 0)
             return run_shim_exec_launcher(called, argc, argv);

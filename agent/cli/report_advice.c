@@ -4,6 +4,7 @@
 #include "daemon/analysis/network/measures.h"
 #include "daemon/analysis/network/remap/remap.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,7 +85,6 @@ void report_advise(struct report_advice *out, const char *recording, const char 
                  "All ranks ran on one node: no message went over a network.");
     } else {
         const char *name = topology_spec(input.network.topology)->name;
-        const char *slash = strrchr(named, '/');
         report_advice_find_advice(out, &input);
         snprintf(out->network, sizeof(out->network), "%s",
                  name[0] != '\0'    ? name
@@ -93,7 +93,7 @@ void report_advise(struct report_advice *out, const char *recording, const char 
         snprintf(
             out->command, sizeof(out->command),
             "holter remap %.200s --objective max-link%s%.200s --format openmpi -o better.rankfile",
-            slash == NULL ? named : slash + 1, topology != NULL ? " --topology " : "",
+            text_base_name(named), topology != NULL ? " --topology " : "",
             topology != NULL ? topology : "");
     }
     network_input_finish(&input);

@@ -113,10 +113,9 @@ static void detect_mpi_closure_walk(struct closure *c, visitor *visit, void *use
 static int detect_mpi_visit_library(void *user, const char *soname, const char *path)
 {
     struct mpi_finding *out = user;
-    const char *slash = strrchr(soname, '/');
     if (text_begins(soname, "libasan.so") && strlen(path) < sizeof out->sanitizer)
         strcpy(out->sanitizer, path);
-    if (!detect_mpi_is_mpi_name(slash == NULL ? soname : slash + 1) || path[0] == '\0')
+    if (!detect_mpi_is_mpi_name(text_base_name(soname)) || path[0] == '\0')
         return 0;
     if (out->flavour == MPI_FLAVOUR_NONE) {
         out->flavour = detect_mpi_flavour_of(path);

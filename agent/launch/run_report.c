@@ -349,7 +349,6 @@ static unsigned run_report_percent(double share)
 
 static void run_report_print_job(const struct run_job *job)
 {
-    const char *slash = strrchr(job->app, '/');
     double of = (double)job->watched * (double)job->duration_ns;
     char *line = NULL;
     size_t length;
@@ -357,9 +356,8 @@ static void run_report_print_job(const struct run_job *job)
     if (out == NULL)
         return;
     fprintf(out, "job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, ",
-            job->id, slash == NULL ? job->app : slash + 1,
-            strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
-            job->nodes, job->nodes == 1 ? "" : "s",
+            job->id, text_base_name(job->app), strcmp(job->state, "died") == 0 ? "died; " : "",
+            job->ranks, job->ranks == 1 ? "" : "s", job->nodes, job->nodes == 1 ? "" : "s",
             job->duration_ns == 0 ? "end not seen"
                                   : quantity_duration((double)job->duration_ns).text,
             quantity_grouped(job->messages).text, quantity_bytes((double)job->bytes).text);

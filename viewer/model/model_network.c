@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/plain_text.h"
 #include "viewer/model/model_network_parts.h"
 
 #include <errno.h>
@@ -93,17 +94,12 @@ void network_clear(struct network *n)
 
 /* ---- topology ------------------------------------------------------------ */
 
-static void model_network_copy(char *to, size_t capacity, const char *from)
-{
-    snprintf(to, capacity, "%s", from ? from : "");
-}
-
 static uint32_t model_network_vertex_of(uint64_t number)
 {
     return number < TOPOLOGY_MAX_VERTICES ? (uint32_t)number : TOPOLOGY_NONE;
 }
 
-static uint32_t model_network_small(uint64_t number)
+uint32_t network_bounded(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
@@ -111,12 +107,12 @@ static uint32_t model_network_small(uint64_t number)
 static void model_network_add_head(struct network_parts *p, const struct wire_topology *t)
 {
     struct topology_spec *s = &p->spec;
-    model_network_copy(s->name, sizeof s->name, t->name);
+    text_copy(s->name, sizeof s->name, t->name);
     s->kind = (enum topology_kind)t->kind;
     s->tie = (enum topology_tie)t->tie;
     s->capacity = t->capacity;
-    model_network_copy(p->source, sizeof p->source, t->source);
-    model_network_copy(p->fault, sizeof p->fault, t->fault);
+    text_copy(p->source, sizeof p->source, t->source);
+    text_copy(p->fault, sizeof p->fault, t->fault);
 }
 
 static void add_dimensions(struct network_parts *p, const struct wire_topology *t)
@@ -125,11 +121,11 @@ static void add_dimensions(struct network_parts *p, const struct wire_topology *
     for (uint64_t i = 0; i < t->dimensions_count && s->dimension_count < TOPOLOGY_DIMENSIONS; i++) {
         const struct wire_dimension_row *row = &t->dimensions[i];
         struct topology_dimension *d = &s->dimensions[s->dimension_count++];
-        model_network_copy(d->name, sizeof d->name, row->name);
+        text_copy(d->name, sizeof d->name, row->name);
         d->connection = (enum topology_connection)row->connection;
-        d->size = model_network_small(row->size);
-        d->step = model_network_small(row->step);
-        d->up = model_network_small(row->up);
+        d->size = network_bounded(row->size);
+        d->step = network_bounded(row->step);
+        d->up = network_bounded(row->up);
     }
 }
 
@@ -141,7 +137,7 @@ static int add_graph(struct network_parts *p, const struct wire_topology *t)
         return -ENOMEM;
     for (uint64_t i = 0; i < t->vertices_count; i++) {
         struct topology_named *v = &s->vertices[s->vertex_count++];
-        model_network_copy(v->name, sizeof v->name, t->vertices[i].name);
+        text_copy(v->name, sizeof v->name, t->vertices[i].name);
         v->kind = (enum topology_vertex)t->vertices[i].kind;
     }
     for (uint64_t i = 0; i < t->edges_count; i++) {
@@ -149,7 +145,7 @@ static int add_graph(struct network_parts *p, const struct wire_topology *t)
         struct topology_edge *e = &s->edges[s->edge_count++];
         *e = (struct topology_edge){model_network_vertex_of(row->from),
                                     model_network_vertex_of(row->to), row->capacity, ""};
-        model_network_copy(e->interface, sizeof e->interface, row->interface);
+        text_copy(e->interface, sizeof e->interface, row->interface);
     }
     return 0;
 }
@@ -207,10 +203,9 @@ static int model_network_apply_topology(struct network *n, struct network_parts 
         return error;
     topology_destroy(n->topology);
     n->topology = topology;
-    model_network_copy(n->name, sizeof n->name, p->spec.name);
-    model_network_copy(n->source, sizeof n->source, p->source);
-    model_network_copy(n->fault, sizeof n->fault,
-                       error ? why[0] ? why : "it contradicts itself" : p->fault);
+    text_copy(n->name, sizeof n->name, p->spec.name);
+    text_copy(n->source, sizeof n->source, p->source);
+    text_copy(n->fault, sizeof n->fault, error ? why[0] ? why : "it contradicts itself" : p->fault);
     uint32_t vertices = topology ? topology_vertices(topology) : 0;
     for (uint32_t i = 0; i < p->seat_count; i++)
         p->seats[i] = p->seats[i] < vertices ? p->seats[i] : TOPOLOGY_NONE;
@@ -289,9 +284,9 @@ static int model_network_add_routes(struct network_parts *p, const struct wire_l
     for (uint64_t i = 0; i < w->routes_count; i++) {
         const struct wire_link_route_row *row = &w->routes[i];
         p->routes[p->route_count++] = (struct network_route){link_number(row->link),
-                                                             model_network_small(row->source),
-                                                             model_network_small(row->destination),
-                                                             model_network_small(row->length),
+                                                             network_bounded(row->source),
+                                                             network_bounded(row->destination),
+                                                             network_bounded(row->length),
                                                              row->messages,
                                                              row->bytes};
     }
@@ -306,7 +301,7 @@ static int add_interfaces(struct network_parts *p, const struct wire_links *w)
     for (uint64_t i = 0; i < w->interfaces_count; i++) {
         const struct wire_interface_row *row = &w->interfaces[i];
         struct network_interface *f = &p->interfaces[p->interface_count++];
-        *f = (struct network_interface){.node = model_network_small(row->node),
+        *f = (struct network_interface){.node = network_bounded(row->node),
                                         .medium = (uint8_t)row->medium,
                                         .unit = row->unit != 0,
                                         .sent = row->sent,
@@ -315,7 +310,7 @@ static int add_interfaces(struct network_parts *p, const struct wire_links *w)
                                         .speed = row->speed,
                                         .link_out = link_number(row->link_out),
                                         .link_in = link_number(row->link_in)};
-        model_network_copy(f->name, sizeof f->name, row->name);
+        text_copy(f->name, sizeof f->name, row->name);
     }
     return 0;
 }

@@ -35,6 +35,9 @@ int network_compare_reroutes(const void *left, const void *right);
 /** Grows an owned array for more elements. @param array  address of the pointer */
 int network_grow(void *array, uint32_t count, uint64_t more, size_t size);
 
+/** A number of a message in 32 bits; larger ones are UINT32_MAX, which no table has. */
+uint32_t network_bounded(uint64_t number);
+
 /** Stores placements by rank. @return 0 or -ENOMEM */
 int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_row *rows,
                       uint64_t row_count);

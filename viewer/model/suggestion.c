@@ -2,6 +2,7 @@
 #include "viewer/model/model_network_parts.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static int add_gains(struct suggestion *s, const struct wire_gain_row *rows, uin
     for (uint64_t i = 0; i < count; i++) {
         struct network_gain *g = &s->gains[s->gain_count++];
         *g = (struct network_gain){"", rows[i].before, rows[i].after, rows[i].bound};
-        snprintf(g->name, sizeof g->name, "%s", rows[i].name ? rows[i].name : "");
+        text_copy(g->name, sizeof g->name, rows[i].name);
     }
     return 0;
 }
@@ -66,7 +67,7 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
     if (!s->waiting || s->ready)
         return 0; /* of a question that was given up */
     s->progress = m->progress > 0 ? m->progress < 1 ? m->progress : 1 : 0;
-    snprintf(s->objective, sizeof s->objective, "%s", m->objective ? m->objective : "");
+    text_copy(s->objective, sizeof s->objective, m->objective);
     if (s->progress < 1)
         return 0;
     s->seed = m->seed;
@@ -80,11 +81,6 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
 
 /* ---- routes -------------------------------------------------------------- */
 
-static uint32_t suggestion_bounded(uint64_t number)
-{
-    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
-}
-
 static int add_reroutes(struct suggestion *s, const struct wire_routes *w)
 {
     if (network_grow(&s->routes, s->route_count, w->routes_count, sizeof *s->routes) < 0)
@@ -92,10 +88,10 @@ static int add_reroutes(struct suggestion *s, const struct wire_routes *w)
     for (uint64_t i = 0; i < w->routes_count; i++) {
         const struct wire_reroute_row *row = &w->routes[i];
         s->routes[s->route_count++] = (struct network_reroute){
-            .source = suggestion_bounded(row->source),
-            .destination = suggestion_bounded(row->destination),
-            .length = suggestion_bounded(row->length),
-            .length_after = suggestion_bounded(row->length_after),
+            .source = network_bounded(row->source),
+            .destination = network_bounded(row->destination),
+            .length = network_bounded(row->length),
+            .length_after = network_bounded(row->length_after),
             .bytes = row->bytes,
             .heaviest = row->heaviest,
             .heaviest_after = row->heaviest_after,
@@ -113,8 +109,8 @@ static int add_path(struct suggestion *s, const struct wire_routes *w)
         return -ENOMEM;
     for (uint64_t i = 0; i < w->hops_count; i++) {
         const struct wire_hop_row *row = &w->hops[i];
-        struct network_reroute key = {.source = suggestion_bounded(row->source),
-                                      .destination = suggestion_bounded(row->destination)};
+        struct network_reroute key = {.source = network_bounded(row->source),
+                                      .destination = network_bounded(row->destination)};
         struct network_reroute *r = s->route_count ? bsearch(&key, s->routes, s->route_count,
                                                              sizeof key, network_compare_reroutes)
                                                    : NULL;
@@ -127,7 +123,7 @@ static int add_path(struct suggestion *s, const struct wire_routes *w)
         }
         if (r->first + r->count != s->path_count)
             continue; /* torn apart: the check below drops it */
-        s->path[s->path_count++] = suggestion_bounded(row->vertex);
+        s->path[s->path_count++] = network_bounded(row->vertex);
         r->count++;
     }
     return 0;

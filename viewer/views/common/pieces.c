@@ -70,12 +70,6 @@ struct quantity piece_rank(uint64_t rank)
     return quantity_print("rank %llu", (unsigned long long)rank);
 }
 
-const char *piece_app_name(const char *app)
-{
-    const char *slash = strrchr(app, '/');
-    return slash && slash[1] ? slash + 1 : app;
-}
-
 struct quantity piece_capture_size(const struct capture *c)
 {
     return quantity_print("%s rank%s, %s call%s", quantity_grouped(c->ranks).text,

@@ -24,9 +24,6 @@ struct quantity piece_quantity(enum pair_column column, uint64_t value);
 /** "rank 3", "others". */
 struct quantity piece_rank(uint64_t rank);
 
-/** Last component of an application's path. */
-const char *piece_app_name(const char *app);
-
 /** Extent of a capture: "8 ranks, 1,203 calls". */
 struct quantity piece_capture_size(const struct capture *capture);
 

@@ -5,6 +5,7 @@
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "proto/client.h"
 #include "proto/quantity.h"
 
@@ -156,7 +157,7 @@ static void frame_add_header(const struct stage *s, int folded)
         right -= w + 8;
     }
     right -= frame_add_state_pill(s, right, 12) + 16;
-    const char *name = s->model->job[0] ? piece_app_name(s->model->app) : "";
+    const char *name = s->model->job[0] ? text_base_name(s->model->app) : "";
     double used = scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, 0, t->text, name);
     x += used > 0 ? used + 16 : 0;
     char facts[512];
@@ -349,15 +350,15 @@ static void frame_format_recording(const struct stage *s, char *out, size_t room
         *color = t->text;
         snprintf(out, room, "%s", s->ui->overlay.notice);
     } else if (m->playback.known) {
-        snprintf(out, room, "replaying %s", piece_app_name(m->playback.file));
+        snprintf(out, room, "replaying %s", text_base_name(m->playback.file));
     } else if (m->daemon.recorder_error[0]) {
         *color = t->bad;
         snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
     } else if (m->recording[0] && m->daemon.recorded_bytes) {
-        snprintf(out, room, "recording %s %s", piece_app_name(m->recording),
+        snprintf(out, room, "recording %s %s", text_base_name(m->recording),
                  format_si((double)m->daemon.recorded_bytes, "B").text);
     } else if (m->recording[0]) {
-        snprintf(out, room, "recording %s", piece_app_name(m->recording));
+        snprintf(out, room, "recording %s", text_base_name(m->recording));
     } else if (m->job[0]) {
         snprintf(out, room, "not recording");
     } else {

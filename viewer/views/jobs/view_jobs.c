@@ -4,6 +4,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
+#include "holter/plain_text.h"
 #include "proto/client.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     widget_cell(&s->brush, &table, row, JOB, here ? t->accent : t->text, job->job);
-    widget_cell(&s->brush, &table, row, APP, t->text, piece_app_name(job->app));
+    widget_cell(&s->brush, &table, row, APP, t->text, text_base_name(job->app));
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
     widget_cell(&s->brush, &table, row, STATE, color, job->state);
