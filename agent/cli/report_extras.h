@@ -3,6 +3,7 @@
 #ifndef HOLTER_AGENT_CLI_REPORT_EXTRAS_H
 #define HOLTER_AGENT_CLI_REPORT_EXTRAS_H
 
+#include "agent/terminal/unfinished_output.h"
 #include "daemon/export/report.h"
 
 #include <sys/types.h>
@@ -15,9 +16,7 @@ struct report_replay {
     char directory[64]; /**< its own, temporary */
     char endpoint[96];
     pid_t daemon;
-    pid_t cleaner; /**< removes the directory, also when this process is killed; 0: none */
-    int held; /**< pipe that all users of the directory hold open; the cleaner waits until it is
-                 closed */
+    struct unfinished cleaner; /**< removes the directory, also when this process is killed */
 };
 
 /** Numbers of the first and the last window. */

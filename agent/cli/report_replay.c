@@ -157,45 +157,18 @@ static int await_recording(struct report_replay *r, const char *directory, char 
 
 /* ---- the directory ------------------------------------------------------------------ */
 
-/* Runs in a process of its own: remove the directory when all ends of the pipe are closed. */
-static _Noreturn void report_replay_remove_directory(const struct report_replay *r,
-                                                     const int pipe_ends[2])
-{
-    char records[80], byte;
-    close(pipe_ends[1]);
-    while (read(pipe_ends[0], &byte, 1) < 0 && errno == EINTR)
-        continue;
-    snprintf(records, sizeof(records), "%s/records", r->directory);
-    paths_remove_flat(records);
-    paths_remove_flat(r->directory);
-    _exit(0);
-}
-
-/* Make the directory, and a cleaner process that removes it even if this process is killed. The
- * cleaner waits until this process and its children, which inherit the pipe, have ended. It keeps
- * all signals blocked.
+/* Make the directory, with a cleaner that removes it even if this process is killed: after this
+ * process and its children have ended. No signal comes between the two.
  * @return 0 or -errno */
 static int report_replay_make_directory(struct report_replay *r)
 {
     sigset_t all, before;
-    int ends[2];
-    if (pipe(ends) != 0)
-        return -errno;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     int code = mkdtemp(r->directory) == NULL ? -errno : 0;
-    r->cleaner = code == 0 ? fork() : -1;
-    if (r->cleaner == 0)
-        report_replay_remove_directory(r, ends);
-    if (code == 0 && r->cleaner < 0) {
-        code = -errno;
+    if (code == 0 && (code = unfinished_watch(&r->cleaner, r->directory)) != 0)
         rmdir(r->directory);
-    }
     sigprocmask(SIG_SETMASK, &before, NULL);
-    close(ends[0]);
-    r->held = ends[1];
-    if (code != 0)
-        close(r->held);
     return code;
 }
 
@@ -213,7 +186,6 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
     }
     if ((code = report_replay_make_directory(r)) != 0) {
         terminal_print("report: %s: %s", r->directory, holter_strerror(code));
-        r->cleaner = 0;
         return 1;
     }
     snprintf(r->endpoint, sizeof(r->endpoint), "ipc://%s/d", r->directory);
@@ -248,11 +220,8 @@ void report_replay_stop(struct report_replay *r)
         kill(r->daemon, SIGTERM);
         waitpid(r->daemon, NULL, 0);
     }
-    if (r->cleaner > 0) {
-        close(r->held);
-        waitpid(r->cleaner, NULL, 0);
-    }
-    r->daemon = r->cleaner = 0;
+    r->daemon = 0;
+    unfinished_remove(&r->cleaner);
 }
 
 /* ---- pictures ------------------------------------------------------------------------- */

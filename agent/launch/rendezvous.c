@@ -147,18 +147,26 @@ void rendezvous_forget(const struct rendezvous *r, int32_t pid)
 
 static int rendezvous_sweep_segments(const char *run_dir, const char *held_session);
 
-static void rendezvous_remove_if_dead(void *user, const struct registration *registration)
+struct sweep {
+    const struct rendezvous *r;
+    int removed;
+};
+
+static void rendezvous_remove_and_count(void *user, const struct registration *registration)
 {
-    if (!registration->alive)
-        rendezvous_forget(user, registration->pid);
+    struct sweep *sweep = user;
+    if (registration->alive)
+        return;
+    rendezvous_forget(sweep->r, registration->pid);
+    sweep->removed++;
 }
 
 /* The caller has gate and lock of the session: what is dead now no agent will come to look at. */
 static void rendezvous_sweep_before_start(const struct rendezvous *r)
 {
     char run_dir[PATH_MAX];
-    struct rendezvous own = *r;
-    rendezvous_each(r, rendezvous_remove_if_dead, &own);
+    struct sweep sweep = {r, 0};
+    rendezvous_each(r, rendezvous_remove_and_count, &sweep);
     snprintf(run_dir, sizeof run_dir, "%s", r->session_dir);
     *strrchr(run_dir, '/') = '\0';
     rendezvous_sweep_segments(run_dir, r->session);
@@ -397,20 +405,6 @@ static int rendezvous_sweep_segments(const char *run_dir, const char *held_sessi
     if (d != NULL)
         closedir(d);
     return removed;
-}
-
-struct sweep {
-    const struct rendezvous *r;
-    int removed;
-};
-
-static void rendezvous_remove_and_count(void *user, const struct registration *registration)
-{
-    struct sweep *sweep = user;
-    if (registration->alive)
-        return;
-    rendezvous_forget(sweep->r, registration->pid);
-    sweep->removed++;
 }
 
 int rendezvous_sweep(const char *run_dir)

@@ -25,41 +25,33 @@
 const char **run_daemon_command(const struct run_session *session,
                                 const struct run_options *options, const char *program)
 {
+    int remote = session->remote[0] != '\0', records = session->record[0] != '\0';
+    const char *listen = options->listen != NULL ? options->listen : session->remote;
+    const struct {
+        const char *option, *value; /* NULL: not given */
+    } pairs[] = {
+        {"--session", session->key},
+        {"--listen", session->local},
+        {"--listen", remote ? listen : NULL},
+        {"--keys", session->keys[0] != '\0' ? session->keys : NULL},
+        {"--record", records ? session->record : NULL},
+        {"--max-size", records ? options->max_size : NULL},
+        {"--window", options->window},
+        {"--topology", options->topology},
+    };
     const char **words = calloc(22 + RUN_ALERT_WORDS, sizeof *words);
     int n = 0;
     if (words == NULL)
         return NULL;
     words[n++] = program;
-    words[n++] = "--session";
-    words[n++] = session->key;
-    words[n++] = "--listen";
-    words[n++] = session->local;
-    if (session->remote[0] != '\0') {
-        words[n++] = "--listen";
-        words[n++] = options->listen != NULL ? options->listen : session->remote;
-    }
-    if (session->keys[0] != '\0') {
-        words[n++] = "--keys";
-        words[n++] = session->keys;
-    }
-    if (session->record[0] != '\0') {
-        words[n++] = "--record";
-        words[n++] = session->record;
-        if (options->max_size != NULL) {
-            words[n++] = "--max-size";
-            words[n++] = options->max_size;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i].value != NULL) {
+            words[n++] = pairs[i].option;
+            words[n++] = pairs[i].value;
         }
-    } else {
+    }
+    if (!records)
         words[n++] = "--no-record";
-    }
-    if (options->window != NULL) {
-        words[n++] = "--window";
-        words[n++] = options->window;
-    }
-    if (options->topology != NULL) {
-        words[n++] = "--topology";
-        words[n++] = options->topology;
-    }
     run_alert_words(words + n, options);
     return words;
 }

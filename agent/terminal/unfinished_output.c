@@ -54,27 +54,37 @@ static _Noreturn void unfinished_output_watch_and_remove(const char *path, const
 
 /* Child processes inherit the pipe: their output is removed after they have ended. The cleaner
  * keeps all signals blocked, so that a signal to the process group does not end it. */
-void unfinished_begin(struct unfinished *u, const char *path)
+int unfinished_watch(struct unfinished *u, const char *path)
 {
-    struct stat status;
     sigset_t all, before;
-    int ends[2];
+    int ends[2], code = 0;
     *u = (struct unfinished){.held = -1};
-    signal(SIGXFSZ, SIG_IGN);
-    if (lstat(path, &status) == 0 || pipe(ends) != 0)
-        return;
+    if (pipe(ends) != 0)
+        return -errno;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     u->cleaner = fork();
     if (u->cleaner == 0)
         unfinished_output_watch_and_remove(path, ends);
+    if (u->cleaner < 0)
+        code = -errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[0]);
     u->held = ends[1];
-    if (u->cleaner < 0) {
+    if (code != 0) {
         close(u->held);
         u->cleaner = 0;
     }
+    return code;
+}
+
+void unfinished_begin(struct unfinished *u, const char *path)
+{
+    struct stat status;
+    *u = (struct unfinished){.held = -1};
+    signal(SIGXFSZ, SIG_IGN);
+    if (lstat(path, &status) != 0)
+        unfinished_watch(u, path);
 }
 
 static void unfinished_output_release(struct unfinished *u, int whole)

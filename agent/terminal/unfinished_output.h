@@ -19,6 +19,10 @@ struct unfinished {
  *  @param path  does not exist yet; borrowed during the call */
 void unfinished_begin(struct unfinished *unfinished, const char *path);
 
+/** The same for a path that may exist; leaves SIGXFSZ as it is.
+ *  @return 0, or -errno: nothing will remove it */
+int unfinished_watch(struct unfinished *unfinished, const char *path);
+
 /** The output is complete, or was removed already. */
 void unfinished_end(struct unfinished *unfinished);
 

@@ -212,11 +212,6 @@ static void open_group(struct network_graph *g, uint32_t group)
 
 /* ---- commands ------------------------------------------------------------ */
 
-static void ui_graph_parse_whole(struct network_graph *g)
-{
-    camera_home(&g->camera);
-}
-
 /* Starts a choice from what is shown now. */
 static void ui_graph_choose(struct network_graph *g)
 {
@@ -257,7 +252,7 @@ int network_graph_command(struct ui *ui, const struct model *model, enum ui_comm
         g->open_count = 0;
         break;
     case COMMAND_NET_ALL:
-        ui_graph_parse_whole(g);
+        camera_home(&g->camera);
         break;
     default:
         break;
@@ -270,7 +265,7 @@ void network_graph_escape(struct ui *ui)
     if (ui->graph.open_count)
         ui->graph.open_count = 0;
     else
-        ui_graph_parse_whole(&ui->graph);
+        camera_home(&ui->graph.camera);
 }
 
 /* ---- moving -------------------------------------------------------------- */
@@ -531,7 +526,7 @@ int network_graph_letter(struct ui *ui, int key)
         g->size = (g->size + 1) % NETWORK_SIZES;
         return 1;
     case '0':
-        ui_graph_parse_whole(g);
+        camera_home(&g->camera);
         return 1;
     default:
         return 0;
