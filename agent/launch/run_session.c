@@ -3,6 +3,7 @@
 
 #include "agent/launch/launch_hosts.h"
 #include "agent/launch/rank_env.h"
+#include "agent/launch/session_options.h"
 #include "agent/terminal/terminal.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
@@ -43,12 +44,6 @@ static const char *run_session_variable(void *user, const char *name)
 {
     (void)user;
     return getenv(name);
-}
-
-static const char *run_session_option_or_variable(const char *option, const char *name)
-{
-    const char *value = option != NULL ? option : getenv(name);
-    return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
 /* ---- names and places ---------------------------------------------------- */
@@ -209,9 +204,9 @@ int run_session_plan(struct run_session *session, const struct run_options *opti
                      const struct run_target *target)
 {
     struct run_session s = {0};
-    const char *daemon = run_session_option_or_variable(options->daemon, "HOLTER_DAEMON");
+    const char *daemon = session_options_or_environment(options->daemon, "HOLTER_DAEMON");
     const char *key =
-        daemon == NULL ? NULL : run_session_option_or_variable(NULL, "HOLTER_SESSION");
+        daemon == NULL ? NULL : session_options_or_environment(NULL, "HOLTER_SESSION");
     if (key != NULL && session_key_valid(key) && strlen(key) < sizeof s.key)
         snprintf(s.key, sizeof s.key, "%s", key);
     else
@@ -225,7 +220,7 @@ int run_session_plan(struct run_session *session, const struct run_options *opti
     if (s.daemon_wanted && (target->other_hosts || options->listen != NULL) &&
         run_session_plan_remote(&s, options->listen, target) < 0)
         return -1;
-    if (run_session_plan_keys(&s, run_session_option_or_variable(options->keys, "HOLTER_KEYS")) < 0)
+    if (run_session_plan_keys(&s, session_options_or_environment(options->keys, "HOLTER_KEYS")) < 0)
         return -1;
     run_session_plan_record(&s, options);
     *session = s;

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -277,9 +278,8 @@ static void select_links(struct flows *f, const struct model *m, const struct fl
     }
 }
 
-static void select_vertices(struct flows *f, const struct model *m, const struct flow_pick *p)
+static void select_vertices(struct flows *f, const struct flow_pick *p)
 {
-    (void)m;
     if (p->kind == PICK_RANKS) { /* where they sit, not where their messages go */
         for (uint32_t v = 0; v < f->vertex_count; v++)
             for (uint32_t k = f->first_rank[v]; k < f->first_rank[v + 1]; k++)
@@ -340,7 +340,7 @@ int flows_mark(struct flows *f, const struct model *m, const struct flow_filter 
     f->selected_routes = 0;
     select_routes(f, m, pick);
     select_links(f, m, pick);
-    select_vertices(f, m, pick);
+    select_vertices(f, pick);
     flow_filter_select_ranks(f, m, pick);
     *was =
         (struct flow_marked){1, filter->version, pick->version, (int)pick->kind, pick->a, pick->b};
@@ -357,32 +357,24 @@ static const char *flow_filter_kind_name(enum flow_kind kind, uint32_t count)
     return count == 1 ? one[kind] : many[kind];
 }
 
-/* Three significant digits with a unit prefix, as the rest of the viewer has it. */
-static void flow_filter_figure(char *out, size_t capacity, double value, const char *unit)
+/* A figure with its unit: "1.20 k", "12.4 kB", "7 B". */
+static struct quantity flow_filter_figure(double value, const char *unit)
 {
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    int k = 0;
-    while (value >= 999.5 && k < 6) {
-        value /= 1000;
-        k++;
-    }
-    int digits = !k ? 0 : value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    int bytes = !strcmp(unit, "B");
-    snprintf(out, capacity, "%.*f%s%s%s", digits, value, k || bytes ? " " : "", prefixes[k],
-             bytes ? unit : "");
+    struct quantity count = quantity_count(value);
+    if (strcmp(unit, "B") != 0)
+        return count;
+    return quantity_print("%s%sB", count.text, strchr(count.text, ' ') ? "" : " ");
 }
 
 char *flow_filter_text(const struct flow_filter *f, char *out, size_t capacity)
 {
-    char low[48], high[48];
     const char *unit = flows_metric_unit(f->metric);
     int used = 0;
     out[0] = 0;
-    if (f->ranged) {
-        flow_filter_figure(low, sizeof low, f->low, unit);
-        flow_filter_figure(high, sizeof high, f->high, unit);
-        used = snprintf(out, capacity, "%s %s to %s", flows_metric_name(f->metric), low, high);
-    }
+    if (f->ranged)
+        used =
+            snprintf(out, capacity, "%s %s to %s", flows_metric_name(f->metric),
+                     flow_filter_figure(f->low, unit).text, flow_filter_figure(f->high, unit).text);
     if (f->picked && (size_t)used < capacity)
         snprintf(out + used, capacity - (size_t)used, "%s%u %s picked", used ? ", " : "",
                  f->set.count, flow_filter_kind_name(f->kind, f->set.count));

@@ -229,7 +229,7 @@ static void toggle_pause(struct top *top)
 static int cmd_top_handle_keys(struct top *top)
 {
     enum top_key key;
-    while ((key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
+    while ((key = top_screen_key()) != TOP_KEY_NONE) {
         struct top_view *view = &top->view;
         top->changed = true;
         if (key == TOP_KEY_QUIT)

@@ -132,7 +132,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_page *page)
     refresh();
 }
 
-enum top_key top_screen_key(struct top_screen *screen)
+enum top_key top_screen_key(void)
 {
     static const struct {
         int key;
@@ -156,7 +156,6 @@ enum top_key top_screen_key(struct top_screen *screen)
         {'h', TOP_KEY_HELP},
         {KEY_RESIZE, TOP_KEY_RESIZED},
     };
-    (void)screen;
     const int key = getch();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].key == key)

@@ -32,7 +32,7 @@ void top_screen_size(int *rows, int *columns);
 void top_screen_draw(struct top_screen *screen, const struct top_page *page);
 
 /** Next key; does not wait. */
-enum top_key top_screen_key(struct top_screen *screen);
+enum top_key top_screen_key(void);
 
 /** Is the character set of the locale UTF-8? setlocale() must have been called. */
 bool top_screen_utf8(void);

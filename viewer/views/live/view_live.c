@@ -58,14 +58,13 @@ static const struct strip strips[] = {
 };
 
 /* Values of the newest visible window and the mean over all visible ones. */
-static void live_view_add_readings(const struct stage *s, const struct timeline *l,
-                                   timeline_value *value, double *newest, double *mean)
+static void live_view_add_readings(const struct stage *s, timeline_value *value, double *newest,
+                                   double *mean)
 {
     uint64_t first, last, n = 0;
     *newest = *mean = NAN;
     if (!ui_windows(s->ui, s->model, &first, &last))
         return;
-    (void)l;
     double sum = 0;
     for (uint64_t k = first; k <= last; k++) {
         const struct window_totals *w = series_at(&s->model->series, k);
@@ -86,11 +85,11 @@ static struct quantity live_view_figure(const struct strip *strip, double value)
     return strip->stacked ? format_share(value) : format_si(value, strip->unit);
 }
 
-static void live_view_add_readout(const struct stage *s, const struct strip *strip,
-                                  const struct timeline *l, struct box box, color_t color)
+static void live_view_add_readout(const struct stage *s, const struct strip *strip, struct box box,
+                                  color_t color)
 {
     double newest, mean;
-    live_view_add_readings(s, l, strip->value, &newest, &mean);
+    live_view_add_readings(s, strip->value, &newest, &mean);
     struct quantity text = live_view_figure(strip, newest);
     double y = box.y + box.h / 2 - 24;
     enum text_style style = scene_width(s->brush.scene, TEXT_LARGE, 0, text.text) <= box.w - 10
@@ -174,8 +173,7 @@ static void live_view_layout_strip(struct stage *s, const struct strip *strip,
     live_view_add_strip_title(s, strip, box);
     live_view_add_value_axis(s, strip, plot, top);
     timeline_grid(s, l, plot.y, plot.h);
-    live_view_add_readout(s, strip, l, (struct box){plot.x + plot.w, plot.y, READOUT, plot.h},
-                          color);
+    live_view_add_readout(s, strip, (struct box){plot.x + plot.w, plot.y, READOUT, plot.h}, color);
     scene_panel(s->brush.scene, plot, 0, "strip.%s.plot", strip->name);
     scene_overlay(s->brush.scene);
     if (strip->stacked)

@@ -9,7 +9,7 @@
 /* ---- axes ---- */
 
 static void torus_controls_add_toggle(const struct stage *s, double x, double y, uint32_t dimension,
-                                      int on, const char *what)
+                                      int on)
 {
     const struct theme *t = s->brush.theme;
     struct box box = {x - 15, y - 10, 30, 20};
@@ -19,7 +19,6 @@ static void torus_controls_add_toggle(const struct stage *s, double x, double y,
     scene_text(s->brush.scene, box.x + 1, y - 7, box.w - 2, TEXT_AXIS_STRONG, TEXT_CENTRE,
                on ? t->text : t->faint, torus_dimension(s, dimension));
     scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_TORUS_LINKS, dimension);
-    (void)what;
 }
 
 /* Dimensions beyond the three shown: summed, or a slice. A click on the name shows the dimension, a
@@ -83,7 +82,7 @@ void torus_axes(struct stage *s, const struct torus_drawing *d, struct box box)
                                                    : i == PROJECTION_ACROSS ? 10
                                                                             : 0),
                                       ends[i].y - (i == PROJECTION_DEPTH ? 4 : 0),
-                                      p->axes[i].dimension, (int)(side->axes >> i & 1), "");
+                                      p->axes[i].dimension, (int)(side->axes >> i & 1));
     torus_controls_add_beyond(s, d, box.x, y + 16, box.w);
 }
 

@@ -28,8 +28,7 @@ static void torus_view_format_measured(const struct stage *s, char *out, size_t 
 }
 
 /* Description of the visible data for the title. */
-static void torus_view_what_text(const struct stage *s, const struct torus_drawing *d, char *out,
-                                 size_t room)
+static void torus_view_what_text(const struct stage *s, char *out, size_t room)
 {
     const struct torus_choice *c = &s->ui->torus;
     char range[128];
@@ -44,7 +43,6 @@ static void torus_view_what_text(const struct stage *s, const struct torus_drawi
     else
         piece_pairs_range_text(s, range, sizeof range);
     snprintf(out, room, "%s, %s", s->model->network.name, range);
-    (void)d;
 }
 
 /* ---- minimaps ---- */
@@ -184,13 +182,13 @@ static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, st
     torus_legend(s, d, (struct box){inner.x, y + 146, inner.w, 56});
 }
 
-static void torus_view_add_head(struct stage *s, const struct torus_drawing *d, struct box box)
+static void torus_view_add_head(struct stage *s, struct box box)
 {
     char what[200];
     scene_panel(s->brush.scene, box, 0, "torus.head");
     double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60);
     right -= piece_filter(s, right - 4, box.y + 4, fmax((right - box.x) / 3, 0)) + 8;
-    torus_view_what_text(s, d, what, sizeof what);
+    torus_view_what_text(s, what, sizeof what);
     widget_title(&s->brush, box.x + 2, box.y + 7, right - box.x - 8, "Torus", what);
 }
 
@@ -214,7 +212,7 @@ static void torus_layout(struct stage *s, struct box box)
                         "This view shows tori, meshes and hypercubes; see view links for others.");
         return;
     }
-    torus_view_add_head(s, d, (struct box){box.x, box.y, box.w, HEAD - 4});
+    torus_view_add_head(s, (struct box){box.x, box.y, box.w, HEAD - 4});
     struct box body = {box.x, box.y + HEAD, box.w, box.h - HEAD};
     int count = s->ui->torus.panel_count, many = count > 1, strip = many && !s->ui->torus.grid;
     if (strip) {
