@@ -196,10 +196,10 @@ static void calls_layout(struct stage *s, struct box box)
 {
     static const char *const by[] = {"function", "communicator", "region", "each"};
     struct box panel = box_inset(box, 14, 10);
-    char range[64], what[128];
+    char what[128];
     piece_panel(s, panel, "calls");
-    piece_pairs_range_text(s, range, sizeof range);
-    snprintf(what, sizeof what, "whole calls that ended, all ranks, %s", range);
+    snprintf(what, sizeof what, "whole calls that ended, all ranks, %s",
+             piece_pairs_range_text(s).text);
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -=

@@ -10,40 +10,36 @@
 #include <stdio.h>
 #include <string.h>
 
-static void piece_format_range(const struct stage *s, enum range_kind kind, uint64_t covered,
-                               char *out, size_t room)
+static struct quantity piece_format_range(const struct stage *s, enum range_kind kind,
+                                          uint64_t covered)
 {
     const struct range *r = s->range;
     const struct window_totals *w = series_newest(&s->model->series);
-    if (kind == RANGE_START || !w) {
-        int fallback = r->fallback || kind != r->kind;
-        snprintf(out, room, "since the start%s", fallback ? " (no finer figures received)" : "");
-        return;
-    }
+    if (kind == RANGE_START || !w)
+        return quantity_print("since the start%s",
+                              r->fallback || kind != r->kind ? " (no finer figures received)" : "");
     double length = (double)((r->last - r->first + 1) * w->length_ns);
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
     struct quantity part = {""};
     /* a replay may have visited only some of the windows */
     if (s->model->playback.known && covered && covered < r->last - r->first + 1)
         part = quantity_print("%s of ", format_duration((double)(covered * w->length_ns)).text);
-    if (s->ui->time.follow && (!s->model->playback.known || r->last + 1 >= newest)) {
-        snprintf(out, room, "%s%s%s", part.text, part.text[0] ? "the last " : "last ",
-                 format_duration(length).text);
-        return;
-    }
-    snprintf(out, room, "%s%s to %s", part.text,
-             format_clock((int64_t)(r->first * w->length_ns), 0).text,
-             format_clock((int64_t)((r->last + 1) * w->length_ns), 0).text);
+    if (s->ui->time.follow && (!s->model->playback.known || r->last + 1 >= newest))
+        return quantity_print("%s%s%s", part.text, part.text[0] ? "the last " : "last ",
+                              format_duration(length).text);
+    return quantity_print("%s%s to %s", part.text,
+                          format_clock((int64_t)(r->first * w->length_ns), 0).text,
+                          format_clock((int64_t)((r->last + 1) * w->length_ns), 0).text);
 }
 
-void piece_range_text(const struct stage *s, char *out, size_t room)
+struct quantity piece_range_text(const struct stage *s)
 {
-    piece_format_range(s, s->range->kind, s->range->covered, out, room);
+    return piece_format_range(s, s->range->kind, s->range->covered);
 }
 
-void piece_pairs_range_text(const struct stage *s, char *out, size_t room)
+struct quantity piece_pairs_range_text(const struct stage *s)
 {
-    piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered, out, room);
+    return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered);
 }
 
 double piece_range_choice(const struct stage *s, double right, double y)

@@ -7,10 +7,10 @@
 
 /** Time span of the sums of ranks, in words: "last 60 s", "14:03:07 to 14:04:07", "since the
  * start". */
-void piece_range_text(const struct stage *stage, char *out, size_t room);
+struct quantity piece_range_text(const struct stage *stage);
 
 /** Time span of the sums of pairs, calls and links. */
-void piece_pairs_range_text(const struct stage *stage, char *out, size_t room);
+struct quantity piece_pairs_range_text(const struct stage *stage);
 
 /** The choice between visible span and since the start; right edge at x. @return width */
 double piece_range_choice(const struct stage *stage, double right, double y);

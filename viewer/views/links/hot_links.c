@@ -362,7 +362,6 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
                                 size_t room)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char range[80];
     if (d->live) {
         snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
                  quantity_grouped(c->states[LINK_CONGESTED]).text,
@@ -370,13 +369,13 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
                  quantity_grouped(c->states[LINK_BUSY]).text);
         return;
     }
-    piece_pairs_range_text(s, range, sizeof range);
+    struct quantity range = piece_pairs_range_text(s);
     if (d->measured) {
-        snprintf(out, room, "no messages known: as interfaces counted, %s", range);
+        snprintf(out, room, "no messages known: as interfaces counted, %s", range.text);
         return;
     }
-    snprintf(out, room, "%s loaded, %s%s", quantity_grouped(s->range->flows.links_used).text, range,
-             s->ui->network.applied ? ", as suggested" : "");
+    snprintf(out, room, "%s loaded, %s%s", quantity_grouped(s->range->flows.links_used).text,
+             range.text, s->ui->network.applied ? ", as suggested" : "");
 }
 
 /* Note below the list: links that are not listed. @return its height */

@@ -312,7 +312,7 @@ static double matrix_view_add_head(const struct stage *s, struct box box)
 void matrix_panel(struct stage *s, struct box box, int large)
 {
     const struct theme *t = s->brush.theme;
-    char what[128], range[64];
+    char what[128];
     piece_panel(s, box, "matrix");
     double top = large ? 66 : 50, foot = large ? 30 : 10;
     double side = floor(fmin(box.h - top - foot, box.w - 62));
@@ -323,9 +323,8 @@ void matrix_panel(struct stage *s, struct box box, int large)
     double right = large ? matrix_view_add_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
         right -= matrix_view_add_legend(s, right, box.y + 10);
-    piece_pairs_range_text(s, range, sizeof range);
     snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
-             range);
+             piece_pairs_range_text(s).text);
     widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 20,
                  large ? "Matrix" : "Who sends to whom", what);
     if (!shown) {

@@ -37,7 +37,7 @@ static const char *network_view_things(const struct stage *s, const struct wirin
 static void network_view_add_head(struct stage *s, const struct wiring *w, struct box box)
 {
     const struct network_graph *g = &s->ui->graph;
-    char what[320], range[64], a[160];
+    char what[320], a[160];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
     if (g->camera.zoom != 1 || g->camera.x != 0 || g->camera.y != 0)
@@ -50,12 +50,12 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
                  4;
     double most = fmax(right - box.x - 220, 0), filter = piece_filter(s, right, box.y + 7, most);
     right -= filter > 0 ? filter + 10 : 0;
-    piece_pairs_range_text(s, range, sizeof range);
+    struct quantity range = piece_pairs_range_text(s);
     if (!w)
-        snprintf(what, sizeof what, "%s", range);
+        snprintf(what, sizeof what, "%s", range.text);
     else
         snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(s, w, a, sizeof a),
-                 quantity_grouped(s->range->flows.route_count).text, range);
+                 quantity_grouped(s->range->flows.route_count).text, range.text);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 

@@ -100,22 +100,22 @@ static void pairs_layout(struct stage *s, struct box box)
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     struct box panel = box_inset(box, 14, 10);
-    char what[224], range[64];
+    char what[224];
     int one = s->ui->selection.kind == SELECT_RANK;
     int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;
     const uint32_t *order = one ? s->pictures->order : r->top[q];
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
     piece_panel(s, panel, "pairs");
-    piece_pairs_range_text(s, range, sizeof range);
+    struct quantity range = piece_pairs_range_text(s);
     struct quantity count = quantity_grouped(one ? rows : r->pairs_used);
     if (one)
         snprintf(what, sizeof what, "%s of rank %llu, %s", count.text,
-                 (unsigned long long)s->ui->selection.a, range);
+                 (unsigned long long)s->ui->selection.a, range.text);
     else if (r->pairs_used > rows)
         snprintf(what, sizeof what, "the %u busiest of %s, %s; select a rank for all of its own",
-                 rows, count.text, range);
+                 rows, count.text, range.text);
     else
-        snprintf(what, sizeof what, "%s, %s", count.text, range);
+        snprintf(what, sizeof what, "%s, %s", count.text, range.text);
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;

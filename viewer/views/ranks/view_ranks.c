@@ -210,15 +210,14 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
 static void ranks_layout(struct stage *s, struct box box)
 {
     struct box inner = box_inset(box, 14, 10);
-    char range[64];
-    piece_range_text(s, range, sizeof range);
     if (!s->range->by_waiting_count) {
         scene_panel(s->brush.scene, inner, 0, "ranks");
         piece_empty(s, inner, "No figures of single ranks yet", NULL);
         return;
     }
     double top = fmin(fmax(inner.h * 0.3, 130), 260);
-    ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
+    ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top},
+                                 piece_range_text(s).text);
     struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
     piece_panel(s, panel, "ranks");
     struct box head = {panel.x + 8, panel.y + 6, panel.w - 20, 24};

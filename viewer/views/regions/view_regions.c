@@ -482,7 +482,7 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
 static void regions_view_add_head(const struct stage *s, const struct rank_graph *n, struct box box)
 {
     static const char *const labels_of[] = {"region", "latency"};
-    char what[160], range[64];
+    char what[160];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
     right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->regions.colour,
@@ -498,13 +498,13 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
             widget_button(&s->brush, right - 62, box.y + 7, "close", 0, COMMAND_GRAPH_OPEN, 0) + 8;
     if (s->ui->regions.colour == COLOUR_LATENCY && right - box.x > 420)
         right -= widget_latency_legend(&s->brush, right, box.y + 12) + 12;
-    piece_pairs_range_text(s, range, sizeof range);
+    struct quantity range = piece_pairs_range_text(s);
     uint32_t regions = s->model->latency.region_count;
     if (regions)
         snprintf(what, sizeof what, "%u group%s of ranks that talk to each other most, %s", regions,
-                 regions == 1 ? "" : "s", range);
+                 regions == 1 ? "" : "s", range.text);
     else
-        snprintf(what, sizeof what, "none is known yet; %s", range);
+        snprintf(what, sizeof what, "none is known yet; %s", range.text);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Regions", what);
 }
 

@@ -379,7 +379,7 @@ static void routes_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
     const struct theme *t = s->brush.theme;
-    char range[80], gains[200];
+    char gains[200];
     if (piece_no_network(s, panel))
         return;
     if (!s->pictures->routes && !(s->pictures->routes = calloc(1, sizeof *s->pictures->routes)))
@@ -391,8 +391,8 @@ static void routes_layout(struct stage *s, struct box box)
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
-    piece_pairs_range_text(s, range, sizeof range);
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", range);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix",
+                 piece_pairs_range_text(s).text);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
                routes_view_format_gains(s, gains, sizeof gains));
     double room = route_bands_room(d), top = panel.y + 56;

@@ -15,34 +15,28 @@
 enum { HEAD = 36, TIME = 38, LEFT = 168, STRIP = 150, CARD = 232, GAP = 10 };
 
 /* Measured loads are stored separately from other sums, so their time span can differ. */
-static void torus_view_format_measured(const struct stage *s, char *out, size_t room)
+static struct quantity torus_view_format_measured(const struct stage *s)
 {
     const struct window_totals *w = series_newest(&s->model->series);
     uint64_t first, last;
-    if (s->ui->time.range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
-        snprintf(out, room, "since the start");
-        return;
-    }
-    snprintf(out, room, "%s to %s", format_clock((int64_t)(first * w->length_ns), 0).text,
-             format_clock((int64_t)((last + 1) * w->length_ns), 0).text);
+    if (s->ui->time.range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last))
+        return quantity_print("since the start");
+    return quantity_print("%s to %s", format_clock((int64_t)(first * w->length_ns), 0).text,
+                          format_clock((int64_t)((last + 1) * w->length_ns), 0).text);
 }
 
 /* Description of the visible data for the title. */
 static void torus_view_what_text(const struct stage *s, char *out, size_t room)
 {
     const struct torus_choice *c = &s->ui->torus;
-    char range[128];
     if (c->panel > 0) {
         snprintf(out, room, "%s: %s", c->panels[c->panel].title, c->panels[c->panel].note);
         return;
     }
-    if (c->panels[0].figure == TORUS_MEASURED)
-        torus_view_format_measured(s, range, sizeof range);
-    else if (c->comm || c->region)
-        snprintf(range, sizeof range, "since the start");
-    else
-        piece_pairs_range_text(s, range, sizeof range);
-    snprintf(out, room, "%s, %s", s->model->network.name, range);
+    struct quantity range = c->panels[0].figure == TORUS_MEASURED ? torus_view_format_measured(s)
+                            : c->comm || c->region ? quantity_print("since the start")
+                                                   : piece_pairs_range_text(s);
+    snprintf(out, room, "%s, %s", s->model->network.name, range.text);
 }
 
 /* ---- minimaps ---- */
