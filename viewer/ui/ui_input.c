@@ -283,7 +283,8 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
     if (scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM))
         ui_command(ui, m, in->shift || in->ctrl ? COMMAND_COMMUNITIES : COMMAND_PHASES,
                    in->wheel > 0);
-    else if (torus_wheel(ui, scene, in->x, in->y, factor))
+    else if (torus_wheel(ui, scene, in->x, in->y, factor) ||
+             network_graph_wheel(ui, scene, in->x, in->y, factor))
         return UI_CHANGED;
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE)))
         ui_capture_wheel(ui, m, hit, in);
@@ -296,8 +297,6 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
         ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH)))
         camera_zoom(&ui->regions.camera, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
-    else if (network_graph_wheel(ui, scene, in->x, in->y, factor))
-        return UI_CHANGED;
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST)))
         ui_scroll_list(ui, hit, -in->wheel * 3);
     else
