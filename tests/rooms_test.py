@@ -238,6 +238,21 @@ class Rooms(unittest.TestCase):
             with open(os.path.join(self.root, path), encoding="utf-8") as text:
                 self.assertTrue(text.readline().startswith("/*"), f"{path} does not say what it is")
 
+    def test_every_class_of_system_tests_is_run(self):
+        folder = os.path.join(self.root, "tests/system")
+        with open(os.path.join(folder, "meson.build"), encoding="utf-8") as text:
+            run = set(re.findall(r"\['(\w+)', '(\w+)', '\w+'\]", text.read()))
+        for name in sorted(os.listdir(folder)):
+            if not name.endswith("_test.py"):
+                continue
+            with open(os.path.join(folder, name), encoding="utf-8") as text:
+                classes = re.split(r"^class ", text.read(), flags=re.M)[1:]
+            bases = " ".join(re.findall(r"\((.*)\):", "\n".join(c.split("\n", 1)[0] for c in classes)))
+            for body in classes:
+                word = re.match(r"\w+", body)[0]
+                if "    def test_" in body and not re.search(rf"\b{word}\b", bases):
+                    self.assertIn((name.removesuffix("_test.py"), word), run)
+
     def test_the_architecture_page_has_the_same_table(self):
         with open(os.path.join(self.root, "docs/architecture.md"), encoding="utf-8") as text:
             rows = re.findall(r"^\| `([^`]+)/?` \| [^|]* \| ([^|]*) \|$", text.read(), re.M)

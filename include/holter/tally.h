@@ -6,9 +6,9 @@
  * only grow, so that the agent counts the difference to what it has counted before. A row whose
  * figures are just being added to may miss the newest record, which is then counted next time.
  *
- * Bound: rows are a power of two. Once half of them are in use, what would need another row is added
- * up without size class (TALLY_ALL_SIZES); from three quarters on by function and flags alone, with
- * the peer PEER_UNKNOWN, no communicator and no region.
+ * Bound: rows are a power of two. Once half of them are in use, what would need another row is
+ * added up without size class (TALLY_ALL_SIZES); from three quarters on by function and flags
+ * alone, with the peer PEER_UNKNOWN, no communicator and no region.
  */
 #ifndef HOLTER_TALLY_H
 #define HOLTER_TALLY_H

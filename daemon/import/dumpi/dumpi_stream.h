@@ -101,7 +101,7 @@ int dumpi_stream_next(struct dumpi_stream *stream);
 /** Add elements to the arrays of the call. @return their memory; NULL: the reader has an error */
 int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count);
 
-/** Add a string to those of the call. @return memory of that length, with a NUL behind it; NULL:
+/** Add a string to those of the call. @return memory of that length, ended by NUL; NULL:
  * the reader has an error */
 char *dumpi_stream_add_text(struct dumpi_stream *stream, size_t length);
 

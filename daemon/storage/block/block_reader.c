@@ -362,7 +362,7 @@ static int read_column_bytes(struct read_column *c, const uint8_t **bytes, size_
     return 1;
 }
 
-/* Copy bytes into the arena, with a NUL behind them. @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+/* Copy bytes into the arena, ended by NUL. @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 static int read_column_copy(struct read_column *c, struct wire_arena *arena, uint64_t limit,
                             char **copy, size_t *length)
 {
