@@ -107,18 +107,19 @@ static void columns_that_somebody_added_do_no_harm(void **state)
 static void a_file_of_another_version_is_refused_and_stays_as_it_was(void **state)
 {
     struct recording *r = recording_bed_open();
-    char why[256] = "";
+    char why[256] = "", newer[64];
     (void)state;
     assert_int_equal(recording_close(r), 0);
     recording_bed_run("PRAGMA user_version=7; DROP TABLE latency;");
     assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -HOLTER_EVERSION);
-    assert_non_null(strstr(why, "an older version of Holter: schema 7, and this one reads 8"));
+    assert_non_null(strstr(why, "an older version of Holter: schema 7, and this one reads "));
     assert_int_equal(recording_bed_ask("PRAGMA user_version"), 7);
     assert_int_equal(recording_bed_ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"),
                      0);
-    recording_bed_run("PRAGMA user_version=9");
+    snprintf(newer, sizeof newer, "PRAGMA user_version=%d", RECORDING_SCHEMA + 1);
+    recording_bed_run(newer);
     assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -HOLTER_EVERSION);
-    assert_non_null(strstr(why, "a newer version of Holter: schema 9"));
+    assert_non_null(strstr(why, "a newer version of Holter: schema "));
 }
 
 static void two_writers_never_have_one_file(void **state)
