@@ -281,7 +281,7 @@ static int cursor_read_first_window(struct recording_cursor *c)
     struct wire_arena arena = {0};
     struct wire_message message;
     struct recorded head;
-    int code, fault, damaged = 0;
+    int code = 0, fault, damaged = 0;
     while (c->window_ns == 0 &&
            (code = cursor_next_readable(c, &head, &message, &arena, &fault, &damaged)) == 1) {
         int is_window = fault == 0 && message.type == WIRE_TYPE_WINDOW;
