@@ -82,13 +82,15 @@ static void run_report_store_status(void *user, const struct wire_message *messa
     }
 }
 
-/** The daemon knows only of agents that have reported to it, which that of a short job may not have
- *  done. The one of this host has a directory until it leaves; of those on other hosts, a daemon
- *  that was restarted has to know a job at least. */
+/** The daemon knows only of agents that have reported to it: one that was restarted may know
+ *  of none, and another one not of that of a short job. The one of this host has a directory
+ *  until it leaves; of those on other hosts, a daemon that was restarted has to know a job. */
 static int run_report_is_expecting(const struct run_session *s, const struct presence *p)
 {
     char run_dir[PATH_MAX];
     struct rendezvous here;
+    if (s->restarted == 0 && p->jobs > 0)
+        return 0;
     if (s->restarted > 0 && s->remote[0] != '\0' && p->jobs == 0)
         return 1;
     return session_run_dir(run_dir, sizeof run_dir) == 0 &&
