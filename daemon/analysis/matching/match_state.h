@@ -211,12 +211,11 @@ struct match {
     uint32_t dirty_count, dirty_capacity;
     uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
     uint32_t waiting_count, waiting_capacity;
-    uint32_t order;   /**< of the next receive */
-    size_t unsettled; /**< records taken since the last match_settle() */
-    uint64_t
-        passed_in_vain; /**< open receives that were looked through since then, see match_find.c */
-    int all_added;      /**< a rank that is not a member lives on another node */
-    uint64_t now_ns;    /**< of the last match_settle() */
+    uint32_t order;          /**< of the next receive */
+    size_t unsettled;        /**< records taken since the last match_settle() */
+    uint64_t passed_in_vain; /**< open receives, since then: see match_find.c */
+    int all_added;           /**< a rank that is not a member lives on another node */
+    uint64_t now_ns;         /**< of the last match_settle() */
     uint64_t
         settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
     uint64_t sweep_ns; /**< when channels were last looked through for idle ones */

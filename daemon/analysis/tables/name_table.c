@@ -17,11 +17,11 @@ uint32_t name_table_number(struct name_table *n, const char *name, uint32_t most
 {
     struct key key = {.hi = key_hash(name)};
     uint32_t number;
-    while ((number = key_table_find(&n->keys, key)) != KEY_NONE)
-        if (strcmp(n->names[number], name) == 0)
-            return number;
-        else
-            key.lo++; /* another name with this hash */
+    while ((number = key_table_find(&n->keys, key)) != KEY_NONE &&
+           strcmp(n->names[number], name) != 0)
+        key.lo++; /* another name with this hash */
+    if (number != KEY_NONE)
+        return number;
     if (n->count >= most || strlen(name) >= NAME_TABLE_BYTES ||
         key_table_reserve(&n->keys, 1) != 0 ||
         ARRAY_FIT(n->names, n->room, n->count + (size_t)1) != 0)

@@ -523,7 +523,8 @@ static void a_node_reports_the_shared_memory_that_its_ranks_take(void **state)
     snprintf(path, sizeof path, "/dev/shm%s", bed->fake.name);
     assert_int_equal(stat(path, &file), 0);
     uint64_t allocated = 512 * (uint64_t)file.st_blocks, told = tell(bed).node.shm_bytes;
-    assert_in_range(told, allocated - 4095, allocated); /* a whole number of pages */
+    /* The kernel gives whole pages of 4096 bytes. */
+    assert_in_range(told, allocated - 4095, allocated);
 }
 
 static void ends_between_nodes_are_reported_in_daemon_time(void **state)
