@@ -154,7 +154,8 @@ static bool symptoms_follows(struct scopes *s, const struct scope_finding *f,
            !symptoms_is_apart(s, f, marks);
 }
 
-/* Without memory, nothing is a symptom. */
+/* Ranks that were late because of a culprit are not followed any longer when it is over: where they
+ * go on being late, they are found anew. Without memory, nothing is a symptom. */
 void scopes_find_symptoms(struct scopes *s)
 {
     uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + s->ranks + 1) : NULL;
@@ -163,8 +164,10 @@ void scopes_find_symptoms(struct scopes *s)
         f->symptom_of = 0;
         for (uint32_t k = 0; marks != NULL && k < s->open_count; k++) {
             const struct scope_finding *g = &s->open[k].finding;
-            if (k != i && symptoms_follows(s, f, g, marks))
-                f->symptom_of = g->id;
+            if (k == i || !symptoms_follows(s, f, g, marks))
+                continue;
+            f->symptom_of = g->id;
+            f->over |= f->part == SCOPE_LATENESS && g->over;
         }
     }
     free(marks);

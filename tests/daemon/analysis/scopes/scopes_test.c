@@ -257,6 +257,39 @@ static void a_finding_is_over_when_its_scope_is_back(void **state)
     fault_job_destroy(job);
 }
 
+/* Let the partners of some ranks of several nodes wait for their messages. */
+static const struct transfers *delay_senders(const struct transfers *transfers)
+{
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct transfer *t = &transfers->rows[i];
+        t->late_sender_ns += t->source % 32 == 5 ? 3000000 * t->messages : 0;
+    }
+    return transfers;
+}
+
+static void ranks_that_were_late_because_of_slow_messages_are_over_with_these(void **state)
+{
+    struct fault_params params = of_kind(FAULT_NODE, 5);
+    (void)state;
+    params.length = 10;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, 0);
+    size_t count;
+    for (uint32_t w = ONSET; w < ONSET + 14; w++)
+        assert_int_equal(
+            scopes_window(scopes, w, HALF_SECOND, delay_senders(fault_job_window(job, w))), 0);
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 2);
+    assert_true(f[0].part == SCOPE_TRANSFER && f[1].part == SCOPE_LATENESS);
+    assert_int_equal(f[1].symptom_of, f[0].id);
+    for (uint32_t w = ONSET + 14; w < ONSET + 17; w++)
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+    (void)scopes_findings(scopes, &count);
+    assert_int_equal(count, 0);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
 /* Let seven of eight messages have come before their receiver: only what the call costs is seen of
  * them. */
 static const struct transfers *hide_flights(const struct transfers *transfers, uint32_t window)
@@ -369,6 +402,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(patterns_that_change_are_no_fault),
         cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
+        cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
         cmocka_unit_test(a_slow_node_is_named_though_most_messages_come_before_their_receivers),
         cmocka_unit_test(findings_do_not_depend_on_the_order_of_rows),
         cmocka_unit_test(windows_have_to_ascend),
