@@ -10,6 +10,8 @@
 #define LEAST_OTHERS 0.1   /* of the weight: so much must be outside of all findings */
 #define BACK 0.1           /* an effect below this is back at the former level ... */
 #define BACK_DEVIATIONS 2  /* ... or so many standard deviations */
+#define ONE_WAY 0.5 /* times the effect: what a node sends, or receives, deviates by less ... */
+#define ONE_WAY_WINDOWS 2u /* ... in so many windows: the other messages are the scope */
 
 /* ---- scopes of rows ------------------------------------------------------ */
 
@@ -90,14 +92,16 @@ int scopes_covers(const struct scopes *s, const struct scope *scope, uint32_t so
 
 /* The members of open findings about transfers that have a row. */
 struct cover {
-    double largest, sum; /* of their effects */
-    uint32_t count;
-    struct fit *only; /* the member, when there is one */
+    double largest, sum;        /* of their effects */
+    uint32_t count, culprits;   /* members, and those of findings that are no symptoms */
+    const struct scope *member; /* when there is one, or one of a culprit */
+    struct fit *only;           /* of this member */
 };
 
 /* A member's rows in the newest window. */
 struct fit {
-    double weight, product;        /* of rows that no other member has */
+    double weight, product;        /* of rows that no other member has, but for symptoms */
+    double sent, sent_product;     /* of these, what the node of the scope sends */
     double shared, shared_product; /* of all its rows */
 };
 
@@ -114,8 +118,12 @@ static struct cover findings_cover(const struct scopes *s, const struct scope_ro
             cover.largest =
                 cover.count == 0 ? open->effects[m] : fmax(cover.largest, open->effects[m]);
             cover.sum += open->effects[m];
-            cover.only = fits != NULL ? &fits[f][m] : NULL;
             cover.count++;
+            if (open->finding.symptom_of != 0 && cover.culprits > 0)
+                continue;
+            cover.member = &open->finding.members[m];
+            cover.only = fits != NULL ? &fits[f][m] : NULL;
+            cover.culprits += open->finding.symptom_of == 0;
         }
     }
     return cover;
@@ -145,8 +153,8 @@ static void findings_common(const struct scopes *s, double *common)
         common[l] = others[l] > LEAST_OTHERS * all[l] ? product[l] / others[l] : 0;
 }
 
-/* Effects of all members, of the rows that each has alone. What is slow at both its ends is no
- * measure of either. */
+/* Effects of all members, of the rows that each has alone or shares with symptoms only. What is
+ * slow at both its ends is no measure of either. */
 static void findings_fit(struct scopes *s, struct fit (*fits)[SCOPE_MEMBERS])
 {
     const struct scope_rows *rows = &s->recent[s->windows % SCOPE_RECENT];
@@ -157,9 +165,12 @@ static void findings_fit(struct scopes *s, struct fit (*fits)[SCOPE_MEMBERS])
         const struct cover cover = findings_cover(s, row, fits);
         const double y = row->y - common[scope_row_locality(row)];
         const double weight = scope_round(row->weight), product = scope_round(weight * y);
-        if (cover.count == 1) {
+        if (cover.count == 1 || cover.culprits == 1) {
+            const bool sent = s->pairs[row->pair].from == cover.member->a;
             cover.only->weight += weight;
             cover.only->product += product;
+            cover.only->sent += sent ? weight : 0;
+            cover.only->sent_product += sent ? product : 0;
         }
         for (uint32_t f = 0; cover.count > 1 && f < s->open_count; f++) {
             const struct scope_finding *finding = &s->open[f].finding;
@@ -189,6 +200,31 @@ static int findings_is_named(const struct scope_open *open, uint32_t member)
                findings_largest(open->worst, open->finding.member_count) - log(COMPARABLE);
 }
 
+/* Does what a node sends, or receives, surely deviate by much less than both together? In the first
+ * windows of a fault both may, since ranks are held up that had been sending. */
+static bool findings_is_level(double product, double weight, double effect)
+{
+    return weight > 0 && product / weight + BACK_DEVIATIONS / sqrt(weight) < ONE_WAY * effect;
+}
+
+/* When only one direction of a node deviates, the finding is about that one. */
+static void findings_narrow(struct scope_open *open, uint32_t m, const struct fit *fit)
+{
+    struct scope *scope = &open->finding.members[m];
+    const double effect = fit->weight > 0 ? fit->product / fit->weight : 0;
+    const bool both = scope->kind == SCOPE_NODE && scope->direction == SCOPE_BOTH;
+    const bool in = both && findings_is_level(fit->sent_product, fit->sent, effect);
+    const bool out = both && findings_is_level(fit->product - fit->sent_product,
+                                               fit->weight - fit->sent, effect);
+    open->received[m] = in ? open->received[m] + 1 : 0;
+    open->sent[m] = out ? open->sent[m] + 1 : 0;
+    if (open->received[m] < ONE_WAY_WINDOWS && open->sent[m] < ONE_WAY_WINDOWS)
+        return;
+    scope->direction = in ? SCOPE_IN : SCOPE_OUT;
+    open->effects[m] = in ? (fit->product - fit->sent_product) / (fit->weight - fit->sent)
+                          : fit->sent_product / fit->sent;
+}
+
 /* Is every member that is named back at its former level? Without messages nothing is known. */
 static void findings_judge(const struct scopes *s, struct scope_open *open, const struct fit *fits)
 {
@@ -201,6 +237,7 @@ static void findings_judge(const struct scopes *s, struct scope_open *open, cons
         open->effects[m] = (fits[m].weight > 0 ? fits[m].product : fits[m].shared_product) / weight;
         back = back && (!findings_is_named(open, m) ||
                         open->effects[m] < fmax(BACK, BACK_DEVIATIONS * sqrt(1 / weight)));
+        findings_narrow(open, m, &fits[m]);
     }
     if (known)
         open->good = back ? open->good + 1 : 0;
@@ -254,9 +291,7 @@ static void findings_grow_member(struct scope_open *open, uint32_t m, const stru
     open->effects[m] += effect;
     if ((member->direction == SCOPE_WITHIN) != (scope->direction == SCOPE_WITHIN))
         member->direction = SCOPE_ALL;
-    else if (member->a == scope->a && member->b == scope->b)
-        member->direction = scope->direction;
-    else /* a pair of nodes, the other way */
+    else if (member->a != scope->a || member->direction != scope->direction)
         member->direction = SCOPE_BOTH;
 }
 

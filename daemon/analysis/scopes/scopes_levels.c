@@ -75,12 +75,19 @@ static void level_learn(struct scope_level *level, double rate)
     level->learned++;
 }
 
-/* The part of a locality's deviation that the other one does not share. */
-static double level_apart(const struct scopes *s, uint32_t l, double share)
+/* How much of the other locality's deviation a locality has, too. */
+static double level_share(const struct scopes *s, uint32_t l)
+{
+    return fmin(fmax(s->together / s->square[1 - l], 0), 1);
+}
+
+/* The part of a locality's deviation, some windows ago, that the other one does not share. */
+static double level_apart(const struct scopes *s, uint32_t l, uint32_t ago)
 {
     const struct scope_level *other = &s->common[1 - l];
     const double limit = FAR * sqrt(other->variance + other->error);
-    return s->common[l].deviations[0] - share * fmin(fmax(other->deviations[0], -limit), limit);
+    return s->common[l].deviations[ago] -
+           level_share(s, l) * fmin(fmax(other->deviations[ago], -limit), limit);
 }
 
 /* Does a finding explain all messages of a locality, with what is common to them? */
@@ -94,9 +101,18 @@ static bool levels_are_explained(const struct scopes *s)
     return false;
 }
 
-void scopes_follow_levels(struct scopes *s)
+static void levels_find_steps(struct scopes *s)
 {
     const double least = log(s->params.minimum), threshold = scopes_threshold(s, TABLE_LOCALITY);
+    for (uint32_t l = 0; l < LEVELS; l++)
+        s->common[l].steps = level_steps(&s->common[l], least, threshold);
+    for (uint32_t l = 0; l < LOCALITIES; l++)
+        s->common[l].steps |=
+            level_lasts(&s->common[l], least) && level_steps(&s->apart[l], least, threshold);
+}
+
+void scopes_follow_levels(struct scopes *s)
+{
     const struct scope_sum *sums = s->tables[TABLE_LOCALITY].sums;
     const bool explained = levels_are_explained(s);
     for (uint32_t l = 0; l < LEVELS; l++) {
@@ -105,19 +121,34 @@ void scopes_follow_levels(struct scopes *s)
             level_observe(&s->common[l], e.effect, 1 / (sums[l].weight[0] + sums[l].weight[1]));
         else
             s->common[l].seen = 0;
-        s->common[l].steps = level_steps(&s->common[l], least, threshold);
     }
     for (uint32_t l = 0; l < LOCALITIES; l++) {
-        struct scope_level *common = &s->common[l], *apart = &s->apart[l];
-        const struct scope_level *other = &s->common[1 - l];
-        const double share = fmin(fmax(s->together / s->square[1 - l], 0), 1);
+        const struct scope_level *common = &s->common[l], *other = &s->common[1 - l];
+        const double share = level_share(s, l);
         if (!explained && common->seen > 0 && other->seen > 0)
-            level_observe(apart, level_apart(s, l, share),
+            level_observe(&s->apart[l], level_apart(s, l, 0),
                           common->error + share * share * other->error);
         else
-            apart->seen = 0;
-        common->steps |= level_lasts(common, least) && level_steps(apart, least, threshold);
+            s->apart[l].seen = 0;
     }
+    levels_find_steps(s);
+}
+
+void scopes_revise_levels(struct scopes *s, uint32_t first)
+{
+    for (uint32_t ago = 0; ago < LEVEL_WINDOWS && ago + first <= s->windows; ago++) {
+        scopes_clear_sums(s);
+        scopes_add_rows(s, &s->recent[(s->windows - ago) % SCOPE_RECENT]);
+        scopes_complete_sums(s);
+        for (uint32_t l = 0; l < LEVELS; l++) {
+            struct scope_estimate e;
+            if (scopes_estimate(s, TABLE_LOCALITY, l, &e))
+                s->common[l].deviations[ago] = e.effect;
+        }
+        for (uint32_t l = 0; l < LOCALITIES; l++)
+            s->apart[l].deviations[ago] = level_apart(s, l, ago);
+    }
+    levels_find_steps(s);
 }
 
 void scopes_learn_levels(struct scopes *s)

@@ -486,10 +486,12 @@ static void search_explain(struct scopes *s, uint32_t first)
         const struct excursion x = search_measure(s, &scope, reach);
         const struct excursion whole = search_look_back(s, &best, &scope, reach);
         search_subtract(s, &x, 1, best.significant);
-        if (best.significant)
+        if (best.significant) {
             search_open(s, &best, &whole);
-        else
+            scopes_revise_levels(s, reach);
+        } else {
             passed[passed_count++] = x;
+        }
         search_sum(s, reach);
     }
     for (uint32_t i = 0; i < passed_count; i++)

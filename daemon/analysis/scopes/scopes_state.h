@@ -121,7 +121,9 @@ struct scope_open {
     struct scope_finding finding;
     double effects[SCOPE_MEMBERS]; /**< natural logarithms, now */
     double worst[SCOPE_MEMBERS];   /**< the largest so far */
-    uint32_t good;                 /**< windows at the former level */
+    /** Windows in a row in which only what a node sends, or receives, deviated. */
+    uint8_t sent[SCOPE_MEMBERS], received[SCOPE_MEMBERS];
+    uint32_t good; /**< windows at the former level */
 };
 
 /** How long ranks are waited for; see scopes_waits.c. */
@@ -234,6 +236,9 @@ double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
 /* scopes_levels.c */
 void scopes_init_levels(struct scopes *s);
 void scopes_follow_levels(struct scopes *s);
+/** What a finding explains is no deviation of all messages, nor was it in the windows from `first`
+ * on. The sums of the tables have to be made anew. */
+void scopes_revise_levels(struct scopes *s, uint32_t first);
 void scopes_learn_levels(struct scopes *s);
 
 /* scopes_select.c */

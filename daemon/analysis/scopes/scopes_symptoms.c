@@ -120,11 +120,16 @@ static bool symptoms_is_load(const struct scope_finding *f, const struct scope_f
            culprit->onset <= f->onset + DELAY_WINDOWS && culprit->peak_ns >= more * f->peak_ns;
 }
 
-/* Are pairs of nodes among those of a node that is slow itself? They differ in how much of the
- * flight can be seen: what arrives while its receiver is busy does not seem slow. */
+/* Are pairs of nodes among those of a node that is slow itself, and cost no more? They differ in
+ * how much of the flight can be seen: what arrives while its receiver is busy does not seem slow,
+ * and what can be seen changes when the ranks are held up otherwise. */
 static bool symptoms_is_part(const struct scope_finding *f, const struct scope_finding *culprit)
 {
-    if (f->members[0].kind != SCOPE_NODE_PAIR || culprit->members[0].kind != SCOPE_NODE)
+    const bool together =
+        f->onset <= culprit->onset + DELAY_WINDOWS && culprit->onset <= f->onset + DELAY_WINDOWS;
+    const bool later = f->onset > culprit->onset && f->peak_ns <= culprit->peak_ns;
+    if (f->members[0].kind != SCOPE_NODE_PAIR || culprit->members[0].kind != SCOPE_NODE ||
+        (!together && !later))
         return false;
     for (uint32_t m = 0; m < f->member_count; m++) {
         bool found = false;
@@ -145,8 +150,7 @@ static bool symptoms_follows(struct scopes *s, const struct scope_finding *f,
     if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER || !symptoms_is_place(f) ||
         !symptoms_is_place(culprit))
         return false;
-    if (symptoms_is_part(f, culprit) && f->onset <= culprit->onset + DELAY_WINDOWS &&
-        culprit->onset <= f->onset + DELAY_WINDOWS)
+    if (symptoms_is_part(f, culprit))
         return true;
     if (culprit->onset > f->onset + LATER_WINDOWS)
         return false;
@@ -154,8 +158,9 @@ static bool symptoms_follows(struct scopes *s, const struct scope_finding *f,
            !symptoms_is_apart(s, f, marks);
 }
 
-/* Ranks that were late because of a culprit are not followed any longer when it is over: where they
- * go on being late, they are found anew. Without memory, nothing is a symptom. */
+/* Ranks that were late because of a culprit, and pairs of a slow node, are not followed any longer
+ * when the culprit is over: where they go on being late, or slow, they are found anew. Without
+ * memory, nothing is a symptom. */
 void scopes_find_symptoms(struct scopes *s)
 {
     uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + s->ranks + 1) : NULL;
@@ -167,7 +172,7 @@ void scopes_find_symptoms(struct scopes *s)
             if (k == i || !symptoms_follows(s, f, g, marks))
                 continue;
             f->symptom_of = g->id;
-            f->over |= f->part == SCOPE_LATENESS && g->over;
+            f->over |= g->over && (f->part == SCOPE_LATENESS || symptoms_is_part(f, g));
         }
     }
     free(marks);

@@ -290,6 +290,76 @@ static void ranks_that_were_late_because_of_slow_messages_are_over_with_these(vo
     fault_job_destroy(job);
 }
 
+/* Messages to and from ranks 12 to 15, those of node 3, take so many times as long.
+ * @param others  those that it receives from other nodes than node 2 */
+static const struct transfers *slow_down(const struct transfers *transfers, uint64_t sent,
+                                         uint64_t others, uint64_t from_node_2)
+{
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct transfer *t = &transfers->rows[i];
+        const bool from = t->source / 4 == 3, to = t->destination / 4 == 3;
+        const uint64_t factor = from == to           ? 1
+                                : from               ? sent
+                                : t->source / 4 == 2 ? from_node_2
+                                                     : others;
+        t->network_ns *= factor;
+        t->joint_ns *= factor;
+    }
+    return transfers;
+}
+
+/* A calm job, and from the onset on a number of windows with such factors, and so on. */
+static struct scopes *run_slowed(struct fault_job *job, const uint64_t (*factors)[4], size_t count)
+{
+    struct scopes *scopes = run(job, 0);
+    uint32_t w = ONSET;
+    for (size_t i = 0; i < count; i++) {
+        for (const uint32_t end = w + (uint32_t)factors[i][0]; w < end; w++)
+            assert_int_equal(scopes_window(scopes, w, HALF_SECOND,
+                                           slow_down(fault_job_window(job, w), factors[i][1],
+                                                     factors[i][2], factors[i][3])),
+                             0);
+    }
+    return scopes;
+}
+
+/* What it sends takes longer at first, too, since its partners are held up. */
+static void a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends(void **state)
+{
+    static const uint64_t factors[][4] = {{3, 4, 6, 6}, {4, 1, 6, 6}};
+    const struct fault_params params = of_kind(FAULT_CALM, 1);
+    (void)state;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run_slowed(job, factors, 2);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 1);
+    assert_true(f->members[0].kind == SCOPE_NODE && f->members[0].a == 3);
+    assert_int_equal(f->members[0].direction, SCOPE_IN);
+    assert_true(f->ratio > 5 && f->ratio < 7);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+static void a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node(void **state)
+{
+    static const uint64_t factors[][4] = {{4, 3, 3, 3}, {8, 3, 3, 30}};
+    struct fault_params params = of_kind(FAULT_CALM, 1);
+    (void)state;
+    params.nodes = 4;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run_slowed(job, factors, 2);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 2);
+    assert_true(f[0].members[0].kind == SCOPE_NODE && f[0].members[0].a == 3);
+    assert_true(f[1].members[0].kind == SCOPE_NODE_PAIR && f[1].members[0].a == 2);
+    assert_int_equal(f[1].symptom_of, f[0].id);
+    assert_true(f[0].ratio > 3.8);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
 /* Let seven of eight messages have come before their receiver: only what the call costs is seen of
  * them. */
 static const struct transfers *hide_flights(const struct transfers *transfers, uint32_t window)
@@ -403,6 +473,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
         cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
+        cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
+        cmocka_unit_test(a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node),
         cmocka_unit_test(a_slow_node_is_named_though_most_messages_come_before_their_receivers),
         cmocka_unit_test(findings_do_not_depend_on_the_order_of_rows),
         cmocka_unit_test(windows_have_to_ascend),
