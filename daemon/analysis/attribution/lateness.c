@@ -22,11 +22,13 @@ static double lateness_expect_queued(const struct lateness_figures *calm,
 }
 
 /* Time of longer work. Where ranks sleep between steps, the time outside of MPI need not grow, and
- * where they poll in MPI, neither need the time on a core. */
+ * where they poll in MPI, neither need the time on a core; but that grows, too, when they poll for
+ * longer. */
 static double lateness_find_work(const struct lateness_figures *calm,
                                  const struct lateness_figures *now, double signs)
 {
-    return fmax(fmax(now->outside - calm->outside - signs, now->cpu - calm->cpu), 0);
+    const double polled = lateness_growth(calm->inside, now->inside);
+    return fmax(fmax(now->outside - calm->outside - signs, now->cpu - calm->cpu - polled), 0);
 }
 
 /* Longer work is put down to more messages or a lower clock, as far as these explain it. */

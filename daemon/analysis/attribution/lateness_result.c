@@ -64,6 +64,7 @@ static int lateness_convert(const double figures[RANK_FIGURES], double progress,
         return 0;
     *out = (struct lateness_figures){
         .outside = (figures[RANK_LENGTH] - figures[RANK_MPI]) / length,
+        .inside = figures[RANK_MPI] / length,
         .cpu = figures[RANK_CPU] / known,
         .queued = (fmin(figures[RANK_QUEUED], fmax(waiting, 0)) + figures[RANK_STOLEN]) / known,
         .stopped = figures[RANK_STOPPED] / known,

@@ -488,7 +488,8 @@ static void search_explain(struct scopes *s, uint32_t first)
         search_subtract(s, &x, 1, best.significant);
         if (best.significant) {
             search_open(s, &best, &whole);
-            scopes_revise_levels(s, reach);
+            if (best.kind != TABLE_LOCALITY)
+                scopes_revise_levels(s, reach);
         } else {
             passed[passed_count++] = x;
         }

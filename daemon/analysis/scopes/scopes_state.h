@@ -236,8 +236,8 @@ double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
 /* scopes_levels.c */
 void scopes_init_levels(struct scopes *s);
 void scopes_follow_levels(struct scopes *s);
-/** What a finding explains is no deviation of all messages, nor was it in the windows from `first`
- * on. The sums of the tables have to be made anew. */
+/** What a finding about some messages explains is no deviation of all, nor was it in the windows
+ * from `first` on. The sums of the tables have to be made anew. */
 void scopes_revise_levels(struct scopes *s, uint32_t first);
 void scopes_learn_levels(struct scopes *s);
 

@@ -124,6 +124,16 @@ static void a_rank_that_sleeps_between_steps_computes_longer_when_its_core_time_
     assert_int_equal(lateness_judge(&lazy, &now, delays), LATENESS_COMPUTES);
 }
 
+static void a_rank_that_polls_in_mpi_for_longer_does_not_compute_longer(void **state)
+{
+    (void)state;
+    const struct lateness_figures short_wait = {.outside = 0.6, .inside = 0.4, .cpu = 0.9};
+    struct lateness_figures now = {.outside = 0.6, .inside = 1.4, .cpu = 1.8};
+    assert_int_equal(lateness_judge(&short_wait, &now, delays), LATENESS_SIGNS);
+    now.outside = 1.5;
+    assert_int_equal(lateness_judge(&short_wait, &now, delays), LATENESS_COMPUTES);
+}
+
 static void small_changes_and_improvements_are_no_sign(void **state)
 {
     (void)state;
@@ -162,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_lower_clock_explains_a_part_of_longer_work),
         cmocka_unit_test(longer_work_with_more_messages_is_the_pattern),
         cmocka_unit_test(a_rank_that_sleeps_between_steps_computes_longer_when_its_core_time_grows),
+        cmocka_unit_test(a_rank_that_polls_in_mpi_for_longer_does_not_compute_longer),
         cmocka_unit_test(small_changes_and_improvements_are_no_sign),
         cmocka_unit_test(noise_of_samples_does_not_hide_longer_work),
     };
