@@ -6,6 +6,7 @@
 
 #define DRIFT 0.1         /* of CUSUM: deviations below 10 % do not count */
 #define STEP 6.0          /* standard deviations that one window counts at most */
+#define LARGER_STEP 2.0f  /* times the mean of an excursion is a step within it */
 #define LEAST_WINDOWS 2u  /* that a deviation has to last */
 #define RANK_WINDOWS 4u   /* the same of a rank or within a node: a late rank disturbs others */
 #define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
@@ -67,6 +68,21 @@ static double spread_follow(const struct scopes *s, double spread, const struct 
                 SCOPE_LEAST_SPREAD);
 }
 
+/* A step within an excursion that noise has begun: the excursion begins with the step. */
+static void track_begin_with_step(struct scope_track *track)
+{
+    const float weight = track->before_weight + track->newest_weight;
+    const float product =
+        track->before * track->before_weight + track->newest * track->newest_weight;
+    const float earlier = track->weight - weight;
+    if (earlier <= 0 || fminf(track->before, track->newest) <
+                            LARGER_STEP * fmaxf(track->product - product, 0) / earlier)
+        return;
+    track->start = track->last - 1;
+    track->product = product;
+    track->weight = weight;
+}
+
 static void track_follow(struct scope_track *track, const struct scope_estimate *e, uint32_t window)
 {
     const double z = (e->effect - DRIFT) / sqrt(e->variance);
@@ -85,6 +101,7 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
     }
     track->product += (float)(e->effect * e->weight);
     track->weight += (float)e->weight;
+    track_begin_with_step(track);
 }
 
 /* Noise may have begun an excursion: both of the last two windows have to deviate. */
@@ -177,11 +194,17 @@ static int search_preference(enum scope_table_kind kind)
     return preference[kind];
 }
 
-static bool search_is_better(const struct choice *a, const struct choice *b)
+/* Take the better choice. Scopes with the same messages are significant when one of them is: how
+ * much scopes of its kind vary is another question for each. */
+static void search_take_better(struct choice *best, const struct choice *other)
 {
-    if (fabs(a->gain - b->gain) > SAME * b->gain)
-        return a->gain > b->gain;
-    return search_preference(a->kind) > search_preference(b->kind);
+    const bool same = fabs(other->gain - best->gain) <= SAME * best->gain;
+    const bool better = same ? search_preference(other->kind) > search_preference(best->kind)
+                             : other->gain > best->gain;
+    const bool significant = same && (best->significant || other->significant);
+    if (better)
+        *best = *other;
+    best->significant |= significant;
 }
 
 /* A node or the job as a whole is a scope only if messages of both localities deviate. Else it is
@@ -222,7 +245,9 @@ static bool search_best(const struct scopes *s, struct choice *best)
                  track_lasts(s, track));
             const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
                                           significant};
-            if (!found || search_is_better(&choice, best))
+            if (found)
+                search_take_better(best, &choice);
+            else
                 *best = choice;
             found = true;
         }
