@@ -398,22 +398,28 @@ int recording_close_with_error(struct recording *r, char *why, size_t capacity)
     return code;
 }
 
+int recording_write_stop(struct recording *r, uint64_t at_ns, const char *why)
+{
+    char *sql =
+        sqlite3_mprintf("INSERT OR REPLACE INTO stopped VALUES(1, %lld, %Q)", (int64_t)at_ns, why);
+    int code = sql == NULL ? -ENOMEM : recording_file_exec(r->file.db, sql);
+    sqlite3_free(sql);
+    return code;
+}
+
 void recording_stop(struct recording *r, uint64_t at_ns, const char *why)
 {
     if (r == NULL)
         return;
-    char *sql =
-        sqlite3_mprintf("INSERT OR REPLACE INTO stopped VALUES(1, %lld, %Q)", (int64_t)at_ns, why);
     if (r->open)
         recording_file_exec(r->file.db, "ROLLBACK");
     r->open = 0;
     block_writer_clear(r->block);
     recording_release_reserve(r);
-    if (sql != NULL && recording_file_exec(r->file.db, sql) != 0) {
+    if (recording_write_stop(r, at_ns, why) != 0) {
         recording_file_checkpoint(&r->file); /* its log may have reached a limit of files' sizes */
-        recording_file_exec(r->file.db, sql);
+        recording_write_stop(r, at_ns, why);
     }
-    sqlite3_free(sql);
     recording_close(r);
 }
 

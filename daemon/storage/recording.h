@@ -70,6 +70,9 @@ int recording_close_with_error(struct recording *recording, char *why, size_t ca
  *  @param at_ns  arrival of the newest message, daemon time */
 void recording_stop(struct recording *recording, uint64_t at_ns, const char *why);
 
+/** Write why another recording, of which this one is a copy, had stopped. @return 0 or negative */
+int recording_write_stop(struct recording *recording, uint64_t at_ns, const char *why);
+
 /** Close without committing, after an error: the file stays as at its last commit. NULL is fine. */
 void recording_abandon(struct recording *recording);
 

@@ -63,6 +63,19 @@ static int copy_write_part(struct target *t, int attached, uint64_t attached_ns,
     return code == 0 ? 0 : copy_fail_writing(t, code);
 }
 
+/* A copy with the end of a recording that had stopped before its job has stopped there, too.
+ * @param path  of the recording that is copied */
+static int copy_write_stop(struct target *t, const char *path, uint64_t to_ns)
+{
+    struct recording_stop stop;
+    recording_find_stop(path, &stop);
+    if (stop.at_ns == 0 || stop.at_ns >= to_ns)
+        return 0;
+    int code = recording_begin(t->recording);
+    code = code != 0 ? code : recording_write_stop(t->recording, stop.at_ns, stop.why);
+    return code == 0 ? 0 : copy_fail_writing(t, code);
+}
+
 /* Close the written file, or remove it after an error. */
 static int copy_end(struct target *t, int code)
 {
@@ -405,6 +418,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
         code = code != 0 ? copy_fail_writing(&t, code) : copy_update_job(&t, &cut);
         uint64_t since = copy_read_attached_ns(&s);
         code = code != 0 ? code : copy_write_part(&t, since != 0, since, copy_read_removed_ns(&s));
+        code = code != 0 ? code : copy_write_stop(&t, path, to_ns);
     }
     copy_close_source(&s);
     return copy_end(&t, code);
@@ -552,6 +566,7 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
     code = code != 0 ? code : copy_put_merged(&t, &m, progress);
     code = code != 0 ? code : copy_merge_tables(&t, &m);
     code = code != 0 ? code : copy_merge_parts(&t, &m);
+    code = code != 0 ? code : copy_write_stop(&t, m.sources[m.count - 1]->path, UINT64_MAX);
     counts->missing = code == 0 ? numbers_count_missing(&t.numbers) : 0;
     code = copy_end(&t, code);
     for (size_t i = 0; m.sources != NULL && i < count && m.sources[i] != NULL; i++) {

@@ -275,6 +275,35 @@ static void with_the_begin_of_the_job_nothing_is_attached(void **state)
 }
 
 /* The job ended when the last part had just begun. */
+/* Write into a recording that it stopped in the middle of a second of the job. */
+static void stop(const char *path, uint64_t second)
+{
+    struct recording *recording;
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    recording_stop(recording, at((double)second + 0.5), "no space left on device");
+}
+
+static void copies_of_the_end_of_a_recording_tell_why_it_stopped(void **state)
+{
+    (void)state;
+    struct recording_stop found;
+    made(a, "job.0", 0, 20);
+    made(b, "job.0", 0, 10);
+    stop(a, 19);
+    stop(b, 9);
+    assert_int_equal(cut(out, 5, -1), 0);
+    recording_find_stop(out, &found);
+    assert_int_equal(found.at_ns, at(19.5));
+    assert_string_equal(found.why, "no space left on device");
+    assert_int_equal(cut(c, 5, 12), 0);
+    recording_find_stop(c, &found);
+    assert_int_equal(found.at_ns, 0);
+    const char *const paths[] = {b, a};
+    assert_int_equal(copy_merge(d, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    recording_find_stop(d, &found);
+    assert_int_equal(found.at_ns, at(19.5));
+}
+
 static void a_part_without_windows_is_merged(void **state)
 {
     (void)state;
@@ -400,6 +429,7 @@ int main(void)
         TEST(a_cut_says_since_when_its_recording_was_attached),
         TEST(what_came_to_no_attached_recording_is_counted),
         TEST(with_the_begin_of_the_job_nothing_is_attached),
+        TEST(copies_of_the_end_of_a_recording_tell_why_it_stopped),
         TEST(a_part_without_windows_is_merged),
         TEST(a_part_with_nothing_in_it_is_passed_over),
         TEST(the_time_before_which_parts_were_removed_is_kept),
