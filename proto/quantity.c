@@ -110,7 +110,8 @@ struct quantity quantity_matched(uint64_t matched, uint64_t unmatched)
     double share = 1e4 * (double)matched / ((double)matched + (double)unmatched);
     if (unmatched == 0)
         return quantity_print("%s", matched == 0 ? "-" : "100 %");
-    return quantity_print("%.2f %%", fmin(floor(share), 9999) / 100);
+    return matched == 0 ? quantity_print("none")
+                        : quantity_print("%.2f %%", fmin(floor(share), 9999) / 100);
 }
 
 struct quantity quantity_ratio(double ratio)

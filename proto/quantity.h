@@ -49,8 +49,8 @@ struct quantity quantity_clock(uint64_t ns);
 /** Share, "12.3 %"; "-" when the whole is 0. */
 struct quantity quantity_share(double part, double whole);
 
-/** Share of messages that were matched, rounded down: "1.19 %"; "100 %" only when all were, "-"
- * when there are none. */
+/** Share of messages that were matched, rounded down: "1.19 %"; "100 %" only when all were, "none"
+ * when none was, "-" when there are none. */
 struct quantity quantity_matched(uint64_t matched, uint64_t unmatched);
 
 /** How many times as much: "1.3x", "24x", ">9999x"; "-" for NaN. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+__extension__ typedef unsigned __int128 wide;
+
 struct import {
     const struct import_job *job;
     struct import_file *file;
@@ -41,6 +43,8 @@ static void import_sum_ranks(struct import *m, const struct import_window *windo
 struct rows {
     struct wire_rank_row *ranks; /* the ranks of the host */
     struct wire_pair_row *pairs;
+    struct wire_burst_pair_row *burst_pairs;
+    struct wire_burst_row burst; /* all pairs */
     struct wire_counter_row *counters;
     size_t pair_count, counter_count;
 };
@@ -55,12 +59,17 @@ static void import_add_pairs(struct rows *rows, const struct import_window *wind
     for (size_t i = import_first_pair(window, from);
          i < window->pair_count && window->pairs[i].from == from; i++) {
         const struct remap_edge *pair = &window->pairs[i];
-        rows->pairs[rows->pair_count++] =
-            (struct wire_pair_row){.source = from,
-                                   .destination = pair->to,
-                                   .size_class = size_class_of(pair->bytes / pair->messages),
-                                   .messages = pair->messages,
-                                   .bytes = pair->bytes};
+        const uint32_t size_class = size_class_of(pair->bytes / pair->messages);
+        rows->burst_pairs[rows->pair_count] =
+            (struct wire_burst_pair_row){from, pair->to, size_class, pair->messages, pair->bytes};
+        rows->pairs[rows->pair_count++] = (struct wire_pair_row){.source = from,
+                                                                 .destination = pair->to,
+                                                                 .size_class = size_class,
+                                                                 .messages = pair->messages,
+                                                                 .bytes = pair->bytes};
+        rows->burst.pairs++;
+        rows->burst.messages += pair->messages;
+        rows->burst.bytes += pair->bytes;
     }
 }
 
@@ -88,6 +97,10 @@ static int import_send_window(struct import *m, uint32_t host, const struct impo
                                   .ranks_count = count,
                                   .pairs = rows->pairs,
                                   .pairs_count = rows->pair_count,
+                                  .bursts = &rows->burst,
+                                  .bursts_count = rows->pair_count > 0,
+                                  .burst_pairs = rows->burst_pairs,
+                                  .burst_pairs_count = rows->pair_count,
                                   .counters = rows->counters,
                                   .counters_count = rows->counter_count,
                                   .node = &node,
@@ -98,16 +111,29 @@ static int import_send_window(struct import *m, uint32_t host, const struct impo
     return code;
 }
 
+/* Nothing is known of the times of messages within the window: they are one burst as long as it. */
+static void import_time_burst(const struct import *m, struct wire_burst_row *burst)
+{
+    const uint64_t length = m->job->window_ns;
+    burst->first_ns = (import_file_first_window(m->file) + m->window) * length;
+    burst->last_ns = burst->first_ns + length - 1;
+    const wide sum = (wide)(burst->first_ns + length / 2) * burst->messages;
+    burst->time_sum_high = (uint64_t)(sum >> 64);
+    burst->time_sum_low = (uint64_t)sum;
+}
+
 static int import_write_window(struct import *m, uint32_t host, const struct import_window *window,
                                struct rows *rows, size_t *counter)
 {
     const uint32_t *ranks;
     uint32_t count = import_file_ranks(m->file, host, &ranks);
     rows->pair_count = rows->counter_count = 0;
+    rows->burst = (struct wire_burst_row){0};
     for (uint32_t i = 0; i < count; i++) {
         rows->ranks[i] = m->sums[ranks[i]];
         import_add_pairs(rows, window, ranks[i]);
     }
+    import_time_burst(m, &rows->burst);
     while (*counter < window->counter_count && window->counters[*counter].host < host)
         ++*counter;
     while (*counter < window->counter_count && window->counters[*counter].host == host)
@@ -119,14 +145,19 @@ int import_window(struct import *m, const struct import_window *window)
 {
     struct rows rows = {.ranks = calloc((size_t)m->job->ranks + 1, sizeof(*rows.ranks)),
                         .pairs = calloc(window->pair_count + 1, sizeof(*rows.pairs)),
+                        .burst_pairs = calloc(window->pair_count + 1, sizeof(*rows.burst_pairs)),
                         .counters = calloc(window->counter_count + 1, sizeof(*rows.counters))};
-    int code = rows.ranks == NULL || rows.pairs == NULL || rows.counters == NULL ? -ENOMEM : 0;
+    int code = rows.ranks == NULL || rows.pairs == NULL || rows.burst_pairs == NULL ||
+                       rows.counters == NULL
+                   ? -ENOMEM
+                   : 0;
     size_t counter = 0;
     import_sum_ranks(m, window);
     for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++)
         code = import_write_window(m, h, window, &rows, &counter);
     free(rows.ranks);
     free(rows.pairs);
+    free(rows.burst_pairs);
     free(rows.counters);
     m->window++;
     if (code == -ENOMEM)

@@ -2,6 +2,7 @@
 
 The figures named are those of the paper that it comes from: J. Wu, J. Zeng, H. Yu, "CommGram: a new visual analytics
 tool for large communication trace data", VPA 2014."""
+import itertools
 import os
 import random
 import signal
@@ -209,6 +210,22 @@ class Imported(unittest.TestCase):
                     for column in replay.picture('--phases', 24).columns:
                         begin, end = ((column[k] - start) / 1e9 for k in ('begin_ns', 'end_ns'))
                         self.assertTrue(any(run[1] - 0.05 <= begin <= end <= run[2] + 0.05 for run in runs), column)
+
+    def test_a_table_without_times_is_one_phase_with_its_communities(self):
+        """Two groups of eight ranks: each sends ten times as much within its group as to the other one."""
+        table, path = (os.path.join(self.place.dir, name) for name in ('hops.txt', 'hops.hrec'))
+        with open(table, 'w', encoding='utf-8') as out:
+            for source, destination in itertools.permutations(range(16), 2):
+                out.write(f'{source} {destination} {1000 if source // 8 == destination // 8 else 100} 1\n')
+        finished = self.place.holter('import', '--format', 'hopbyte', table, '-o', path).finish()
+        self.assertEqual(0, finished.status, finished)
+        phases = recording.Recording(path).phases()
+        self.assertEqual([16 * 15], [phase['messages'] for phase in phases])
+        with commgram.Replay(self.place, path) as replay:
+            column, = replay.picture('--communities', 2).columns
+            self.assertEqual((16, 2, 2), (column['ranks'], column['communities'], column['bars']))
+        info = self.place.holter('info', path).finish()
+        self.assertIn('matched    none, 0 of 240 received', info.out)
 
 
 class Live(unittest.TestCase):
