@@ -170,9 +170,9 @@ class Counts(unittest.TestCase):
             self.assertGreater(unmatched, received // 2)
             self.assertGreater(recorded.sums().total('tallied'), received)  # a message has two records
             self.assertEqual((matched, 0), tuple(recorded.matching()[key] for key in ('matched', 'rejected')))
+            share = f'{10000 * matched // received / 100:.2f} %' if matched else 'none'
             self.assertIn(f'{recorded.sums().total("tallied"):,} records summed unread, '
-                          f'{10000 * matched // received / 100:.2f} % of 40,000 received messages matched, '
-                          'nothing else lost', finished.err)
+                          f'{share} of 40,000 received messages matched, nothing else lost', finished.err)
             told = place.holter('info', recorded.path).finish()
             self.assertIn(f', {matched} of 40000 received', told.out)
 
