@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define CAPACITY 256u
-#define RECORDS 50000u          /* written at least */
+#define RECORDS 50000u           /* written at least */
 #define RECORDS_MOST 1000000000u /* and at most, if the readers never get a turn */
 #define READ_ENOUGH 5000u
 #define PEEK_ENOUGH 50u
