@@ -12,7 +12,7 @@
  *  the same work when it is calm, so that calm ones are at most about 1, and others may be more. */
 struct lateness_figures {
     double outside;  /**< of MPI */
-    double inside;   /**< of it: in MPI */
+    double inside;   /**< in MPI */
     double cpu;      /**< on a core */
     double queued;   /**< without a core, though it could run, and cores that were taken away */
     double stopped;  /**< by a signal */

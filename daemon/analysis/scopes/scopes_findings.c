@@ -330,6 +330,8 @@ static void findings_add_member(struct scope_open *open, const struct scope *sco
     }
     f->members[at] = *scope;
     open->effects[at] = open->worst[at] = effect;
+    memset(open->sent, 0, sizeof(open->sent));
+    memset(open->received, 0, sizeof(open->received));
     f->member_count++;
     f->onset = onset < f->onset ? onset : f->onset;
     open->good = 0;
