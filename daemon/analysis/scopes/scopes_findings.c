@@ -100,8 +100,9 @@ struct cover {
 
 /* A member's rows in the newest window. */
 struct fit {
-    double weight, product;        /* of rows that no other member has, but for symptoms */
-    double sent, sent_product;     /* of these, what the node of the scope sends */
+    /* Of rows that no other member has, but for symptoms; by SCOPE_OUT, what the node of the scope
+     * sends, and SCOPE_IN, all other rows. */
+    double weight[2], product[2];
     double shared, shared_product; /* of all its rows */
 };
 
@@ -166,11 +167,9 @@ static void findings_fit(struct scopes *s, struct fit (*fits)[SCOPE_MEMBERS])
         const double y = row->y - common[scope_row_locality(row)];
         const double weight = scope_round(row->weight), product = scope_round(weight * y);
         if (cover.count == 1 || cover.culprits == 1) {
-            const bool sent = s->pairs[row->pair].from == cover.member->a;
-            cover.only->weight += weight;
-            cover.only->product += product;
-            cover.only->sent += sent ? weight : 0;
-            cover.only->sent_product += sent ? product : 0;
+            const bool sends = s->pairs[row->pair].from == cover.member->a;
+            cover.only->weight[sends ? SCOPE_OUT : SCOPE_IN] += weight;
+            cover.only->product[sends ? SCOPE_OUT : SCOPE_IN] += product;
         }
         for (uint32_t f = 0; cover.count > 1 && f < s->open_count; f++) {
             const struct scope_finding *finding = &s->open[f].finding;
@@ -200,29 +199,26 @@ static int findings_is_named(const struct scope_open *open, uint32_t member)
                findings_largest(open->worst, open->finding.member_count) - log(COMPARABLE);
 }
 
-/* Does what a node sends, or receives, surely deviate by much less than both together? In the first
- * windows of a fault both may, since ranks are held up that had been sending. */
-static bool findings_is_level(double product, double weight, double effect)
-{
-    return weight > 0 && product / weight + BACK_DEVIATIONS / sqrt(weight) < ONE_WAY * effect;
-}
-
-/* When only one direction of a node deviates, the finding is about that one. */
-static void findings_narrow(struct scope_open *open, uint32_t m, const struct fit *fit)
+/* When only one direction of a node goes on deviating, the finding is about that one: the other
+ * surely deviates by much less than both together. In the first windows of a fault both may, since
+ * ranks are held up that had been sending.
+ * @param effect  of both */
+static void findings_narrow(struct scope_open *open, uint32_t m, const struct fit *fit,
+                            double effect)
 {
     struct scope *scope = &open->finding.members[m];
-    const double effect = fit->weight > 0 ? fit->product / fit->weight : 0;
-    const bool both = scope->kind == SCOPE_NODE && scope->direction == SCOPE_BOTH;
-    const bool in = both && findings_is_level(fit->sent_product, fit->sent, effect);
-    const bool out = both && findings_is_level(fit->product - fit->sent_product,
-                                               fit->weight - fit->sent, effect);
-    open->received[m] = in ? open->received[m] + 1 : 0;
-    open->sent[m] = out ? open->sent[m] + 1 : 0;
-    if (open->received[m] < ONE_WAY_WINDOWS && open->sent[m] < ONE_WAY_WINDOWS)
-        return;
-    scope->direction = in ? SCOPE_IN : SCOPE_OUT;
-    open->effects[m] = in ? (fit->product - fit->sent_product) / (fit->weight - fit->sent)
-                          : fit->sent_product / fit->sent;
+    const bool both = scope->kind == SCOPE_NODE && scope->direction == SCOPE_BOTH && effect > 0;
+    for (int way = SCOPE_OUT; way <= SCOPE_IN; way++) {
+        const double weight = fit->weight[1 - way];
+        const bool alone =
+            both && weight > 0 &&
+            fit->product[1 - way] / weight + BACK_DEVIATIONS / sqrt(weight) < ONE_WAY * effect;
+        open->alone[way][m] = alone ? open->alone[way][m] + 1 : 0;
+        if (open->alone[way][m] < ONE_WAY_WINDOWS)
+            continue;
+        scope->direction = (enum scope_direction)way;
+        open->effects[m] = fit->product[way] / fit->weight[way];
+    }
 }
 
 /* Is every member that is named back at its former level? Without messages nothing is known. */
@@ -230,14 +226,16 @@ static void findings_judge(const struct scopes *s, struct scope_open *open, cons
 {
     int known = 0, back = 1;
     for (uint32_t m = 0; m < open->finding.member_count; m++) {
-        const double weight = fits[m].weight > 0 ? fits[m].weight : fits[m].shared;
+        const double own = fits[m].weight[SCOPE_OUT] + fits[m].weight[SCOPE_IN];
+        const double product = fits[m].product[SCOPE_OUT] + fits[m].product[SCOPE_IN];
+        const double weight = own > 0 ? own : fits[m].shared;
         if (weight <= 0)
             continue;
         known |= findings_is_named(open, m);
-        open->effects[m] = (fits[m].weight > 0 ? fits[m].product : fits[m].shared_product) / weight;
+        open->effects[m] = (own > 0 ? product : fits[m].shared_product) / weight;
         back = back && (!findings_is_named(open, m) ||
                         open->effects[m] < fmax(BACK, BACK_DEVIATIONS * sqrt(1 / weight)));
-        findings_narrow(open, m, &fits[m]);
+        findings_narrow(open, m, &fits[m], open->effects[m]);
     }
     if (known)
         open->good = back ? open->good + 1 : 0;
@@ -246,7 +244,7 @@ static void findings_judge(const struct scopes *s, struct scope_open *open, cons
 
 void scopes_explain(struct scopes *s)
 {
-    struct fit fits[SCOPE_FINDINGS][SCOPE_MEMBERS] = {{{0}}};
+    struct fit fits[SCOPE_FINDINGS][SCOPE_MEMBERS] = {{{.shared = 0}}};
     struct scope_rows *rows = scopes_newest(s);
     if (s->open_count == 0)
         return;
@@ -330,8 +328,7 @@ static void findings_add_member(struct scope_open *open, const struct scope *sco
     }
     f->members[at] = *scope;
     open->effects[at] = open->worst[at] = effect;
-    memset(open->sent, 0, sizeof(open->sent));
-    memset(open->received, 0, sizeof(open->received));
+    memset(open->alone, 0, sizeof(open->alone));
     f->member_count++;
     f->onset = onset < f->onset ? onset : f->onset;
     open->good = 0;

@@ -121,8 +121,8 @@ struct scope_open {
     struct scope_finding finding;
     double effects[SCOPE_MEMBERS]; /**< natural logarithms, now */
     double worst[SCOPE_MEMBERS];   /**< the largest so far */
-    /** Windows in a row in which only what a node sends, or receives, deviated. */
-    uint8_t sent[SCOPE_MEMBERS], received[SCOPE_MEMBERS];
+    /** Windows in a row in which only what a node sends (SCOPE_OUT), or receives, deviated. */
+    uint8_t alone[2][SCOPE_MEMBERS];
     uint32_t good; /**< windows at the former level */
 };
 

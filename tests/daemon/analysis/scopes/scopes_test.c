@@ -338,6 +338,22 @@ static void a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_
     fault_job_destroy(job);
 }
 
+static void a_slow_node_that_becomes_faster_than_before_keeps_both_directions(void **state)
+{
+    static const uint64_t factors[][4] = {{4, 3, 3, 3}, {3, 0, 0, 0}};
+    const struct fault_params params = of_kind(FAULT_CALM, 1);
+    (void)state;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run_slowed(job, factors, 2);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(f->members[0].direction, SCOPE_BOTH);
+    assert_true(f->ratio < 1);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
 static void a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node(void **state)
 {
     static const uint64_t factors[][4] = {{4, 3, 3, 3}, {8, 3, 3, 30}};
@@ -473,6 +489,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
         cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
         cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
+        cmocka_unit_test(a_slow_node_that_becomes_faster_than_before_keeps_both_directions),
         cmocka_unit_test(a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node),
         cmocka_unit_test(a_slow_node_is_named_though_most_messages_come_before_their_receivers),
         cmocka_unit_test(findings_do_not_depend_on_the_order_of_rows),
