@@ -17,11 +17,11 @@
 #include <cmocka.h>
 
 #define CAPACITY 256u
-#define RECORDS 50000u           /* written at least */
+#define RECORDS 200000u          /* written at least */
 #define RECORDS_MOST 1000000000u /* and at most, if the readers never get a turn */
-#define READ_ENOUGH 5000u
+#define READ_ENOUGH 20000u
 #define PEEK_ENOUGH 50u
-#define TAKE_ENOUGH 5000u
+#define TAKE_ENOUGH 20000u
 #define ROWS 512u /* of the tally: enough for all functions that the writer uses */
 
 struct bed {

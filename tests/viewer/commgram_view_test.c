@@ -404,7 +404,7 @@ static void keys_and_wheel_change_the_detail(void **state)
     assert_int_equal(f->desk.ui.commgram.communities, 13);
     turn_wheel(f, 1, 0, 1);
     assert_int_equal(f->desk.ui.commgram.communities, 16);
-    for (int i = 0; i < 14; i++) {
+    for (int i = 0; i < 24; i++) {
         type_text(f, "[");
         type_text(f, "}");
     }

@@ -296,7 +296,7 @@ static void error_is_below_20_us_on_an_idle_network(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(idle_scenes) / sizeof(idle_scenes[0]); i++) {
-        for (uint64_t seed = 1; seed <= 2; seed++) {
+        for (uint64_t seed = 1; seed <= 5; seed++) {
             struct result result = play(&idle_scenes[i], seed);
             assert_true(result.covered >= 0.99);
             assert_true(result.median_us < 10);
@@ -319,7 +319,7 @@ static void stated_error_holds_the_true_one_whatever_the_delays(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(rough_scenes) / sizeof(rough_scenes[0]); i++) {
-        for (uint64_t seed = 1; seed <= 2; seed++) {
+        for (uint64_t seed = 1; seed <= 5; seed++) {
             struct result result = play(&rough_scenes[i], seed);
             assert_true(result.covered >= 0.99);
         }

@@ -252,7 +252,7 @@ static void hostile_messages_neither_break_nor_steer_the_page(void **state)
     const struct wire_table *table;
     uint64_t seed = 77;
     (void)state;
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < 300; round++) {
         for (size_t t = 0; (table = wire_table_at(t)); t++) {
             void *fields = random_message(table, &seed, 6);
             struct wire_message message = {.type = table->type};

@@ -941,7 +941,7 @@ static void a_hundred_thousand_ranks_are_one_hang(void **state)
     assert_true(ranks != NULL && calls != NULL);
     const size_t before = memory_used();
     assert_int_equal(hang_create(&watch, NULL), 0);
-    for (uint64_t w = 1; w <= 16; w++) {
+    for (uint64_t w = 1; w <= 20; w++) {
         for (uint32_t r = 0; r < RANKS; r++) {
             calls[r] = (struct hang_calls){r, CALL_Allreduce, HANG_WORLD, w <= 5, 1000};
             ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};

@@ -216,7 +216,7 @@ static double batch_reference(const struct transfer *transfers, size_t count, ui
 static void streaming_and_batch_reference_agree(void **state)
 {
     (void)state;
-    enum { COUNT = 150000, WINDOWS = 1000 };
+    enum { COUNT = 300000, WINDOWS = 2000 };
     struct transfer *transfers = malloc(COUNT * sizeof(*transfers));
     /* half-lives so short that the origin of the weights moves, and one that is long */
     static const double half_lives[] = {30, 300, 100000};

@@ -15,6 +15,9 @@
 #define ONSET 30u
 #define HALF_SECOND UINT64_C(500000000)
 
+/* Of the seeds that once misled the analysis the first, with an argument, in suite 'long', all. */
+static size_t seeds_tried = 1;
+
 static struct fault_params of_kind(enum fault_kind kind, double factor)
 {
     return (struct fault_params){.seed = 11,
@@ -140,7 +143,7 @@ static void a_step_of_all_messages_stands_out_from_noise_that_lasts(void **state
 {
     static const uint64_t seeds[] = {17, 22, 26};
     (void)state;
-    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+    for (size_t i = 0; i < seeds_tried; i++) {
         struct fault_params params = of_seed(FAULT_STEP, 1.5, seeds[i]);
         params.exchange_every = 15;
         check_named(params, 5);
@@ -152,7 +155,7 @@ static void noise_that_nodes_and_the_job_share_is_no_fault(void **state)
 {
     static const uint64_t seeds[] = {11, 26, 36};
     (void)state;
-    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+    for (size_t i = 0; i < seeds_tried; i++) {
         struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
         params.shared = 0.15;
         check_silent(params);
@@ -463,12 +466,7 @@ static void windows_have_to_ascend(void **state)
 int main(int argc, char **argv)
 {
     (void)argv;
-    /* Jobs of 512 ranks that once misled the analysis: with any argument, in suite 'long'. */
-    const struct CMUnitTest large[] = {
-        cmocka_unit_test(noise_that_both_localities_have_does_not_hide_a_step),
-        cmocka_unit_test(a_step_of_all_messages_stands_out_from_noise_that_lasts),
-        cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
-    };
+    seeds_tried = argc > 1 ? 3 : 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_node_is_named_within_five_windows),
         cmocka_unit_test(four_slow_nodes_are_one_finding),
@@ -478,6 +476,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_between_all_nodes_are_a_scope_of_their_own),
         cmocka_unit_test(a_step_of_all_messages_is_one_finding_about_the_job),
         cmocka_unit_test(messages_within_a_node_are_told_from_the_node),
+        cmocka_unit_test(noise_that_both_localities_have_does_not_hide_a_step),
+        cmocka_unit_test(a_step_of_all_messages_stands_out_from_noise_that_lasts),
+        cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
         cmocka_unit_test(a_node_that_loses_a_twentieth_of_its_messages_is_named),
         cmocka_unit_test(a_lossy_node_is_not_named_by_the_pairs_that_suffer_first),
@@ -495,6 +496,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(findings_do_not_depend_on_the_order_of_rows),
         cmocka_unit_test(windows_have_to_ascend),
     };
-    const int failed = argc > 1 ? cmocka_run_group_tests(large, NULL, NULL) : 0;
-    return failed + cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

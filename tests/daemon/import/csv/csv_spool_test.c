@@ -13,7 +13,7 @@
 // clang-format on
 
 #define RANKS 7u
-#define ENDS 20000u
+#define ENDS 50000u
 
 static int by_number(const void *user, unsigned first, unsigned second)
 {

@@ -163,7 +163,7 @@ static void columns_that_stay_come_out(void **state)
 /* Far more rows than in the messages before. */
 static void many_rows_come_out(void **state)
 {
-    size_t count = 200000;
+    size_t count = 500000;
     struct wire_pair_row *pairs = calloc(count, sizeof(*pairs));
     (void)state;
     for (size_t i = 0; i < count; i++)

@@ -101,7 +101,7 @@ static void cold_exchanges_never_lose(void **state)
             for (uint32_t round = 0; round < 4; round++) { /* melt, then freeze */
                 assert_true(remap_boxes_run(boxes, 0.5, 2000) > 0);
                 double last = cost(n, weights, remap_boxes_places(boxes));
-                for (uint32_t k = 0; k < 80; k++) {
+                for (uint32_t k = 0; k < 200; k++) {
                     remap_boxes_run(boxes, 0, 50);
                     const double now = cost(n, weights, remap_boxes_places(boxes));
                     assert_true(now <= last);
