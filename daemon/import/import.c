@@ -111,7 +111,8 @@ static int import_send_window(struct import *m, uint32_t host, const struct impo
     return code;
 }
 
-/* Nothing is known of the times of messages within the window: they are one burst as long as it. */
+/* Nothing is known of the times of messages within the window: they are one burst as long as the
+ * window. */
 static void import_time_burst(const struct import *m, struct wire_burst_row *burst)
 {
     const uint64_t length = m->job->window_ns;

@@ -137,9 +137,7 @@ void scopes_follow_levels(struct scopes *s)
 void scopes_revise_levels(struct scopes *s, uint32_t first)
 {
     for (uint32_t ago = 0; ago < LEVEL_WINDOWS && ago + first <= s->windows; ago++) {
-        scopes_clear_sums(s);
-        scopes_add_rows(s, &s->recent[(s->windows - ago) % SCOPE_RECENT]);
-        scopes_complete_sums(s);
+        scopes_sum_windows(s, s->windows - ago, s->windows - ago);
         for (uint32_t l = 0; l < LEVELS; l++) {
             struct scope_estimate e;
             if (scopes_estimate(s, TABLE_LOCALITY, l, &e))

@@ -171,14 +171,6 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
 
 /* ---- searching ----------------------------------------------------------- */
 
-static void search_sum(struct scopes *s, uint32_t first)
-{
-    scopes_clear_sums(s);
-    for (uint32_t w = first; w <= s->windows; w++)
-        scopes_add_rows(s, &s->recent[w % SCOPE_RECENT]);
-    scopes_complete_sums(s);
-}
-
 /* The window, or the oldest whose rows are kept. */
 static uint32_t search_reach(const struct scopes *s, uint32_t first)
 {
@@ -224,7 +216,7 @@ static bool search_is_whole(const struct scopes *s, enum scope_table_kind kind, 
 /* The scope that explains most, and is significant or nearly so. @return false: none is */
 static bool search_best(const struct scopes *s, struct choice *best)
 {
-    bool found = false;
+    *best = (struct choice){.gain = -1};
     for (int k = 0; k < SCOPE_TABLES; k++) {
         const double threshold = scopes_threshold(s, k);
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
@@ -245,14 +237,10 @@ static bool search_best(const struct scopes *s, struct choice *best)
                  track_lasts(s, track));
             const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
                                           significant};
-            if (found)
-                search_take_better(best, &choice);
-            else
-                *best = choice;
-            found = true;
+            search_take_better(best, &choice);
         }
     }
-    return found;
+    return best->gain >= 0;
 }
 
 /* Do all pairs of a node, in a direction, deviate about as much as the chosen one? */
@@ -504,7 +492,7 @@ static void search_explain(struct scopes *s, uint32_t first)
     struct excursion passed[SCOPE_MEMBERS];
     uint32_t passed_count = 0;
     const uint32_t reach = search_reach(s, first);
-    search_sum(s, reach);
+    scopes_sum_windows(s, reach, s->windows);
     for (uint32_t found = 0; found < SCOPE_MEMBERS && search_best(s, &best); found++) {
         search_widen(s, &best, reach);
         const struct scope scope = scopes_candidate(s, best.kind, best.i);
@@ -518,20 +506,18 @@ static void search_explain(struct scopes *s, uint32_t first)
         } else {
             passed[passed_count++] = x;
         }
-        search_sum(s, reach);
+        scopes_sum_windows(s, reach, s->windows);
     }
     for (uint32_t i = 0; i < passed_count; i++)
         search_subtract(s, &passed[i], -1, false);
-    search_sum(s, s->windows);
+    scopes_sum_windows(s, s->windows, s->windows);
     search_restart(s);
 }
 
 void scopes_follow(struct scopes *s)
 {
     uint32_t first = UINT32_MAX;
-    scopes_clear_sums(s);
-    scopes_add_rows(s, scopes_newest(s));
-    scopes_complete_sums(s);
+    scopes_sum_windows(s, s->windows, s->windows);
     scopes_follow_levels(s);
     for (int k = 0; k < SCOPE_TABLES; k++) {
         const uint32_t start = follow_kind(s, k);

@@ -223,11 +223,8 @@ struct scope_estimate {
  * nodes. Other candidates count as those between nodes. */
 enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
 int scopes_reserve_tables(struct scopes *s);
-void scopes_clear_sums(struct scopes *s);
-/** Add the rows of a window, with y limited. */
-void scopes_add_rows(struct scopes *s, const struct scope_rows *rows);
-/** Add up what follows from pairs and ranks. */
-void scopes_complete_sums(struct scopes *s);
+/** Add up the rows of windows from first to last, which are kept, in all tables; y is limited. */
+void scopes_sum_windows(struct scopes *s, uint32_t first, uint32_t last);
 int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
                     struct scope_estimate *out);
 struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
@@ -236,8 +233,8 @@ double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
 /* scopes_levels.c */
 void scopes_init_levels(struct scopes *s);
 void scopes_follow_levels(struct scopes *s);
-/** What a finding about some messages explains is no deviation of all, nor was it in the windows
- * from `first` on. The sums of the tables have to be made anew. */
+/** What a finding about some messages explains is no deviation of all messages, nor was it in the
+ * windows from `first` on. Overwrites the sums of the tables. */
 void scopes_revise_levels(struct scopes *s, uint32_t first);
 void scopes_learn_levels(struct scopes *s);
 

@@ -61,7 +61,7 @@ int scopes_reserve_tables(struct scopes *s)
     return sums_find_routes(s);
 }
 
-void scopes_clear_sums(struct scopes *s)
+static void sums_clear(struct scopes *s)
 {
     s->summed = 0;
     for (int k = 0; k < SCOPE_TABLES; k++) {
@@ -81,7 +81,7 @@ static void sum_add(struct scope_sum *sum, const struct scope_sum *more)
     sum->lasting += more->lasting;
 }
 
-void scopes_add_rows(struct scopes *s, const struct scope_rows *rows)
+static void sums_add_rows(struct scopes *s, const struct scope_rows *rows)
 {
     struct scope_sum *pairs = s->tables[TABLE_PAIR].sums, *ranks = s->tables[TABLE_RANK].sums;
     for (size_t i = 0; i < rows->count; i++) {
@@ -102,7 +102,7 @@ void scopes_add_rows(struct scopes *s, const struct scope_rows *rows)
     s->summed++;
 }
 
-void scopes_complete_sums(struct scopes *s)
+static void sums_complete(struct scopes *s)
 {
     struct scope_sum *nodes = s->tables[TABLE_NODE].sums, *ranks = s->tables[TABLE_RANK].sums;
     struct scope_sum *localities = s->tables[TABLE_LOCALITY].sums;
@@ -130,6 +130,14 @@ void scopes_complete_sums(struct scopes *s)
         sum_add(&ranks[3 * r + SCOPE_BOTH], &ranks[3 * r + SCOPE_OUT]);
         sum_add(&ranks[3 * r + SCOPE_BOTH], &ranks[3 * r + SCOPE_IN]);
     }
+}
+
+void scopes_sum_windows(struct scopes *s, uint32_t first, uint32_t last)
+{
+    sums_clear(s);
+    for (uint32_t w = first; w <= last; w++)
+        sums_add_rows(s, &s->recent[w % SCOPE_RECENT]);
+    sums_complete(s);
 }
 
 /* ---- estimates ----------------------------------------------------------- */

@@ -99,6 +99,11 @@ static bool symptoms_is_apart(struct scopes *s, const struct scope_finding *f, u
     return apart;
 }
 
+static bool symptoms_begin_together(const struct scope_finding *f, const struct scope_finding *g)
+{
+    return f->onset <= g->onset + DELAY_WINDOWS && g->onset <= f->onset + DELAY_WINDOWS;
+}
+
 /* Many ranks that are late alike, when messages began to take longer, wait for these messages; and
  * so does a rank whose delay costs less than they do. */
 static bool symptoms_is_delay(const struct scope_finding *f, const struct scope_finding *culprit)
@@ -106,7 +111,7 @@ static bool symptoms_is_delay(const struct scope_finding *f, const struct scope_
     return f->part == SCOPE_LATENESS && culprit->part == SCOPE_TRANSFER &&
            (f->uncertain || (symptoms_is_place(culprit) && culprit->members[0].kind != SCOPE_RANK &&
                              culprit->peak_ns >= f->peak_ns)) &&
-           culprit->onset <= f->onset + DELAY_WINDOWS && f->onset <= culprit->onset + DELAY_WINDOWS;
+           symptoms_begin_together(f, culprit);
 }
 
 /* Messages that take a little longer when a rank begins to hold up others: it takes the cores or
@@ -125,11 +130,9 @@ static bool symptoms_is_load(const struct scope_finding *f, const struct scope_f
  * and what can be seen changes when the ranks are held up otherwise. */
 static bool symptoms_is_part(const struct scope_finding *f, const struct scope_finding *culprit)
 {
-    const bool together =
-        f->onset <= culprit->onset + DELAY_WINDOWS && culprit->onset <= f->onset + DELAY_WINDOWS;
     const bool later = f->onset > culprit->onset && f->peak_ns <= culprit->peak_ns;
     if (f->members[0].kind != SCOPE_NODE_PAIR || culprit->members[0].kind != SCOPE_NODE ||
-        (!together && !later))
+        (!later && !symptoms_begin_together(f, culprit)))
         return false;
     for (uint32_t m = 0; m < f->member_count; m++) {
         bool found = false;
@@ -159,8 +162,8 @@ static bool symptoms_follows(struct scopes *s, const struct scope_finding *f,
 }
 
 /* Ranks that were late because of a culprit, and pairs of a slow node, are not followed any longer
- * when the culprit is over: where they go on being late, or slow, they are found anew. Without
- * memory, nothing is a symptom. */
+ * when the culprit is over: those that stay late, or slow, become findings of their own later.
+ * Without memory, nothing is a symptom. */
 void scopes_find_symptoms(struct scopes *s)
 {
     uint8_t *marks = s->open_count > 1 ? malloc(2 * (size_t)s->nodes + s->ranks + 1) : NULL;
