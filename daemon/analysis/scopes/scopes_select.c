@@ -213,9 +213,11 @@ static bool search_is_whole(const struct scopes *s, enum scope_table_kind kind, 
     return whole;
 }
 
-/* The scope that explains most, and is significant or nearly so. @return false: none is */
+/* The scope that explains most, and is significant or nearly so.
+ * @return false: no scope is significant */
 static bool search_best(const struct scopes *s, struct choice *best)
 {
+    bool any = false;
     *best = (struct choice){.gain = -1};
     for (int k = 0; k < SCOPE_TABLES; k++) {
         const double threshold = scopes_threshold(s, k);
@@ -238,9 +240,10 @@ static bool search_best(const struct scopes *s, struct choice *best)
             const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
                                           significant};
             search_take_better(best, &choice);
+            any |= significant;
         }
     }
-    return best->gain >= 0;
+    return any;
 }
 
 /* Do all pairs of a node, in a direction, deviate about as much as the chosen one? */
