@@ -378,18 +378,28 @@ static bool excursion_has(const struct scopes *s, const struct excursion *x,
     return scopes_row_is_in(s, &x->scope, row) && !(x->alone && scopes_row_is_explained(s, row));
 }
 
+static void excursion_add(struct scope_sum *sum, const struct scope_row *row)
+{
+    const enum locality l = scope_row_locality(row);
+    sum->weight[l] += scope_round(row->weight);
+    sum->product[l] += scope_round(row->weight * row->y);
+}
+
 static void excursion_measure(const struct scopes *s, struct excursion *x)
 {
     for (uint32_t w = x->first; w <= s->windows; w++) {
         const struct scope_rows *rows = &s->recent[w % SCOPE_RECENT];
-        double product = 0, *weight = &x->weights[w - x->first];
+        struct scope_sum own = {.lasting = 0}, all[LOCALITIES] = {{.lasting = 0}};
+        struct scope_estimate e = {.weight = 0};
         for (size_t i = 0; i < rows->count; i++) {
-            if (!excursion_has(s, x, &rows->list[i]))
-                continue;
-            *weight += scope_round(rows->list[i].weight);
-            product += scope_round(rows->list[i].weight * rows->list[i].y);
+            const struct scope_row *row = &rows->list[i];
+            excursion_add(&all[scope_row_locality(row)], row);
+            if (excursion_has(s, x, row))
+                excursion_add(&own, row);
         }
-        x->effects[w - x->first] = *weight > 0 ? product / *weight : 0;
+        scopes_compare_with_common(s, &own, all, &e);
+        x->effects[w - x->first] = e.effect;
+        x->weights[w - x->first] = e.weight;
     }
 }
 

@@ -225,6 +225,13 @@ enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind
 int scopes_reserve_tables(struct scopes *s);
 /** Add up the rows of windows from first to last, which are kept, in all tables; y is limited. */
 void scopes_sum_windows(struct scopes *s, uint32_t first, uint32_t last);
+/** Effect and weight by generalised least squares, when all messages of a locality share a random
+ * effect, of which the variance is known (Sherman and Morrison's formula for the inverse of the
+ * covariance).
+ * @param all  sums of all rows, by locality @return 0: the scope had no messages */
+int scopes_compare_with_common(const struct scopes *s, const struct scope_sum *sum,
+                               const struct scope_sum *all, struct scope_estimate *out);
+/** The estimate of a candidate from the sums of its table. @return 0: it had no messages */
 int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
                     struct scope_estimate *out);
 struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i);

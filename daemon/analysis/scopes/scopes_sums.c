@@ -152,13 +152,9 @@ enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind
     return keys != NULL && keys[i].hi == keys[i].lo ? LOCALITY_INTRA : LOCALITY_INTER;
 }
 
-/* The generalised least squares estimate of the effect of a scope, when all messages of a locality
- * share a random effect of variance `common` (Sherman and Morrison's formula for the inverse of
- * the covariance). @return 0: the scope had no messages */
-int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
-                    struct scope_estimate *out)
+int scopes_compare_with_common(const struct scopes *s, const struct scope_sum *sum,
+                               const struct scope_sum *all, struct scope_estimate *out)
 {
-    const struct scope_sum *sum = &s->tables[kind].sums[i], *all = s->tables[TABLE_LOCALITY].sums;
     double product = 0, weight = 0;
     for (int l = 0; l < LOCALITIES; l++) {
         if (sum->weight[l] <= 0)
@@ -172,6 +168,15 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
         return 0;
     out->effect = product / weight;
     out->weight = weight;
+    return 1;
+}
+
+int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                    struct scope_estimate *out)
+{
+    const struct scope_sum *sum = &s->tables[kind].sums[i];
+    if (!scopes_compare_with_common(s, sum, s->tables[TABLE_LOCALITY].sums, out))
+        return 0;
     const double all_weight = sum->weight[0] + sum->weight[1];
     out->lasting = s->summed * sum->lasting / (all_weight * all_weight);
     /* That of pairs is part of the weights of rows, and of what lasts of the pair. */
@@ -179,7 +184,7 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
         out->lasting += s->tables[kind].spread[scopes_locality(s, kind, i)];
     if (kind == TABLE_RANK) /* the messages of a rank share what its node has */
         out->lasting += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
-    out->variance = 1 / weight + out->lasting;
+    out->variance = 1 / out->weight + out->lasting;
     if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
         out->lasting += s->common[i].variance;
     return 1;
