@@ -1,11 +1,8 @@
 /* Statistics of the last values, and what they are like in calm. */
 #include "daemon/analysis/latency/trend_state.h"
 
-#include "holter/order.h"
-
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RAMP_VALUES 60u
@@ -29,26 +26,22 @@
 /* Pairs of neighbours that are assumed from the beginning, with a correlation of a half. */
 #define ASSUMED_NEIGHBOURS 10.0
 
-static void trend_sort_values(double *values, size_t count)
+/* Extend sorted values by those from one number of the series on. */
+static void trend_insert_values(const struct trend *trend, double *sorted, uint64_t sorted_count,
+                                uint64_t from, uint64_t count)
 {
-    if (count > 64) {
-        qsort(values, count, sizeof(*values), order_doubles);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        double value = values[i];
-        size_t at = i;
-        for (; at > 0 && values[at - 1] > value; at--)
-            values[at] = values[at - 1];
-        values[at] = value;
+    for (uint64_t i = 0; i < count; i++) {
+        const double value = trend_log(trend, from + i);
+        uint64_t at = sorted_count + i;
+        for (; at > 0 && sorted[at - 1] > value; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = value;
     }
 }
 
 void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, double *out)
 {
-    for (uint64_t i = 0; i < count; i++)
-        out[i] = trend_log(trend, from + i);
-    trend_sort_values(out, count);
+    trend_insert_values(trend, out, 0, from, count);
 }
 
 double trend_median(const struct trend *trend, uint64_t from, uint64_t count)
@@ -114,15 +107,17 @@ static double trend_before_jump(const struct trend *trend)
 
 void trend_find_statistics(struct trend *trend)
 {
+    double sorted[MAXIMUM_SCALE];
+    uint32_t sorted_count = 0;
     double *stats = trend_last_stats(trend);
     uint64_t usable = trend->count - trend->first;
     for (uint32_t i = 0; i < SCALES; i++) {
         const uint32_t m = trend_scales[i];
-        double sorted[MAXIMUM_SCALE];
         stats[i] = trend->thirds[i] = NAN;
         if (usable < m)
             continue;
-        trend_sorted(trend, trend->count - m, m, sorted);
+        trend_insert_values(trend, sorted, sorted_count, trend->count - m, m - sorted_count);
+        sorted_count = m;
         stats[i] = trend_lower_mean(sorted, m);
         trend->thirds[i] = sorted[m < 3 ? 0 : m / 3 - 1];
     }
