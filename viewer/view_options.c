@@ -29,7 +29,7 @@ const char options_help[] =
     "nodes,\n"
     "                          captures, jobs, links, network, torus or routes\n"
     "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"
-    "      --communities C     CommGram: at most so many bars in one (default: 16)\n"
+    "      --communities C     CommGram: at most so many bars in one (default: as found)\n"
     "      --from T, --to T    span of time: seconds since the job's start (12.5), or before its "
     "newest data\n"
     "                          (-60) (default: its last minute; with one of them, from its start "

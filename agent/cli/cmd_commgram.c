@@ -24,7 +24,7 @@ static const char help[] =
     "      --from SECONDS      begin, since the job's begin; default: its begin\n"
     "      --to SECONDS        end, likewise; default: its end, or now\n"
     "      --phases K          cut into so many phases, or as many as are kept; default 24\n"
-    "      --communities C     cut each into so many communities; default 16\n"
+    "      --communities C     cut each into so many communities; default: as found\n"
     "      --ranks LIST        only messages from or to these ranks, such as 3,8-11\n"
     "      --no-collectives    without the messages that stand for collectives\n"
     "  -f, --format FORMAT     text (default) or json, one object to a line\n"

@@ -799,9 +799,9 @@ enum wire_degraded {
  *  op "snapshot"   the current state of one job: messages of the topics in `topic`
  *  op "commgram"   commgram messages: the picture of a span of time. argument, words separated by
  *                  spaces, each optional: from=NS to=NS (daemon time; default: all), phases=K
- *                  (default 24), communities=C (default 16), ranks=LIST (only messages from or to
- *                  these ranks, "3,8-11"), modelled=0 (without the messages that represent
- *                  collectives)
+ *                  (default 24), communities=C (default 0: those found in each phase), ranks=LIST
+ *                  (only messages from or to these ranks, "3,8-11"), modelled=0 (without the
+ *                  messages that represent collectives)
  *  op "remap"      mapping messages: first progress, at most one a second, then a better mapping
  *                  of the ranks to their present nodes, for all messages since the start.
  *                  argument: objective=hop-bytes|max-link|inter-node (default hop-bytes),
@@ -1133,7 +1133,7 @@ enum wire_degraded {
     FIELD(3, U64, to_ns, WIRE_ANY, REQUIRED, "its end")                                            \
     FIELD(4, U64, phases, WIRE_ANY, REQUIRED, "as asked for; there are as many columns, or fewer") \
     FIELD(5, U64, communities, WIRE_ANY, REQUIRED,                                                 \
-          "as asked for; a column has as many bars, or fewer")                                     \
+          "as asked for; a column has as many bars, or fewer, and with 0 one for each community")  \
     FIELD(6, ROWS(column), columns, WIRE_MAX_ROWS, OPTIONAL, "phases, by time")                    \
     FIELD(7, ROWS(bar), bars, WIRE_MAX_ROWS, OPTIONAL, "by column, from the top")                  \
     FIELD(8, ROWS(bar_ranks), members, WIRE_MAX_ROWS, OPTIONAL, "ranks of the bars")               \

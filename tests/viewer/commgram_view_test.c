@@ -161,11 +161,11 @@ static void the_scene_shows_phases_bars_and_ribbons(void **state)
     show(f);
     const struct commgram_picture *p = &f->model->commgram.now;
     assert_int_equal(p->column_count, 12); /* of a minute */
-    assert_int_equal(p->bar_count, 13 * 16);
-    snprintf(text, sizeof text, "12 phases \xc2\xb7 208 bars \xc2\xb7 ");
+    assert_int_equal(p->bar_count, 13 * 18);
+    snprintf(text, sizeof text, "12 phases \xc2\xb7 234 bars \xc2\xb7 ");
     assert_true(says(f, text));
     assert_true(says(f, "24 phases"));
-    assert_true(says(f, "16 communities"));
+    assert_true(says(f, "communities as found"));
     assert_true(says(f, "last 60"));
     assert_true(says(f, "phase 12 of 12: as phase 4"));
 }
@@ -264,6 +264,7 @@ static void every_size_keeps_its_panels(void **state)
 static void what_lies_under_the_mouse_is_described(void **state)
 {
     struct fixture *f = *state;
+    f->desk.ui.commgram.communities = 16;
     show(f);
     const struct scene_hit *bar = hit_of(f, HIT_BAR, 20), *strip = hit_of(f, HIT_TIME, 0);
     struct box box = bar->box, time = strip->box;
@@ -361,6 +362,7 @@ static void a_phase_is_described_alike_by_curve_and_column(void **state)
 {
     struct fixture *f = *state;
     char text[64];
+    f->desk.ui.commgram.communities = 16;
     show(f);
     const struct scene_hit time = *hit_of(f, HIT_TIME, 0);
     for (uint32_t k = 0; k < f->model->commgram.now.column_count; k++) {
@@ -395,15 +397,15 @@ static void keys_and_wheel_change_the_detail(void **state)
     type_text(f, "[");
     assert_int_equal(f->desk.ui.commgram.phases, 24);
     type_text(f, "}");
-    assert_int_equal(f->desk.ui.commgram.communities, 20);
+    assert_int_equal(f->desk.ui.commgram.communities, 22); /* 18 are found */
     type_text(f, "{");
-    assert_int_equal(f->desk.ui.commgram.communities, 16);
+    assert_int_equal(f->desk.ui.commgram.communities, 18);
     turn_wheel(f, 1, 0, 0);
     assert_int_equal(f->desk.ui.commgram.phases, 30);
     turn_wheel(f, -1, 1, 0);
-    assert_int_equal(f->desk.ui.commgram.communities, 13);
+    assert_int_equal(f->desk.ui.commgram.communities, 15);
     turn_wheel(f, 1, 0, 1);
-    assert_int_equal(f->desk.ui.commgram.communities, 16);
+    assert_int_equal(f->desk.ui.commgram.communities, 18);
     for (int i = 0; i < 24; i++) {
         type_text(f, "[");
         type_text(f, "}");
@@ -411,6 +413,10 @@ static void keys_and_wheel_change_the_detail(void **state)
     assert_int_equal(f->desk.ui.commgram.phases, 1);
     assert_int_equal(f->desk.ui.commgram.communities, 64); /* no more than there are ranks */
     assert_int_equal(f->model->commgram.now.asked.communities, 64);
+    while (f->desk.ui.commgram.communities > 1)
+        type_text(f, "{");
+    type_text(f, "{");
+    assert_int_equal(f->desk.ui.commgram.communities, 0); /* those that are found */
 }
 
 static void a_double_click_opens_a_phase_and_backspace_leads_back(void **state)
@@ -436,6 +442,7 @@ static void a_double_click_opens_a_phase_and_backspace_leads_back(void **state)
 static void the_path_is_clickable(void **state)
 {
     struct fixture *f = *state;
+    f->desk.ui.commgram.communities = 16;
     show(f);
     ui_open(&f->desk.ui, f->model, (int64_t)(gram.begin_ns + 60 * SYNTHETIC_SECOND),
             (int64_t)(gram.begin_ns + 70 * SYNTHETIC_SECOND), NULL);
@@ -460,6 +467,7 @@ static void a_click_on_a_bar_selects_its_community(void **state)
 {
     struct fixture *f = *state;
     struct commgram_request wish;
+    f->desk.ui.commgram.communities = 16;
     show(f);
     const struct scene_hit bar = *hit_of(f, HIT_BAR, 20); /* the fifth of the second column */
     click(f, bar.box.x + bar.box.w / 2, bar.box.y + bar.box.h / 2, 1);

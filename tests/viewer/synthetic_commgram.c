@@ -301,7 +301,8 @@ uint64_t synthetic_picture(const struct synthetic_commgram *g, const struct comm
     while (phases && phases * (parts + 1) <= most && phases < 3)
         parts++;
     uint64_t columns = phases * parts;
-    m.bars = (uint32_t)(q->communities < g->ranks ? q->communities : g->ranks);
+    const uint64_t communities = q->communities ? q->communities : 18;
+    m.bars = (uint32_t)(communities < g->ranks ? communities : g->ranks);
     m.width = (uint32_t)fmax(floor(cbrt(g->ranks)), 1);
     m.height = m.width;
     m.columns = calloc(columns + 1, sizeof *m.columns);

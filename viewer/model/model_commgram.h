@@ -29,10 +29,10 @@ struct commgram_rows {
 
 /** The parameters of a picture. */
 struct commgram_request {
-    uint64_t from_ns, to_ns; /**< daemon time */
-    uint64_t phases, communities;
-    int modelled;              /**< 1: include messages that stand for collectives */
-    char ranks[COMMGRAM_LIST]; /**< "3,8-11": only messages from or to these; "": all */
+    uint64_t from_ns, to_ns;      /**< daemon time */
+    uint64_t phases, communities; /**< communities 0: those that are found in each phase */
+    int modelled;                 /**< 1: include messages that stand for collectives */
+    char ranks[COMMGRAM_LIST];    /**< "3,8-11": only messages from or to these; "": all */
 };
 
 /** A picture of K columns has bars in K + 1 columns: messages of phase k go from bars of column k

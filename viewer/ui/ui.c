@@ -25,7 +25,6 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .mouse.y = -1,
         .regions.camera.zoom = 1,
         .commgram.phases = 24,
-        .commgram.communities = 16,
         .commgram.size_high = UI_SIZE_MAXIMUM,
         .network.metric = METRIC_LOAD,
         .routes.maximum = 64,

@@ -129,19 +129,31 @@ static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t maximum)
     return value > quarter ? value - quarter : 1;
 }
 
+/* From the communities that are found, the most of a phase in the picture, when no number is
+ * chosen; fewer than one are those that are found again. */
+static uint64_t ui_commgram_step_communities(const struct ui *ui, const struct model *m, int more)
+{
+    const uint64_t ranks = m->world > m->rank_count ? m->world : m->rank_count;
+    uint64_t now = ui->commgram.communities;
+    if (now == 1 && !more)
+        return 0;
+    for (size_t i = 0; ui->commgram.communities == 0 && i < m->commgram.now.column_count; i++)
+        now = m->commgram.now.columns[i].communities > now ? m->commgram.now.columns[i].communities
+                                                           : now;
+    return ui_commgram_step(now ? now : 1, more, ranks ? ranks : 1);
+}
+
 int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command command,
                         uint64_t argument)
 {
     int64_t begin, end;
-    uint64_t ranks = m->world > m->rank_count ? m->world : m->rank_count;
     switch (command) {
     case COMMAND_PHASES:
         ui->commgram.phases =
             ui_commgram_step(ui->commgram.phases, argument != 0, UI_MAXIMUM_PHASES);
         break;
     case COMMAND_COMMUNITIES:
-        ui->commgram.communities =
-            ui_commgram_step(ui->commgram.communities, argument != 0, ranks ? ranks : 1);
+        ui->commgram.communities = ui_commgram_step_communities(ui, m, argument != 0);
         break;
     case COMMAND_MODELLED:
         ui->commgram.unmodelled = !ui->commgram.unmodelled;

@@ -25,11 +25,12 @@ struct ui_level {
 
 /** Choices about the CommGram. */
 struct ui_commgram_choice {
-    uint64_t phases, communities; /**< maximum of columns, and of bars in one */
-    int unmodelled;               /**< 1: without messages that stand for collectives */
-    double size_low, size_high;   /**< sizes that are drawn: binary logarithm of bytes */
-    int size_handle;              /**< end of that range that is dragged: 0 low, 1 high */
-    char opened[COMMGRAM_LIST];   /**< ranks that the picture is restricted to; "": all */
+    uint64_t phases;            /**< maximum of columns */
+    uint64_t communities;       /**< maximum of bars in one; 0: the communities that are found */
+    int unmodelled;             /**< 1: without messages that stand for collectives */
+    double size_low, size_high; /**< sizes that are drawn: binary logarithm of bytes */
+    int size_handle;            /**< end of that range that is dragged: 0 low, 1 high */
+    char opened[COMMGRAM_LIST]; /**< ranks that the picture is restricted to; "": all */
     struct ui_level levels[UI_LEVELS];
     int level;  /**< depth of the path: phases or bars opened */
     int boxing; /**< a span of time is being marked with the mouse */

@@ -60,8 +60,7 @@ struct commgram {
 static bool commgram_are_valid(const struct commgram_params *p)
 {
     return p->ranks >= 1 && p->ranks <= COMMGRAM_MAXIMUM_RANKS && p->phases >= 1 &&
-           p->phases <= COMMGRAM_MAXIMUM_PHASES && p->phases <= COMMGRAM_MAXIMUM_CELLS / p->ranks &&
-           p->communities >= 1;
+           p->phases <= COMMGRAM_MAXIMUM_PHASES && p->phases <= COMMGRAM_MAXIMUM_CELLS / p->ranks;
 }
 
 static int commgram_keep_selected(struct commgram *c)
@@ -142,7 +141,8 @@ static int name_ranks(struct commgram *c, const struct commgram_parts *found, ui
                       uint32_t *identity)
 {
     struct curve_point unused;
-    int rc = commgram_graph_cut(&c->graph, found, c->params.communities, c->labels, drawn);
+    const uint32_t communities = c->params.communities != 0 ? c->params.communities : found->count;
+    int rc = commgram_graph_cut(&c->graph, found, communities, c->labels, drawn);
     const struct curve_phase phase = {.labels = c->labels, .ranks = c->params.ranks};
     return rc != 0 ? rc : curve_append(c->drawn, &phase, &unused, identity);
 }
@@ -313,6 +313,15 @@ static void seat_first(struct commgram *c)
     }
 }
 
+/* Of a column, without the bar of silent ranks. */
+static uint32_t commgram_maximum_bars(const struct commgram *c)
+{
+    uint32_t maximum = c->params.communities;
+    for (uint32_t phase = 0; c->params.communities == 0 && phase < c->count; phase++)
+        maximum = c->acts[phase].own_count > maximum ? c->acts[phase].own_count : maximum;
+    return maximum;
+}
+
 static int commgram_add_bars(struct commgram *c, uint32_t column, struct commgram_names *names)
 {
     uint32_t phase = column < c->count ? column : column - 1;
@@ -324,7 +333,7 @@ static int commgram_add_bars(struct commgram *c, uint32_t column, struct commgra
                                          .own_count = c->acts[phase].own_count,
                                          .identity = c->seated,
                                          .ranks = c->params.ranks,
-                                         .communities = c->params.communities};
+                                         .communities = commgram_maximum_bars(c)};
     size_t before = c->bars.bar_count;
     int rc = commgram_bars_add(&c->bars, &seats, names);
     if (rc == 0 && column < c->count)

@@ -7,16 +7,16 @@
  * floor (communities.h). They are what a column tells, and what the curve (curve.h) is computed
  * from, however finely the picture is drawn.
  *
- * For drawing, the ranks that communicated are cut into C communities, or one per rank if there are
- * fewer than C, by the dendrogram of communities.h; a phase that is one community stays one, unless
- * C reaches its ranks. Results depend on the graph alone, not on earlier phases: the search never
- * starts from a previous result. If the graph has more than C connected parts, whole parts are
- * combined, in the order of their lowest ranks: all are one group at first, and the group with most
- * ranks (of equals the first) is split, between parts and as near to its middle as possible, until
- * there are C. So levels are nested: C + 1 communities refine C. Communities that are drawn get
- * their identities (colours) from a curve of their own. Anchors are phases before the first column
- * that are not shown: with the first phases of the job's patterns as anchors, at their heights,
- * colours and heights stay as they are when the view moves.
+ * For drawing, these are the bars, or the ranks that communicated are cut into C communities, or
+ * one per rank if there are fewer than C, by the dendrogram of communities.h; a phase that is one
+ * community stays one, unless C reaches its ranks. Results depend on the graph alone, not on
+ * earlier phases: the search never starts from a previous result. If the graph has more than C
+ * connected parts, whole parts are combined, in the order of their lowest ranks: all are one group
+ * at first, and the group with most ranks (of equals the first) is split, between parts and as near
+ * to its middle as possible, until there are C. So levels are nested: C + 1 communities refine C.
+ * Communities that are drawn get their identities (colours) from a curve of their own. Anchors are
+ * phases before the first column that are not shown: with the first phases of the job's patterns as
+ * anchors, at their heights, colours and heights stay as they are when the view moves.
  *
  * A column holds all ranks that communicate anywhere in the picture. Those that are silent in a
  * phase stay in their last community; before a rank's first phase in that of its first phase. If
@@ -60,7 +60,8 @@ struct commgram_cache;
 struct commgram_params {
     uint32_t ranks;       /**< of the job; 1 to MOST_RANKS */
     uint32_t phases;      /**< maximum that will be added; 1 to MOST_PHASES */
-    uint32_t communities; /**< C; at least 1. From `ranks` up: each rank is a community */
+    uint32_t communities; /**< C. 0: those that are found in each phase; from `ranks` up: each rank
+                             is a community */
     bool modelled;        /**< include the messages that stand for collectives */
     const uint32_t *only; /**< ranks whose messages are shown, in any order; borrowed by create() */
     size_t only_count;    /**< 0: all */

@@ -27,7 +27,7 @@ struct commgram_seats {
     uint32_t own_count;
     const uint32_t *identity; /**< by rank; of silent ranks their last one; or ABSENT */
     uint32_t ranks;
-    uint32_t communities; /**< C */
+    uint32_t communities; /**< that have bars at most */
 };
 
 /** Add the bars and runs of a column.

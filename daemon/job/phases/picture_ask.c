@@ -35,15 +35,14 @@ int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, 
     static const char time[] = "a number of nanoseconds up to 2^61",
                       counted[] = "a number from 1 to 4294967295";
     static const char *const no_yes[] = {"0", "1", NULL};
-    struct picture_ask ask = {
-        .phases = PICTURE_PHASES, .communities = PICTURE_COMMUNITIES, .modelled = 1};
+    struct picture_ask ask = {.phases = PICTURE_PHASES, .modelled = 1};
     uint64_t from = UINT64_MAX, to = INT64_MAX;
     const struct command_option words[] = {
         {"from", .number = &from, .most = 0x1p61, .expected = time},
         {"to", .number = &to, .most = 0x1p61, .expected = time},
         {"phases", .number = &ask.phases, .least = 1, .most = UINT32_MAX, .expected = counted},
-        {"communities", .number = &ask.communities, .least = 1, .most = UINT32_MAX,
-         .expected = counted},
+        {"communities", .number = &ask.communities, .most = UINT32_MAX,
+         .expected = "a number up to 4294967295, 0 for those that are found"},
         {"ranks", .set = picture_ask_set_ranks, .expected = "a list of ranks such as 3,8-11"},
         {"modelled", .word = &ask.modelled, .words = no_yes, .expected = "0 or 1"},
         {0},

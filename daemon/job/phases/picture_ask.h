@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 #define PICTURE_PHASES 24u       /**< when none are asked for */
-#define PICTURE_COMMUNITIES 16u  /**< likewise */
 #define PICTURE_RANKS (1u << 20) /**< ranks of a list are below */
 
 struct picture_ask {
     int64_t from_ns, to_ns; /**< daemon time; INT64_MIN, INT64_MAX: all */
-    uint64_t phases, communities;
-    int modelled;   /**< 0: without the messages that model collectives */
-    uint32_t *only; /**< ranks, ascending, each once; owned */
+    uint64_t phases;
+    uint64_t communities; /**< 0: those that are found in each phase */
+    int modelled;         /**< 0: without the messages that model collectives */
+    uint32_t *only;       /**< ranks, ascending, each once; owned */
     size_t only_count;
 };
 

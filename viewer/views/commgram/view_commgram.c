@@ -92,7 +92,10 @@ static double commgram_view_add_stepper(const struct stage *s, double right, dou
                                         uint64_t value, const char *what, uint64_t command)
 {
     char text[64];
-    snprintf(text, sizeof text, "%s %s", quantity_grouped(value).text, what);
+    if (value > 0)
+        snprintf(text, sizeof text, "%s %s", quantity_grouped(value).text, what);
+    else
+        snprintf(text, sizeof text, "%s as found", what);
     double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text), x = right;
     double button = scene_width(s->brush.scene, TEXT_SMALL, 0, "+") + 20;
     x -= button;

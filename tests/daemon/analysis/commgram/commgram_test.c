@@ -151,6 +151,26 @@ static void binary_swap_in_one_phase_is_nested_pairs(void **state)
     }
 }
 
+static void
+each_phase_has_the_communities_that_are_found_in_it_when_no_number_is_given(void **state)
+{
+    static struct graph g;
+    (void)state;
+    struct commgram *commgram = create(16, 2, 0);
+    for (uint32_t phase = 0; phase < 2; phase++) { /* one stage of the swap, then all */
+        g.count = 0;
+        for (uint32_t stage = 0; stage < 1 + 3 * phase; stage++)
+            swap_stage(&g, 16, stage);
+        assert_int_equal(add(commgram, &g), 0);
+    }
+    const struct commgram_picture p = finish(commgram);
+    for (uint32_t phase = 0; phase < 2; phase++) {
+        assert_int_equal(p.columns[phase].communities, phase == 0 ? 8 : 4);
+        assert_int_equal(p.columns[phase].bars, p.columns[phase].communities);
+    }
+    commgram_destroy(commgram);
+}
+
 static void two_three_swap_keeps_its_groups(void **state)
 {
     static struct graph g;
@@ -684,11 +704,9 @@ static void what_is_out_of_range_is_refused(void **state)
 {
     static struct graph g;
     struct commgram *none = NULL;
-    struct commgram_params params = {.ranks = 4, .phases = 2, .communities = 0};
+    struct commgram_params params = {.ranks = 0, .phases = 2, .communities = 1};
     struct commgram_picture p;
     (void)state;
-    assert_int_equal(commgram_create(&none, &params), -HOLTER_ERANGE);
-    params = (struct commgram_params){.ranks = 0, .phases = 2, .communities = 1};
     assert_int_equal(commgram_create(&none, &params), -HOLTER_ERANGE);
     params = (struct commgram_params){.ranks = 1u << 20, .phases = 17, .communities = 1};
     assert_int_equal(commgram_create(&none, &params), -HOLTER_ERANGE);
@@ -722,6 +740,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stages_of_binary_swap_are_their_pairs),
         cmocka_unit_test(binary_swap_in_one_phase_is_nested_pairs),
+        cmocka_unit_test(
+            each_phase_has_the_communities_that_are_found_in_it_when_no_number_is_given),
         cmocka_unit_test(two_three_swap_keeps_its_groups),
         cmocka_unit_test(an_alternation_has_two_heights_and_steady_colours),
         cmocka_unit_test(the_curve_is_that_of_the_phases_at_every_level_of_detail),
