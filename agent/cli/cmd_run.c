@@ -226,9 +226,8 @@ int cmd_run(int argc, char **argv)
     int status = cmd_run_read_options(argc, argv, &o);
     if (status >= 0)
         return status;
-    status = run_alerts_check(&o);
-    if (status != 0)
-        return status;
+    if (run_alerts_check(&o) > 0 && o.dry_run)
+        return 2;
     status = run_target_find(&target, &o);
     if (status != 0)
         return status;

@@ -121,9 +121,10 @@ const char **run_daemon_command(const struct run_session *session,
  *  @return how many */
 int run_alert_words(const char **words, const struct run_options *options);
 
-/** Have the daemon's program check the alert rules, of the command line or the environment.
- *  @return 0, or 2 after it has said what is wrong */
-int run_alerts_check(const struct run_options *options);
+/** Have the daemon's program check what is given about alerts, on the command line or in the
+ *  environment. What is wrong is reported and removed: the job runs all the same.
+ *  @return how much of it is wrong */
+int run_alerts_check(struct run_options *options);
 
 /** Endpoint that agents use. */
 const char *run_agent_endpoint(const struct run_session *session);

@@ -180,15 +180,25 @@ sinks:
         self.assertIn('; recorded in ', finished.err)  # the daemon ended in order
         self.clean()
 
-    def test_wrong_rules_start_nothing(self):
+    def test_wrong_rules_and_addresses_are_named_and_the_command_runs(self):
         wrong = self.write('wrong.yaml', 'rules:\n  - kind: latency\n    above: 2\n    colour: red\n')
         touch = ['touch', self.path('touched')]
         for arguments, env in ((['--rules', wrong], {}), ([], {'HOLTER_RULES': wrong})):
             finished = self.place.holter('run', *arguments, '--', *touch, env=env).finish()
-            self.assertEqual(2, finished.status, finished)
+            self.assertEqual(0, finished.status, finished)
             self.assertIn(f"{wrong}:3: above: '2' has no unit", finished.err)
             self.assertIn(f'{wrong}:4: colour: unknown key', finished.err)
-            self.assertFalse(os.path.exists(touch[1]))
+            self.assertIn('holter: continuing with the built-in alert rules\n', finished.err)
+            self.assertIn('holter: watching, ', finished.err)
+            os.unlink(touch[1])
+        finished = self.place.holter('run', '--alertmanager', 'no address', '--', *touch).finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn("--alertmanager: 'no address' is no address", finished.err)
+        self.assertIn('holter: continuing without --alertmanager\n', finished.err)
+        os.unlink(touch[1])
+        finished = self.place.holter('run', '--dry-run', '--rules', wrong, '--', *touch).finish()
+        self.assertEqual(2, finished.status, finished)
+        self.assertFalse(os.path.exists(touch[1]))
         checked = self.place.holter('check-rules', wrong).finish()
         self.assertEqual(2, checked.status, checked)
         defaults = self.place.holter('check-rules', '--print-defaults').finish()
