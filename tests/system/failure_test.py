@@ -433,6 +433,12 @@ class Holter(Failure):
         self.recorded_truth()
         self.clean()
 
+    def test_viewer_without_a_display_says_so(self):
+        finished = self.place.holter('view', env={'DISPLAY': '', 'WAYLAND_DISPLAY': ''}).finish()
+        self.assertEqual(1, finished.status, finished)
+        self.assertIn('no display: ', finished.err)
+        self.assertIn('holter-view --snapshot FILE.png', finished.err)
+
     def test_clients_that_are_gone_are_not_counted(self):
         daemon = self.place.daemon()
         taps = [self.place.tap() for _ in range(5)]

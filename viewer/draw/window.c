@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct window {
     SDL_Window *window;
@@ -18,6 +19,24 @@ struct window {
     int lost; /* the texture's content is gone: show everything */
 };
 
+/* Without a display SDL draws into memory that nobody sees, which is useful only when asked for. */
+static int window_has_display(char *why, size_t capacity)
+{
+    static const char advice[] = "holter-view --snapshot FILE.png makes pictures without one, and "
+                                 "holter top shows the job in a terminal";
+    if (SDL_Init(SDL_INIT_VIDEO) != 0) {
+        snprintf(why, capacity, "no display: %s; %s", SDL_GetError(), advice);
+        return 0;
+    }
+    const char *driver = SDL_GetCurrentVideoDriver();
+    if (SDL_getenv("SDL_VIDEODRIVER") != NULL || driver == NULL || strcmp(driver, "offscreen") != 0)
+        return 1;
+    snprintf(why, capacity, "no display: neither DISPLAY nor WAYLAND_DISPLAY leads to one; %s",
+             advice);
+    SDL_Quit();
+    return 0;
+}
+
 int window_open(struct window **out, int w, int h, double scale, char *why, size_t capacity)
 {
     struct window *win = calloc(1, sizeof *win);
@@ -25,10 +44,7 @@ int window_open(struct window **out, int w, int h, double scale, char *why, size
         return -ENOMEM;
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
-    if (SDL_Init(SDL_INIT_VIDEO) != 0) {
-        snprintf(why, capacity,
-                 "no display: %s; pictures without one: holter-view --snapshot FILE.png",
-                 SDL_GetError());
+    if (!window_has_display(why, capacity)) {
         free(win);
         return -HOLTER_EUNREACHABLE;
     }
