@@ -11,7 +11,7 @@
 #define RANK_WINDOWS 4u   /* the same of a rank or within a node: a late rank disturbs others */
 #define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
 #define NEARLY 0.6        /* of the threshold: a scope that deviates so much may explain others */
-#define ONSET_SHARE 0.3   /* of the effect: with less a window lies before the onset */
+#define ONSET_SHARE 0.3   /* of the effect now: with less a window lies before the onset */
 #define LIKE_THE_PAIR 0.4 /* of its effect: other pairs of its node deviate as well */
 #define WHOLE 0.75        /* of its effect: messages of both localities deviate */
 #define SAME 1e-9         /* gains that differ by less are equal */
@@ -131,13 +131,15 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
         return UINT32_MAX;
     const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
     const double effect = track_effect(track);
-    if (effect >= least && effect >= threshold * sqrt(1 / track->weight + e->lasting))
+    const uint32_t windows = s->windows - track->start + 1;
+    if (effect >= least &&
+        effect >= threshold * sqrt(1 / track->weight + scopes_lasting(e, windows)))
         return track->start;
     const double weight = (double)track->before_weight + (double)track->newest_weight;
     const double recent = ((double)track->before * (double)track->before_weight +
                            (double)track->newest * (double)track->newest_weight) /
                           weight;
-    if ((recent >= least && recent >= threshold * sqrt(1 / weight + e->lasting)) ||
+    if ((recent >= least && recent >= threshold * sqrt(1 / weight + scopes_lasting(e, 2))) ||
         (kind == TABLE_LOCALITY && s->common[i].steps))
         return s->windows - 1;
     return UINT32_MAX;
@@ -433,11 +435,12 @@ static double excursion_effect(const struct scopes *s, const struct excursion *x
  * @param start  first window of its excursion, which noise may have begun earlier */
 static uint32_t excursion_onset(const struct scopes *s, const struct excursion *x, uint32_t start)
 {
-    const double effect = excursion_effect(s, x, x->first);
+    const uint32_t last = s->windows - x->first;
+    const double now = fmax(x->effects[last], last > 0 ? x->effects[last - 1] : 0);
     uint32_t onset = start > x->first ? start : x->first;
     for (uint32_t w = onset; w < s->windows; w++) {
         const uint32_t at = w - x->first;
-        if (x->weights[at] > 0 && x->effects[at] < ONSET_SHARE * effect)
+        if (x->weights[at] > 0 && x->effects[at] < ONSET_SHARE * now)
             onset = w + 1;
     }
     return start < x->first && onset == x->first ? start : onset;

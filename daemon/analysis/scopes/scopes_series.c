@@ -242,9 +242,9 @@ void scopes_weigh(struct scopes *s)
         if (pair->scale <= 0)
             continue;
         const double unseen = pair->unseen / pair->scale;
-        pair->lasting = unseen * unseen * s->between_nodes +
-                        s->tables[TABLE_PAIR].spread[scopes_locality(s, TABLE_PAIR, p)];
-        pair->scale = 1 / (1 + pair->scale * pair->lasting);
+        const double spread = s->tables[TABLE_PAIR].spread[scopes_locality(s, TABLE_PAIR, p)];
+        pair->lasting = unseen * unseen * s->between_nodes;
+        pair->scale = 1 / (1 + pair->scale * (pair->lasting + spread));
     }
     for (size_t i = 0; i < rows->count; i++)
         rows->list[i].weight *= (float)s->pairs[rows->list[i].pair].scale;

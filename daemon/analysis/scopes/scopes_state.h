@@ -60,6 +60,7 @@ struct scope_rows {
 struct scope_sum {
     double weight[LOCALITIES], product[LOCALITIES];
     double lasting; /**< of squares of weights times what lasts of the variance */
+    double noise;   /**< likewise, of noise that lasts for some windows */
 };
 
 /** The deviation of a scope over the last windows. */
@@ -113,7 +114,7 @@ struct scope_pair {
     uint32_t links;      /**< how many are on its route */
     double unseen;       /**< of the window: sum of weight times share of the prior */
     double scale;        /**< of the window: weights of its rows are multiplied by it */
-    double lasting;      /**< variance that its rows share */
+    double lasting;      /**< variance that its rows share, and that lasts */
 };
 
 /** What a finding is made of, beside what is public. */
@@ -217,6 +218,7 @@ struct scope_estimate {
     double weight;   /**< reciprocal of the variance, common noise included */
     double variance; /**< of the effect, what lasts included */
     double lasting;  /**< the part of it that does not average out over windows */
+    double noise;    /**< the part that lasts for some windows, before it does */
 };
 
 /** The locality of all messages of a candidate that has one of its own: a locality or a pair of
@@ -234,6 +236,9 @@ int scopes_compare_with_common(const struct scopes *s, const struct scope_sum *s
 /** The estimate of a candidate from the sums of its table. @return 0: it had no messages */
 int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
                     struct scope_estimate *out);
+/** The part of the variance of a mean over windows that does not become smaller with their weight:
+ * what lasts, and noise that goes on for some windows. */
+double scopes_lasting(const struct scope_estimate *e, uint32_t windows);
 struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
 double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
 

@@ -9,6 +9,8 @@
 
 #define DAY_WINDOWS 86400.0 /* of one second each */
 #define LEAST_THRESHOLD 5.0 /* standard deviations */
+#define NOISE_WINDOWS                                                                              \
+    4.0 /* that noise of scopes is taken to last for; by the benchmark of faults */
 
 /* ---- tables -------------------------------------------------------------- */
 
@@ -79,6 +81,7 @@ static void sum_add(struct scope_sum *sum, const struct scope_sum *more)
         sum->product[l] += more->product[l];
     }
     sum->lasting += more->lasting;
+    sum->noise += more->noise;
 }
 
 static void sums_add_rows(struct scopes *s, const struct scope_rows *rows)
@@ -111,7 +114,9 @@ static void sums_complete(struct scopes *s)
         const struct scope_pair *pair = &s->pairs[p];
         /* All messages of a pair of nodes have one locality. */
         const int l = sum->weight[LOCALITY_INTRA] > 0 ? LOCALITY_INTRA : LOCALITY_INTER;
-        sum->lasting += scope_round(sum->weight[l] * sum->weight[l] / s->summed * pair->lasting);
+        const double squares = sum->weight[l] * sum->weight[l] / s->summed;
+        sum->lasting += scope_round(squares * pair->lasting);
+        sum->noise += scope_round(squares * s->tables[TABLE_PAIR].spread[l]);
         sum_add(&localities[l], sum);
         sum_add(&localities[LEVEL_ALL], sum);
         sum_add(&s->tables[TABLE_PAIR_BOTH].sums[pair->both], sum);
@@ -152,6 +157,13 @@ enum locality scopes_locality(const struct scopes *s, enum scope_table_kind kind
     return keys != NULL && keys[i].hi == keys[i].lo ? LOCALITY_INTRA : LOCALITY_INTER;
 }
 
+double scopes_lasting(const struct scope_estimate *e, uint32_t windows)
+{
+    /* A search looks back no further than that. */
+    const double most = windows < SCOPE_RECENT ? windows : SCOPE_RECENT;
+    return e->lasting + e->noise * fmin(1, NOISE_WINDOWS / most);
+}
+
 int scopes_compare_with_common(const struct scopes *s, const struct scope_sum *sum,
                                const struct scope_sum *all, struct scope_estimate *out)
 {
@@ -179,14 +191,15 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
         return 0;
     const double all_weight = sum->weight[0] + sum->weight[1];
     out->lasting = s->summed * sum->lasting / (all_weight * all_weight);
+    out->noise = s->summed * sum->noise / (all_weight * all_weight);
     /* That of pairs is part of the weights of rows, and of what lasts of the pair. */
     if (kind != TABLE_LOCALITY && kind != TABLE_PAIR)
-        out->lasting += s->tables[kind].spread[scopes_locality(s, kind, i)];
+        out->noise += s->tables[kind].spread[scopes_locality(s, kind, i)];
     if (kind == TABLE_RANK) /* the messages of a rank share what its node has */
-        out->lasting += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
-    out->variance = 1 / out->weight + out->lasting;
+        out->noise += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
+    out->variance = 1 / out->weight + scopes_lasting(out, s->summed);
     if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
-        out->lasting += s->common[i].variance;
+        out->noise += s->common[i].variance;
     return 1;
 }
 

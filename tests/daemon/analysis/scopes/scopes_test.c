@@ -290,7 +290,7 @@ static void ranks_that_were_late_because_of_slow_messages_are_over_with_these(vo
     fault_job_destroy(job);
 }
 
-/* Messages to and from ranks 12 to 15, those of node 3, take so many times as long.
+/* Messages to and from ranks 12 to 15, those of node 3, take so many hundredths of their time.
  * @param others  those that it receives from other nodes than node 2 */
 static const struct transfers *slow_down(const struct transfers *transfers, uint64_t sent,
                                          uint64_t others, uint64_t from_node_2)
@@ -298,12 +298,12 @@ static const struct transfers *slow_down(const struct transfers *transfers, uint
     for (size_t i = 0; i < transfers->count; i++) {
         struct transfer *t = &transfers->rows[i];
         const bool from = t->source / 4 == 3, to = t->destination / 4 == 3;
-        const uint64_t factor = from == to           ? 1
+        const uint64_t factor = from == to           ? 100
                                 : from               ? sent
                                 : t->source / 4 == 2 ? from_node_2
                                                      : others;
-        t->network_ns *= factor;
-        t->joint_ns *= factor;
+        t->network_ns = t->network_ns * factor / 100;
+        t->joint_ns = t->joint_ns * factor / 100;
     }
     return transfers;
 }
@@ -326,7 +326,7 @@ static struct scopes *run_slowed(struct fault_job *job, const uint64_t (*factors
 /* What it sends takes longer at first, too, since its partners are held up. */
 static void a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends(void **state)
 {
-    static const uint64_t factors[][4] = {{3, 4, 6, 6}, {4, 1, 6, 6}};
+    static const uint64_t factors[][4] = {{3, 400, 600, 600}, {4, 100, 600, 600}};
     const struct fault_params params = of_kind(FAULT_CALM, 1);
     (void)state;
     struct fault_job *job = fault_job_create(&params);
@@ -341,9 +341,64 @@ static void a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_
     fault_job_destroy(job);
 }
 
+static void the_onset_of_a_step_is_no_small_deviation_before_it(void **state)
+{
+    static const uint64_t factors[][4] = {{5, 115, 115, 115}, {3, 220, 220, 220}};
+    struct fault_params params = of_kind(FAULT_CALM, 1);
+    (void)state;
+    params.shared = 0;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run_slowed(job, factors, 2);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 1);
+    assert_true(f->members[0].kind == SCOPE_NODE && f->members[0].a == 3);
+    assert_int_equal(f->onset, ONSET + 5);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+/* Messages between two nodes take between two thirds and one and a half of their time, all those of
+ * a window alike, and from the onset on those from node 2 to node 3 five times as long. */
+static const struct transfers *vary_pairs(const struct transfers *transfers, uint64_t window)
+{
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct transfer *t = &transfers->rows[i];
+        const uint64_t from = t->source / 4, to = t->destination / 4;
+        const uint64_t hash = (window * 1024 + from * 32 + to + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        const uint64_t slow = window >= ONSET && from == 2 && to == 3 ? 5 : 1;
+        t->network_ns = t->network_ns * slow * (67 + (hash >> 32) % 84) / 100;
+        t->joint_ns = t->joint_ns * slow * (67 + (hash >> 32) % 84) / 100;
+    }
+    return transfers;
+}
+
+static void a_slow_pair_is_found_by_several_windows_where_each_pair_varies(void **state)
+{
+    const struct fault_params params = of_kind(FAULT_CALM, 1);
+    (void)state;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes;
+    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    fault_job_prepare(job, scopes);
+    size_t count = 0;
+    for (uint32_t w = 0; w < ONSET + 8; w++) {
+        assert_int_equal(
+            scopes_window(scopes, w, HALF_SECOND, vary_pairs(fault_job_window(job, w), w)), 0);
+        (void)scopes_findings(scopes, &count);
+        assert_true(w >= ONSET || count == 0);
+    }
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 1);
+    assert_true(f->members[0].kind == SCOPE_NODE_PAIR && f->members[0].a == 2 &&
+                f->members[0].b == 3);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
 static void a_slow_node_that_becomes_faster_than_before_keeps_both_directions(void **state)
 {
-    static const uint64_t factors[][4] = {{4, 3, 3, 3}, {3, 0, 0, 0}};
+    static const uint64_t factors[][4] = {{4, 300, 300, 300}, {3, 0, 0, 0}};
     const struct fault_params params = of_kind(FAULT_CALM, 1);
     (void)state;
     struct fault_job *job = fault_job_create(&params);
@@ -359,7 +414,7 @@ static void a_slow_node_that_becomes_faster_than_before_keeps_both_directions(vo
 
 static void a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node(void **state)
 {
-    static const uint64_t factors[][4] = {{4, 3, 3, 3}, {8, 3, 3, 30}};
+    static const uint64_t factors[][4] = {{4, 300, 300, 300}, {8, 300, 300, 3000}};
     struct fault_params params = of_kind(FAULT_CALM, 1);
     (void)state;
     params.nodes = 4;
@@ -490,6 +545,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
         cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
         cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
+        cmocka_unit_test(the_onset_of_a_step_is_no_small_deviation_before_it),
+        cmocka_unit_test(a_slow_pair_is_found_by_several_windows_where_each_pair_varies),
         cmocka_unit_test(a_slow_node_that_becomes_faster_than_before_keeps_both_directions),
         cmocka_unit_test(a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node),
         cmocka_unit_test(a_slow_node_is_named_though_most_messages_come_before_their_receivers),
