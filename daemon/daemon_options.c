@@ -29,7 +29,11 @@ static const char options_usage[] =
     "published stream is\n"
     "                      on the next port, or on the path with \".stream\" appended.\n"
     "                      Default: HOLTER_DAEMON, else ipc in the user's run directory\n"
-    "  --keys DIR          CURVE keys; without them only local endpoints can be listened on\n"
+    "  --keys DIR          CURVE keys, see holter-keys(1); tcp endpoints need them\n"
+    "  --no-keys           listen on tcp endpoints of this host without keys: all its users can "
+    "read "
+    "and\n"
+    "                      control what is there\n"
     "  --record DIR        where recordings (JOB.hrec) are written; default $XDG_DATA_HOME/holter\n"
     "  --max-size SIZE     of a job's recording, 16M and more: it goes on in parts, of which the "
     "oldest are\n"
@@ -78,6 +82,7 @@ struct options_parser {
     int record;      /* a live daemon records */
     int speed_given; /* of a replay */
     int check_only;
+    int no_keys;
     char *why;
     size_t capacity;
 };
@@ -231,12 +236,21 @@ static int options_check_endpoint(struct options_parser *parser, const char *end
                               "--listen %s: there is no endpoint left for the stream, which takes "
                               "the next port or a longer path",
                               endpoint);
-    if (parser->options->keys == NULL && !endpoint_is_local(endpoint))
+    if (parser->options->keys != NULL || endpoint_is_private(endpoint))
+        return 0;
+    if (!endpoint_is_local(endpoint))
         return options_refuse(parser,
                               "--listen %s: other machines can reach it, so keys are needed: make "
                               "them with 'holter keys DIR' and give --keys DIR, or listen on "
-                              "tcp://127.0.0.1:PORT or ipc:///PATH",
+                              "ipc:///PATH",
                               endpoint);
+    if (!parser->no_keys)
+        return options_refuse(
+            parser,
+            "--listen %s: every user of this machine can reach it, so keys are "
+            "needed: make them with 'holter keys DIR' and give --keys DIR, listen "
+            "on ipc:///PATH, or permit it to every user with --no-keys",
+            endpoint);
     return 0;
 }
 
@@ -286,6 +300,7 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
     const struct command_option options[] = {
         {"listen", .set = options_listen},
         {"keys", .text = &o->keys},
+        {"no-keys", .flag = &parser->no_keys},
         {"record", .set = options_record},
         {"no-record", .set = options_record, .bare = true},
         {"max-size", .bytes = &o->maximum_record_bytes, .least = (double)RECORD_MINIMUM_BYTES,

@@ -66,22 +66,36 @@ static int curve_keys_write_file(int directory, const char *name, const char *te
     return error;
 }
 
-static int make_role(int directory, enum role role)
+static int write_role(int directory, enum role role, const struct curve_keys *keys)
 {
-    char public_key[Z85_KEY + 1], secret_key[Z85_KEY + 1], name[32], text[KEY_FILE_BYTES + 1];
-    if (zmq_curve_keypair(public_key, secret_key))
-        return -errno;
-    int length = snprintf(text, sizeof text, "%s\n%s\n", public_key, secret_key);
+    char name[32], text[KEY_FILE_BYTES + 1];
+    int length = snprintf(text, sizeof text, "%s\n%s\n", keys->public_key, keys->secret_key);
     key_file(name, role);
     int error = curve_keys_write_file(directory, name, text, (size_t)length);
-    if (!error && role == ROLE_SERVER)
-        error = curve_keys_write_file(directory, SERVER_PUBLIC, text, Z85_KEY + 1);
-    explicit_bzero(secret_key, sizeof secret_key);
     explicit_bzero(text, sizeof text);
     return error;
 }
 
-/* Remove a directory that curve_make() did not finish. */
+static int write_server_key(int directory, const char *public_key)
+{
+    char line[Z85_KEY + 2];
+    int length = snprintf(line, sizeof line, "%s\n", public_key);
+    return curve_keys_write_file(directory, SERVER_PUBLIC, line, (size_t)length);
+}
+
+static int make_role(int directory, enum role role)
+{
+    struct curve_keys keys = {0};
+    if (zmq_curve_keypair(keys.public_key, keys.secret_key))
+        return -errno;
+    int error = write_role(directory, role, &keys);
+    if (!error && role == ROLE_SERVER)
+        error = write_server_key(directory, keys.public_key);
+    curve_wipe(&keys);
+    return error;
+}
+
+/* Remove a directory of keys that is not finished. */
 static void drop_directory(const char *path)
 {
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -217,6 +231,27 @@ int curve_load(const char *path, enum role role, struct curve_keys *out)
     close(directory);
     if (!error)
         *out = keys;
+    curve_wipe(&keys);
+    return error;
+}
+
+int curve_copy(const char *path, enum role role, const char *to)
+{
+    struct curve_keys keys;
+    int error = curve_load(path, role, &keys);
+    if (error)
+        return error;
+    error = mkdir(to, 0700) ? -errno : 0;
+    if (!error) {
+        int directory = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        error = directory < 0 ? -errno : write_role(directory, role, &keys);
+        if (!error)
+            error = write_server_key(directory, keys.server_key);
+        if (directory >= 0)
+            close(directory);
+        if (error)
+            drop_directory(to);
+    }
     curve_wipe(&keys);
     return error;
 }

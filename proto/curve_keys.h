@@ -21,6 +21,11 @@ enum role role_by_name(const char *name);
  *  @return 0, -EEXIST when the directory holds some but not all keys, or another -errno */
 int curve_make(const char *directory);
 
+/** Copy the keys of a role and the public key of the server, for somebody who has that role alone.
+ *  @param to  a directory that is made
+ *  @return 0, as curve_load(), or another -errno: then there is no such directory */
+int curve_copy(const char *directory, enum role role, const char *to);
+
 /** Load a role's keys. A viewer's directory need not hold the other roles' secrets: the server's
  *  public key is then in "server.pub".
  *  @return 0, -EPERM when the file is open to others, -HOLTER_ECORRUPT, or another -errno */

@@ -129,13 +129,18 @@ int endpoint_stream(char *out, size_t room, const char *front)
     return 0;
 }
 
+int endpoint_is_private(const char *endpoint)
+{
+    return endpoint_skip_prefix(endpoint, "ipc://") != NULL;
+}
+
 int endpoint_is_local(const char *endpoint)
 {
     struct address address;
     struct in_addr ipv4;
     struct in6_addr ipv6;
     const char *tcp = endpoint_skip_prefix(endpoint, "tcp://");
-    if (endpoint_skip_prefix(endpoint, "ipc://"))
+    if (endpoint_is_private(endpoint))
         return 1;
     if (!tcp || parse_tcp(tcp, &address))
         return 0;

@@ -14,7 +14,10 @@ int endpoint_check(const char *endpoint, char *why, size_t room);
 /** Endpoint of the stream that belongs to a front. @return 0 or -HOLTER_ERANGE */
 int endpoint_stream(char *out, size_t room, const char *front);
 
-/** May it be used without keys: ipc, or an address of the loopback network? */
+/** Is it ipc, to which the file system admits this user alone? */
+int endpoint_is_private(const char *endpoint);
+
+/** Can this machine alone reach it: ipc, or an address of the loopback network? */
 int endpoint_is_local(const char *endpoint);
 
 #endif

@@ -40,7 +40,9 @@ static const char help[] =
     "  -c, --connect ENDPOINT  where to serve it, tcp://HOST:PORT or ipc:///PATH; otherwise "
     "HOLTER_DAEMON, or\n"
     "                          the user's run directory\n"
-    "      --keys DIR          CURVE keys, for endpoints that other hosts can reach\n"
+    "      --keys DIR          CURVE keys, for tcp endpoints\n"
+    "      --no-keys           serve on a tcp endpoint of this host without them, to all its "
+    "users\n"
     "      --ask WORDS         \"pause\", \"play\", \"step\", \"step back\", \"seek T\", \"speed "
     "X\", "
     "\"loop on\",\n"
@@ -196,6 +198,7 @@ int cmd_replay(int argc, char **argv)
     static const struct command_option served[] = {
         {"connect", 'c', PASSED},
         {"keys", PASSED},
+        {"no-keys", PASSED, .bare = true},
         {"timeout", PASSED},
         {0},
     };

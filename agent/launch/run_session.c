@@ -147,7 +147,7 @@ static int run_session_plan_remote(struct run_session *s, const char *listen,
 static int run_session_plan_keys(struct run_session *s, const char *keys)
 {
     const char *home = getenv("HOME");
-    int local = endpoint_is_local(s->remote[0] != '\0' ? s->remote : s->local);
+    int private = endpoint_is_private(s->remote[0] != '\0' ? s->remote : s->local);
     if (keys != NULL) {
         if (realpath(keys, s->keys) == NULL) {
             terminal_print("%s: %s", keys, strerror(errno));
@@ -155,7 +155,7 @@ static int run_session_plan_keys(struct run_session *s, const char *keys)
         }
         return 0;
     }
-    if (!s->daemon_wanted || local)
+    if (!s->daemon_wanted || private)
         return 0;
     int n = home != NULL && home[0] == '/' && access(home, W_OK) == 0
                 ? snprintf(s->keys, sizeof s->keys, "%s/.holter/%s", home, s->key)

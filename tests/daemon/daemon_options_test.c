@@ -65,7 +65,7 @@ static void windows_are_from_100_ms_to_60_s(void **state)
     assert_int_equal(parse(&o, why, sizeof(why), "--window", "soon"), OPTIONS_WRONG);
 }
 
-static void without_keys_only_local_endpoints_are_listened_on(void **state)
+static void tcp_endpoints_need_keys_or_on_this_host_permission(void **state)
 {
     struct daemon_options o;
     char why[512];
@@ -75,7 +75,14 @@ static void without_keys_only_local_endpoints_are_listened_on(void **state)
     assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://*:7777"), OPTIONS_WRONG);
     assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://192.168.1.1:7777"),
                      OPTIONS_WRONG);
-    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://127.0.0.1:7777"), OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://127.0.0.1:7777"),
+                     OPTIONS_WRONG);
+    assert_non_null(strstr(why, "every user of this machine"));
+    assert_non_null(strstr(why, "--no-keys"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--no-keys", "--listen", "tcp://127.0.0.1:7777"),
+                     OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--no-keys", "--listen", "tcp://0.0.0.0:7777"),
+                     OPTIONS_WRONG);
     assert_int_equal(parse(&o, why, sizeof(why), "--listen", "ipc:///tmp/x"), OPTIONS_RUN);
     assert_int_equal(parse(&o, why, sizeof(why), "--listen", "http://127.0.0.1:1"), OPTIONS_WRONG);
 }
@@ -231,7 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_have_units),
         cmocka_unit_test(windows_are_from_100_ms_to_60_s),
-        cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
+        cmocka_unit_test(tcp_endpoints_need_keys_or_on_this_host_permission),
         cmocka_unit_test(unknown_words_are_named),
         cmocka_unit_test(recording_is_on_unless_it_is_put_off),
         cmocka_unit_test(a_replay_is_recorded_only_when_that_is_asked_for),

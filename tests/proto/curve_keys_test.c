@@ -126,6 +126,28 @@ static void a_viewer_needs_no_other_role_secrets(void **state)
     assert_int_equal(curve_load(place->keys, ROLE_OPERATOR, &keys), -ENOENT);
 }
 
+static void a_copy_for_one_role_has_its_keys_alone(void **state)
+{
+    struct place *place = *state;
+    struct curve_keys own, copied;
+    char copy[128], path[160];
+    snprintf(copy, sizeof copy, "%s/copy", place->top);
+    assert_int_equal(curve_copy(place->keys, ROLE_VIEWER, copy), -ENOENT);
+    assert_int_equal(access(copy, F_OK), -1);
+    assert_int_equal(curve_make(place->keys), 0);
+    assert_int_equal(curve_copy(place->keys, ROLE_VIEWER, copy), 0);
+    assert_int_equal(curve_copy(place->keys, ROLE_AGENT, copy), -EEXIST);
+    assert_int_equal(curve_load(place->keys, ROLE_VIEWER, &own), 0);
+    assert_int_equal(curve_load(copy, ROLE_VIEWER, &copied), 0);
+    assert_memory_equal(&own, &copied, sizeof own);
+    static const char *const names[] = {"viewer.key", "server.pub"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", copy, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(copy), 0); /* there is nothing else */
+}
+
 static void keys_open_to_others_are_refused(void **state)
 {
     struct place *place = *state;
@@ -259,6 +281,7 @@ int main(void)
         T(making_keys_twice_keeps_the_first),
         T(an_incomplete_set_is_left_alone),
         T(a_viewer_needs_no_other_role_secrets),
+        T(a_copy_for_one_role_has_its_keys_alone),
         T(keys_open_to_others_are_refused),
         T(links_in_place_of_keys_are_refused),
         T(damaged_keys_are_refused),

@@ -112,9 +112,10 @@ static void only_this_host_is_local(void **state)
         "tcp://127.0.0.1.x:1", "tcp://127.1:1",     "nonsense",
         "tcp://localhost"};
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
-        assert_true(endpoint_is_local(local[i]));
+        assert_true(endpoint_is_local(local[i]) &&
+                    endpoint_is_private(local[i]) == (i == 0)); /* the first is ipc */
     for (size_t i = 0; i < sizeof far / sizeof *far; i++)
-        assert_false(endpoint_is_local(far[i]));
+        assert_false(endpoint_is_local(far[i]) || endpoint_is_private(far[i]));
 }
 
 int main(void)

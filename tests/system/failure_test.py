@@ -465,7 +465,7 @@ class Holter(Failure):
 
     def test_two_daemons_on_one_port(self):
         port = lab.free_port()
-        command = [os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', f'tcp://127.0.0.1:{port}',
+        command = [os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-keys', '--listen', f'tcp://127.0.0.1:{port}',
                    '--record', self.place.output]
         first = self.place.start(*command)
         self.place.env['HOLTER_DAEMON'] = f'tcp://127.0.0.1:{port}'

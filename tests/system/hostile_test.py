@@ -65,7 +65,7 @@ class Hostile(unittest.TestCase):
         with lab.Lab() as place:
             port = lab.free_port()
             front = f'tcp://127.0.0.1:{port}'
-            daemon = place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', front, '--record',
+            daemon = place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-keys', '--listen', front, '--record',
                                  place.output)
             place.env['HOLTER_DAEMON'] = front
             lab.wait_for(place.status, 'the daemon')

@@ -1,0 +1,55 @@
+/* holter keys: makes the CURVE keys of a daemon, and copies those of one role. */
+#include "agent/cli/cmd.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/terminal.h"
+#include "holter/error.h"
+#include "proto/curve_keys.h"
+
+#include <stdio.h>
+
+static const char keys_help[] =
+    "usage: holter keys [--for ROLE -o NEW] DIR\n"
+    "\n"
+    "Makes the CURVE keys of a daemon in DIR, unless they are there already: one pair each for "
+    "the\n"
+    "daemon, for agents, viewers and operators. DIR is open to its owner alone.\n"
+    "\n"
+    "      --for ROLE       copy the keys of agent, viewer or operator from DIR, for somebody who "
+    "has\n"
+    "                       that role alone\n"
+    "  -o, --output NEW     the directory for the copy; it is made\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "  holter keys ~/keys && holterd --listen tcp://0.0.0.0:7000 --keys ~/keys\n"
+    "  holter keys --for viewer -o ~/viewer ~/keys      then: holter view --keys ~/viewer\n"
+    "\n"
+    "Status: 0, 1 when it fails, 2 for wrong usage.\n";
+
+int cmd_keys(int argc, char **argv)
+{
+    static const char *const words[] = {"agent", "viewer", "operator", NULL};
+    static const enum role roles[] = {ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
+    const char *output = NULL, *directory;
+    int word = -1;
+    const struct command_option options[] = {
+        {"for", .word = &word, .words = words, .expected = "agent, viewer or operator"},
+        {"output", 'o', .text = &output},
+        {0},
+    };
+    const struct command_line line = {"keys", keys_help, .options = options};
+    int status = command_line_read_one(&line, argc, argv, "one directory", &directory);
+    if (status >= 0)
+        return status;
+    if ((word >= 0) != (output != NULL)) {
+        terminal_print("keys: --for ROLE and --output NEW go together");
+        return 2;
+    }
+    int code = word >= 0 ? curve_copy(directory, roles[word], output) : curve_make(directory);
+    if (code != 0) {
+        terminal_print("keys: %s: %s", word >= 0 ? output : directory, holter_strerror(code));
+        return 1;
+    }
+    printf("%s: keys of %s\n", word >= 0 ? output : directory,
+           word >= 0 ? words[word] : "the daemon, agents, viewers and operators");
+    return 0;
+}
