@@ -23,37 +23,72 @@ static int session_format(char *out, size_t room, const char *first, const char 
     return length < 0 || (size_t)length >= room ? -HOLTER_ERANGE : 0;
 }
 
-/* A directory that another user owns or may write to could hold his sockets in place of ours. */
-static int session_check_private(const char *path)
+/* Make a directory unless it is there. One that another user owns or may write to could hold his
+ * sockets in place of ours.
+ * @param why  set on failure */
+static int session_use_directory(const char *path, char *why, size_t room)
 {
     struct stat status;
-    if (lstat(path, &status))
-        return -errno;
-    if (!S_ISDIR(status.st_mode))
+    if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &status)) {
+        const int error = errno;
+        snprintf(why, room, "%s: %s", path, strerror(error));
+        return -error;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        snprintf(why, room, "%s is no directory", path);
         return -ENOTDIR;
-    return status.st_uid == geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
+    }
+    if (status.st_uid != geteuid())
+        snprintf(why, room, "%s belongs to the user with number %u", path, status.st_uid);
+    else if (status.st_mode & (S_IWGRP | S_IWOTH))
+        snprintf(why, room, "%s: other users may write to it", path);
+    else
+        return 0;
+    return -EPERM;
 }
 
-int session_run_dir(char *out, size_t room)
+/* Below the home directory, which may be shared by hosts, for when somebody else has taken the name
+ * in /tmp. */
+static int session_use_home(char path[4096], char *why, size_t room)
+{
+    const char *home = getenv("HOME");
+    char host[256] = "", parent[4096], fault[256];
+    if (home == NULL || *home != '/' || gethostname(host, sizeof host - 1) != 0 ||
+        session_format(parent, sizeof parent, home, "/.holter") ||
+        snprintf(path, 4096, "%s/run-%s", parent, host) >= 4096 ||
+        session_use_directory(parent, fault, sizeof fault))
+        return -EPERM; /* `why` is about /tmp */
+    return session_use_directory(path, why, room);
+}
+
+int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room)
 {
     char path[4096];
     const char *chosen = getenv("HOLTER_RUN_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
+    const int is_chosen = chosen && *chosen;
+    const int is_runtime = runtime && *runtime == '/' && access(runtime, W_OK | X_OK) == 0;
     int error;
-    if (chosen && *chosen) {
+    snprintf(why, why_room, "the path is too long");
+    if (is_chosen) {
         error = session_format(path, sizeof path, chosen, "");
-    } else if (runtime && *runtime == '/' && access(runtime, W_OK | X_OK) == 0) {
+    } else if (is_runtime) {
         error = session_format(path, sizeof path, runtime, "/holter");
     } else {
         char uid[24];
         snprintf(uid, sizeof uid, "%lu", (unsigned long)geteuid());
         error = session_format(path, sizeof path, "/tmp/holter-", uid);
     }
-    if (error)
-        return error;
-    if (mkdir(path, 0700) && errno != EEXIST)
-        return -errno;
-    error = session_check_private(path);
+    if (!error)
+        error = session_use_directory(path, why, why_room);
+    if (error == -EPERM && !is_chosen && !is_runtime)
+        error = session_use_home(path, why, why_room);
     return error ? error : session_format(out, room, path, "");
+}
+
+int session_run_dir(char *out, size_t room)
+{
+    char why[256];
+    return session_explain_run_dir(out, room, why, sizeof why);
 }
 
 int session_default_endpoint(char *out, size_t room)

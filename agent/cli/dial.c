@@ -14,7 +14,7 @@
 /* Find the endpoint and keys. @return 0, or the exit status */
 static int dial_resolve(struct dial *dial, const char *connect, const char *keys)
 {
-    char why[512];
+    char why[512], run_dir[sizeof dial->endpoint];
     int error = 0;
     dial->named = connect != NULL;
     dial->keys_named = keys != NULL;
@@ -24,7 +24,9 @@ static int dial_resolve(struct dial *dial, const char *connect, const char *keys
         error =
             connect ? -HOLTER_ERANGE : session_find_daemon(dial->endpoint, sizeof dial->endpoint);
     if (error) {
-        terminal_print("%s: cannot look for a daemon: %s", dial->command, holter_strerror(error));
+        const int found = session_explain_run_dir(run_dir, sizeof run_dir, why, sizeof why) == 0;
+        terminal_print("%s: cannot look for a daemon: %s", dial->command,
+                       found ? holter_strerror(error) : why);
         return connect ? 2 : 1;
     }
     if (endpoint_check(dial->endpoint, why, sizeof why)) {

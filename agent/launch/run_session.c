@@ -68,10 +68,9 @@ static void run_session_plan_job(struct run_session *s)
 
 static int run_session_plan_local(struct run_session *s)
 {
-    char run_dir[PATH_MAX];
-    int rc = session_run_dir(run_dir, sizeof run_dir);
-    if (rc < 0) {
-        terminal_print("directory for sockets (HOLTER_RUN_DIR): %s", holter_strerror(rc));
+    char run_dir[PATH_MAX], why[300];
+    if (session_explain_run_dir(run_dir, sizeof run_dir, why, sizeof why) < 0) {
+        terminal_print("no directory for sockets: %s; HOLTER_RUN_DIR can name another one", why);
         return -1;
     }
     if (snprintf(s->dir, sizeof s->dir, "%s/%s", run_dir, s->key) >= (int)sizeof s->dir ||

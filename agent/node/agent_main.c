@@ -109,9 +109,12 @@ static int agent_main_find_setting(struct setting *setting, const struct command
         log_error("%s", why);
         return rc == -HOLTER_EUSAGE ? 2 : 1;
     }
-    rc = session_run_dir(run_dir, sizeof run_dir);
-    if (rc == 0)
-        rc = rendezvous_init(&setting->rendezvous, run_dir, setting->at.session);
+    rc = session_explain_run_dir(run_dir, sizeof run_dir, why, sizeof why);
+    if (rc != 0) {
+        log_error("run directory: %s", why);
+        return 1;
+    }
+    rc = rendezvous_init(&setting->rendezvous, run_dir, setting->at.session);
     if (rc != 0)
         log_error("run directory %s: %s", run_dir, holter_strerror(rc));
     return rc != 0;

@@ -25,10 +25,15 @@
 #include <stddef.h>
 
 /** Directory for sockets and locks: $HOLTER_RUN_DIR, else $XDG_RUNTIME_DIR/holter, else
- *  /tmp/holter-<uid>. Made with mode 0700 when it is missing.
+ *  /tmp/holter-<uid>, or when another user has made that one, $HOME/.holter/run-<host>. Made with
+ *  mode 0700 when it is missing.
  *  @return 0, -EPERM when it belongs to another user or others may write to it, or another
  *          -errno */
 int session_run_dir(char *out, size_t room);
+
+/** The same. @param why  on failure a sentence that names the directory and what is wrong with it
+ */
+int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room);
 
 /** Endpoint used when none is given: "ipc://<run dir>/holterd.sock". @return 0 or an error of
  *  session_run_dir */

@@ -90,6 +90,25 @@ static void a_run_directory_others_may_write_to_is_refused(void **state)
     assert_int_equal(session_run_dir(out, sizeof out), -ENOTDIR);
 }
 
+static void what_is_wrong_with_a_run_directory_is_a_sentence(void **state)
+{
+    struct place *place = *state;
+    char out[128] = "kept", why[256] = "", expected[256];
+    assert_int_equal(mkdir(place->run, 0700), 0);
+    assert_int_equal(chmod(place->run, 0770), 0);
+    assert_int_equal(session_explain_run_dir(out, sizeof out, why, sizeof why), -EPERM);
+    snprintf(expected, sizeof expected, "%s: other users may write to it", place->run);
+    assert_string_equal(why, expected);
+    assert_int_equal(chmod(place->run, 0700), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(place->run, 4321, 0), 0);
+        assert_int_equal(session_explain_run_dir(out, sizeof out, why, sizeof why), -EPERM);
+        snprintf(expected, sizeof expected, "%s belongs to the user with number 4321", place->run);
+        assert_string_equal(why, expected);
+    }
+    assert_string_equal(out, "kept");
+}
+
 static void a_path_that_does_not_fit_is_an_error(void **state)
 {
     (void)state;
@@ -234,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(the_run_directory_is_made_for_its_owner),
         T(a_run_directory_others_may_write_to_is_refused),
+        T(what_is_wrong_with_a_run_directory_is_a_sentence),
         T(a_path_that_does_not_fit_is_an_error),
         T(no_runtime_directory_means_one_below_tmp),
         T(a_named_daemon_comes_first),

@@ -55,6 +55,21 @@ class Keys(unittest.TestCase):
         finished = self.place.holter(*arguments).finish()
         return finished.status, finished.out
 
+    def test_a_directory_in_tmp_that_somebody_else_has_made_locks_nobody_out(self):
+        taken = f'/tmp/holter-{os.geteuid()}'
+        os.makedirs(taken, mode=0o700, exist_ok=True)
+        theirs, home = os.path.join(self.place.dir, 'theirs'), os.path.join(self.place.dir, 'home')
+        for made in (theirs, home):
+            os.mkdir(made)
+        env = {'HOLTER_DAEMON': '', 'HOLTER_RUN_DIR': '', 'XDG_RUNTIME_DIR': '', 'HOME': home}
+        within = ['unshare', '--mount', 'sh', '-c', f'chown 4321 {theirs} && mount --bind {theirs} {taken} && exec "$@"', 'sh']
+        if self.place.run(*within, 'true').status != 0:
+            self.skipTest('only root may mount here')
+        finished = self.place.run(*within, os.path.join(lab.BUILD, 'agent', 'holter'), 'run', '--no-record', '--', 'true', env=env)
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('holter: watching, ', finished.err)
+        self.assertEqual(['.holter'], os.listdir(home))
+
     def test_the_loopback_network_without_keys_has_to_be_permitted(self):
         refused = self.started().finish()
         self.assertEqual(2, refused.status, refused)
