@@ -33,6 +33,7 @@ MATRIX = {
     ANALYSIS + "attribution": "tables sums latency",
     ANALYSIS + "hang": "tables sums",
     ANALYSIS + "waits": "tables matching sums hang",
+    ANALYSIS + "dependencies": "tables",
     ANALYSIS + "communities": "tables",
     ANALYSIS + "phases": "tables events",
     ANALYSIS + "commgram": "tables communities phases",

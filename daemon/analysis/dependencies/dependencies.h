@@ -1,0 +1,143 @@
+/* Dependencies among ranks: the graph of PCLVis, sections 5.2 and 5.3, with logical steps and
+ * lateness (Isaacs et al., "Ordering traces logically").
+ *
+ * Order. An event depends on the event before it in its rank, and a receive on its send. Nothing
+ * else decides: stamps of two nodes are not compared for it. The step of an event is the number of
+ * events on the longest chain of dependencies that ends in it, less one: events of one step are
+ * concurrent in the sense of PCLVis, Discipline 2, and a send has a lower step than its receive,
+ * as vector clocks have it (Eq. 4-6), at a constant cost for each event.
+ *
+ * Matching. The n-th send of a channel (sender, receiver, communicator, tag) belongs to its n-th
+ * receive, both in the order of the posts. Where threads are not complete, the rings that were
+ * read may begin at different messages: then the receives are shifted against the sends as far as
+ * sizes, and the times of both ends within the error of their clocks, allow, so that the fastest
+ * message takes the least time. Such messages are counted as aligned: their pairs are likely, and
+ * not certain, above all where clocks may be wrong by half the time between two messages of a
+ * channel. A pair that contradicts itself (sizes), or that would make the order a cycle, is
+ * rejected and counted. So the order is acyclic, whatever the records say.
+ *
+ * Nodes. PCLVis, Algorithm 1: a node is a run of a rank's receives and the sends after them. Since
+ * all receives of a node precede all its sends, the graph of nodes is acyclic where the order of
+ * events is. The layer of a node is the longest chain of nodes before it.
+ *
+ * Lateness. Of an event: its end less the earliest end of its step. What it adds to the greatest
+ * lateness of those that it depends on was caused in its rank, since the event before.
+ *
+ * All of it takes O(n log n) for n ends. */
+#ifndef HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCIES_H
+#define HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCIES_H
+
+#include "daemon/analysis/dependencies/dependency_calls.h"
+
+/** A send or a receive. */
+struct dependency_event {
+    uint64_t bytes;
+    int64_t begin_ns, end_ns; /**< of its call */
+    uint64_t lateness_ns;     /**< against the earliest event of its step */
+    uint64_t caused_ns;       /**< of that, not inherited from an event that it depends on */
+    uint32_t rank, peer;
+    int32_t tag;
+    uint32_t match; /**< position of the other end; DEPENDENCY_NONE: not matched */
+    uint32_t node;  /**< position of its node */
+    uint32_t edge;  /**< position of its message; DEPENDENCY_NONE: not matched */
+    uint32_t step;
+    uint8_t receive;
+};
+
+/** What a rank, or all ranks of a host together, do between two runs of sends: a glyph. */
+struct dependency_node {
+    uint32_t lane;         /**< vertical place: position in lanes */
+    uint32_t layer;        /**< horizontal place */
+    uint32_t first, count; /**< events of a node of one rank: positions; of more: 0, and their
+                                number */
+    uint32_t first_step, last_step;
+    uint32_t receives, sends;
+    uint64_t received_bytes, sent_bytes;
+    int64_t begin_ns, end_ns;
+    uint64_t lateness_ns, caused_ns; /**< greatest of its events; sum of its events */
+    double latency; /**< mean relative latency of the messages that it received; 0: not known */
+};
+
+/** A matched message; or all messages of one node to another, aggregated. */
+struct dependency_edge {
+    uint32_t from, to;      /**< positions of nodes */
+    uint32_t send, receive; /**< positions of events; of several messages: of the slowest one */
+    uint64_t messages, bytes;
+    int64_t transfer_ns; /**< receive's end less send's begin, as the clocks have it; of several:
+                              the mean */
+    double latency;      /**< PCLVis, Eq. 1: transfer time by the median of its size class and
+                              locality; of several: the greatest. 0: not known, for the median is
+                              not positive */
+};
+
+/** A row of the picture: a rank, or a host. */
+struct dependency_lane {
+    uint32_t id;          /**< rank, or position of the host */
+    uint32_t host;        /**< position in the hosts of the calls */
+    uint64_t messages;    /**< sent and received: mc_p of PCLVis, section 5.3.1 */
+    double balance;       /**< LB_p of Eq. 8; 0 where all are alike */
+    uint64_t lateness_ns; /**< greatest of its events */
+    uint64_t caused_ns;   /**< sum of what its events caused */
+    double latency;       /**< mean relative latency of the messages that it received */
+};
+
+/** A graph: of ranks, or of hosts. Layers, and so the order of nodes, are the same in both. */
+struct dependency_graph {
+    struct dependency_node *nodes; /**< owned; by lane, then layer */
+    uint32_t node_count;
+    struct dependency_edge *edges; /**< owned; by `from`, then `to`, then send */
+    uint32_t edge_count;
+    struct dependency_lane *lanes; /**< owned; by id */
+    uint32_t lane_count;
+    uint32_t layers; /**< number of them */
+};
+
+struct dependency_counts {
+    uint64_t ends;
+    uint64_t matched;   /**< messages: edges */
+    uint64_t aligned;   /**< of them, those of channels that began before the records do */
+    uint64_t unmatched; /**< ends without the other end: of messages that went on before or after,
+                             or with ranks of which there are no records */
+    uint64_t rejected; /**< pairs that contradicted each other: both ends count as unmatched, too */
+    uint64_t cut;      /**< matched messages of which one end is outside of the span or ranks: the
+                            other end counts as unmatched, too */
+    uint64_t backward; /**< messages that arrived before they were sent, as the clocks have it */
+};
+
+struct dependencies {
+    struct dependency_event *events; /**< owned; by rank, then in its order */
+    uint32_t event_count;
+    uint32_t *order; /**< owned; positions of events: none before one that it depends on */
+    uint32_t steps;  /**< number of them */
+    struct dependency_graph ranks;
+    struct dependency_counts counts;
+    uint64_t lateness_ns; /**< the greatest */
+    int64_t begin_ns, end_ns;
+};
+
+struct dependency_wishes {
+    int64_t from_ns, to_ns; /**< only events whose calls overlap it; both 0: all */
+    /** Is the rank one of those that are to be in the graph? NULL: all are. */
+    int (*has_rank)(void *user, uint32_t rank);
+    void *user;
+};
+
+/** @param wishes  NULL: all
+ *  @param out  finish it; empty on failure
+ *  @return 0 or -ENOMEM */
+int dependencies_make(struct dependencies *out, const struct dependency_calls *calls,
+                      const struct dependency_wishes *wishes);
+void dependencies_finish(struct dependencies *d);
+
+/** Put the ranks of each host together. @param out  finish it @return 0 or -ENOMEM */
+int dependencies_aggregate(const struct dependencies *d, struct dependency_graph *out);
+void dependency_graph_finish(struct dependency_graph *graph);
+
+/** The critical chain that ends in an event: from each event to the latest of those that it
+ *  depends on, back to one that depends on none.
+ *  @param out  positions of events, that event first; capacity: of it
+ *  @return number of events of the chain, of which at most capacity were written */
+uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32_t *out,
+                            uint32_t capacity);
+
+#endif

@@ -1,0 +1,95 @@
+/* Figures of messages and lanes: relative latency (PCLVis, Eq. 1), load balance (Eq. 7-8). */
+#include "daemon/analysis/dependencies/dependency_state.h"
+
+#include "holter/order.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+void dependency_balance(struct dependency_graph *graph)
+{
+    double sum = 0, deviation = 0;
+    for (uint32_t i = 0; i < graph->lane_count; i++)
+        sum += (double)graph->lanes[i].messages;
+    double mean = graph->lane_count == 0 ? 0 : sum / graph->lane_count;
+    for (uint32_t i = 0; i < graph->lane_count; i++)
+        deviation += fabs((double)graph->lanes[i].messages - mean);
+    deviation = graph->lane_count == 0 ? 0 : deviation / graph->lane_count;
+    for (uint32_t i = 0; i < graph->lane_count; i++)
+        graph->lanes[i].balance =
+            deviation > 0 ? fabs((double)graph->lanes[i].messages - mean) / deviation : 0;
+}
+
+struct timed {
+    int64_t ns;
+    uint32_t class; /* size class and locality */
+    uint32_t edge;
+};
+
+static int dependency_figures_compare(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    return 4 * ORDER(x->class, y->class) + 2 * ORDER(x->ns, y->ns) + ORDER(x->edge, y->edge);
+}
+
+static uint32_t dependency_figures_class(const struct dependency_graph *g,
+                                         const struct dependency_edge *e)
+{
+    uint32_t from = g->lanes[g->nodes[e->from].lane].host, to = g->lanes[g->nodes[e->to].lane].host;
+    return 2u * size_class_of(e->bytes) + (from != to);
+}
+
+/* Rows of one class, by time: the criterion is the median, of an even number the lower one. */
+static void dependency_figures_divide(struct dependency_graph *g, const struct timed *rows,
+                                      uint32_t count)
+{
+    int64_t median = rows[(count - 1) / 2].ns;
+    for (uint32_t i = 0; i < count; i++)
+        g->edges[rows[i].edge].latency =
+            median > 0 && rows[i].ns > 0 ? (double)rows[i].ns / (double)median : 0;
+}
+
+/* Means over the messages that nodes and lanes received. */
+static int dependency_figures_means(struct dependency_graph *g)
+{
+    uint32_t *counts = calloc(g->node_count + g->lane_count + (size_t)1, sizeof *counts);
+    if (counts == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < g->edge_count; i++) {
+        const struct dependency_edge *e = &g->edges[i];
+        uint32_t lane = g->nodes[e->to].lane;
+        if (e->latency <= 0)
+            continue;
+        g->nodes[e->to].latency += e->latency;
+        g->lanes[lane].latency += e->latency;
+        counts[e->to]++;
+        counts[g->node_count + lane]++;
+    }
+    for (uint32_t i = 0; i < g->node_count; i++)
+        g->nodes[i].latency /= counts[i] == 0 ? 1 : counts[i];
+    for (uint32_t i = 0; i < g->lane_count; i++)
+        g->lanes[i].latency /= counts[g->node_count + i] == 0 ? 1 : counts[g->node_count + i];
+    free(counts);
+    return 0;
+}
+
+int dependency_latencies(struct dependencies *d)
+{
+    struct dependency_graph *g = &d->ranks;
+    struct timed *rows = malloc((g->edge_count + (size_t)1) * sizeof *rows);
+    if (rows == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < g->edge_count; i++)
+        rows[i] =
+            (struct timed){g->edges[i].transfer_ns, dependency_figures_class(g, &g->edges[i]), i};
+    qsort(rows, g->edge_count, sizeof *rows, dependency_figures_compare);
+    for (uint32_t i = 0, end; i < g->edge_count; i = end) {
+        for (end = i; end < g->edge_count && rows[end].class == rows[i].class; end++)
+            continue;
+        dependency_figures_divide(g, rows + i, end - i);
+    }
+    free(rows);
+    return dependency_figures_means(g);
+}

@@ -1,0 +1,54 @@
+/* Steps in which the graph of dependencies is made. Internal to the room. */
+#ifndef HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCY_STATE_H
+#define HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCY_STATE_H
+
+#include "daemon/analysis/dependencies/dependencies.h"
+
+/** All that is known of a rank from its threads. */
+struct dependency_rank {
+    uint32_t rank, host;
+    uint32_t first, count; /* ends: positions in the order of the rank */
+    int64_t first_ns;      /* exit of the first record of each thread: the latest */
+    int64_t read_ns;       /* what it sent later may be missing */
+    int complete;          /* all threads are */
+};
+
+/** Ends by rank, then in the order of the rank. */
+struct dependency_ends {
+    struct dependency_end *ends; /* owned */
+    uint32_t *rank_of;           /* owned; by end: position in ranks */
+    uint32_t count;
+    struct dependency_rank *ranks; /* owned; by rank */
+    uint32_t rank_count;
+    uint32_t *match; /* owned; by end: the other end, or DEPENDENCY_NONE */
+    uint8_t *kind;   /* owned; by end: 1: aligned */
+    const struct dependency_calls *calls;
+};
+
+/** @return 0 or -ENOMEM */
+int dependency_ends_init(struct dependency_ends *e, const struct dependency_calls *calls);
+void dependency_ends_finish(struct dependency_ends *e);
+
+/** Find pairs. @return 0 or -ENOMEM */
+int dependency_match(struct dependency_ends *e, struct dependency_counts *counts);
+
+/** Order all ends so that none stands before one that it depends on; pairs that prevent that are
+ *  rejected. @param order  set; owned by the caller @return 0 or -ENOMEM */
+int dependency_order(struct dependency_ends *e, uint32_t **order, struct dependency_counts *counts);
+
+/** Steps and lateness. @return 0 or -ENOMEM */
+int dependency_steps(struct dependencies *d);
+
+/** Nodes, edges, lanes and their figures. @return 0 or -ENOMEM */
+int dependency_nodes(struct dependencies *d, const struct dependency_ends *e);
+
+/** Load balance of all lanes from their messages. */
+void dependency_balance(struct dependency_graph *graph);
+
+/** Relative latency of edges, from the medians of their classes. @return 0 or -ENOMEM */
+int dependency_latencies(struct dependencies *d);
+
+/** Order edges of a graph as struct dependency_graph says. */
+void dependency_sort_edges(struct dependency_graph *graph);
+
+#endif

@@ -1,0 +1,441 @@
+#include "daemon/analysis/dependencies/dependencies.h"
+
+#include "tests/daemon/analysis/dependencies/message_program.h"
+#include "tests/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct made {
+    struct dependency_calls calls;
+    struct dependencies d;
+};
+
+static struct made make(const struct program *p)
+{
+    struct made m = {.calls = {0}};
+    program_record(p, &m.calls, NULL, NULL, p->ranks, 0);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    return m;
+}
+
+static void finish(struct made *m)
+{
+    dependencies_finish(&m->d);
+    dependency_calls_finish(&m->calls);
+}
+
+/* The event of a rank by its index in that rank. */
+static const struct dependency_event *event_of(const struct dependencies *d, uint32_t rank,
+                                               uint32_t index)
+{
+    for (uint32_t i = 0; i < d->event_count; i++)
+        if (d->events[i].rank == rank)
+            return &d->events[i + index];
+    return NULL;
+}
+
+/* PCLVis, Fig. 7. Of its three processes the text has the vectors of four events: a = (0,0,1) sends
+ * msg1 to b = (0,1,1); c = (.,3,2) receives from the third event of process 2; d = (.,4,1) is the
+ * fourth of process 2. The example is completed by a message each way between processes 1 and 2.
+ * Ranks are one less than the paper's numbers. */
+static void three_processes(struct program *p)
+{
+    memset(p, 0, sizeof *p);
+    uint32_t a = program_send(p, 1000, 2, 1, 0, 100);
+    program_receive(p, 1010, a);
+    uint32_t second = program_send(p, 1020, 1, 0, 0, 100);
+    uint32_t third = program_send(p, 1030, 1, 2, 0, 100);
+    program_receive(p, 1040, second);
+    uint32_t fourth = program_send(p, 1050, 0, 1, 0, 100);
+    program_receive(p, 1060, third);
+    program_receive(p, 1070, fourth);
+}
+
+static void the_three_processes_of_pclvis_have_its_vectors_and_its_graph(void **state)
+{
+    (void)state;
+    static struct program p;
+    three_processes(&p);
+    const uint32_t a[] = {0, 0, 1}, b[] = {0, 1, 1}, c[] = {0, 3, 2}, d[] = {2, 4, 1};
+    assert_memory_equal(p.events[0].clock, a, sizeof a);
+    assert_memory_equal(p.events[1].clock, b, sizeof b);
+    assert_memory_equal(p.events[6].clock, c, sizeof c);
+    assert_memory_equal(p.events[7].clock, d, sizeof d);
+    struct made m = make(&p);
+    const struct dependency_graph *g = &m.d.ranks;
+    static const uint32_t lanes[] = {0, 1, 1, 2, 2}, layers[] = {2, 1, 3, 0, 2};
+    static const uint32_t receives[] = {1, 1, 1, 0, 1}, sends[] = {1, 2, 0, 1, 0};
+    assert_int_equal(g->node_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(g->nodes[i].lane, lanes[i]);
+        assert_int_equal(g->nodes[i].layer, layers[i]);
+        assert_int_equal(g->nodes[i].receives, receives[i]);
+        assert_int_equal(g->nodes[i].sends, sends[i]);
+    }
+    static const uint32_t edges[][2] = {{0, 2}, {1, 0}, {1, 4}, {3, 1}};
+    assert_int_equal(g->edge_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(g->edges[i].from, edges[i][0]);
+        assert_int_equal(g->edges[i].to, edges[i][1]);
+    }
+    assert_int_equal(event_of(&m.d, 2, 0)->step, 0);
+    assert_int_equal(event_of(&m.d, 1, 0)->step, 1);
+    assert_int_equal(event_of(&m.d, 2, 1)->step, 4);
+    assert_int_equal(event_of(&m.d, 1, 3)->step, 5);
+    finish(&m);
+}
+
+/* Ranks 0 and 1 send to rank 2 and 3; rank 1 computes for longer before. */
+static void lateness_is_caused_where_it_begins_and_inherited_by_those_who_wait(void **state)
+{
+    (void)state;
+    static struct program p;
+    memset(&p, 0, sizeof p);
+    uint32_t prompt = program_send(&p, 1000, 0, 2, 0, 8), late = program_send(&p, 1500, 1, 3, 0, 8);
+    program_receive(&p, 1010, prompt);
+    program_receive(&p, 1510, late);
+    struct made m = make(&p);
+    assert_int_equal(event_of(&m.d, 0, 0)->lateness_ns, 0);
+    assert_int_equal(event_of(&m.d, 1, 0)->lateness_ns, 500);
+    assert_int_equal(event_of(&m.d, 1, 0)->caused_ns, 500);
+    assert_int_equal(event_of(&m.d, 3, 0)->lateness_ns, 500);
+    assert_int_equal(event_of(&m.d, 3, 0)->caused_ns, 0);
+    assert_int_equal(m.d.lateness_ns, 500);
+    assert_int_equal(m.d.ranks.lanes[1].caused_ns, 500);
+    assert_int_equal(m.d.ranks.lanes[3].caused_ns, 0);
+    finish(&m);
+}
+
+static void the_critical_chain_goes_back_to_the_latest_of_those_before(void **state)
+{
+    (void)state;
+    static struct program p;
+    memset(&p, 0, sizeof p);
+    uint32_t first = program_send(&p, 1000, 0, 1, 0, 8), early = program_send(&p, 1001, 2, 1, 0, 8);
+    program_receive(&p, 1100, first);
+    uint32_t on = program_send(&p, 1200, 1, 2, 0, 8);
+    program_receive(&p, 1300, on);
+    program_receive(&p, 1400, early);
+    struct made m = make(&p);
+    uint32_t chain[8], from = (uint32_t)(event_of(&m.d, 2, 1) - m.d.events);
+    assert_int_equal(dependencies_chain(&m.d, from, chain, 8), 4);
+    static const uint32_t ranks[] = {2, 1, 1, 0};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(m.d.events[chain[i]].rank, ranks[i]);
+    assert_int_equal(dependencies_chain(&m.d, from, chain, 1), 4);
+    assert_int_equal(dependencies_chain(&m.d, DEPENDENCY_NONE, chain, 8), 0);
+    finish(&m);
+}
+
+static void relative_latency_is_the_time_by_the_median_of_the_size(void **state)
+{
+    (void)state;
+    static struct program p;
+    memset(&p, 0, sizeof p);
+    static const int64_t took[] = {96, 196, 396};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t small = program_send(&p, 1000 * (i + 1), 0, 1, 0, 8);
+        program_receive(&p, 1000 * (i + 1) + took[i], small);
+    }
+    uint32_t large = program_send(&p, 5000, 0, 1, 1, 1 << 20);
+    program_receive(&p, 9000, large);
+    struct made m = make(&p);
+    static const double latency[] = {0.5, 1, 2, 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t edge = event_of(&m.d, 0, i)->edge;
+        assert_true(fabs(m.d.ranks.edges[edge].latency - latency[i]) < 1e-9);
+    }
+    assert_int_equal(m.d.ranks.edges[event_of(&m.d, 0, 0)->edge].transfer_ns, 100);
+    assert_true(fabs(m.d.ranks.lanes[1].latency - 4.5 / 4) < 1e-9);
+    finish(&m);
+}
+
+/* Messages of ranks 0 to 3: 4, 1, 2, 1. Mean 2, mean deviation 1. */
+static void load_balance_is_the_deviation_by_the_mean_deviation(void **state)
+{
+    (void)state;
+    static struct program p;
+    memset(&p, 0, sizeof p);
+    static const uint32_t to[] = {1, 2, 2, 3};
+    for (uint32_t i = 0; i < 4; i++)
+        program_receive(&p, 1050 + 100 * i, program_send(&p, 1000 + 100 * i, 0, to[i], 0, 8));
+    struct made m = make(&p);
+    static const double balance[] = {2, 1, 0, 1};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(fabs(m.d.ranks.lanes[i].balance - balance[i]) < 1e-9);
+    finish(&m);
+}
+
+static struct dependency_record record(uint64_t number, int64_t at_ns, int64_t peer, unsigned flags)
+{
+    return (struct dependency_record){.number = number,
+                                      .comm = 1,
+                                      .bytes = 8,
+                                      .begin_ns = at_ns,
+                                      .end_ns = at_ns + 1,
+                                      .posted_ns = at_ns,
+                                      .peer = peer,
+                                      .flags = flags};
+}
+
+static void add(struct dependency_calls *calls, uint32_t thread, struct dependency_record r)
+{
+    assert_int_equal(dependency_calls_add(calls, thread, &r), 0);
+}
+
+static void receives_take_messages_in_the_order_of_their_posts_not_of_their_ends(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+    uint32_t from = dependency_calls_thread(&m.calls, 0, 0, host, INT64_MAX);
+    uint32_t to = dependency_calls_thread(&m.calls, 1, 0, host, INT64_MAX);
+    add(&m.calls, from, record(0, 100, 1, EVENT_SEND | EVENT_POST));
+    add(&m.calls, from, record(1, 200, 1, EVENT_SEND | EVENT_POST));
+    struct dependency_record second = record(0, 300, 0, EVENT_RECV | EVENT_DONE);
+    struct dependency_record first = record(1, 400, 0, EVENT_RECV | EVENT_DONE);
+    first.posted_ns = 10;
+    second.posted_ns = 20;
+    add(&m.calls, to, second);
+    add(&m.calls, to, first);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(m.d.counts.matched, 2);
+    assert_int_equal(event_of(&m.d, 0, 0)->match, event_of(&m.d, 1, 1) - m.d.events);
+    assert_int_equal(event_of(&m.d, 0, 1)->match, event_of(&m.d, 1, 0) - m.d.events);
+    finish(&m);
+}
+
+static void what_is_no_message_is_no_event_and_what_is_not_known_is_counted(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+    uint32_t t = dependency_calls_thread(&m.calls, 0, 0, host, INT64_MAX);
+    add(&m.calls, t, record(0, 100, PEER_NULL, EVENT_SEND | EVENT_POST));
+    add(&m.calls, t, record(1, 110, 1, EVENT_RECV | EVENT_POST));
+    add(&m.calls, t, record(2, 120, 1, EVENT_SEND | EVENT_DONE));
+    add(&m.calls, t, record(3, 130, 1, EVENT_SEND | EVENT_FAILED));
+    add(&m.calls, t, record(4, 140, PEER_UNKNOWN, EVENT_SEND | EVENT_POST));
+    struct dependency_record no_comm = record(5, 150, 1, EVENT_SEND | EVENT_POST);
+    no_comm.comm = 0;
+    add(&m.calls, t, no_comm);
+    struct dependency_record running = record(6, 160, 1, EVENT_RECV | EVENT_POST | EVENT_DONE);
+    running.running = 1;
+    add(&m.calls, t, running);
+    assert_int_equal(m.calls.count, 0);
+    assert_int_equal(m.calls.unknown, 2);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(m.d.event_count, 0);
+    assert_int_equal(m.d.ranks.layers, 0);
+    finish(&m);
+}
+
+static void a_thread_begins_again_after_a_gap_and_at_a_cancelled_send(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+    uint32_t t = dependency_calls_thread(&m.calls, 0, 0, host, INT64_MAX);
+    add(&m.calls, t, record(0, 100, 1, EVENT_SEND | EVENT_POST));
+    add(&m.calls, t, record(0, 100, 1, EVENT_SEND | EVENT_POST)); /* arrives twice */
+    assert_int_equal(m.calls.count, 1);
+    assert_true(m.calls.threads[t].complete);
+    add(&m.calls, t, record(3, 130, 1, EVENT_SEND | EVENT_POST));
+    assert_int_equal(m.calls.gaps, 1);
+    assert_false(m.calls.threads[t].complete);
+    add(&m.calls, t, record(4, 140, 1, EVENT_SEND | EVENT_CANCELLED));
+    add(&m.calls, t, record(5, 150, 1, EVENT_SEND | EVENT_POST));
+    assert_int_equal(m.calls.gaps, 2);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(m.d.event_count, 1);
+    assert_int_equal(m.d.events[0].begin_ns, 150);
+    finish(&m);
+}
+
+static void records_that_contradict_each_other_are_rejected_and_never_a_cycle(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+    uint32_t a = dependency_calls_thread(&m.calls, 0, 0, host, INT64_MAX);
+    uint32_t b = dependency_calls_thread(&m.calls, 1, 0, host, INT64_MAX);
+    add(&m.calls, a, record(0, 100, 1, EVENT_RECV | EVENT_DONE));
+    add(&m.calls, b, record(0, 110, 0, EVENT_RECV | EVENT_DONE));
+    add(&m.calls, a, record(1, 120, 1, EVENT_SEND | EVENT_POST));
+    add(&m.calls, b, record(1, 130, 0, EVENT_SEND | EVENT_POST));
+    struct dependency_record other = record(2, 140, 1, EVENT_SEND | EVENT_POST);
+    other.tag = 7;
+    add(&m.calls, a, other);
+    other = record(2, 150, 0, EVENT_RECV | EVENT_DONE);
+    other.tag = 7;
+    other.bytes = 9;
+    add(&m.calls, b, other);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(m.d.counts.matched, 1);
+    assert_int_equal(m.d.counts.rejected, 2);
+    assert_int_equal(m.d.counts.unmatched, 4);
+    finish(&m);
+}
+
+static int is_low(void *user, uint32_t rank)
+{
+    (void)user;
+    return rank < 2;
+}
+
+static void a_span_and_ranks_cut_the_graph_and_what_is_cut_is_counted(void **state)
+{
+    (void)state;
+    static struct program p;
+    three_processes(&p);
+    struct made m = {.calls = {0}};
+    program_record(&p, &m.calls, NULL, NULL, 3, 0);
+    const struct dependency_wishes span = {.from_ns = 1015, .to_ns = 1055};
+    assert_int_equal(dependencies_make(&m.d, &m.calls, &span), 0);
+    assert_int_equal(m.d.counts.ends, 4);
+    assert_int_equal(m.d.counts.matched, 1);
+    assert_int_equal(m.d.counts.cut, 2);
+    assert_int_equal(m.d.counts.unmatched, 2);
+    dependencies_finish(&m.d);
+    const struct dependency_wishes ranks = {.has_rank = is_low};
+    assert_int_equal(dependencies_make(&m.d, &m.calls, &ranks), 0);
+    assert_int_equal(m.d.ranks.lane_count, 2);
+    assert_int_equal(m.d.counts.matched, 2);
+    assert_int_equal(m.d.counts.cut, 2);
+    finish(&m);
+}
+
+static void a_capture_gives_the_same_ends_however_often_it_arrives(void **state)
+{
+    (void)state;
+    struct wire_capture_thread_row thread = {.rank = 3, .records = 12};
+    struct wire_comm_row comms[] = {{.name = ""}, {.id = 1, .name = "MPI_COMM_WORLD"}};
+    struct wire_capture_event_row events[] = {
+        {.number = 10,
+         .kind = EVENT_CALL,
+         .begin_ns = -200,
+         .length_ns = 50,
+         .peer = 4,
+         .comm = 1,
+         .bytes = 8,
+         .request = 5,
+         .flags = EVENT_SEND | EVENT_POST},
+        {.number = 11,
+         .kind = EVENT_PART,
+         .begin_ns = -100,
+         .length_ns = 50,
+         .peer = 4,
+         .comm = 1,
+         .bytes = 8,
+         .request = 6,
+         .flags = EVENT_RECV | EVENT_DONE,
+         .posted_ns = -190},
+        {.number = 12, .kind = EVENT_CALL, .thread = 9, .flags = EVENT_SEND | EVENT_POST},
+        {.number = 12, .kind = EVENT_REGION, .peer = 1, .flags = EVENT_SEND | EVENT_POST},
+    };
+    const struct wire_capture capture = {.host = "n7",
+                                         .at_ns = 100000,
+                                         .clock_error_ns = 30,
+                                         .threads = &thread,
+                                         .threads_count = 1,
+                                         .events = events,
+                                         .events_count = 4,
+                                         .comms = comms,
+                                         .comms_count = 2};
+    struct made m = {.calls = {0}};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(dependency_calls_add_capture(&m.calls, &capture), 0);
+    assert_int_equal(m.calls.count, 2);
+    assert_int_equal(m.calls.gaps, 0);
+    assert_int_equal(m.calls.left_out, 2); /* of a thread that the message does not have */
+    assert_int_equal(m.calls.ends[0].begin_ns, 99800);
+    assert_int_equal(m.calls.ends[1].posted_ns, 99810);
+    assert_int_equal(m.calls.ends[1].end_ns, 99950);
+    assert_string_equal(m.calls.hosts[0].name, "n7");
+    assert_int_equal(m.calls.hosts[0].error_ns, 30);
+    finish(&m);
+}
+
+static void hosts_put_ranks_together_and_keep_layers_and_sums(void **state)
+{
+    (void)state;
+    static struct program p;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        program_run(&p, 12, 600, seed);
+        struct made m = {.calls = {0}};
+        struct dependency_graph hosts;
+        program_record(&p, &m.calls, NULL, NULL, 3, 0);
+        assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+        assert_int_equal(dependencies_aggregate(&m.d, &hosts), 0);
+        assert_int_equal(hosts.lane_count, 3);
+        assert_int_equal(hosts.layers, m.d.ranks.layers);
+        uint64_t messages = 0, bytes = 0, ranks_bytes = 0, events = 0;
+        for (uint32_t i = 0; i < hosts.edge_count; i++) {
+            const struct dependency_edge *e = &hosts.edges[i];
+            assert_true(hosts.nodes[e->from].layer < hosts.nodes[e->to].layer);
+            messages += e->messages;
+            bytes += e->bytes;
+        }
+        for (uint32_t i = 0; i < m.d.ranks.edge_count; i++)
+            ranks_bytes += m.d.ranks.edges[i].bytes;
+        for (uint32_t i = 0; i < hosts.node_count; i++)
+            events += hosts.nodes[i].count;
+        assert_int_equal(messages, m.d.ranks.edge_count);
+        assert_int_equal(bytes, ranks_bytes);
+        assert_int_equal(events, m.d.event_count);
+        dependency_graph_finish(&hosts);
+        finish(&m);
+    }
+}
+
+static void without_memory_there_is_an_error_and_nothing_else(void **state)
+{
+    (void)state;
+    static struct program p;
+    struct made m = {.calls = {0}};
+    struct dependency_graph hosts;
+    program_run(&p, 6, 200, 1);
+    program_record(&p, &m.calls, NULL, NULL, 2, 0);
+    size_t used = memory_used();
+    for (unsigned long number = 1, failed = 1; failed; number++) {
+        memory_fail(number);
+        int code = dependencies_make(&m.d, &m.calls, NULL);
+        int aggregated = code == 0 ? dependencies_aggregate(&m.d, &hosts) : -ENOMEM;
+        failed = (unsigned long)memory_failed();
+        memory_fail(0);
+        assert_int_equal(code == 0 && aggregated == 0, !failed);
+        if (aggregated == 0)
+            dependency_graph_finish(&hosts);
+        dependencies_finish(&m.d);
+        assert_int_equal(memory_used(), used);
+    }
+    dependency_calls_finish(&m.calls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_three_processes_of_pclvis_have_its_vectors_and_its_graph),
+        cmocka_unit_test(lateness_is_caused_where_it_begins_and_inherited_by_those_who_wait),
+        cmocka_unit_test(the_critical_chain_goes_back_to_the_latest_of_those_before),
+        cmocka_unit_test(relative_latency_is_the_time_by_the_median_of_the_size),
+        cmocka_unit_test(load_balance_is_the_deviation_by_the_mean_deviation),
+        cmocka_unit_test(receives_take_messages_in_the_order_of_their_posts_not_of_their_ends),
+        cmocka_unit_test(what_is_no_message_is_no_event_and_what_is_not_known_is_counted),
+        cmocka_unit_test(a_thread_begins_again_after_a_gap_and_at_a_cancelled_send),
+        cmocka_unit_test(records_that_contradict_each_other_are_rejected_and_never_a_cycle),
+        cmocka_unit_test(a_span_and_ranks_cut_the_graph_and_what_is_cut_is_counted),
+        cmocka_unit_test(a_capture_gives_the_same_ends_however_often_it_arrives),
+        cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
+        cmocka_unit_test(without_memory_there_is_an_error_and_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
