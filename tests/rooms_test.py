@@ -46,7 +46,7 @@ MATRIX = {
     "daemon/storage": "proto tables daemon/topology daemon/storage/block",
     "daemon/storage/recordings": "proto tables daemon/storage/block daemon/storage",
     "daemon/import": "tables network network/remap daemon/topology daemon/storage",
-    "daemon/import/trace": "tables network daemon/encoding daemon/topology daemon/import",
+    "daemon/import/trace": "tables dependencies network daemon/encoding daemon/topology daemon/import",
     "daemon/import/otf2": "proto tables daemon/storage daemon/import/trace",
     "daemon/import/dumpi": "tables daemon/import/trace daemon/import/otf2",
     "daemon/import/csv": "proto tables daemon/import daemon/import/trace",
@@ -80,7 +80,7 @@ MATRIX = {
     "agent/node": "proto tables clocks matching events daemon/encoding agent/launch agent/host",
     "agent/cli/text": "proto tables daemon/storage/recordings",
     "agent/cli": (
-        "proto network network/remap daemon/topology daemon/storage "
+        "proto dependencies network network/remap daemon/topology daemon/storage "
         "daemon/storage/recordings daemon/import daemon/import/trace "
         "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
         "agent/terminal agent/launch agent/cli/text"),

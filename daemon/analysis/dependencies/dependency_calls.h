@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define DEPENDENCY_NONE UINT32_MAX
-#define DEPENDENCY_ENDS (1u << 26)        /**< maximum of ends */
+#define DEPENDENCY_ENDS (1u << 24)        /**< maximum of ends */
 #define DEPENDENCY_RANKS (1u << 26)       /**< ranks are below this */
 #define DEPENDENCY_THREADS (1u << 20)     /**< maximum of threads */
 #define DEPENDENCY_UNKNOWN_ERROR WIRE_ANY /**< the error of a clock is not known */

@@ -316,3 +316,31 @@ int import_otf2(const char *path, const char *anchor, const struct trace_wishes 
     }
     return code;
 }
+
+/* ---- messages only --------------------------------------------------------- */
+
+int import_otf2_dependencies(const char *anchor, file_fault *fault, void *user,
+                             struct trace_messages *out)
+{
+    struct faults faults = {anchor, fault, user, 0};
+    struct otf2_process *process;
+    *out = (struct trace_messages){.failed_streams = 0};
+    int code = import_otf2_check_anchor(anchor, &faults);
+    if (code == 0)
+        code = otf2_process_start(&process, anchor, 1, fault, user);
+    if (code != 0)
+        return code;
+    const struct otf2_job *job = otf2_process_job(process);
+    const struct trace_job described = {.ranks = job->ranks,
+                                        .stream_count = job->stream_count,
+                                        .rank_of = job->rank_of,
+                                        .host_of = job->host_of,
+                                        .hosts = job->hosts,
+                                        .host_count = job->host_count,
+                                        .begin_ns = job->begin_ns};
+    const struct trace_reader reader = {
+        .user = process, .next_before = otf2_process_next, .comm = otf2_process_comm};
+    code = trace_dependencies(&described, &reader, out);
+    otf2_process_stop(process);
+    return code;
+}

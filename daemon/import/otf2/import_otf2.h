@@ -4,6 +4,7 @@
 #define HOLTER_DAEMON_IMPORT_OTF2_IMPORT_OTF2_H
 
 #include "daemon/import/trace/trace.h"
+#include "daemon/import/trace/trace_dependencies.h"
 
 #define OTF2_MAX_OTHERS 80u
 
@@ -39,5 +40,11 @@ struct import_otf2_counts {
  * @return 0, or a negative error, reported; well-formed records are imported in any case */
 int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
                 struct import_otf2_counts *out);
+
+/** Read the messages of an archive for the graph of dependencies.
+ *  @param out  the calls are to be finished, also on failure
+ *  @return 0, -ENOMEM, which is not reported, or another negative error, reported */
+int import_otf2_dependencies(const char *anchor, file_fault *fault, void *user,
+                             struct trace_messages *out);
 
 #endif

@@ -175,18 +175,23 @@ static void count_window(void *user, uint64_t read, uint64_t all, uint64_t until
     f->closed++;
 }
 
+struct trace_reader fake_trace_reader(struct fake_trace *f)
+{
+    memset(f->at, 0, sizeof(f->at));
+    return (struct trace_reader){.user = f,
+                                 .next = fake_next,
+                                 .next_before = f->waits ? fake_next_before : NULL,
+                                 .comm = fake_comm,
+                                 .region = fake_region};
+}
+
 int fake_trace_import(struct fake_trace *f, unsigned threads, struct trace_counts *counts)
 {
-    struct trace_reader reader = {.user = f,
-                                  .next = fake_next,
-                                  .next_before = f->waits ? fake_next_before : NULL,
-                                  .comm = fake_comm,
-                                  .region = fake_region};
+    struct trace_reader reader = fake_trace_reader(f);
     struct trace_wishes wishes = {
         .threads = threads, .on_progress = count_window, .fault = fault, .user = f};
     f->closed = 0;
     memset(counts, 0, sizeof(*counts));
-    memset(f->at, 0, sizeof(f->at));
     return trace_import(f->path, &f->job, &reader, &wishes, counts);
 }
 

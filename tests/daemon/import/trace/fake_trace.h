@@ -32,6 +32,9 @@ void fake_trace_finish(struct fake_trace *f);
 struct event *fake_trace_add(struct fake_trace *f, uint32_t stream, uint16_t call, uint64_t enter,
                              uint64_t leave);
 
+/** A reader of it, from its begin. */
+struct trace_reader fake_trace_reader(struct fake_trace *f);
+
 /** Import it, from its begin. @return as trace_import() */
 int fake_trace_import(struct fake_trace *f, unsigned threads, struct trace_counts *counts);
 /** The same, which must not fail. @return what the recording holds */

@@ -1,0 +1,113 @@
+/* From the records of a trace to the ends of its messages. */
+#include "daemon/import/trace/trace_dependencies.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct reading {
+    const struct trace_job *job;
+    const struct trace_reader *reader;
+    struct trace_messages *out;
+    struct key_table slots; /* of communicators: rank and slot */
+    uint64_t *ids;          /* owned; by number of the slot */
+    size_t id_capacity;
+    uint32_t stream, thread; /* the present stream, and its thread in the calls */
+    uint64_t number;         /* of the next record */
+    uint64_t entered;        /* entry of the newest call: times that go back are corrected */
+};
+
+/* @param id  set; 0: not known @return 0 or -ENOMEM */
+static int trace_dependencies_comm(struct reading *r, uint32_t slot, uint64_t *id)
+{
+    uint32_t rank = r->job->rank_of[r->stream], known = r->slots.count;
+    struct trace_comm comm = {0};
+    uint32_t at =
+        KEY_TABLE_EXTEND(&r->slots, ((struct key){rank, slot}), UINT32_MAX, r->ids, r->id_capacity);
+    if (at == KEY_NONE)
+        return -ENOMEM;
+    if (at == known && r->reader->comm(r->reader->user, rank, slot, &comm) == 0)
+        r->ids[at] = comm.id;
+    *id = r->ids[at];
+    return 0;
+}
+
+/* Nanoseconds of a tick, as a time. */
+static int64_t trace_dependencies_time(const struct reading *r, uint64_t ticks)
+{
+    uint64_t most = INT64_MAX / 4, begin = r->job->begin_ns > most ? most : r->job->begin_ns;
+    return (int64_t)begin + (int64_t)(ticks > most ? most : ticks);
+}
+
+static int trace_dependencies_add(struct reading *r, const struct event *e)
+{
+    uint64_t comm = 0, enter = e->t_enter < r->entered ? r->entered : e->t_enter;
+    uint64_t leave = e->t_exit < enter ? enter : e->t_exit;
+    int is_message =
+        (e->kind == EVENT_CALL || e->kind == EVENT_PART) && e->flags & (EVENT_SEND | EVENT_RECV);
+    int has_post = e->flags & EVENT_DONE && e->request != 0 && e->t_post != 0;
+    int error = is_message ? trace_dependencies_comm(r, e->comm, &comm) : 0;
+    if (error != 0)
+        return error;
+    r->entered = enter;
+    const struct dependency_record record = {
+        .number = r->number++,
+        .comm = comm,
+        .bytes = e->bytes,
+        .begin_ns = trace_dependencies_time(r, enter),
+        .end_ns = trace_dependencies_time(r, leave),
+        .posted_ns = trace_dependencies_time(r, has_post ? e->t_post : enter),
+        .peer = e->peer,
+        .tag = e->tag,
+        .flags = is_message ? e->flags : 0,
+    };
+    return dependency_calls_add(&r->out->calls, r->thread, &record);
+}
+
+static int trace_dependencies_ask(const struct reading *r, struct event *batch)
+{
+    const struct trace_reader *reader = r->reader;
+    return reader->next_before == NULL
+               ? reader->next(reader->user, r->stream, batch)
+               : reader->next_before(reader->user, r->stream, UINT64_MAX, batch);
+}
+
+/* @return 0 or -ENOMEM */
+static int trace_dependencies_stream(struct reading *r, struct event *batch)
+{
+    uint32_t rank = r->job->rank_of[r->stream], host = r->job->host_of[rank];
+    const char *name = host < r->job->host_count ? r->job->hosts[host] : "";
+    uint32_t place = dependency_calls_host(&r->out->calls, name, DEPENDENCY_UNKNOWN_ERROR);
+    r->thread = dependency_calls_thread(&r->out->calls, rank, r->stream, place, INT64_MAX);
+    r->number = r->entered = 0;
+    if (r->thread == DEPENDENCY_NONE)
+        return -ENOMEM;
+    for (;;) {
+        int got = trace_dependencies_ask(r, batch), error = 0;
+        if (got <= 0) {
+            r->out->failed_streams += got < 0;
+            return 0;
+        }
+        for (int i = 0; error == 0 && i < got && i < (int)TRACE_BATCH; i++)
+            error = trace_dependencies_add(r, &batch[i]);
+        if (error != 0)
+            return error;
+    }
+}
+
+int trace_dependencies(const struct trace_job *job, const struct trace_reader *reader,
+                       struct trace_messages *out)
+{
+    struct reading r = {.job = job, .reader = reader, .out = out};
+    struct event *batch = malloc(TRACE_BATCH * sizeof *batch);
+    int error = batch == NULL ? -ENOMEM : 0;
+    *out = (struct trace_messages){.failed_streams = 0};
+    for (; error == 0 && r.stream < job->stream_count; r.stream++)
+        error = trace_dependencies_stream(&r, batch);
+    key_table_finish(&r.slots);
+    free(r.ids);
+    free(batch);
+    return error;
+}
