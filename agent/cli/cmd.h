@@ -12,6 +12,7 @@
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
     X(capture, "print the last calls of each rank")                                                \
+    X(graph, "write who waited for whose message, of a capture or trace")                          \
     X(tap, "print the live stream as lines")                                                       \
     X(report, "write a recording as one HTML file")                                                \
     X(topology, "check and print a network")                                                       \

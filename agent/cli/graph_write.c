@@ -1,0 +1,345 @@
+/* Writes graphs of dependencies. */
+#include "agent/cli/graph_write.h"
+
+#include "proto/json.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Beginning with these: fields of an object, each after a comma. */
+static void graph_write_count(FILE *out, const char *name, uint64_t value)
+{
+    fprintf(out, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void graph_write_time(FILE *out, const char *name, int64_t value)
+{
+    fprintf(out, ",\"%s\":%" PRId64, name, value);
+}
+
+static void graph_write_text(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, ",\"%s\":", name);
+    json_text(out, value);
+}
+
+/* Latency, of which 0 is: not known. */
+static void graph_write_latency(FILE *out, double latency)
+{
+    fputs(",\"latency\":", out);
+    json_number(out, latency > 0 ? latency : NAN);
+}
+
+static const char *graph_write_host(const struct graph_written *w, uint32_t host)
+{
+    return host < w->source->calls.host_count ? w->source->calls.hosts[host].name : "";
+}
+
+/* ---- JSON ------------------------------------------------------------------ */
+
+static void graph_write_who(FILE *out, const struct graph_written *w, uint32_t lane)
+{
+    const struct dependency_lane *l = &w->graph->lanes[lane];
+    if (!w->hosts)
+        fprintf(out, ",\"rank\":%" PRIu32, l->id);
+    graph_write_text(out, "host", graph_write_host(w, l->host));
+}
+
+/* The greatest bound of the error of a clock; null: one is not known. */
+static void graph_write_clock_error(FILE *out, const struct dependency_calls *calls)
+{
+    uint64_t error_ns = 0;
+    for (size_t i = 0; i < calls->host_count; i++)
+        error_ns = calls->hosts[i].error_ns > error_ns ? calls->hosts[i].error_ns : error_ns;
+    if (error_ns == DEPENDENCY_UNKNOWN_ERROR)
+        fputs(",\"clock_error_ns\":null", out);
+    else
+        graph_write_count(out, "clock_error_ns", error_ns);
+}
+
+static void graph_write_counts(FILE *out, const struct graph_written *w)
+{
+    const struct dependency_counts *c = &w->dependencies->counts;
+    const struct dependency_calls *calls = &w->source->calls;
+    fprintf(out, ",\n\"counts\":{\"ends\":%" PRIu64, c->ends);
+    graph_write_count(out, "matched", c->matched);
+    graph_write_count(out, "aligned", c->aligned);
+    graph_write_count(out, "unmatched", c->unmatched);
+    graph_write_count(out, "rejected", c->rejected);
+    graph_write_count(out, "cut", c->cut);
+    graph_write_count(out, "backward", c->backward);
+    graph_write_count(out, "unknown", calls->unknown);
+    graph_write_count(out, "gaps", calls->gaps);
+    graph_write_count(out, "left_out", calls->left_out);
+    fputc('}', out);
+}
+
+static void graph_write_head(FILE *out, const struct graph_written *w)
+{
+    const struct dependencies *d = w->dependencies;
+    fputs("{\"job\":", out);
+    json_text(out, w->source->job);
+    graph_write_count(out, "capture", w->source->capture);
+    graph_write_text(out, "reason", w->source->reason);
+    graph_write_text(out, "missing", w->source->missing);
+    graph_write_text(out, "by", w->hosts ? "node" : "rank");
+    graph_write_time(out, "begin_ns", d->begin_ns);
+    graph_write_time(out, "end_ns", d->end_ns);
+    graph_write_clock_error(out, &w->source->calls);
+    graph_write_count(out, "ranks", d->ranks.lane_count);
+    graph_write_count(out, "layers", w->graph->layers);
+    graph_write_count(out, "steps", d->steps);
+    graph_write_count(out, "worst_lateness_ns", d->lateness_ns);
+    graph_write_counts(out, w);
+}
+
+static int graph_write_compare_late(const void *a, const void *b)
+{
+    const struct dependency_lane *x = *(const struct dependency_lane *const *)a;
+    const struct dependency_lane *y = *(const struct dependency_lane *const *)b;
+    return x->caused_ns != y->caused_ns ? (x->caused_ns < y->caused_ns ? 1 : -1)
+                                        : (x->id > y->id) - (x->id < y->id);
+}
+
+static void graph_write_lanes(FILE *out, const struct graph_written *w)
+{
+    fputs(",\n\"lanes\":[", out);
+    for (uint32_t i = 0; i < w->graph->lane_count; i++) {
+        const struct dependency_lane *l = &w->graph->lanes[i];
+        fprintf(out, "%s{\"lane\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
+        graph_write_who(out, w, i);
+        graph_write_count(out, "messages", l->messages);
+        fputs(",\"balance\":", out);
+        json_number(out, l->balance);
+        graph_write_count(out, "lateness_ns", l->lateness_ns);
+        graph_write_count(out, "caused_ns", l->caused_ns);
+        graph_write_latency(out, l->latency);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void graph_write_nodes(FILE *out, const struct graph_written *w)
+{
+    fputs(",\n\"nodes\":[", out);
+    for (uint32_t i = 0; i < w->graph->node_count; i++) {
+        const struct dependency_node *n = &w->graph->nodes[i];
+        fprintf(out, "%s{\"node\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
+        graph_write_who(out, w, n->lane);
+        graph_write_count(out, "lane", n->lane);
+        graph_write_count(out, "layer", n->layer);
+        graph_write_count(out, "step", n->first_step);
+        graph_write_count(out, "last_step", n->last_step);
+        graph_write_count(out, "receives", n->receives);
+        graph_write_count(out, "received_bytes", n->received_bytes);
+        graph_write_count(out, "sends", n->sends);
+        graph_write_count(out, "sent_bytes", n->sent_bytes);
+        graph_write_time(out, "begin_ns", n->begin_ns);
+        graph_write_time(out, "end_ns", n->end_ns);
+        graph_write_count(out, "lateness_ns", n->lateness_ns);
+        graph_write_count(out, "caused_ns", n->caused_ns);
+        graph_write_latency(out, n->latency);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void graph_write_edges(FILE *out, const struct graph_written *w)
+{
+    const struct dependency_event *events = w->dependencies->events;
+    fputs(",\n\"edges\":[", out);
+    for (uint32_t i = 0; i < w->graph->edge_count; i++) {
+        const struct dependency_edge *e = &w->graph->edges[i];
+        fprintf(out, "%s{\"edge\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
+        graph_write_count(out, "from", e->from);
+        graph_write_count(out, "to", e->to);
+        if (w->hosts) {
+            graph_write_count(out, "messages", e->messages);
+        } else {
+            graph_write_time(out, "tag", events[e->send].tag);
+            graph_write_time(out, "sent_ns", events[e->send].begin_ns);
+            graph_write_time(out, "received_ns", events[e->receive].end_ns);
+        }
+        graph_write_count(out, "bytes", e->bytes);
+        graph_write_time(out, "transfer_ns", e->transfer_ns);
+        graph_write_latency(out, e->latency);
+        graph_write_count(out, "send_step", events[e->send].step);
+        graph_write_count(out, "receive_step", events[e->receive].step);
+        graph_write_count(out, "lateness_ns", events[e->receive].lateness_ns);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+/* The critical chain that ends in the matched receive of greatest lateness, from its begin. */
+static void graph_write_chain(FILE *out, const struct graph_written *w)
+{
+    const struct dependencies *d = w->dependencies;
+    uint32_t last = DEPENDENCY_NONE, *chain = malloc((d->event_count + (size_t)1) * sizeof *chain);
+    for (uint32_t i = 0; i < d->event_count; i++) {
+        const struct dependency_event *e = &d->events[i];
+        if (e->receive && e->match != DEPENDENCY_NONE &&
+            (last == DEPENDENCY_NONE || e->lateness_ns > d->events[last].lateness_ns))
+            last = i;
+    }
+    uint32_t count = chain == NULL ? 0 : dependencies_chain(d, last, chain, d->event_count);
+    fputs(",\n\"chain\":[", out);
+    for (uint32_t i = count; i-- > 0;) {
+        const struct dependency_event *e = &d->events[chain[i]];
+        fprintf(out, "%s{\"rank\":%" PRIu32, i + 1 == count ? "\n" : ",\n", e->rank);
+        graph_write_count(out, "step", e->step);
+        graph_write_text(out, "event", e->receive ? "receive" : "send");
+        graph_write_count(out, "peer", e->peer);
+        graph_write_time(out, "tag", e->tag);
+        graph_write_count(out, "bytes", e->bytes);
+        graph_write_time(out, "begin_ns", e->begin_ns);
+        graph_write_time(out, "end_ns", e->end_ns);
+        graph_write_count(out, "lateness_ns", e->lateness_ns);
+        graph_write_count(out, "caused_ns", e->caused_ns);
+        fputc('}', out);
+    }
+    fputc(']', out);
+    free(chain);
+}
+
+/* Who caused lateness, most first. */
+static void graph_write_late(FILE *out, const struct graph_written *w)
+{
+    uint32_t count = 0;
+    const struct dependency_lane **late = malloc((w->graph->lane_count + (size_t)1) * sizeof *late);
+    for (uint32_t i = 0; late != NULL && i < w->graph->lane_count; i++)
+        if (w->graph->lanes[i].caused_ns > 0)
+            late[count++] = &w->graph->lanes[i];
+    if (count > 0)
+        qsort(late, count, sizeof *late, graph_write_compare_late);
+    fputs(",\n\"late\":[", out);
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(out, "%s{\"lane\":%u", i == 0 ? "" : ",", (unsigned)(late[i] - w->graph->lanes));
+        graph_write_who(out, w, (uint32_t)(late[i] - w->graph->lanes));
+        graph_write_count(out, "caused_ns", late[i]->caused_ns);
+        fputc('}', out);
+    }
+    fputc(']', out);
+    free(late);
+}
+
+void graph_write_json(FILE *out, const struct graph_written *w)
+{
+    graph_write_head(out, w);
+    graph_write_late(out, w);
+    graph_write_lanes(out, w);
+    graph_write_nodes(out, w);
+    graph_write_edges(out, w);
+    graph_write_chain(out, w);
+    fputs("}\n", out);
+}
+
+/* ---- Graphviz -------------------------------------------------------------- */
+
+/* Blue where a message takes half of its median or less, red where it takes four times as much. */
+static void graph_write_color(FILE *out, double latency)
+{
+    if (latency <= 0) {
+        fputs("gray60", out);
+        return;
+    }
+    double share = (log2(latency) + 1) / 3;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    fprintf(out, "\"%.3f 0.85 0.85\"", 0.667 * (1 - share));
+}
+
+static void graph_write_dot_text(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        if ((unsigned char)*text >= 0x20)
+            fputc(*text, out);
+    }
+}
+
+static void graph_write_dot_node(FILE *out, const struct graph_written *w, uint32_t i)
+{
+    const struct dependency_node *n = &w->graph->nodes[i];
+    const struct dependency_lane *l = &w->graph->lanes[n->lane];
+    fprintf(out, "  n%" PRIu32 " [label=\"", i);
+    if (w->hosts)
+        graph_write_dot_text(out, graph_write_host(w, l->host));
+    else
+        fprintf(out, "%" PRIu32, l->id);
+    fprintf(out, "\", group=l%" PRIu32 ", color=", n->lane);
+    graph_write_color(out, n->latency);
+    fprintf(out,
+            ", tooltip=\"%" PRIu32 " received, %" PRIu32 " sent, steps %" PRIu32 " to %" PRIu32
+            ", late by %s\"];\n",
+            n->receives, n->sends, n->first_step, n->last_step,
+            quantity_duration((double)n->lateness_ns).text);
+}
+
+/* Nodes of one layer stand below each other. */
+static int graph_write_dot_layers(FILE *out, const struct graph_written *w)
+{
+    const struct dependency_graph *g = w->graph;
+    uint32_t *first = malloc((g->layers + g->node_count + (size_t)1) * sizeof *first);
+    if (first == NULL)
+        return -1;
+    uint32_t *next = first + g->layers;
+    for (uint32_t i = 0; i < g->layers; i++)
+        first[i] = DEPENDENCY_NONE;
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        next[i] = first[g->nodes[i].layer];
+        first[g->nodes[i].layer] = i;
+    }
+    for (uint32_t layer = 0; layer < g->layers; layer++) {
+        fputs("  { rank=same;", out);
+        for (uint32_t i = first[layer]; i != DEPENDENCY_NONE; i = next[i])
+            fprintf(out, " n%" PRIu32 ";", i);
+        fputs(" }\n", out);
+    }
+    free(first);
+    return 0;
+}
+
+static void graph_write_dot_edge(FILE *out, const struct graph_written *w,
+                                 const struct dependency_edge *e)
+{
+    fprintf(out, "  n%" PRIu32 " -> n%" PRIu32 " [penwidth=%.1f, color=", e->from, e->to,
+            1 + log2((double)e->bytes + 1) / 8);
+    graph_write_color(out, e->latency);
+    fputs(", tooltip=\"", out);
+    if (w->hosts)
+        fprintf(out, "%s, ", quantity_things(e->messages, "message").text);
+    else
+        fprintf(out, "tag %" PRId32 ", ", w->dependencies->events[e->send].tag);
+    fprintf(out, "%s, %s%s", quantity_bytes((double)e->bytes).text, e->transfer_ns < 0 ? "-" : "",
+            quantity_duration(fabs((double)e->transfer_ns)).text);
+    if (e->latency > 0)
+        fprintf(out, ", %.2f of the median", e->latency);
+    fputs("\"];\n", out);
+}
+
+void graph_write_dot(FILE *out, const struct graph_written *w)
+{
+    const struct dependency_graph *g = w->graph;
+    fputs("digraph dependencies {\n  rankdir=LR;\n  node [shape=ellipse, style=bold];\n  label=\"",
+          out);
+    graph_write_dot_text(out, w->source->job);
+    fprintf(out, "%s%s matched, %s unmatched, late by %s at most\";\n",
+            w->source->job[0] == '\0' ? "" : ": ",
+            quantity_things(w->dependencies->counts.matched, "message").text,
+            quantity_things(w->dependencies->counts.unmatched, "end").text,
+            quantity_duration((double)w->dependencies->lateness_ns).text);
+    for (uint32_t i = 0; i < g->node_count; i++)
+        graph_write_dot_node(out, w, i);
+    graph_write_dot_layers(out, w);
+    /* The order of a rank's own nodes. */
+    for (uint32_t i = 1; i < g->node_count; i++)
+        if (g->nodes[i].lane == g->nodes[i - 1].lane)
+            fprintf(out, "  n%" PRIu32 " -> n%" PRIu32 " [style=dotted, arrowhead=none];\n", i - 1,
+                    i);
+    for (uint32_t i = 0; i < g->edge_count; i++)
+        graph_write_dot_edge(out, w, &g->edges[i]);
+    fputs("}\n", out);
+}

@@ -1,0 +1,168 @@
+"""Graphs of dependencies of real jobs and of traces: every message is an edge, and nothing is a cycle."""
+import collections
+import json
+import os
+import signal
+import sqlite3
+import time
+import unittest
+
+import lab
+from import_test import Traces as Imports
+
+RANKS = 4
+ROUNDS = 20
+PAUSE = 0.6  # agents capture no faster than that
+
+
+class Graphs(unittest.TestCase):
+    maxDiff = None
+    unpack = Imports.unpack
+
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+
+    def path(self, name):
+        return os.path.join(self.place.dir, name)
+
+    def graph(self, *arguments):
+        done = self.place.holter('graph', *arguments).finish()
+        self.assertEqual((0, ''), (done.status, done.err), str(done))
+        graph = json.loads(done.out)
+        self.check(graph)
+        return graph
+
+    def check(self, graph):
+        """Layers rise along each edge and each rank, and what is summed up is what is listed."""
+        nodes, edges, counts = graph['nodes'], graph['edges'], graph['counts']
+        for edge in edges:
+            self.assertLess(nodes[edge['from']]['layer'], nodes[edge['to']]['layer'])
+            self.assertLess(edge['send_step'], edge['receive_step'])
+        for a, b in zip(nodes, nodes[1:]):
+            self.assertLess((a['lane'], a['layer']), (b['lane'], b['layer']))
+        self.assertEqual(counts['matched'], sum(e.get('messages', 1) for e in edges))
+        self.assertEqual(counts['ends'], 2 * counts['matched'] + counts['unmatched'])
+        self.assertEqual(counts['ends'], sum(n['receives'] + n['sends'] for n in nodes))
+        self.assertEqual(counts['ends'], sum(l['messages'] for l in graph['lanes']))
+        self.assertEqual(graph['worst_lateness_ns'], max(n['lateness_ns'] for n in nodes))
+        late = [l['caused_ns'] for l in graph['late']]
+        self.assertEqual(sorted(late, reverse=True), late)
+        self.assertEqual(sum(l['caused_ns'] for l in graph['lanes']), sum(late))
+        for a, b in zip(graph['chain'], graph['chain'][1:]):
+            self.assertLess(a['step'], b['step'])
+            self.assertTrue(a['rank'] == b['rank'] or (a['event'], a['peer']) == ('send', b['rank']))
+
+    def messages(self, graph):
+        """How many there are of each sender, receiver, tag and size."""
+        rank = [n['rank'] for n in graph['nodes']]
+        return collections.Counter((rank[e['from']], rank[e['to']], e['tag'], e['bytes']) for e in graph['edges'])
+
+    def they_wait(self):
+        time.sleep(PAUSE)
+        done = self.place.holter('capture', '-f', 'json', '--events', '1').finish()
+        newest = [e for line in done.out.splitlines() for e in json.loads(line)['events']]
+        return sum(e['running'] and e['call_name'] == 'MPI_Barrier' for e in newest) == RANKS - 1
+
+    def a_job(self, mpi):
+        daemon = self.place.daemon()
+        job = self.place.holter('run', '--', *lab.mpirun(mpi, RANKS, lab.program('last', mpi), self.path('gate'),
+                                                         ROUNDS))
+        lab.wait_for(lambda: self.place.ranks_seen() == RANKS or not job.alive(), 'the ranks to be known')
+        lab.wait_for(self.they_wait, 'the ranks to wait')
+        time.sleep(PAUSE)
+        whole = self.graph('--live', '--events', '4096')
+        time.sleep(PAUSE)
+        few = self.graph('--live', '--events', '40')
+        time.sleep(PAUSE)
+        some = self.graph('--live', '--ranks', '1,2', '--events', '4096')
+        with open(self.path('gate'), 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, job.finish().status, str(job))
+        daemon.kill(signal.SIGTERM)
+        self.assertEqual(0, daemon.finish().status, str(daemon))
+        return whole, few, some
+
+    def of_a_job(self, mpi):
+        """The graph of a capture has the messages that the program exchanged, live and recorded."""
+        whole, few, some = self.a_job(mpi)
+        expected = collections.Counter()
+        for rank in range(RANKS):
+            with open(os.path.join(self.place.truths, f'last.{rank}'), encoding='utf-8') as f:
+                for line in f:
+                    words = line.split()
+                    if words[0] == 'got':
+                        expected[(int(words[2]), rank, int(words[3]), int(words[4]))] += 1
+        self.assertEqual(3 * RANKS * ROUNDS, sum(expected.values()))
+        self.assertEqual(expected, self.messages(whole))
+        self.assertEqual((0, 0, 0), tuple(whole['counts'][k] for k in ('aligned', 'unmatched', 'rejected')))
+        self.assertEqual(RANKS, whole['ranks'])
+        # the newest records alone give some of these messages
+        self.assertFalse(self.messages(few) - self.messages(whole))
+        self.assertTrue(0 < few['counts']['aligned'] == len(few['edges']) < len(whole['edges']))
+        self.assertEqual({1, 2}, {n['rank'] for n in some['nodes']})
+        self.assertEqual({k: n for k, n in expected.items() if {k[0], k[1]} == {1, 2}}, dict(self.messages(some)))
+        # the recording has the same
+        name, = [n for n in os.listdir(self.place.output) if n.endswith('.hrec')]
+        recording = os.path.join(self.place.output, name)
+        self.assertEqual(whole, self.graph(recording, '--capture', str(whole['capture'])))
+        self.assertEqual(some, self.graph(recording))
+        by_node = self.graph(recording, '--capture', str(whole['capture']), '--by', 'node')
+        self.assertEqual((1, whole['layers']), (len(by_node['lanes']), by_node['layers']))
+        self.assertEqual(whole['counts'], by_node['counts'])
+        half = self.graph(recording, '--capture', str(whole['capture']), '--from', '30%', '--to', '60%')
+        self.assertTrue(0 < len(half['edges']) < len(whole['edges']))
+        with sqlite3.connect(recording) as file:
+            newest, = file.execute('SELECT max(id) FROM captures').fetchone()
+        refused = self.place.holter('graph', recording, '--capture', str(newest + 1)).finish()
+        self.assertEqual(1, refused.status, str(refused))
+        self.assertIn(f'no capture {newest + 1}', refused.err)
+
+    def test_of_a_job_openmpi(self):
+        self.of_a_job('openmpi')
+
+    def test_of_a_job_mpich(self):
+        self.of_a_job('mpich')
+
+    def test_every_message_of_a_trace_is_an_edge(self):
+        for folder, messages in (('otf2', 1440), ('dumpi', None)):
+            source = self.unpack(folder)
+            for name in [source] if messages else [os.path.join(source, n) for n in ('minife-8', 'testbgp.meta')]:
+                with self.subTest(source=name):
+                    graph = self.graph(name)
+                    self.assertEqual((0, 0, 0), tuple(graph['counts'][k] for k in ('aligned', 'unmatched', 'rejected')))
+                    self.assertTrue(len(graph['edges']) == messages if messages else graph['edges'])
+
+    def test_graphviz_gets_each_node_layer_and_message(self):
+        source = self.unpack('otf2')
+        graph = self.graph(source, '--by', 'node')
+        path = self.path('graph.dot')
+        done = self.place.holter('graph', source, '--by', 'node', '-f', 'dot', '-o', path).finish()
+        self.assertEqual((0, ''), (done.status, done.out), str(done))
+        with open(path, encoding='utf-8') as f:
+            lines = f.read().splitlines()
+        self.assertEqual(('digraph dependencies {', '}'), (lines[0], lines[-1]))
+        self.assertEqual(len(graph['nodes']), sum(' [label=' in line for line in lines))
+        self.assertEqual(graph['layers'], sum('rank=same' in line for line in lines))
+        self.assertEqual(len(graph['edges']), sum('->' in line and 'penwidth' in line for line in lines))
+
+    def test_wrong_usage_is_2_and_what_cannot_be_read_is_1(self):
+        source = self.unpack('otf2')
+        text = self.path('text')
+        with open(text, 'w', encoding='utf-8') as f:
+            f.write('nothing\n')
+        for status, *arguments in (
+                (2,), (2, '--live', '--capture', '1'), (2, source, '--events', '3'), (2, source, '--ranks', 'x'),
+                (2, source, '--by', 'page'), (2, source, '-f', 'csv'), (2, source, '--from', 'now'),
+                (2, source, '--from', '60%', '--to', '30%'), (2, source, '--capture', '1'), (2, text, '-o', text),
+                (2, source, 'more'), (1, self.path('nothing')), (1, text), (1, source, '--ranks', '700'),
+                (1, source, '-o', self.path('no/such/place'))):
+            with self.subTest(arguments=arguments):
+                done = self.place.holter('graph', *arguments).finish()
+                self.assertEqual((status, ''), (done.status, done.out), str(done))
+                self.assertTrue(done.err.startswith('holter: graph: '), done.err)
+
+
+if __name__ == '__main__':
+    lab.main()
