@@ -175,7 +175,7 @@ static int cmd_graph_make(struct graphing *g)
         return status;
     int code = dependencies_make(&g->dependencies, &g->source.calls, &wishes);
     if (code == 0 && g->by != 0)
-        code = dependencies_aggregate(&g->dependencies, &g->hosts);
+        code = dependencies_aggregate(&g->dependencies, DEPENDENCY_NONE, &g->hosts);
     if (code == 0 && g->dependencies.event_count > 0)
         return 0;
     terminal_print("graph: %s", code != 0 ? holter_strerror(code)

@@ -177,14 +177,9 @@ static void graph_write_edges(FILE *out, const struct graph_written *w)
 static void graph_write_chain(FILE *out, const struct graph_written *w)
 {
     const struct dependencies *d = w->dependencies;
-    uint32_t last = DEPENDENCY_NONE, *chain = malloc((d->event_count + (size_t)1) * sizeof *chain);
-    for (uint32_t i = 0; i < d->event_count; i++) {
-        const struct dependency_event *e = &d->events[i];
-        if (e->receive && e->match != DEPENDENCY_NONE &&
-            (last == DEPENDENCY_NONE || e->lateness_ns > d->events[last].lateness_ns))
-            last = i;
-    }
-    uint32_t count = chain == NULL ? 0 : dependencies_chain(d, last, chain, d->event_count);
+    uint32_t *chain = malloc((d->event_count + (size_t)1) * sizeof *chain);
+    uint32_t count =
+        chain == NULL ? 0 : dependencies_chain(d, dependencies_latest(d), chain, d->event_count);
     fputs(",\n\"chain\":[", out);
     for (uint32_t i = count; i-- > 0;) {
         const struct dependency_event *e = &d->events[chain[i]];

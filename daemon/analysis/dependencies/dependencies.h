@@ -48,8 +48,8 @@ struct dependency_event {
 struct dependency_node {
     uint32_t lane;         /**< vertical place: position in lanes */
     uint32_t layer;        /**< horizontal place */
-    uint32_t first, count; /**< events of a node of one rank: positions; of more: 0, and their
-                                number */
+    uint32_t first, count; /**< its events stand together from this position on; DEPENDENCY_NONE: it
+                              has several nodes of ranks, and count events together */
     uint32_t first_step, last_step;
     uint32_t receives, sends;
     uint64_t received_bytes, sent_bytes;
@@ -74,6 +74,8 @@ struct dependency_edge {
 struct dependency_lane {
     uint32_t id;          /**< rank, or position of the host */
     uint32_t host;        /**< position in the hosts of the calls */
+    uint32_t ranks;       /**< in the lane */
+    int is_host;          /**< it is a host's: id is that */
     uint64_t messages;    /**< sent and received: mc_p of PCLVis, section 5.3.1 */
     double balance;       /**< LB_p of Eq. 8; 0 where all are alike */
     uint64_t lateness_ns; /**< greatest of its events */
@@ -129,9 +131,17 @@ int dependencies_make(struct dependencies *out, const struct dependency_calls *c
                       const struct dependency_wishes *wishes);
 void dependencies_finish(struct dependencies *d);
 
-/** Put the ranks of each host together. @param out  finish it @return 0 or -ENOMEM */
-int dependencies_aggregate(const struct dependencies *d, struct dependency_graph *out);
+/** Put the ranks of each host together.
+ *  @param open  a host whose ranks keep lanes of their own; DEPENDENCY_NONE: none
+ *  @param out   finish it; lanes are by the lowest rank of their host
+ *  @return 0 or -ENOMEM */
+int dependencies_aggregate(const struct dependencies *d, uint32_t open,
+                           struct dependency_graph *out);
 void dependency_graph_finish(struct dependency_graph *graph);
+
+/** The matched receive of greatest lateness, of several the one of the highest step.
+ *  @return its position; DEPENDENCY_NONE: there is none */
+uint32_t dependencies_latest(const struct dependencies *d);
 
 /** The critical chain that ends in an event: from each event to the latest of those that it
  *  depends on, back to one that depends on none.

@@ -33,23 +33,37 @@ static double dependency_aggregate_mean(double a, uint64_t a_count, double b, ui
     return count == 0 ? 0 : (a * (double)a_count + b * (double)b_count) / (double)count;
 }
 
-/* @param to  set: by lane of ranks, its lane; by node of ranks, its node */
-static void dependency_aggregate_lanes(const struct dependency_graph *g,
-                                       struct dependency_graph *out, struct place *places,
-                                       uint32_t *to)
+/* The lowest rank's lane of each host, by which hosts are ordered.
+ * @param first  set: by host */
+static void dependency_aggregate_order(const struct dependency_graph *g, uint32_t *first)
 {
+    for (uint32_t i = g->lane_count; i-- > 0;)
+        first[g->lanes[i].host] = i;
+}
+
+/* @param first  by host, see above
+ * @param to  set: by lane of ranks, its lane */
+static void dependency_aggregate_lanes(const struct dependency_graph *g, uint32_t open,
+                                       struct dependency_graph *out, struct place *places,
+                                       const uint32_t *first, uint32_t *to)
+{
+    /* Lanes of ranks are by rank: the second key keeps those of the open host apart. */
     for (uint32_t i = 0; i < g->lane_count; i++)
-        places[i] = (struct place){.lane = g->lanes[i].host, .from = i};
+        places[i] =
+            (struct place){first[g->lanes[i].host], g->lanes[i].host == open ? i + 1 : 0, i};
     qsort(places, g->lane_count, sizeof *places, dependency_aggregate_compare);
     for (uint32_t i = 0; i < g->lane_count; i++) {
         const struct dependency_lane *lane = &g->lanes[places[i].from];
-        if (i == 0 || places[i].lane != places[i - 1].lane)
+        if (i == 0 || places[i].lane != places[i - 1].lane || places[i].layer > 0)
             out->lanes[out->lane_count++] =
-                (struct dependency_lane){.id = lane->host, .host = lane->host};
+                (struct dependency_lane){.id = places[i].layer > 0 ? lane->id : lane->host,
+                                         .host = lane->host,
+                                         .is_host = places[i].layer == 0};
         struct dependency_lane *sum = &out->lanes[out->lane_count - 1];
         to[places[i].from] = out->lane_count - 1;
         sum->latency =
             dependency_aggregate_mean(sum->latency, sum->messages, lane->latency, lane->messages);
+        sum->ranks++;
         sum->messages += lane->messages;
         sum->caused_ns = saturated_sum(sum->caused_ns, lane->caused_ns);
         if (lane->lateness_ns > sum->lateness_ns)
@@ -63,6 +77,7 @@ static void dependency_aggregate_add_node(struct dependency_node *sum,
 {
     int first = sum->count == 0;
     sum->latency = dependency_aggregate_mean(sum->latency, sum->receives, n->latency, n->receives);
+    sum->first = first ? n->first : DEPENDENCY_NONE;
     sum->count += n->count;
     sum->first_step = first || n->first_step < sum->first_step ? n->first_step : sum->first_step;
     sum->last_step = n->last_step > sum->last_step ? n->last_step : sum->last_step;
@@ -124,18 +139,25 @@ static void dependency_aggregate_edges(const struct dependency_graph *g,
     out->edge_count = kept;
 }
 
-int dependencies_aggregate(const struct dependencies *d, struct dependency_graph *out)
+int dependencies_aggregate(const struct dependencies *d, uint32_t open,
+                           struct dependency_graph *out)
 {
     const struct dependency_graph *g = &d->ranks;
     struct dependency_graph hosts = {0};
+    uint32_t host_count = 0;
+    for (uint32_t i = 0; i < g->lane_count; i++)
+        if (g->lanes[i].host >= host_count)
+            host_count = g->lanes[i].host + 1;
     struct place *places = malloc((g->node_count + g->lane_count + (size_t)1) * sizeof *places);
+    uint32_t *first = malloc((host_count + (size_t)1) * sizeof *first);
     uint32_t *to = malloc((g->node_count + g->lane_count + (size_t)1) * sizeof *to);
     hosts.nodes = calloc(g->node_count + (size_t)1, sizeof *hosts.nodes);
     hosts.edges = calloc(g->edge_count + (size_t)1, sizeof *hosts.edges);
     hosts.lanes = calloc(g->lane_count + (size_t)1, sizeof *hosts.lanes);
-    int enough = places && to && hosts.nodes && hosts.edges && hosts.lanes;
+    int enough = places && first && to && hosts.nodes && hosts.edges && hosts.lanes;
     if (enough) {
-        dependency_aggregate_lanes(g, &hosts, places, to);
+        dependency_aggregate_order(g, first);
+        dependency_aggregate_lanes(g, open, &hosts, places, first, to);
         dependency_aggregate_nodes(g, &hosts, places, to, to + g->lane_count);
         dependency_aggregate_edges(g, &hosts, to + g->lane_count);
         *out = hosts;
@@ -143,6 +165,7 @@ int dependencies_aggregate(const struct dependencies *d, struct dependency_graph
         dependency_graph_finish(&hosts);
     }
     free(places);
+    free(first);
     free(to);
     return enough ? 0 : -ENOMEM;
 }

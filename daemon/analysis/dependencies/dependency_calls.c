@@ -28,7 +28,7 @@ static int64_t dependency_calls_clamp(int64_t ns)
 uint32_t dependency_calls_host(struct dependency_calls *calls, const char *name, uint64_t error_ns)
 {
     struct dependency_host host = {.error_ns = error_ns};
-    snprintf(host.name, sizeof host.name, "%s", name);
+    snprintf(host.name, sizeof host.name, "%s", name ? name : "");
     for (size_t i = calls->host_count; i-- > 0;) {
         if (strcmp(calls->hosts[i].name, host.name) != 0)
             continue;

@@ -54,7 +54,7 @@ static void dependency_nodes_build(struct dependencies *d, const struct dependen
             while (ends->ranks[host].rank != e->rank)
                 host++;
             g->lanes[g->lane_count++] =
-                (struct dependency_lane){.id = e->rank, .host = ends->ranks[host].host};
+                (struct dependency_lane){.id = e->rank, .host = ends->ranks[host].host, .ranks = 1};
         }
         if (begins || (e->receive && !d->events[i - 1].receive))
             g->nodes[g->node_count++] =

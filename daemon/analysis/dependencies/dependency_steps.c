@@ -65,6 +65,20 @@ int dependency_steps(struct dependencies *d)
     return 0;
 }
 
+uint32_t dependencies_latest(const struct dependencies *d)
+{
+    uint32_t latest = DEPENDENCY_NONE;
+    for (uint32_t i = 0; i < d->event_count; i++) {
+        const struct dependency_event *e = &d->events[i],
+                                      *l = latest == DEPENDENCY_NONE ? NULL : &d->events[latest];
+        if (e->receive && e->match != DEPENDENCY_NONE &&
+            (l == NULL || e->lateness_ns > l->lateness_ns ||
+             (e->lateness_ns == l->lateness_ns && e->step > l->step)))
+            latest = i;
+    }
+    return latest;
+}
+
 uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32_t *out,
                             uint32_t capacity)
 {

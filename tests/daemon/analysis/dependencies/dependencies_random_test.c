@@ -257,7 +257,7 @@ static void records_of_nonsense_do_no_harm(void **state)
         }
         assert_int_equal(dependencies_make(&d, &calls, NULL), 0);
         check_acyclic(&d);
-        assert_int_equal(dependencies_aggregate(&d, &hosts), 0);
+        assert_int_equal(dependencies_aggregate(&d, program_random(&p, 2), &hosts), 0);
         dependency_graph_finish(&hosts);
         dependencies_finish(&d);
         dependency_calls_finish(&calls);

@@ -374,7 +374,7 @@ static void hosts_put_ranks_together_and_keep_layers_and_sums(void **state)
         struct dependency_graph hosts;
         program_record(&p, &m.calls, NULL, NULL, 3, 0);
         assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
-        assert_int_equal(dependencies_aggregate(&m.d, &hosts), 0);
+        assert_int_equal(dependencies_aggregate(&m.d, DEPENDENCY_NONE, &hosts), 0);
         assert_int_equal(hosts.lane_count, 3);
         assert_int_equal(hosts.layers, m.d.ranks.layers);
         uint64_t messages = 0, bytes = 0, ranks_bytes = 0, events = 0;
@@ -396,6 +396,38 @@ static void hosts_put_ranks_together_and_keep_layers_and_sums(void **state)
     }
 }
 
+static void the_ranks_of_an_open_host_keep_their_lanes_and_nodes(void **state)
+{
+    (void)state;
+    static struct program p;
+    struct made m = {.calls = {0}};
+    struct dependency_graph hosts;
+    program_run(&p, 9, 400, 3);
+    program_record(&p, &m.calls, NULL, NULL, 3, 0); /* ranks 1, 4 and 7 are on host 1 */
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(dependencies_aggregate(&m.d, 1, &hosts), 0);
+    static const uint32_t ids[] = {0, 1, 4, 7, 2}, ranks[] = {3, 1, 1, 1, 3};
+    assert_int_equal(hosts.lane_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(hosts.lanes[i].id, ids[i]);
+        assert_int_equal(hosts.lanes[i].ranks, ranks[i]);
+        assert_int_equal(hosts.lanes[i].is_host, ranks[i] == 3);
+    }
+    uint32_t of_ranks = 0, apart = 0;
+    for (uint32_t i = 0; i < m.d.ranks.node_count; i++)
+        of_ranks += m.d.ranks.lanes[m.d.ranks.nodes[i].lane].host == 1;
+    for (uint32_t i = 0; i < hosts.node_count; i++) {
+        const struct dependency_node *n = &hosts.nodes[i];
+        if (hosts.lanes[n->lane].is_host)
+            continue;
+        apart++;
+        assert_int_equal(m.d.events[n->first].rank, hosts.lanes[n->lane].id);
+    }
+    assert_int_equal(apart, of_ranks);
+    dependency_graph_finish(&hosts);
+    finish(&m);
+}
+
 static void without_memory_there_is_an_error_and_nothing_else(void **state)
 {
     (void)state;
@@ -408,7 +440,8 @@ static void without_memory_there_is_an_error_and_nothing_else(void **state)
     for (unsigned long number = 1, failed = 1; failed; number++) {
         memory_fail(number);
         int code = dependencies_make(&m.d, &m.calls, NULL);
-        int aggregated = code == 0 ? dependencies_aggregate(&m.d, &hosts) : -ENOMEM;
+        int aggregated =
+            code == 0 ? dependencies_aggregate(&m.d, DEPENDENCY_NONE, &hosts) : -ENOMEM;
         failed = (unsigned long)memory_failed();
         memory_fail(0);
         assert_int_equal(code == 0 && aggregated == 0, !failed);
@@ -435,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_span_and_ranks_cut_the_graph_and_what_is_cut_is_counted),
         cmocka_unit_test(a_capture_gives_the_same_ends_however_often_it_arrives),
         cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
+        cmocka_unit_test(the_ranks_of_an_open_host_keep_their_lanes_and_nodes),
         cmocka_unit_test(without_memory_there_is_an_error_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
