@@ -86,13 +86,13 @@ MATRIX = {
         "agent/terminal agent/launch agent/cli/text"),
     "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
-    "viewer/model": "proto tables sums network",
+    "viewer/model": "proto tables sums dependencies network",
     "viewer/layout": "proto tables network",
     "viewer/ui": "tables viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",
     "viewer/link": "proto viewer/model",
     "viewer/views/common": "tables viewer/model viewer/layout viewer/ui",
-    "viewer/views": "proto tables viewer/model viewer/layout viewer/ui viewer/views/common",
+    "viewer/views": "proto tables dependencies viewer/model viewer/layout viewer/ui viewer/views/common",
     "viewer": (
         "proto network viewer/model viewer/layout viewer/ui viewer/draw viewer/link "
         "viewer/views"),

@@ -36,6 +36,7 @@ struct shot {
     double size_low;
     uint64_t open, stages; /* phase that is opened, or one part in stages of it */
     int unmodelled;
+    int steps;          /* dependencies by step */
     const char *replay; /* state of a replay; NULL: live */
     double place, knob; /* of it, share; and where the user holds the knob, 0: nowhere */
 };
@@ -99,6 +100,7 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.regions.colour = shot->colour;
     ui.regions.open = shot->graph_open;
     ui.regions.camera.zoom = shot->zoom > 0 ? shot->zoom : 1;
+    ui.dependencies.steps = shot->steps;
     ui.time.span_ns = shot->span ? shot->span * 1000000000 : ui.time.span_ns;
     if (shot->picked)
         ui_pick_alert(&ui, model, shot->picked);
@@ -144,6 +146,7 @@ struct story {
     struct synthetic_latency latency;
     int resolved, hang, death; /* an older alert; rank that hangs or died, 0: none */
     uint32_t captured;         /* calls of each rank, captured for the alert; 0: none */
+    int messages;              /* of these calls */
     struct synthetic_commgram gram;
 };
 
@@ -178,8 +181,9 @@ static struct model *tell(const struct story *t, struct synthetic *job)
                          into_model, model);
     if (t->captured)
         synthetic_capture(job,
-                          &(struct synthetic_capture){.id = 1, .alert = 7, .calls = t->captured}, 0,
-                          into_model, model);
+                          &(struct synthetic_capture){
+                              .id = 1, .alert = 7, .calls = t->captured, .messages = t->messages},
+                          0, into_model, model);
     if (t->hang)
         synthetic_hang(job, 9, (uint32_t)t->hang, into_model, model);
     if (t->death)
@@ -435,6 +439,34 @@ static int captures_shots(const char *directory)
     return failed | SHOOT(told, many);
 }
 
+static int dependencies_shots(const char *directory)
+{
+    static const struct shot few[] = {
+        {.name = "dependencies", .view = VIEW_DEPENDENCIES, LARGE, .mouse_x = 700, .mouse_y = 300},
+        {.name = "dependencies-steps",
+         .view = VIEW_DEPENDENCIES,
+         LARGE,
+         .steps = 1,
+         .selection = {SELECT_RANK, 5, 0},
+         .theme = THEME_LIGHT},
+        {.name = "dependencies-small", .view = VIEW_DEPENDENCIES, SMALL},
+    };
+    static const struct shot many[] = {
+        {.name = "dependencies-nodes", .view = VIEW_DEPENDENCIES, LARGE},
+        {.name = "dependencies-nodes-steps", .view = VIEW_DEPENDENCIES, LARGE, .steps = 1},
+    };
+    struct story told = growth;
+    told.captured = 60;
+    told.messages = 1;
+    told.ranks = 12;
+    told.per_node = 4;
+    int failed = SHOOT(told, few);
+    told.ranks = 4096;
+    told.per_node = 64;
+    told.windows = 90;
+    return failed | SHOOT(told, many);
+}
+
 static int other_shots(const char *directory, uint32_t ranks)
 {
     static const struct shot shots[] = {
@@ -468,7 +500,7 @@ static int other_shots(const char *directory, uint32_t ranks)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram | captures]\n");
+        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram | captures | dependencies]\n");
         return 2;
     }
     uint32_t ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 512;
@@ -476,6 +508,8 @@ int main(int argc, char **argv)
         return commgram_shots(argv[1]);
     if (argc > 2 && !strcmp(argv[2], "captures"))
         return captures_shots(argv[1]);
-    return captures_shots(argv[1]) | commgram_shots(argv[1]) | latency_shots(argv[1]) |
-           other_shots(argv[1], ranks);
+    if (argc > 2 && !strcmp(argv[2], "dependencies"))
+        return dependencies_shots(argv[1]);
+    return captures_shots(argv[1]) | dependencies_shots(argv[1]) | commgram_shots(argv[1]) |
+           latency_shots(argv[1]) | other_shots(argv[1], ranks);
 }

@@ -214,6 +214,42 @@ static void calls_are_bounded_and_those_beyond_the_maximum_are_counted(void **st
     captures_finish(&all);
 }
 
+static void ends_of_messages_are_kept_once_and_those_of_older_captures_make_room(void **state)
+{
+    (void)state;
+    enum { EACH = CAPTURES_MESSAGES / 3 };
+    struct captures all = {0};
+    const struct wire_capture_thread_row threads[] = {{.rank = 4}};
+    struct wire_capture_event_row *events = calloc(EACH, sizeof *events);
+    for (uint32_t i = 0; i < EACH; i++) {
+        events[i] = event(0, i, i % 2 ? EVENT_PART : EVENT_CALL, 1);
+        events[i].flags = i % 2 ? EVENT_RECV | EVENT_DONE : EVENT_SEND | EVENT_POST;
+    }
+    for (uint64_t id = 1; id <= 3; id++) {
+        struct wire_capture m = message(id, threads, 1, events, EACH);
+        assert_int_equal(captures_apply(&all, &m), 0);
+    }
+    for (uint64_t id = 1; id <= 3; id++)
+        assert_int_equal(captures_find(&all, id)->messages.count, EACH);
+    const struct dependency_end *first = captures_find(&all, 3)->messages.ends;
+    assert_int_equal(first[0].receive, 0);
+    assert_int_equal(first[1].receive, 1);
+    assert_int_equal(first[1].rank, 4);
+    struct wire_capture fourth = message(4, threads, 1, events, EACH);
+    assert_int_equal(captures_apply(&all, &fourth), 0);
+    assert_int_equal(captures_find(&all, 1)->messages.count, 0);
+    assert_true(captures_find(&all, 1)->without_messages);
+    assert_int_equal(captures_find(&all, 2)->messages.count, EACH);
+    assert_int_equal(captures_find(&all, 4)->messages.count, EACH);
+    /* what was dropped does not push out newer ones when it arrives again */
+    struct wire_capture again = message(1, threads, 1, events, EACH);
+    assert_int_equal(captures_apply(&all, &again), 0);
+    assert_int_equal(captures_find(&all, 1)->messages.count, 0);
+    assert_int_equal(captures_find(&all, 2)->messages.count, EACH);
+    free(events);
+    captures_finish(&all);
+}
+
 static void hostile_figures_stay_within_bounds(void **state)
 {
     (void)state;
@@ -313,6 +349,7 @@ int main(void)
         cmocka_unit_test(parts_in_any_order_make_the_same_capture),
         cmocka_unit_test(the_oldest_go_when_there_are_too_many),
         cmocka_unit_test(calls_are_bounded_and_those_beyond_the_maximum_are_counted),
+        cmocka_unit_test(ends_of_messages_are_kept_once_and_those_of_older_captures_make_room),
         cmocka_unit_test(hostile_figures_stay_within_bounds),
         cmocka_unit_test(captures_go_with_their_job_and_come_with_its_state),
         cmocka_unit_test(an_alert_has_the_capture_that_was_made_for_it),

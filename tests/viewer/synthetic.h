@@ -83,6 +83,7 @@ struct synthetic_capture {
     uint64_t id, alert; /**< alert 0: by hand */
     uint32_t calls;     /**< of each rank */
     const char *fault;  /**< of the first node; NULL: none */
+    int messages;       /**< the end of each exchange completes a message of the rank below */
 };
 
 void synthetic_capture(const struct synthetic *job, const struct synthetic_capture *capture,

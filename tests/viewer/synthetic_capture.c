@@ -39,9 +39,26 @@ static struct wire_capture_event_row call_of(const struct synthetic *j, uint32_t
                  : kind == 4 ? 8
                              : 0,
         .bytes_in = kind == 4 ? 8 : 0,
+        .flags = kind == 0   ? EVENT_RECV | EVENT_POST
+                 : kind == 1 ? EVENT_SEND | EVENT_POST
+                             : 0,
         .source = PEER_NONE,
         .source_tag = TAG_NONE,
     };
+}
+
+/* The end of an exchange completes the message of the rank below, which was asked for at its begin.
+ */
+static void complete(const struct synthetic *j, uint32_t rank, struct wire_capture_event_row *e)
+{
+    if (e->call != call_by_name("MPI_Waitall") || e->running)
+        return;
+    e->peer = (int64_t)((rank + j->ranks - 1) % j->ranks);
+    e->tag = 7;
+    e->bytes = 65536;
+    e->request = 1;
+    e->flags = EVENT_RECV | EVENT_DONE;
+    e->posted_ns = e->begin_ns - 20000;
 }
 
 void synthetic_capture(const struct synthetic *j, const struct synthetic_capture *c, int snapshot,
@@ -61,6 +78,8 @@ void synthetic_capture(const struct synthetic *j, const struct synthetic_capture
                 struct wire_capture_event_row *e = &events[count * c->calls + k];
                 *e = call_of(j, (uint32_t)(first + count), k, c->calls);
                 e->thread = count;
+                if (c->messages)
+                    complete(j, (uint32_t)(first + count), e);
             }
         }
         struct wire_message m = {.type = WIRE_TYPE_CAPTURE};

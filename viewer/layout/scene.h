@@ -130,12 +130,14 @@ enum hit_kind {
     HIT_PLACE,    /**< never under the mouse: x0, y0 is the position of vertex a (b 0) or group a */
     HIT_ROUTES, /**< x, y: shares of the sides of the route matrix; a: maximum of vertices in a cell
                  */
-    HIT_PLAYBACK, /**< x is daemon time over a whole recording */
-    HIT_MARK,     /**< a: first alert of a recording, b: number of alerts */
-    HIT_CAPTURE,  /**< x is daemon time, y threads of a capture; a: threads in a lane */
-    HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
-    HIT_SORT,     /**< a: enum ui_list, b: column */
-    HIT_COVER,    /**< swallows what lies under it */
+    HIT_PLAYBACK,   /**< x is daemon time over a whole recording */
+    HIT_MARK,       /**< a: first alert of a recording, b: number of alerts */
+    HIT_DEPENDENCY, /**< x is columns, y lanes of the graph of dependencies; a, b: how many there
+                       are in all */
+    HIT_CAPTURE,    /**< x is daemon time, y threads of a capture; a: threads in a lane */
+    HIT_LIST,       /**< a: enum ui_list; y is rows; can be scrolled */
+    HIT_SORT,       /**< a: enum ui_list, b: column */
+    HIT_COVER,      /**< swallows what lies under it */
 };
 
 struct scene_hit {

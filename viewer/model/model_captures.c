@@ -28,6 +28,7 @@ static void capture_finish(struct capture *c)
         free(c->threads[i].calls);
     free(c->threads);
     free(c->names);
+    dependency_calls_finish(&c->messages);
 }
 
 void captures_finish(struct captures *captures)
@@ -279,6 +280,39 @@ static void model_captures_copy_facts(struct capture *c, const struct wire_captu
         snprintf(c->fault, sizeof c->fault, "%s: %s", m->host ? m->host : "?", m->fault);
 }
 
+/* The oldest capture that still has messages, if it is older than this one. NULL: none */
+static struct capture *model_captures_older_with_messages(struct captures *captures,
+                                                          const struct capture *c)
+{
+    for (struct capture *at = captures->items + captures->count; --at > c;)
+        if (at->messages.count > 0)
+            return at;
+    return NULL;
+}
+
+/* Ends of messages, for the graph of dependencies; if need be at the cost of those of older
+ * captures. */
+static int model_captures_add_ends(struct captures *captures, struct capture *c,
+                                   const struct wire_capture *m)
+{
+    uint64_t ends = m->events_count;
+    for (uint32_t i = 0; i < captures->count; i++)
+        ends += captures->items[i].messages.count;
+    for (struct capture *older;
+         ends > CAPTURES_MESSAGES &&
+         (older = model_captures_older_with_messages(captures, c)) != NULL;) {
+        ends -= older->messages.count;
+        dependency_calls_finish(&older->messages);
+        older->without_messages = 1;
+    }
+    if (ends > CAPTURES_MESSAGES ||
+        c->messages.thread_count + m->threads_count > 2 * (uint64_t)CAPTURES_THREADS) {
+        c->without_messages = 1;
+        return 0;
+    }
+    return dependency_calls_add_capture(&c->messages, m);
+}
+
 int captures_apply(struct captures *captures, const struct wire_capture *m)
 {
     int older = captures->count == CAPTURES && m->id < captures->items[CAPTURES - 1].id;
@@ -303,7 +337,8 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
     if (!error)
         error = add_events(captures, c, m, places);
     free(places);
-    return error;
+    /* Captures that were dropped for the calls of this one have moved nothing: it is newer. */
+    return error ? error : model_captures_add_ends(captures, c, m);
 }
 
 /* ---- reading ------------------------------------------------------------- */

@@ -9,11 +9,14 @@
 
 #include "viewer/model/model_alerts.h"
 
+#include "daemon/analysis/dependencies/dependency_calls.h"
+
 #include "holter/call.h"
 #include "holter/wire.h"
 
-#define CAPTURES 64               /**< maximum stored, the newest */
-#define CAPTURES_CALLS (1u << 19) /**< maximum of calls of all of them, 64 bytes each */
+#define CAPTURES 64                  /**< maximum stored, the newest */
+#define CAPTURES_CALLS (1u << 19)    /**< maximum of calls of all of them, 64 bytes each */
+#define CAPTURES_MESSAGES (1u << 19) /**< maximum of ends of messages of all of them */
 #define CAPTURES_THREADS                                                                           \
     (1u << 18)             /**< maximum of threads of one: as many as a daemon requests records */
 #define CAPTURES_NAMES 255 /**< maximum of different communicators and code regions of one */
@@ -62,6 +65,8 @@ struct capture {
     uint64_t error_ns; /**< largest bound of the clocks' errors; WIRE_ANY: not known of one */
     struct capture_name *names; /**< owned; 0 is "" */
     uint32_t name_count;
+    struct dependency_calls messages; /**< owned; the ends of its messages */
+    int without_messages; /**< they were dropped, or not all stored, for a maximum was reached */
 };
 
 /** Zero-initialised is empty. */

@@ -288,6 +288,7 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     ui->commgram.opened[0] = 0;
     ui->alert_picked = 0;
     ui->capture.chosen = 0;
+    ui->dependencies = (struct ui_dependencies_choice){.steps = ui->dependencies.steps};
     ui->torus.comm = ui->torus.region = 0;
     ui->torus.playing = TORUS_STILL;
     ui->transport = (struct transport){0};

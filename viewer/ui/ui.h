@@ -12,6 +12,7 @@
 #include "viewer/ui/ui_captures.h"
 #include "viewer/ui/ui_command.h"
 #include "viewer/ui/ui_commgram.h"
+#include "viewer/ui/ui_dependencies.h"
 #include "viewer/ui/ui_network.h"
 #include "viewer/ui/ui_network_graph.h"
 #include "viewer/ui/ui_routes.h"
@@ -33,7 +34,8 @@ enum ui_list {
     LIST_ALERTS,
     LIST_SERIES, /**< regions in the evolution strip */
     LIST_LINKS,
-    LIST_CAPTURE, /**< threads of a capture */
+    LIST_CAPTURE,    /**< threads of a capture */
+    LIST_DEPENDENCY, /**< lanes of the graph of dependencies */
     UI_LISTS
 };
 
@@ -100,6 +102,7 @@ enum view_id {
     VIEW_CALLS,
     VIEW_NODES,
     VIEW_CAPTURES,
+    VIEW_DEPENDENCIES,
     VIEW_JOBS,
     VIEW_LINKS, /**< this view and all after it show the network */
     VIEW_NETWORK,
@@ -180,6 +183,7 @@ struct ui {
     struct ui_network_choice network;
     struct ui_routes_choice routes;
     struct ui_capture_choice capture;
+    struct ui_dependencies_choice dependencies;
     struct ui_list_state list;
     struct ui_mouse_state mouse;
     struct ui_overlay_state overlay;

@@ -96,6 +96,15 @@ enum ui_command {
     COMMAND_CAPTURE_ROWS, /**< argument: 0 fit all ranks, 1 make each readable */
     COMMAND_CAPTURE_ZOOM, /**< argument: 0 more time, 1 less */
 
+    /* the graph of dependencies */
+    COMMAND_DEPENDENCY_STEPS,   /**< argument: 0 nodes by layer, 1 events by logical step */
+    COMMAND_DEPENDENCY_FOLD,    /**< argument: enum dependency_fold */
+    COMMAND_DEPENDENCY_OPEN,    /**< argument: host of the capture + 1: its ranks get lanes of their
+                                   own; the same again folds them */
+    COMMAND_DEPENDENCY_MESSAGE, /**< argument: event + 1, whose critical chain is shown; 0: none */
+    COMMAND_DEPENDENCY_ALL,     /**< from the begin, in the initial size */
+    COMMAND_DEPENDENCY_ZOOM,    /**< argument: 0 more columns, 1 fewer */
+
     /* a replay */
     COMMAND_REPLAY_PLAY,  /**< pause it, or go on */
     COMMAND_REPLAY_STEP,  /**< by one window; argument: 0 back, 1 forward */

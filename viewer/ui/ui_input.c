@@ -192,6 +192,8 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_pan_time(ui, m, (int64_t)(dx * x_unit));
     else if (h->kind == HIT_CAPTURE)
         ui_capture_drag(ui, m, h, dx, dy);
+    else if (ground->kind == HIT_DEPENDENCY)
+        ui_dependencies_drag(ui, ground, dx, dy);
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
     else if (ground->kind == HIT_ROUTES)
@@ -231,6 +233,7 @@ static int ui_input_press(struct ui *ui, const struct model *m, const struct sce
     const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_ROUTES);
+    ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_DEPENDENCY);
     ui->mouse.ground = ground ? *ground : (struct scene_hit){0};
     torus_press(ui, scene, in->shift, in->ctrl);
     network_graph_press(ui, scene, in->shift, in->ctrl);
@@ -288,6 +291,8 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
         return UI_CHANGED;
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE)))
         ui_capture_wheel(ui, m, hit, in);
+    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_DEPENDENCY)))
+        ui_dependencies_wheel(ui, hit, in);
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX)))
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES)) && ui->routes.lens &&
@@ -346,6 +351,8 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
         camera_pan(camera, horizontal * step, vertical * step);
     } else if (horizontal && ui->view == VIEW_CAPTURES && !ui->jobs_first) {
         return ui_capture_arrow(ui, m, horizontal, shift);
+    } else if (horizontal && ui->view == VIEW_DEPENDENCIES && !ui->jobs_first) {
+        return ui_dependencies_arrow(ui, scene, horizontal, shift);
     } else if (horizontal) {
         ui_pan_time(ui, m, horizontal * (end - begin) / (shift ? 1 : 8));
     } else {
@@ -499,9 +506,10 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
 {
     if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
         return UI_CHANGED;
-    int own = ui->view == VIEW_ROUTES     ? ui_routes_key(ui, m, key)
-              : ui->view == VIEW_CAPTURES ? ui_capture_key(ui, m, key)
-                                          : 0;
+    int own = ui->view == VIEW_ROUTES         ? ui_routes_key(ui, m, key)
+              : ui->view == VIEW_CAPTURES     ? ui_capture_key(ui, m, key)
+              : ui->view == VIEW_DEPENDENCIES ? ui_dependencies_key(ui, m, key)
+                                              : 0;
     if (own)
         return own;
     if (key >= '1' && key <= '9' && key < '1' + VIEWS)

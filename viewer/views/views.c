@@ -11,7 +11,7 @@ const struct view *const views[VIEWS] = {
     [VIEW_NODES] = &nodes_view,       [VIEW_JOBS] = &jobs_view,
     [VIEW_LINKS] = &links_view,       [VIEW_NETWORK] = &network_view,
     [VIEW_CAPTURES] = &captures_view, [VIEW_TORUS] = &torus_view,
-    [VIEW_ROUTES] = &routes_view,
+    [VIEW_ROUTES] = &routes_view,     [VIEW_DEPENDENCIES] = &dependencies_view,
 };
 
 int view_by_name(const char *name)

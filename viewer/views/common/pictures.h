@@ -51,6 +51,7 @@ struct pictures {
     struct torus_drawing *torus;
     struct network_drawing *network;
     struct routes_drawing *routes;
+    struct dependency_picture *dependencies;
     double *cells; /**< owned; working memory that all views share */
     size_t cells_room;
     struct lane_bar *bars; /**< owned; working memory that all views share */

@@ -29,6 +29,7 @@ static const char *const keys[][2] = {
     {"c  g", "evolution: compress idle time; calls: add up by function or more"},
     {"x y z p a", "torus: look along a dimension; pin the picture; play"},
     {"r  [ ]  o", "captures: the view, older or newer, rank by rank"},
+    {"l  [ ]  o", "dependencies: by step, older or newer capture, ranks or nodes"},
     {"/", "find a rank or a node"},
     {"Esc", "close, or clear the selection"},
     {"Backspace", "back to where you were"},

@@ -1,0 +1,297 @@
+/* The view of dependencies. */
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic.h"
+
+#include "viewer/ui/ui_input.h"
+#include "viewer/views/dependencies/dependency_picture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    assert_int_equal(model_apply(user, message, snapshot), 0);
+}
+
+/* A job of which `calls` calls of each rank were captured, a fifth as many exchanges. Rank 5 of
+ * each eight takes longer in each. */
+static struct model *job_of(uint32_t ranks, uint32_t calls, int messages)
+{
+    struct model *m;
+    struct synthetic job;
+    assert_int_equal(model_create(&m, 16 << 20), 0);
+    synthetic_init(&job, ranks, 16, 6, 1);
+    synthetic_begin(&job, into, m);
+    for (int i = 0; i < 3; i++)
+        synthetic_window(&job, into, m);
+    if (calls)
+        synthetic_capture(
+            &job, &(struct synthetic_capture){.id = 1, .calls = calls, .messages = messages}, 0,
+            into, m);
+    synthetic_window(&job, into, m);
+    synthetic_finish(&job);
+    return m;
+}
+
+static void open_desk(struct desk *d, const struct model *m)
+{
+    desk_open(d, 1600, 900, 1, THEME_DARK, VIEW_DEPENDENCIES);
+    desk_layout(d, m);
+}
+
+static void close_desk(struct desk *d, struct model *m)
+{
+    desk_check(d, "dependencies");
+    desk_close(d);
+    model_destroy(m);
+}
+
+static void press_key(struct desk *d, const struct model *m, const char *text)
+{
+    struct input in = {.kind = INPUT_TEXT};
+    snprintf(in.text, sizeof in.text, "%s", text);
+    ui_input(&d->ui, m, &d->scene, &in);
+    desk_layout(d, m);
+}
+
+static void point_at(struct desk *d, const struct model *m, const struct scene_hit *hit)
+{
+    assert_non_null(hit);
+    const struct input in = {
+        .kind = INPUT_MOVE, .x = hit->box.x + hit->box.w / 2, .y = hit->box.y + hit->box.h / 2};
+    ui_input(&d->ui, m, &d->scene, &in);
+    desk_layout(d, m);
+    desk_layout(d, m);
+}
+
+static void click_on(struct desk *d, const struct model *m, const struct scene_hit *hit)
+{
+    assert_non_null(hit);
+    struct input in = {.kind = INPUT_PRESS,
+                       .x = hit->box.x + hit->box.w / 2,
+                       .y = hit->box.y + hit->box.h / 2,
+                       .clicks = 1};
+    ui_input(&d->ui, m, &d->scene, &in);
+    in.kind = INPUT_RELEASE;
+    ui_input(&d->ui, m, &d->scene, &in);
+    desk_layout(d, m);
+}
+
+/* Hits of a kind, the last one first. */
+static const struct scene_hit *find_hit(const struct scene *s, enum hit_kind kind, uint64_t a,
+                                        uint32_t *count)
+{
+    const struct scene_hit *found = NULL;
+    uint32_t n = 0;
+    for (size_t i = s->hit_count; i-- > 0;) {
+        if (s->hits[i].kind != kind || s->hits[i].a != a)
+            continue;
+        found = found ? found : &s->hits[i];
+        n++;
+    }
+    if (count)
+        *count = n;
+    return found;
+}
+
+static const struct scene_hit *plot_of(const struct scene *s)
+{
+    for (size_t i = s->hit_count; i-- > 0;)
+        if (s->hits[i].kind == HIT_DEPENDENCY)
+            return &s->hits[i];
+    return NULL;
+}
+
+static void each_rank_has_a_lane_and_each_message_two_bars(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 1); /* four exchanges */
+    struct desk d;
+    open_desk(&d, m);
+    const struct dependency_picture *p = d.pictures.dependencies;
+    uint32_t bars;
+    assert_non_null(find_text(&d.scene, "capture 1"));
+    assert_non_null(find_text(&d.scene, "32 messages of 8 ranks"));
+    assert_non_null(find_text(&d.scene, "0 unmatched ends"));
+    assert_non_null(find_text(&d.scene, "rank 7"));
+    assert_int_equal(p->d.counts.matched, 32);
+    assert_int_equal(p->d.ranks.node_count, 8 * 5);
+    find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, &bars);
+    assert_int_equal(bars, 64);
+    assert_int_equal(plot_of(&d.scene)->a, 5);
+    assert_int_equal(plot_of(&d.scene)->b, 8);
+    close_desk(&d, m);
+}
+
+static void the_rank_that_caused_lateness_is_listed(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 1);
+    struct desk d;
+    open_desk(&d, m);
+    const struct dependency_picture *p = d.pictures.dependencies;
+    assert_non_null(find_text(&d.scene, "Caused lateness"));
+    assert_int_equal(p->d.lateness_ns, 60000);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(p->d.ranks.lanes[i].caused_ns > 0, i == 5);
+    assert_non_null(find_text(&d.scene, "240")); /* four times 60 us */
+    close_desk(&d, m);
+}
+
+static void by_step_each_event_is_a_square(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 1);
+    struct desk d;
+    open_desk(&d, m);
+    uint32_t squares;
+    press_key(&d, m, "l");
+    assert_int_equal(plot_of(&d.scene)->a, 8); /* a send and a receive in each exchange */
+    find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, &squares);
+    assert_int_equal(squares, 64);
+    point_at(&d, m, find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, NULL));
+    assert_non_null(find_text(&d.scene, "rank 7 receives, step 7"));
+    assert_non_null(find_text(&d.scene, "rank 6 to rank 7, tag 7"));
+    press_key(&d, m, "l");
+    assert_int_equal(plot_of(&d.scene)->a, 5);
+    close_desk(&d, m);
+}
+
+static void hovering_a_glyph_shows_its_figures_and_a_click_selects_the_rank(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 1);
+    struct desk d;
+    open_desk(&d, m);
+    const struct scene_hit *last = find_hit(&d.scene, HIT_RANK, 5, NULL);
+    struct scene_hit at = *last;
+    at.box = (struct box){at.box.x + at.box.w / 2 - 1, at.box.y + at.box.h / 2 - 1, 2, 2};
+    point_at(&d, m, &at);
+    assert_non_null(find_text(&d.scene, "rank 5 on node000, layer 4"));
+    assert_non_null(find_text(&d.scene, "received 1 message, 64"));
+    assert_non_null(find_text(&d.scene, "late by 60"));
+    click_on(&d, m, &at);
+    assert_true(ui_rank_selected(&d.ui, 5));
+    assert_true(d.pictures.dependencies->marked[5]);
+    assert_false(d.pictures.dependencies->marked[4]);
+    close_desk(&d, m);
+}
+
+static void a_click_on_a_bar_shows_the_critical_chain_of_its_message(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 1);
+    struct desk d;
+    open_desk(&d, m);
+    const struct dependency_picture *p = d.pictures.dependencies;
+    assert_int_equal(p->d.events[p->chain[0]].rank, 5); /* the latest message */
+    const struct scene_hit *bar = find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, NULL);
+    uint32_t event = (uint32_t)bar->b - 1;
+    point_at(&d, m, bar);
+    assert_non_null(find_text(&d.scene, "rank 6 to rank 7, tag 7"));
+    assert_non_null(find_text(&d.scene, "click: its critical chain"));
+    click_on(&d, m, find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, NULL));
+    p = d.pictures.dependencies;
+    assert_int_equal(p->chain[0], event);
+    assert_int_equal(p->d.events[event].rank, 7);
+    assert_int_equal(p->d.events[p->chain[p->chain_count - 1]].step, 0);
+    close_desk(&d, m);
+}
+
+static void many_ranks_are_nodes_and_a_node_opens(void **state)
+{
+    (void)state;
+    struct model *m = job_of(4096, 20, 1);
+    struct desk d;
+    open_desk(&d, m);
+    assert_int_equal(plot_of(&d.scene)->b, 256);
+    assert_non_null(find_text(&d.scene, "node000 (16)"));
+    assert_null(find_text(&d.scene, "node255 (16)"));
+    click_on(&d, m, find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_OPEN, NULL));
+    assert_int_equal(plot_of(&d.scene)->b, 256 + 15);
+    press_key(&d, m, "o"); /* ranks */
+    assert_int_equal(plot_of(&d.scene)->b, 4096);
+    assert_non_null(find_text(&d.scene, "rank 0"));
+    press_key(&d, m, "o"); /* nodes */
+    assert_int_equal(plot_of(&d.scene)->b, 256);
+    click_on(&d, m, find_hit(&d.scene, HIT_NODE, 3, NULL));
+    assert_int_equal(d.ui.selection.kind, SELECT_NODE);
+    assert_true(d.pictures.dependencies->marked[3]);
+    d.ui.list.scroll[LIST_DEPENDENCY] = 1e9;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "node255 (16)"));
+    press_key(&d, m, "l");
+    close_desk(&d, m);
+}
+
+static void keys_and_the_wheel_zoom_and_arrows_move_within_the_columns(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 400, 1);
+    struct desk d;
+    open_desk(&d, m);
+    const struct scene_hit *plot = plot_of(&d.scene);
+    double shown = plot->x1 - plot->x0;
+    assert_int_equal(plot->a, 81);
+    assert_true(plot->x0 == 0 && shown < 81);
+    struct input in = {.kind = INPUT_KEY, .key = KEY_RIGHT};
+    for (int i = 0; i < 200; i++) {
+        ui_input(&d.ui, m, &d.scene, &in);
+        desk_layout(&d, m);
+    }
+    assert_true(plot_of(&d.scene)->x1 <= 81.001 && plot_of(&d.scene)->x1 > 80.9);
+    press_key(&d, m, "0");
+    assert_true(plot_of(&d.scene)->x0 == 0);
+    press_key(&d, m, "-");
+    assert_true(plot_of(&d.scene)->x1 > shown * 1.4);
+    plot = plot_of(&d.scene);
+    in = (struct input){
+        .kind = INPUT_WHEEL, .x = plot->box.x + plot->box.w / 2, .y = plot->box.y + 20, .wheel = 2};
+    double column = scene_hit_x(plot, in.x);
+    ui_input(&d.ui, m, &d.scene, &in);
+    desk_layout(&d, m);
+    plot = plot_of(&d.scene);
+    assert_true(plot->x1 - plot->x0 < shown * 1.4);
+    double kept = scene_hit_x(plot, in.x);
+    assert_true(kept > column - 0.01 && kept < column + 0.01);
+    close_desk(&d, m);
+}
+
+static void without_captures_or_messages_it_says_so(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 0, 0);
+    struct desk d;
+    open_desk(&d, m);
+    assert_non_null(find_text(&d.scene, "No capture so far"));
+    close_desk(&d, m);
+    m = job_of(8, 1, 0); /* calls that are no messages */
+    open_desk(&d, m);
+    assert_non_null(find_text(&d.scene, "This capture has no messages"));
+    ((struct capture *)m->captures.items)->without_messages = 1;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "The messages of this capture had no room here"));
+    close_desk(&d, m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rank_has_a_lane_and_each_message_two_bars),
+        cmocka_unit_test(the_rank_that_caused_lateness_is_listed),
+        cmocka_unit_test(by_step_each_event_is_a_square),
+        cmocka_unit_test(hovering_a_glyph_shows_its_figures_and_a_click_selects_the_rank),
+        cmocka_unit_test(a_click_on_a_bar_shows_the_critical_chain_of_its_message),
+        cmocka_unit_test(many_ranks_are_nodes_and_a_node_opens),
+        cmocka_unit_test(keys_and_the_wheel_zoom_and_arrows_move_within_the_columns),
+        cmocka_unit_test(without_captures_or_messages_it_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/* Choices about the graph of dependencies: its arrangement, its visible part, and the message whose
+ * critical chain is shown. The capture is that of the view of captures. */
+#ifndef HOLTER_VIEWER_UI_UI_DEPENDENCIES_H
+#define HOLTER_VIEWER_UI_UI_DEPENDENCIES_H
+
+#include "viewer/layout/scene.h"
+#include "viewer/model/model.h"
+#include "viewer/ui/ui_command.h"
+
+struct ui;
+struct input;
+
+/** What the lanes of the graph are. */
+enum dependency_fold { FOLD_AUTO, FOLD_RANKS, FOLD_NODES, FOLDS };
+
+struct ui_dependencies_choice {
+    int steps;                 /**< 1: events by logical step; 0: nodes by layer */
+    enum dependency_fold fold; /**< automatic: by node where there are many ranks */
+    uint64_t open;             /**< host of the capture whose ranks have lanes of their own, + 1 */
+    uint64_t message;          /**< event of the chosen message, + 1; 0: the latest one */
+    uint64_t message_capture;  /**< number of the capture that it belongs to */
+    double first;              /**< first visible column; the layout limits it */
+    double zoom;               /**< 0: as if 1; columns get this much wider */
+};
+
+/** Width of a column by that of zoom 1. */
+double ui_dependencies_zoom(const struct ui *ui);
+
+/** Commands, keys (0: the key has no meaning), arrows and the mouse in the view. */
+int ui_dependencies_command(struct ui *ui, const struct model *model, enum ui_command command,
+                            uint64_t argument);
+int ui_dependencies_key(struct ui *ui, const struct model *model, int key);
+int ui_dependencies_arrow(struct ui *ui, const struct scene *scene, int horizontal, int far);
+void ui_dependencies_drag(struct ui *ui, const struct scene_hit *hit, double dx, double dy);
+void ui_dependencies_wheel(struct ui *ui, const struct scene_hit *hit, const struct input *in);
+
+#endif

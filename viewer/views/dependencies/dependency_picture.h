@@ -1,0 +1,78 @@
+/* The graph of dependencies as its view keeps it, and how it lies in the plot. Private to the view.
+ */
+#ifndef HOLTER_VIEWER_VIEWS_DEPENDENCIES_DEPENDENCY_PICTURE_H
+#define HOLTER_VIEWER_VIEWS_DEPENDENCIES_DEPENDENCY_PICTURE_H
+
+#include "daemon/analysis/dependencies/dependencies.h"
+#include "viewer/layout/bundle.h"
+#include "viewer/layout/section.h"
+#include "viewer/views/common/view.h"
+
+struct dependency_picture {
+    uint64_t key; /**< of the capture that the graph was made of; 0: none */
+    struct dependencies d;
+    struct dependency_graph hosts; /**< lanes by host */
+    uint64_t hosts_key;
+    const struct dependency_graph *graph; /**< the one that is shown: d.ranks or hosts */
+    uint64_t graph_key;
+    uint32_t *lane_of; /**< owned; by lane of d.ranks: lane of the graph that is shown */
+    uint8_t *marked;   /**< owned; by lane that is shown: it has a selected rank */
+    int some_marked;   /**< ranks are selected */
+    uint32_t *chain;   /**< owned; events, the last one first */
+    uint32_t chain_count;
+    uint64_t chain_key;
+    double *cells; /**< owned; working memory */
+    size_t cells_room;
+    struct bundle bundle; /**< picture of the edges */
+    uint64_t drawn_key, making_key;
+    struct box drawn, making; /**< section that it shows */
+    int64_t slowest_ns;       /**< greatest transfer time */
+};
+
+/** How the graph lies in the plot: plane coordinates are columns and lanes. */
+struct dependency_plot {
+    const struct capture *capture;
+    struct dependency_picture *picture;
+    struct section v;
+    uint32_t columns;           /**< all: layers or steps */
+    uint32_t first_lane, lanes; /**< visible ones */
+    int steps;
+};
+
+/** Bring the graph of a capture up to date. @return NULL: without memory */
+struct dependency_picture *dependency_picture_make(struct stage *stage, const struct capture *c);
+void dependency_picture_destroy(struct dependency_picture *picture);
+
+/** Index of a lane's host in the model; UINT32_MAX: not known. */
+uint32_t dependency_picture_host(const struct stage *stage, const struct capture *c,
+                                 const struct dependency_lane *lane);
+
+/** Does the plot show this square? */
+int dependency_plot_shows(const struct dependency_plot *plot, uint32_t column, uint32_t lane);
+
+/** Screen position of an event. */
+struct point dependency_plot_event(const struct dependency_plot *plot, uint32_t event);
+
+/** Nodes or events, the chain, hits and tooltips, in the open panel. */
+void dependency_plot_layout(struct stage *stage, const struct dependency_plot *plot);
+
+/** The CS-glyph of a node (PCLVis, Fig. 9). */
+void dependency_glyph_layout(struct stage *stage, const struct dependency_plot *plot,
+                             uint32_t node);
+
+/** Lines of the tooltip about a message. */
+void dependency_glyph_message_tip(struct stage *stage, const struct dependency_plot *plot,
+                                  uint32_t event);
+
+/** The picture of all edges, and a part of the work for the next one. */
+void dependency_edges_layout(struct stage *stage, const struct dependency_plot *plot);
+
+/** The messages of a node, one by one. */
+void dependency_edges_of_node(struct stage *stage, const struct dependency_plot *plot,
+                              uint32_t node);
+
+/** A curve from one event to another. */
+void dependency_edges_curve(struct stage *stage, const struct dependency_plot *plot, uint32_t from,
+                            uint32_t to, double width, color_t color);
+
+#endif

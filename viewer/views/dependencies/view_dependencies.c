@@ -1,0 +1,285 @@
+/* View "dependencies": which rank waited for whose message, in a capture. Nodes by layer, as in
+ * PCLVis, Fig. 9, or events by logical step, coloured by lateness (Isaacs et al.). */
+#include "viewer/views/views.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/dependencies/dependency_picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEAD = 56, AXIS = 24, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22 };
+
+#define COLUMN 46.0 /* of zoom 1, pixels */
+#define STEP 20.0   /* likewise, of steps */
+#define LANE_LEAST 18.0
+#define LANE_MOST 72.0
+
+/* ---- head ------------------------------------------------------------------ */
+
+static void dependencies_view_facts(const struct dependency_picture *p, const struct capture *c,
+                                    char *out, size_t room)
+{
+    const struct dependency_counts *n = &p->d.counts;
+    int used =
+        snprintf(out, room, "capture %llu, %s: %s", (unsigned long long)c->id,
+                 format_clock(c->asked_ns, 1).text, quantity_things(n->matched, "message").text);
+    if (used > 0 && (size_t)used < room)
+        snprintf(out + used, room - (size_t)used, " of %s, %s at most late",
+                 quantity_things(p->d.ranks.lane_count, "rank").text,
+                 format_duration((double)p->d.lateness_ns).text);
+}
+
+/* What is not in the graph, or not certain. */
+static void dependencies_view_doubts(const struct dependency_picture *p, const struct capture *c,
+                                     char *out, size_t room)
+{
+    const struct dependency_counts *n = &p->d.counts;
+    int used = snprintf(out, room, "%s", quantity_things(n->unmatched, "unmatched end").text);
+    if (n->aligned && used > 0 && (size_t)used < room)
+        used +=
+            snprintf(out + used, room - (size_t)used, ", %s of messages aligned by time and size",
+                     format_share((double)n->aligned / (double)(n->matched + !n->matched)).text);
+    if (n->rejected && used > 0 && (size_t)used < room)
+        used += snprintf(out + used, room - (size_t)used, ", %s rejected",
+                         quantity_things(n->rejected, "pair").text);
+    if (c->without_messages && used > 0 && (size_t)used < room)
+        used += snprintf(out + used, room - (size_t)used, ", more had no room here");
+    if (c->error_ns && c->error_ns != WIRE_ANY && c->messages.host_count > 1 && used > 0 &&
+        (size_t)used < room)
+        snprintf(out + used, room - (size_t)used, ", clocks \xc2\xb1%s",
+                 format_duration((double)c->error_ns).text);
+}
+
+static void dependencies_view_head(const struct stage *s, const struct dependency_picture *p,
+                                   const struct capture *c, struct box panel)
+{
+    static const char *const arrangements[] = {"by layer", "by step"};
+    static const char *const folds[] = {"auto", "ranks", "nodes"};
+    char what[240];
+    double right = panel.x + panel.w - 12, left = panel.x + 12;
+    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, arrangements, 2,
+                                s->ui->dependencies.steps, COMMAND_DEPENDENCY_STEPS);
+    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, folds, FOLDS,
+                                (int)s->ui->dependencies.fold, COMMAND_DEPENDENCY_FOLD);
+    dependencies_view_facts(p, c, what, sizeof what);
+    widget_title(&s->brush, left, panel.y + 7, right - left - 12, "Dependencies", what);
+    right = panel.x + panel.w - 12;
+    right -= 16 + (s->ui->dependencies.steps
+                       ? widget_map_legend(&s->brush, right, panel.y + 36, "in time", "late")
+                       : widget_latency_legend(&s->brush, right, panel.y + 36));
+    dependencies_view_doubts(p, c, what, sizeof what);
+    scene_text(s->brush.scene, left, panel.y + 33, right - left, TEXT_SMALL, 0,
+               s->brush.theme->second, what);
+}
+
+/* ---- around the plot ------------------------------------------------------- */
+
+static void dependencies_view_label(struct stage *s, const struct dependency_plot *p, uint32_t lane)
+{
+    const struct theme *t = s->brush.theme;
+    const struct dependency_lane *l = &p->picture->graph->lanes[lane];
+    const struct dependency_calls *calls = &p->capture->messages;
+    struct box box = {p->v.box.x - GUTTER + 4, section_y(&p->v, lane), GUTTER - 12, p->v.uy};
+    char text[80];
+    if (l->is_host)
+        snprintf(text, sizeof text, "%s (%u)",
+                 l->host < calls->host_count ? calls->hosts[l->host].name : "", l->ranks);
+    else
+        snprintf(text, sizeof text, "rank %u", l->id);
+    struct scene_hit *hit = l->is_host ? scene_hit(s->brush.scene, box, HIT_BUTTON,
+                                                   COMMAND_DEPENDENCY_OPEN, l->host + 1)
+                                       : scene_hit(s->brush.scene, box, HIT_RANK, l->id, 0);
+    hit->list = LIST_DEPENDENCY + 1;
+    hit->row = lane;
+    scene_text(s->brush.scene, box.x, box.y + floor((box.h - text_line(TEXT_AXIS)) / 2), box.w,
+               TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
+               p->picture->marked[lane] ? t->accent : t->second, text);
+    if (!box_has(box, s->brush.mouse_x, s->brush.mouse_y))
+        return;
+    if (!l->is_host) {
+        piece_rank_tip(s, l->id);
+        return;
+    }
+    tooltip_add(&s->tip, 0, "%u ranks", l->ranks);
+    tooltip_add(&s->tip, 0, "click: their lanes one by one");
+}
+
+static void dependencies_view_axis(const struct stage *s, const struct dependency_plot *p)
+{
+    const struct theme *t = s->brush.theme;
+    double y = p->v.box.y + p->v.box.h;
+    uint32_t step = (uint32_t)fmax(nice_ceil(44 / p->v.ux), 1);
+    struct box plane = section_of_plane(&p->v);
+    uint32_t first = (uint32_t)fmax(ceil(plane.x / step), 0) * step;
+    for (uint32_t i = first; i < p->columns && i + 0.5 < plane.x + plane.w; i += step) {
+        double x = section_x(&p->v, i + 0.5);
+        scene_line(s->brush.scene, x, y, x, y + 4, 1, t->grid);
+        if (x > p->v.box.x + 20 && x < p->v.box.x + p->v.box.w - 20)
+            scene_textf(s->brush.scene, x - 20, y + 6, 40, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
+                        t->second, "%u", i);
+    }
+    scene_text(s->brush.scene, p->v.box.x - GUTTER + 4, y + 6, GUTTER - 12, TEXT_AXIS, TEXT_RIGHT,
+               t->faint, p->steps ? "step" : "layer");
+}
+
+/* ---- who caused lateness --------------------------------------------------- */
+
+static int dependencies_view_compare_late(const void *a, const void *b)
+{
+    const struct dependency_lane *x = *(const struct dependency_lane *const *)a;
+    const struct dependency_lane *y = *(const struct dependency_lane *const *)b;
+    return x->caused_ns != y->caused_ns ? (x->caused_ns < y->caused_ns ? 1 : -1)
+                                        : (x->id > y->id) - (x->id < y->id);
+}
+
+static void dependencies_view_late_row(const struct stage *s, const struct dependency_plot *p,
+                                       const struct dependency_lane *l, struct box row,
+                                       double share)
+{
+    const struct theme *t = s->brush.theme;
+    const struct dependency_calls *calls = &p->capture->messages;
+    uint32_t host = l->is_host ? dependency_picture_host(s, p->capture, l) : UINT32_MAX;
+    int marked = p->picture->marked[l - p->picture->graph->lanes];
+    char text[80];
+    if (l->is_host)
+        snprintf(text, sizeof text, "%s",
+                 l->host < calls->host_count ? calls->hosts[l->host].name : "");
+    else
+        snprintf(text, sizeof text, "rank %u", l->id);
+    if (!l->is_host)
+        scene_hit(s->brush.scene, row, HIT_RANK, l->id, 0);
+    else if (host != UINT32_MAX)
+        scene_hit(s->brush.scene, row, HIT_NODE, host, 0);
+    if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+        scene_rect(s->brush.scene, row, 3, t->raised);
+    scene_text(s->brush.scene, row.x + 4, row.y + 1, 96, TEXT_SMALL, 0,
+               marked ? t->accent : t->text, text);
+    scene_text(s->brush.scene, row.x + 104, row.y + 1, row.w - 108, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES, t->second, format_duration((double)l->caused_ns).text);
+    widget_bar(&s->brush, (struct box){row.x + 4, row.y + LATE_ROW - 4, row.w - 8, 2}, share,
+               t->warn);
+}
+
+static void dependencies_view_late(const struct stage *s, const struct dependency_plot *p,
+                                   struct box box)
+{
+    const struct dependency_graph *g = p->picture->graph;
+    const struct theme *t = s->brush.theme;
+    const struct dependency_lane **late = malloc((g->lane_count + (size_t)1) * sizeof *late);
+    uint32_t count = 0, rows = (uint32_t)fmax((box.h - 24) / LATE_ROW, 0);
+    for (uint32_t i = 0; late && i < g->lane_count; i++)
+        if (g->lanes[i].caused_ns > 0)
+            late[count++] = &g->lanes[i];
+    scene_text(s->brush.scene, box.x + 4, box.y, box.w - 8, TEXT_SMALL_STRONG, 0, t->text,
+               "Caused lateness");
+    if (count == 0)
+        scene_text(s->brush.scene, box.x + 4, box.y + 22, box.w - 8, TEXT_SMALL, 0, t->faint,
+                   "nothing is late");
+    else
+        qsort(late, count, sizeof *late, dependencies_view_compare_late);
+    for (uint32_t i = 0; i < count && i < rows; i++)
+        dependencies_view_late_row(
+            s, p, late[i],
+            (struct box){box.x, box.y + 22 + i * (double)LATE_ROW, box.w, LATE_ROW - 1},
+            (double)late[i]->caused_ns / (double)late[0]->caused_ns);
+    free(late);
+}
+
+/* ---- the view -------------------------------------------------------------- */
+
+/* Fit columns and lanes into the plot: as many as are legible; the rest is reached by moving. */
+static void dependencies_view_fit(struct stage *s, struct dependency_plot *p, struct box room,
+                                  struct box list)
+{
+    uint32_t lanes = p->picture->graph->lane_count, last = 0;
+    double zoom = ui_dependencies_zoom(s->ui), usual = p->steps ? STEP : COLUMN;
+    double high = fmin(fmax(room.h / fmax(lanes, 1), LANE_LEAST), LANE_MOST);
+    double wide = usual * zoom;
+    if (zoom == 1 && p->columns * wide < room.w)
+        wide = fmin(room.w / fmax(p->columns, 1), 2 * usual);
+    p->lanes = lanes;
+    if (high * lanes > room.h) {
+        list.h = room.h;
+        p->first_lane = piece_list(s, list, LIST_DEPENDENCY, lanes, high, &last);
+        p->lanes = last - p->first_lane;
+    }
+    struct box box = {room.x, room.y, room.w, high * p->lanes};
+    double shown = room.w / wide;
+    double first = fmin(fmax(s->ui->dependencies.first, 0), fmax(p->columns - shown, 0));
+    p->v = (struct section){box, wide, high, first + shown / 2, p->first_lane + p->lanes / 2.0};
+}
+
+static void dependencies_view_plot(struct stage *s, struct dependency_picture *picture,
+                                   const struct capture *c, struct box panel)
+{
+    double late = panel.w > 900 ? LATE_WIDTH : 0;
+    struct box room = {panel.x + GUTTER, panel.y + HEAD, panel.w - GUTTER - 16 - late,
+                       panel.h - HEAD - AXIS - 4};
+    struct dependency_plot p = {.capture = c, .picture = picture};
+    p.steps = s->ui->dependencies.steps;
+    p.columns = p.steps ? picture->d.steps : picture->graph->layers;
+    if (room.w < 80 || room.h < 2 * LANE_LEAST)
+        return;
+    dependencies_view_fit(s, &p, room,
+                          (struct box){panel.x + 4, room.y, room.x + room.w + 8 - panel.x, 0});
+    for (uint32_t i = 0; i < p.lanes; i++)
+        dependencies_view_label(s, &p, p.first_lane + i);
+    dependencies_view_axis(s, &p);
+    if (late > 0)
+        dependencies_view_late(s, &p,
+                               (struct box){panel.x + panel.w - late, room.y, late - 10, room.h});
+    scene_panel(s->brush.scene, p.v.box, s->brush.theme->panel, "dependencies.plot");
+    scene_overlay(s->brush.scene);
+    section_hit(&p.v, s->brush.scene, HIT_DEPENDENCY, p.columns);
+    s->brush.scene->hits[s->brush.scene->hit_count - 1].b = picture->graph->lane_count;
+    dependency_plot_layout(s, &p);
+}
+
+static void dependencies_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    const struct capture *c = ui_capture(s->ui, s->model);
+    struct dependency_picture *p = c && c->messages.count ? dependency_picture_make(s, c) : NULL;
+    piece_panel(s, panel, "dependencies");
+    if (p && p->d.event_count) {
+        dependencies_view_head(s, p, c, panel);
+        dependencies_view_plot(s, p, c, panel);
+        return;
+    }
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Dependencies", "");
+    if (!c)
+        piece_empty(s, panel, "No capture so far",
+                    "The last calls of ranks are read back when an alert fires, a rank dies, or "
+                    "with holter capture.");
+    else if (c->without_messages)
+        piece_empty(s, panel, "The messages of this capture had no room here",
+                    "holter graph makes their graph of the recording.");
+    else
+        piece_empty(s, panel, "This capture has no messages", c->fault[0] ? c->fault : NULL);
+}
+
+/* Icon: three nodes in layers. */
+static void dependencies_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double dots[][2] = {{3.5, 9.5}, {10, 4}, {10, 15}, {16.5, 9.5}};
+    static const int links[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        scene_line(b->scene, box.x + dots[links[i][0]][0], box.y + dots[links[i][0]][1],
+                   box.x + dots[links[i][1]][0], box.y + dots[links[i][1]][1], 1.3,
+                   color_fade(color, 0.6));
+    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
+        scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], 2.6, color);
+}
+
+static void dependencies_view_finish(struct pictures *pictures)
+{
+    dependency_picture_destroy(pictures->dependencies);
+    pictures->dependencies = NULL;
+}
+
+const struct view dependencies_view = {"dependencies", "Depends", dependencies_icon,
+                                       dependencies_layout, dependencies_view_finish};
