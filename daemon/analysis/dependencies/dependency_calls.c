@@ -177,9 +177,12 @@ int dependency_calls_add_capture(struct dependency_calls *calls, const struct wi
         free(places);
         return -ENOMEM;
     }
-    for (uint64_t i = 0; i < m->threads_count; i++)
-        places[i] =
-            dependency_calls_thread(calls, m->threads[i].rank, m->threads[i].thread, host, read_ns);
+    for (uint64_t i = 0; i < m->threads_count; i++) {
+        const struct wire_capture_thread_row *t = &m->threads[i];
+        places[i] = dependency_calls_thread(calls, t->rank, t->thread, host, read_ns);
+        if (places[i] != DEPENDENCY_NONE)
+            calls->threads[places[i]].records = t->records;
+    }
     for (uint64_t i = 0; error == 0 && i < m->events_count; i++) {
         const struct wire_capture_event_row *e = &m->events[i];
         const struct dependency_record record = dependency_calls_record_of(m, e);

@@ -51,6 +51,8 @@ struct dependency_end {
 
 struct dependency_thread {
     uint64_t rank, thread;
+    uint64_t records; /**< that it has written, as far as is known: 0 of a thread without records
+                           means that it has none */
     uint64_t next;    /**< number after that of the newest record */
     int64_t first_ns; /**< exit of its first known record, whose other parts may be missing */
     int64_t order_ns; /**< of its newest end */

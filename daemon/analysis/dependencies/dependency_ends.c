@@ -87,11 +87,15 @@ int dependency_ends_init(struct dependency_ends *e, const struct dependency_call
         return -ENOMEM;
     for (size_t i = 0; i < calls->thread_count; i++) {
         const struct dependency_thread *t = &calls->threads[i];
+        /* A thread may have records of which none was captured. */
+        int complete = t->begun ? t->complete : t->records == 0;
         e->ranks[i] = (struct dependency_rank){.rank = (uint32_t)t->rank,
                                                .host = t->host,
-                                               .first_ns = t->begun ? t->first_ns : INT64_MIN / 4,
+                                               .first_ns = t->begun   ? t->first_ns
+                                                           : complete ? INT64_MIN / 4
+                                                                      : t->read_ns,
                                                .read_ns = t->read_ns,
-                                               .complete = !t->begun || t->complete};
+                                               .complete = complete};
     }
     dependency_ends_unite(e, (uint32_t)calls->thread_count);
     memset(e->match, 0xff, (calls->count + 1) * sizeof *e->match);

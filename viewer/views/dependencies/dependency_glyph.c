@@ -144,7 +144,7 @@ static void dependency_glyph_hit(const struct stage *s, const struct dependency_
                                  const struct dependency_node *n, struct box box)
 {
     const struct dependency_lane *lane = &p->picture->graph->lanes[n->lane];
-    uint32_t host = lane->is_host ? dependency_picture_host(s, p->capture, lane) : 0;
+    uint32_t host = lane->is_host ? dependency_picture_host(p->picture, lane) : 0;
     if (!lane->is_host)
         scene_hit(s->brush.scene, box, HIT_RANK, lane->id, 0);
     else if (host != UINT32_MAX)

@@ -20,6 +20,7 @@ void dependency_picture_destroy(struct dependency_picture *p)
     free(p->lane_of);
     free(p->marked);
     free(p->chain);
+    free(p->model_host);
     free(p->cells);
     free(p);
 }
@@ -37,16 +38,16 @@ static void dependency_picture_measure(struct dependency_picture *p)
 static int dependency_picture_is_stale(const struct dependency_picture *p, const struct capture *c,
                                        uint64_t key)
 {
-    int other = !p->key || p->key >> 40 != key >> 40;
-    return other ||
-           (p->key != key && (c->answered >= c->nodes ||
-                              c->messages.count > p->d.counts.ends + p->d.counts.ends / 4));
+    if (!p->key || p->id != c->id || p->asked_ns != c->asked_ns)
+        return 1;
+    return p->key != key &&
+           (c->answered >= c->nodes || c->messages.count > p->d.counts.ends + p->d.counts.ends / 4);
 }
 
 /* @return 0 or -ENOMEM */
 static int dependency_picture_refresh(struct dependency_picture *p, const struct capture *c)
 {
-    uint64_t key = (c->id + 1) << 40 | (c->messages.records & ((UINT64_C(1) << 40) - 1));
+    uint64_t key = mix_number(mix_number(c->id + 1, (uint64_t)c->asked_ns), c->messages.records);
     struct dependencies made;
     if (!dependency_picture_is_stale(p, c, key))
         return 0;
@@ -57,7 +58,9 @@ static int dependency_picture_refresh(struct dependency_picture *p, const struct
     dependency_graph_finish(&p->hosts);
     p->d = made;
     p->key = key;
-    p->hosts_key = p->graph_key = p->chain_key = 0;
+    p->id = c->id;
+    p->asked_ns = c->asked_ns;
+    p->hosts_key = p->graph_key = p->chain_key = p->model_host_key = 0;
     dependency_picture_measure(p);
     return 0;
 }
@@ -151,6 +154,25 @@ static int dependency_picture_follow(const struct stage *s, struct dependency_pi
     return 0;
 }
 
+/* Hosts of the capture are found in the model by their names. */
+static int dependency_picture_find_hosts(const struct stage *s, struct dependency_picture *p,
+                                         const struct capture *c)
+{
+    uint64_t key = mix_number(mix_number(p->key, s->model->host_count), c->messages.host_count);
+    if (key == p->model_host_key)
+        return 0;
+    int error = ARRAY_RESIZE(p->model_host, c->messages.host_count + 1);
+    for (size_t i = 0; !error && i < c->messages.host_count; i++) {
+        uint32_t at = 0;
+        while (at < s->model->host_count &&
+               strcmp(s->model->hosts[at].name, c->messages.hosts[i].name) != 0)
+            at++;
+        p->model_host[i] = at < s->model->host_count ? at : UINT32_MAX;
+    }
+    p->model_host_key = error ? p->model_host_key : key;
+    return error;
+}
+
 struct dependency_picture *dependency_picture_make(struct stage *s, const struct capture *c)
 {
     struct pictures *pictures = s->pictures;
@@ -159,19 +181,14 @@ struct dependency_picture *dependency_picture_make(struct stage *s, const struct
         return NULL;
     struct dependency_picture *p = pictures->dependencies;
     if (dependency_picture_refresh(p, c) != 0 || dependency_picture_choose(s, p, c) != 0 ||
-        dependency_picture_follow(s, p, c) != 0)
+        dependency_picture_follow(s, p, c) != 0 || dependency_picture_find_hosts(s, p, c) != 0)
         return NULL;
     dependency_picture_mark(s, p);
     return p;
 }
 
-uint32_t dependency_picture_host(const struct stage *s, const struct capture *c,
+uint32_t dependency_picture_host(const struct dependency_picture *p,
                                  const struct dependency_lane *lane)
 {
-    const char *name =
-        lane->host < c->messages.host_count ? c->messages.hosts[lane->host].name : "";
-    for (uint32_t i = 0; i < s->model->host_count; i++)
-        if (!strcmp(s->model->hosts[i].name, name))
-            return i;
-    return UINT32_MAX;
+    return p->model_host[lane->host];
 }

@@ -9,7 +9,9 @@
 #include "viewer/views/common/view.h"
 
 struct dependency_picture {
-    uint64_t key; /**< of the capture that the graph was made of; 0: none */
+    uint64_t key; /**< of what the graph was made of; 0: there is none */
+    uint64_t id;  /**< of the capture */
+    int64_t asked_ns;
     struct dependencies d;
     struct dependency_graph hosts; /**< lanes by host */
     uint64_t hosts_key;
@@ -21,6 +23,8 @@ struct dependency_picture {
     uint32_t *chain;   /**< owned; events, the last one first */
     uint32_t chain_count;
     uint64_t chain_key;
+    uint32_t *model_host; /**< owned; by host of the capture: its index in the model */
+    uint64_t model_host_key;
     double *cells; /**< owned; working memory */
     size_t cells_room;
     struct bundle bundle; /**< picture of the edges */
@@ -44,7 +48,7 @@ struct dependency_picture *dependency_picture_make(struct stage *stage, const st
 void dependency_picture_destroy(struct dependency_picture *picture);
 
 /** Index of a lane's host in the model; UINT32_MAX: not known. */
-uint32_t dependency_picture_host(const struct stage *stage, const struct capture *c,
+uint32_t dependency_picture_host(const struct dependency_picture *picture,
                                  const struct dependency_lane *lane);
 
 /** Does the plot show this square? */

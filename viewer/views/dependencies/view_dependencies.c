@@ -142,7 +142,7 @@ static void dependencies_view_late_row(const struct stage *s, const struct depen
 {
     const struct theme *t = s->brush.theme;
     const struct dependency_calls *calls = &p->capture->messages;
-    uint32_t host = l->is_host ? dependency_picture_host(s, p->capture, l) : UINT32_MAX;
+    uint32_t host = l->is_host ? dependency_picture_host(p->picture, l) : UINT32_MAX;
     int marked = p->picture->marked[l - p->picture->graph->lanes];
     char text[80];
     if (l->is_host)

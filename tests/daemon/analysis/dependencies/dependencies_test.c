@@ -364,6 +364,25 @@ static void a_capture_gives_the_same_ends_however_often_it_arrives(void **state)
     finish(&m);
 }
 
+static void a_thread_without_records_is_known_whole_only_if_it_wrote_none(void **state)
+{
+    (void)state;
+    for (uint64_t written = 0; written < 2; written++) {
+        struct made m = {.calls = {0}};
+        uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+        uint32_t from = dependency_calls_thread(&m.calls, 0, 0, host, 1000);
+        uint32_t silent = dependency_calls_thread(&m.calls, 0, 1, host, 1000);
+        uint32_t to = dependency_calls_thread(&m.calls, 1, 0, host, 1000);
+        m.calls.threads[silent].records = written;
+        add(&m.calls, from, record(0, 100, 1, EVENT_SEND | EVENT_POST));
+        add(&m.calls, to, record(0, 200, 0, EVENT_RECV | EVENT_DONE));
+        assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+        assert_int_equal(m.d.counts.matched, 1);
+        assert_int_equal(m.d.counts.aligned, written);
+        finish(&m);
+    }
+}
+
 static void hosts_put_ranks_together_and_keep_layers_and_sums(void **state)
 {
     (void)state;
@@ -467,6 +486,7 @@ int main(void)
         cmocka_unit_test(records_that_contradict_each_other_are_rejected_and_never_a_cycle),
         cmocka_unit_test(a_span_and_ranks_cut_the_graph_and_what_is_cut_is_counted),
         cmocka_unit_test(a_capture_gives_the_same_ends_however_often_it_arrives),
+        cmocka_unit_test(a_thread_without_records_is_known_whole_only_if_it_wrote_none),
         cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
         cmocka_unit_test(the_ranks_of_an_open_host_keep_their_lanes_and_nodes),
         cmocka_unit_test(without_memory_there_is_an_error_and_nothing_else),
